@@ -3,6 +3,7 @@
     python bench/air_faults.py discovery --nodes 100
     python bench/air_faults.py partition --nodes 20 --seconds 60
     python bench/air_faults.py losses --nodes 10 --events 2000 --system anti-entropy
+    python bench/air_faults.py kept --nodes 3 --events 100000 --topics 10
 
 Each prints one JSON object. They need Linux, iproute2 and nftables, and root or `unshare -rn`.
 """
@@ -10,9 +11,11 @@ Each prints one JSON object. They need Linux, iproute2 and nftables, and root or
 import asyncio
 import json
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import numpy as np
 
@@ -22,22 +25,25 @@ from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost, AirSettings
 from halfway.live.air.queue import Delay
 from halfway.live.air.wiring import Pair
-from halfway.live.mesh import Event
+from halfway.live.mesh import Event, Level
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.unit_disk import connected_unit_disk
 
 DEGREE, WAIT_S, QUIET_S = 6.0, 60.0, 10.0
 LOSS, DUPLICATES, JITTER_S = 0.2, 0.05, 0.2
+MOST_BEHIND = 500  # kept events of a topic that some reader lacks
+REPAIR_S = 600.0
 
 
 def main() -> None:
     """Run the experiment with faults of the air that the arguments name."""
     parser = Parser(description=__doc__)
-    parser.add_argument("what", choices=("discovery", "partition", "losses"))
+    parser.add_argument("what", choices=("discovery", "partition", "losses", "kept"))
     parser.add_argument("--nodes", type=whole(2, 300), default=20)
     parser.add_argument("--system", default="flooding")
     parser.add_argument("--seconds", type=positive, default=60.0, help="of the partition")
     parser.add_argument("--events", type=whole(1), default=1000)
+    parser.add_argument("--topics", type=whole(1, 1000), default=10, help="of kept events")
     parser.add_argument("--every-s", type=positive, default=0.05)
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
     given = parser.parse_args()
@@ -48,6 +54,8 @@ def main() -> None:
         found = discovery(given.nodes, pairs, settings)
     elif given.what == "partition":
         found = partition(given.nodes, pairs, settings, given.seconds)
+    elif given.what == "kept":
+        found = kept(given.nodes, pairs, settings, given.events, given.topics)
     else:
         found = losses(given.nodes, pairs, settings, given.events, given.every_s)
     sys.stdout.write(json.dumps(found) + "\n")
@@ -125,21 +133,77 @@ def losses(
                 numbers = await published(host, events, every_s)
                 wanted = {(k, number) for k in range(1, n) for number in numbers}
                 repaired_s = await until(lambda: wanted <= heard.keys())
-                quiet = await host.quiet(QUIET_S)
-                counts, datagrams = air.counts(), host.datagrams()
-                drops = Counter[str]()
-                for node in host.nodes:
-                    drops.update(node.drops.by_reason())
-            sums = account(n, datagrams, counts, air.close())
+                sums = await books(air, host)
         return {
             "system": settings.system, "nodes": n, "events": events, "expected": len(wanted),
             "lost": len(wanted - heard.keys()),
             "doubled": sum(count > 1 for count in heard.values()), "repaired_s": repaired_s,
-            "air": counts, "drops": drops, "quiet": quiet, "account": sums._asdict(),
-            "exact": sums.is_exact,
-        }  # fmt: skip
+        } | sums  # fmt: skip
 
     return asyncio.run(measured())
+
+
+def kept(
+    n: int, pairs: set[Pair], settings: AirSettings, events: int, topics: int
+) -> dict[str, object]:
+    """Publish kept events on the air of `losses`; every other node reads all topics.
+
+    A topic has at most 500 events that some reader lacks.
+    """
+
+    async def measured(state: Path) -> dict[str, object]:
+        with Air(n, duplicates=DUPLICATES, delay=Delay(0.0, JITTER_S)) as air:
+            air.set_links(pairs)
+            async with AirHost(air, settings._replace(state=state)) as host:
+                await host.linked(pairs, WAIT_S)
+                got = [[list[int]() for _ in range(topics)] for _ in range(n)]
+                for k, node in enumerate(host.nodes[1:], start=1):
+                    for topic in range(topics):
+                        node.subscribe(f"air/{topic}", taken(got[k][topic]))
+                await asyncio.sleep(2.0)
+                air.set_loss(LOSS)
+                begun = time.monotonic()
+
+                async def publisher(topic: int) -> None:
+                    for number in range(each):
+                        await host.nodes[0].publish(
+                            f"air/{topic}", b"%d" % number, level=Level.KEPT
+                        )
+                        while number - min(len(one[topic]) for one in got[1:]) > MOST_BEHIND:
+                            await asyncio.sleep(0.01)
+
+                each = events // topics
+                await asyncio.gather(*(publisher(topic) for topic in range(topics)))
+                published_s = time.monotonic() - begun
+                readers = [one for some in got[1:] for one in some]
+                repaired_s = await until(lambda: all(len(one) >= each for one in readers), REPAIR_S)
+                sums = await books(air, host)
+                missed = sum(node.kept.events.missed for node in host.nodes if node.kept)
+        return {
+            "system": settings.system, "nodes": n, "events": each * topics, "topics": topics,
+            "expected": each * len(readers), "missed": missed,
+            "lost": sum(each - len(set(one)) for one in readers),
+            "doubled": sum(len(one) - len(set(one)) for one in readers),
+            "out_of_order": sum(one != sorted(one) for one in readers),
+            "published_s": published_s, "repaired_s": repaired_s,
+        } | sums  # fmt: skip
+
+    with tempfile.TemporaryDirectory() as folder:
+        return asyncio.run(measured(Path(folder)))
+
+
+async def books(air: Air, host: AirHost) -> dict[str, object]:
+    """Let the air become quiet, close it, and return its account with all drops by reason."""
+    quiet = await host.quiet(QUIET_S)
+    counts, datagrams = air.counts(), host.datagrams()
+    drops = Counter[str]()
+    for node in host.nodes:
+        drops.update(node.drops.by_reason())
+    sums = account(air.n, datagrams, counts, air.close())
+    return {
+        "air": counts, "drops": drops, "quiet": quiet, "account": sums._asdict(),
+        "exact": sums.is_exact,
+    }  # fmt: skip
 
 
 def listened(host: AirHost) -> Counter[tuple[int, int]]:
@@ -152,6 +216,11 @@ def listened(host: AirHost) -> Counter[tuple[int, int]]:
 
         node.subscribe("bench/air", arrived)
     return heard
+
+
+def taken(numbers: list[int]) -> Callable[[Event], None]:
+    """Return a subscriber that adds the numbers of the air's events to a list."""
+    return lambda event: numbers.append(int(event.payload))
 
 
 async def published(host: AirHost, count: float, every_s: float) -> range:
@@ -170,11 +239,11 @@ def delivered(heard: Counter[tuple[int, int]], numbers: range, to: Iterable[int]
     return sum(one in heard for one in wanted) / len(wanted)
 
 
-async def until(is_so: Callable[[], bool]) -> float:
-    """Return the seconds until a condition of the air holds; inf after a minute."""
+async def until(is_so: Callable[[], bool], most_s: float = WAIT_S) -> float:
+    """Return the seconds until a condition of the air holds; inf if it never does."""
     begun = time.monotonic()
     while not is_so():
-        if time.monotonic() - begun > WAIT_S:
+        if time.monotonic() - begun > most_s:
             return float("inf")
         await asyncio.sleep(0.02)
     return time.monotonic() - begun

@@ -79,12 +79,13 @@ def main() -> int:
     parser.add_argument("--detectors", default=",".join(DETECTORS))
     parser.add_argument("--scenarios", default=",".join(SCENARIOS))
     parser.add_argument("--warm-up", type=float, default=START_S, help="seconds before the metrics")
-    parser.add_argument("--phi", type=float, default=PHI, help="threshold of φ; 0: defaults alone")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="the length of a run")
+    parser.add_argument("--phi", type=float, default=PHI, help="threshold of φ; 0: no φ")
     parser.add_argument("--out", default="halfway-detectors")
     given = parser.parse_args()
     cases = {}
     for name in given.scenarios.split(","):
-        scenario = scenario_of(name, given.nodes, given.warm_up)
+        scenario = scenario_of(name, given.nodes, given.warm_up, given.seconds)
         detectors = given.detectors.split(",")
         cases[name] = measure(scenario, detectors, given.networks, given.phi, given.out)
     for line in (*winners(cases), *against_gossip(cases), *tables(cases)):
@@ -92,12 +93,17 @@ def main() -> int:
     return 0
 
 
-def scenario_of(name: str, nodes: int, warm_up_s: float = START_S) -> dict[str, Any]:
-    """Return a scenario of the detectors' tables, as `halfway compare` reads it."""
+def scenario_of(
+    name: str, nodes: int, warm_up_s: float = START_S, seconds: float = SECONDS
+) -> dict[str, Any]:
+    """Return a scenario of the detectors' tables, as `halfway compare` reads it.
+
+    seconds: the length of a run whose warm-up lasts START_S. A longer warm-up makes it longer.
+    """
     later = warm_up_s - START_S
     whole: dict[str, Any] = {
         "title": f"detectors: {name}, {nodes} nodes",
-        "seconds": SECONDS + later,
+        "seconds": seconds + later,
         "stretch": False,
         "network": {"kind": "unit-disk", "n": nodes, "degree": DEGREE},
         "radio": {"kind": "ideal", "delay_s": 0.002, "success": 0.98},
@@ -117,11 +123,12 @@ def scenario_of(name: str, nodes: int, warm_up_s: float = START_S) -> dict[str, 
 def measure(
     scenario: dict[str, Any], detectors: Sequence[str], networks: int, threshold: float, out: str
 ) -> FaultCase:
-    """Compare detectors on a scenario with their defaults. With a threshold above 0, also compare
-    detectors with φ, and gossip counters by broadcast.
+    """Compare detectors on a scenario with their defaults, gossip counters also by broadcast.
+
+    With a threshold above 0, also compare detectors with φ.
     """
     found: list[FinishedRun] = []
-    for variant in ("", "φ", BROADCAST) if threshold else ("",):
+    for variant in ("", "φ", BROADCAST) if threshold else ("", BROADCAST):
         systems = [one for one in detectors if one in _RUNS_AS[variant]]
         if not systems:
             continue

@@ -15,11 +15,15 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import `halfway.compare` and `halfway.simulate` on first use."""
+    """Import `halfway.compare`, `halfway.groups` and `halfway.simulate` on first use."""
     if name == "compare":
         from halfway.api.comparison import compare
 
         return compare
+    if name == "groups":
+        from halfway.api.groups import groups
+
+        return groups
     if name == "simulate":
         from halfway.api.simulation import simulate
 
@@ -28,4 +32,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "compare", "simulate"])
+    return sorted([*globals(), "compare", "groups", "simulate"])

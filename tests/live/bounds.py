@@ -13,8 +13,9 @@ BED = "a test bed"
 Bound = tuple[str, str] | str
 BOUNDS: dict[str, dict[str, Bound]] = {
     "air/air:Air": {"links": BED, "nodes": BED},
-    "air/air_host:AirHost": {"_groups": BED, "_replaced": BED, "nodes": BED},
+    "air/air_host:AirHost": {"_groups": BED, "_journals": BED, "_replaced": BED, "nodes": BED},
     "air/queue:FrameQueue": {"_by_pair": BED, "_heap": BED, "_jitter": BED},
+    "control/routing:_Answers": {"_queue": (OPERATING, "answers that wait")},
     "control/server:ControlServer": {"_connections": (OPERATING, "control socket")},
     "drops:Drops": {"_count": FIXED},
     "events/bodies:BodyTable": {"_bodies": (OPERATING, "bodies kept")},
@@ -55,8 +56,10 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_texts": (OPERATING, "topics with own kept"),
     },
     "kept/reader:KeptReader": {
+        "_asked": (OPERATING, "streams of others"),
         "_beats": (OPERATING, "streams of others"),
         "_due": (OPERATING, "streams of others"),
+        "_gaps": (OPERATING, "streams of others"),
         "_waiting": (OPERATING, "streams of others"),
     },
     "keys/handshakes:Handshakes": {

@@ -8,7 +8,7 @@ import pytest
 
 from halfway import live
 from halfway.live import plain, topic_filters
-from halfway.live.control import requests, server
+from halfway.live.control import requests, routing, server
 from halfway.live.interface import api
 from halfway.live.journal import commit, journal, kept_events, segment
 from halfway.live.kept import outlet, publisher, reader
@@ -58,6 +58,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "receive buffer": (endpoint.BUFFER / _MIB,),
         "publications before": (node.AT_ONCE,),
         "events that wait for a command": (server.QUEUE, api.QUEUE),
+        "answers that wait": (routing.MOST_ANSWERS,),
         "retained values": (
             DEFAULT.retained, DEFAULT.retained_bytes / _MIB,
             _DOOR.retained, _DOOR.retained_bytes / _MIB,
@@ -77,7 +78,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "streams of others": (kept_events.MOST_STREAMS, kept_events.MOST_AHEAD),
         "readers of a stream": (publisher.MOST_READERS, outlet.MOST_FILTERS),
         "events sent again": (publisher.MOST_AGAIN,),
-        "events behind a gap": (reader.GAP_S,),
+        "a gap in a stream": (reader.GAP_S,),
         "journal: segments": (
             journal.MOST_BYTES / _MIB, segment.MOST_RECORD_BYTES / _MIB, commit.GROUP_RECORDS,
             commit.GROUP_S * 1000,

@@ -3,24 +3,28 @@
 import pytest
 
 from halfway.papers.directional_walks.claims_lists import MEMBERS, READ, list_points
-from halfway.papers.directional_walks.detector_points import DETECTORS, SCENARIOS
+from halfway.papers.directional_walks.detector_points import BROADCAST, DETECTORS, SCENARIOS
 from halfway.papers.directional_walks.detector_points import detection_points as points
 from halfway.papers.directional_walks.detectors import detection
 from halfway.papers.directional_walks.lists import lists
-from halfway.pipeline.plan.run import Run
+from halfway.pipeline.plan.run import Observations, Run
 
 _FOUND = {"mistakes", "wrong", "listed", "messages"}
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_a_run_gives_one_value_of_each_metric(scenario: str) -> None:
+def measured(system: str, scenario: str) -> Observations:
+    """The measurement of one run of a system in a scenario of the quick scale."""
     (point,) = (
         point for point in points("quick")
-        if point.parameters["system"] == "gossip-counters"
-        and point.parameters["scenario"] == scenario
+        if point.parameters["system"] == system and point.parameters["scenario"] == scenario
     )  # fmt: skip
-    found = detection(Run(dict(point.parameters), 0, 5, 6, 7, {}))
-    deaths = {"detected", "first"} if scenario == "deaths" else set()
+    return detection(Run(dict(point.parameters), 0, 5, 6, 7, {}))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_run_gives_one_value_of_each_metric(scenario: str) -> None:
+    found = measured("gossip-counters", scenario)
+    deaths = {"detected", "first", "all"} if scenario == "deaths" else set()
     assert set(found) == _FOUND | deaths
     assert all(values.shape == (1,) for values in found.values())
     assert found["listed"][0] > 0.99
@@ -29,6 +33,13 @@ def test_a_run_gives_one_value_of_each_metric(scenario: str) -> None:
         assert found["wrong"][0] < 0.001
     if scenario == "deaths":
         assert found["detected"][0] == 1.0
+
+
+def test_gossip_by_broadcast_is_sooner_than_gossip_to_one_neighbour_with_as_many_messages() -> None:
+    one, all_at_once = measured("gossip-counters", "deaths"), measured(BROADCAST, "deaths")
+    assert all_at_once["detected"][0] == 1.0
+    assert all_at_once["all"][0] + 10.0 < one["all"][0]
+    assert all_at_once["messages"][0] < 1.5 * one["messages"][0]
 
 
 def test_each_detector_has_each_scenario_on_the_same_networks() -> None:
@@ -43,6 +54,7 @@ def test_lists_are_complete_in_merge_and_in_go_on_and_not_where_walks_stop() -> 
         read, members = (point.parameters[name] for name in ("reading", "members"))
         found = lists(Run(dict(point.parameters), 0, 5, 6, 7, {}))
         assert found["messages"][0] > members
+        assert 1.0 <= found["stretch"][0] < 4.0
         listed[read, point.parameters["refresh_s"], members] = found["listed"][0]
     assert len(listed) == len(READ) * len(MEMBERS)
     assert {listed["merge", 0.0, k] for k in MEMBERS} == {1.0}

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from halfway.comparison.evaluation.results import MeanInterval, Results
+from halfway.comparison.evaluation.results import MeanInterval, Metric, Results
 from halfway.report.comparison.decision_section import decision_section
 from halfway.report.comparison.map.map_section import MOST_BYTES
 from halfway.report.comparison.map.packing import packed_replay, packed_world
+from halfway.report.comparison.metric_groups import shown_groups
 from halfway.report.comparison.page import comparison_page, write_comparison_page
 from halfway.report.comparison.plots.axes import axis, label, with_intervals
 from tests.report.browser import Browser
@@ -58,6 +59,19 @@ def test_the_table_has_values_intervals_the_best_and_the_unsupported(text: str) 
     assert "less is better" in tables[1]
     assert 'title="Deliveries of those &lt;expected&gt; &amp; due."' in tables[0]
     assert "recovery time" not in "".join(tables)  # no run has a value
+
+
+def test_memory_without_notifications_has_a_title_of_its_own() -> None:
+    """As in a comparison of failure detectors, which have no notifications."""
+    found = results()
+    metrics = (Metric("state-per-node", "state / node", "bytes", "Memory.", "less"),)
+    cells = tuple(
+        replace(one, metric="state-per-node")
+        for one in found.cells if one.metric == "energy"
+    )  # fmt: skip
+    alone = replace(found, metrics=metrics, cells=cells)
+    assert [title for title, _ in shown_groups(alone)] == ["Memory of a node"]
+    assert [title.split(":")[0] for title, _ in shown_groups(found)][2].startswith("Cost of a")
 
 
 def test_differences_have_their_direction_in_words(text: str) -> None:

@@ -1,1 +1,3 @@
-"""Adapters: how applications speak to a system, its options and sizing; the registry of systems."""
+"""Adapters: how applications speak to a system, the options and table sizes of the system, and the
+registry of systems.
+"""

@@ -1,5 +1,5 @@
-"""Adapters of the broker trees: each topic is a number in one attribute, each interest an
-interval.
+"""The adapters of the broker trees, in which each topic is a number of one attribute and each
+interest is an interval of numbers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,9 +33,9 @@ from halfway.world.workload.demand import Demand
 from halfway.world.workload.subscription_intervals import begins, ends, intervals
 
 _FORMED_S = 10.0  # when a tree of brokers is formed, with the defaults of its options
-_CIRCUITS = 512  # that a node has room for, unless there are very many brokers
-# The most records that a call emits for another node's announcement or search: it passes the record
-# on, and a client's node changes its broker.
+_CIRCUITS = 512  # circuits that a node has room for, unless there are many brokers
+# The most records that a call emits for the announcement or search of another node: the node passes
+# the record on, and a client's node changes its broker.
 _MOST_BESIDE = 8
 
 
@@ -43,7 +43,7 @@ class TreeNodes(NamedTuple):
     """The role of each node in a run of a broker tree."""
 
     brokers: Int32s  # ids, in the order of drawing; the first one founds the tree
-    clients: Int32s  # ids of the nodes with an application that are not brokers all the time
+    clients: Int32s  # ids of nodes with an application that are not always brokers
     later: Int32s  # ids of the brokers that enter the tree later
 
     @property
@@ -57,7 +57,8 @@ class SienaAdapter(Adapter):
 
     A node knows its id, its options, whether it is a broker, and if so the id of the root. A node
     subscribes to intervals of consecutive topics. With one seed, both trees have the same brokers.
-    A broker that the workload names may enter and leave the tree, on a command of its application.
+    The application of a broker that the workload names may command the broker to enter or leave the
+    tree.
     """
 
     has_broker_tree = True
@@ -96,7 +97,7 @@ class SienaAdapter(Adapter):
             filters([{0: (float(first), float(last))} for first, last in distinct]),
             np.arange(demand.topics, dtype=np.float64)[:, None],
         )
-        # A broker holds each client's interval, and of each child at most every interval there is;
+        # A broker holds the intervals of its clients, and for each child at most all intervals;
         # during a change of parents perhaps twice.
         slots = len(wanted) + min(len(wanted), len(distinct) * len(nodes.brokers)) + 1
         some = {k: v for k, v in self.values.items() if k in module.Rules._fields}
@@ -118,8 +119,8 @@ class SienaAdapter(Adapter):
         )
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return a broker tree's shortfalls for its adapter: missing paths, and entries that found
-        a full table.
+        """Return the shortfalls of a broker tree: messages without a path, and entries that found a
+        full table.
         """
         return {
             WITHOUT_ROUTE: int(state.lost.sum()),
@@ -134,8 +135,8 @@ class SienaAdapter(Adapter):
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of a broker tree: each interval's subscription, and the end
-        of the interval if it has an end.
+        """Return the start-up commands of a broker tree: a subscription for each interval, and its
+        end if the interval has one.
         """
         some = list(intervals(demand))
         rows = np.array([row for row, _, _ in some], np.int32)
@@ -151,11 +152,11 @@ class SienaAdapter(Adapter):
 
 
 class UnderlaySienaAdapter(SienaAdapter):
-    """The adapter of the underlay broker tree, whose brokers monitor each other."""
+    """The adapter of the underlay-aware broker tree, whose brokers monitor each other."""
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of the monitored broker tree; a broker has room for all brokers as
-        children.
+        """Return the state of the underlay-aware broker tree; each broker has room for all brokers
+        as children.
         """
         return self.module.state(
             context.node_ids, nodes.brokers, nodes.root, slots, len(nodes.brokers),
@@ -176,7 +177,8 @@ class UnderlaySienaAdapter(SienaAdapter):
         }
 
 
-# The arrays of a broker tree's state that have one row a node, beside its reliable hops.
+# The arrays with one row for each node in the state of a broker tree, in addition to its reliable
+# hops.
 _OF_NODES = ("node_id", "broker_index", "lost", "clients.client_index")
 _PARTS_OF_NODES = ("hops.", "circuits.", "nearby.")
 
@@ -184,7 +186,7 @@ ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
 
 
 def own_rows(state: Any, name: str, row: int) -> slice:
-    """Return the rows that belong to one node in an array of a broker tree's state.
+    """Return the slice of rows that belong to one node in an array of a broker tree's state.
 
     See `SystemInstance.own_rows`. An array has one row for each node, one for each broker, or one
     or more for each client. The result is empty for a node without a row.
@@ -202,16 +204,16 @@ def own_rows(state: Any, name: str, row: int) -> slice:
 
 
 def largest_component(network: Network) -> Int32s:
-    """Return the rows of the largest component, ascending; a broker tree draws its brokers
-    there.
+    """Return the rows of the largest component of a network, ascending; a broker tree draws its
+    brokers from them.
     """
     component = components(network)
     return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
 
 
 def roles(context: RunContext, brokers: int) -> TreeNodes:
-    """Return the roles in a broker tree's run: the brokers, and a client wherever an application
-    is.
+    """Return the roles in a run of a broker tree: the brokers, and a client at each node with an
+    application.
 
     Brokers are those that the workload names, or distinct uniform nodes of the largest component.
     """

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.roles import Period, SubscribedPeriods
+from halfway.world.workload.roles import Period, RolePeriods
 
 
 class Commands(NamedTuple):
@@ -41,7 +41,7 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
     """
     rows = np.concatenate([np.zeros(0, np.int32), *demand.subscribers])
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
-    begin = SubscribedPeriods(demand.periods, demand.topics).begin(rows, topic)
+    begin = RolePeriods(demand.periods, demand.topics).begin(rows, topic)
     return commands(np.maximum(begin, at), rows, kind, topic)
 
 
@@ -51,7 +51,9 @@ def ends_of_subscriptions(demand: Demand, kind: int) -> Commands:
 
 
 def ends_of_publishing(demand: Demand, kind: int) -> Commands:
-    """Return commands of `kind`, one for each publisher that stops publishing on a topic."""
+    """Return commands of `kind` for an adapter: one for each publisher that stops publishing on a
+    topic.
+    """
     return _ends(demand.publishing_periods, kind)
 
 
@@ -62,14 +64,14 @@ def _ends(periods: Mapping[tuple[int, int], Period], kind: int) -> Commands:
 
 
 def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Commands:
-    """Return commands of kind `begins`, one for each publisher of a topic, and of kind `ends`, one
-    for each publisher that stops.
+    """Return an adapter's commands of kind `begins`, one for each publisher of a topic, and of kind
+    `ends`, one for each publisher that stops.
 
     at: seconds before which no role begins.
     """
     rows = np.concatenate([np.zeros(0, np.int32), *demand.publishers])
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.publishers])
-    begin = SubscribedPeriods(demand.publishing_periods, demand.topics).begin(rows, topic)
+    begin = RolePeriods(demand.publishing_periods, demand.topics).begin(rows, topic)
     first = commands(np.maximum(begin, at), rows, begins, topic)
     return joined((first, ends_of_publishing(demand, ends)))
 

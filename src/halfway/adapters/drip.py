@@ -1,4 +1,6 @@
-"""The adapter of DRIP: each topic is a number, and each subscription an interval of topics."""
+"""The adapter of DRIP, in which each topic is a number, and each subscription is an interval of
+topics.
+"""
 
 from collections.abc import Mapping, Sequence
 from types import ModuleType
@@ -23,9 +25,11 @@ from halfway.world.workload.subscription_intervals import begins, intervals
 
 
 class DripAdapter(Adapter):
-    """The adapter of DRIP: a node subscribes to each run of consecutive topics as one interval.
+    """The adapter of DRIP, in which a node subscribes to each run of consecutive topics as one
+    interval.
 
-    Capabilities are the demand's (`capability` [n]), or else a power law drawn from the seed.
+    The demand gives the capabilities of the nodes (`capability` [n]). Otherwise the seed draws them
+    from a power law.
     """
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
@@ -70,8 +74,8 @@ class DripAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return DRIP's start-up commands, one for each interval: `Commands.topic` is its first
-        topic, `Commands.walk` its last.
+        """Return the start-up commands of DRIP, one for each interval: `Commands.topic` is the
+        first topic of the interval, `Commands.walk` the last topic.
         """
         some = list(intervals(demand))
         found: npt.NDArray[np.int32] = np.array(some, np.int32).reshape(-1, 3)

@@ -9,7 +9,8 @@ from halfway.world.workload.demand import Demand, Publications
 class DetectorAdapter(Adapter):
     """The adapter of a failure detector, whose nodes are all members from their start on.
 
-    Its module defines `rules(values)` in addition to the names that every protocol defines.
+    The module of a detector defines `rules(values)` in addition to the names that every protocol
+    defines.
     """
 
     detects_failures = True
@@ -28,8 +29,8 @@ class DetectorAdapter(Adapter):
         )  # fmt: skip
 
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
-        """Return the table sizes of a failure detector beside its members: the window of phi, if
-        the detector has a window.
+        """Return the table sizes of a failure detector except the number of members: the window of
+        φ, if the detector has one.
         """
         del context, members
         values = self.values
@@ -47,7 +48,9 @@ class DetectorAdapter(Adapter):
 
 
 def _index_of(state: tuple[object, ...]) -> MemberIndex:
-    """Return the index of members that one of the tuples in a failure detector's state holds."""
+    """Return the index of members that one of the tuples in the state of a failure detector
+    contains.
+    """
     parts = (part for one in state if isinstance(one, tuple) for part in (one, *one))
     return next(part for part in parts if isinstance(part, MemberIndex))
 

@@ -1,5 +1,5 @@
-"""The adapter of GeoRendezvous: the largest cells that the reach allows, and publishers that
-advertise.
+"""The adapter of GeoRendezvous: it chooses the largest cells that the reach allows, and lets
+publishers advertise.
 """
 
 from collections.abc import Mapping
@@ -30,20 +30,20 @@ from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.roles import SubscribedPeriods
+from halfway.world.workload.roles import RolePeriods
 
-_CONNECTED = 0.9  # share of the nodes that one component of touching cells must hold
+_CONNECTED = 0.9  # share of nodes that one component of touching cells must contain
 
 
 class GeorendezvousAdapter(Adapter):
-    """The adapter of GeoRendezvous. Its cells are the largest within which all nodes hear each
-    other [geo §2.1].
+    """The adapter of GeoRendezvous, whose cells are as large as possible while all nodes of a cell
+    hear each other [geo §2.1]. The reach of the radio gives the size of the cells.
     """
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
         self._margin = float(self.values.pop("reach_margin"))
-        rules(1.0, **self.values)  # type: ignore[arg-type]  # refuse bad combinations now
+        rules(1.0, **self.values)  # type: ignore[arg-type]  # an error in the options appears now
 
     def unsupported(self, context: RunContext) -> str:
         """Return why GeoRendezvous cannot run: the nodes have no positions, or its cells do not
@@ -66,7 +66,7 @@ class GeorendezvousAdapter(Adapter):
     def instance(self, context: RunContext) -> SystemInstance:
         """Return the instance of GeoRendezvous on a network."""
         layout = layout_of(context, self._margin)
-        assert layout is not None  # or it is unsupported
+        assert layout is not None  # without a layout the system is unsupported
         scalars = rules(layout.reach, context.seed, layout.area, **self.values)
         state = handler.state(
             context.node_ids, context.demand.topics, scalars.points, context.publishers,
@@ -79,11 +79,11 @@ class GeorendezvousAdapter(Adapter):
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the advertisements and subscriptions of GeoRendezvous, posted after all nodes have
-        sent a beacon.
+        """Return the advertisements and subscriptions of GeoRendezvous, which the adapter posts
+        after all nodes have sent a beacon.
 
-        They are spread over half of the listening time, because radios may share a medium. A role
-        that begins later has its command at its begin.
+        The commands are spread over half of the listening time, because radios may share a medium.
+        The command of a later role is posted when the role begins.
         """
         roles = [(ADVERTISE, demand.publishers), (SUBSCRIBE, demand.subscribers)]
         row, kind, topic = (np.concatenate([np.zeros(0, np.int32), *some]) for some in (
@@ -92,8 +92,8 @@ class GeorendezvousAdapter(Adapter):
             [np.full(len(rows), t, np.int32) for _, lists in roles for t, rows in enumerate(lists)],
         ))  # fmt: skip
         at = (1.25 + np.linspace(0.0, 0.5, len(row))) * self.values["join_listen_s"]
-        begin = SubscribedPeriods(demand.periods, demand.topics).begin(row, topic)
-        publishing = SubscribedPeriods(demand.publishing_periods, demand.topics).begin(row, topic)
+        begin = RolePeriods(demand.periods, demand.topics).begin(row, topic)
+        publishing = RolePeriods(demand.publishing_periods, demand.topics).begin(row, topic)
         at = np.maximum(at, np.where(kind == SUBSCRIBE, begin, publishing))
         ends = (
             ends_of_subscriptions(demand, int(UNSUBSCRIBE)),

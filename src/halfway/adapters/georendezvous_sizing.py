@@ -14,23 +14,23 @@ from halfway.world.graphs.statistics import components
 from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.workload.demand import Demand
 
-_TOUCHING = 1.5  # sides: cells whose centres are nearer than that touch, corners included
-_SPARE = 2  # times what the most loaded cell needs at the start: homes move under churn
-_HOPS = 32  # tracked at a time, beside all that is transferred or notified at once
+_TOUCHING = 1.5  # in sides: cells with closer centres touch, corners included
+_SPARE = 2  # times the need of the fullest cell at the start; homes may move
+_HOPS = 32  # further hops tracked at a time
 
 
 class CellLayout(NamedTuple):
     """The layout of GeoRendezvous's cells on a network at the start of a run."""
 
     position: npt.NDArray[np.float64]  # [n, 2]
-    reach: float  # within which all nodes hear each other
-    area: tuple[float, float, float, float]  # that keys hash into: x, y, width, height
+    reach: float  # distance within which all nodes hear each other
+    area: tuple[float, float, float, float]  # rectangle into which keys hash: x, y, width, height
     cell: npt.NDArray[np.int64]  # [n, 2] column, row
 
 
 def layout_of(context: RunContext, margin: float) -> CellLayout | None:
-    """Return GeoRendezvous's cell layout at a run's start; None if the network lacks positions or a
-    reach.
+    """Return the layout of GeoRendezvous's cells at the start of a run; None if the network has no
+    positions or no reach.
 
     margin: the share of the reach that is reserved for movement between two beacons.
     The area is the unit square for nodes within it, else the least rectangle around them.
@@ -51,7 +51,7 @@ def layout_of(context: RunContext, margin: float) -> CellLayout | None:
 
 
 def connected_share(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
-    """Return the share of a network's largest component that GeoRendezvous's cells keep
+    """Return the share of the largest component of a network that the cells of GeoRendezvous keep
     connected.
     """
     populated, count = np.unique(cell, axis=0, return_counts=True)
@@ -62,8 +62,8 @@ def connected_share(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
 
 
 def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, int]:
-    """Return the table sizes of GeoRendezvous: twice the need at the start, and more where nodes
-    move.
+    """Return the table sizes of GeoRendezvous: twice the need at the start of a run, and more if
+    nodes move.
     """
     demand, moves = context.demand, context.reach is not None
     neighbours = _most_neighbours(layout.cell)
@@ -76,7 +76,7 @@ def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, in
     for rows, publishers in zip(demand.subscribers, demand.publishers, strict=True):
         publishers_of[rows] += len(publishers)
     entries = _SPARE * int(need.max(initial=0)) + 8
-    if rules.bridges > 0:  # a node then keeps all nodes that it hears, and their bridges
+    if rules.bridges > 0:  # with bridges, a node keeps all nodes that it hears, and their bridges
         neighbours = 2 * max(neighbours, context.most_neighbours) + rules.bridges
     any_home = moves or rules.bridges > 0  # a point may have more than the one at the start
     wanted = max(neighbours, 1)
@@ -93,8 +93,8 @@ def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, in
 
 
 def _most_neighbours(cell: npt.NDArray[np.int64]) -> int:
-    """Return the most neighbours of any node in its own and touching cells, to size GeoRendezvous's
-    tables.
+    """Return the largest number of nodes in a node's own and touching cells of GeoRendezvous,
+    except itself.
     """
     low = cell.min(axis=0)
     columns = int(cell[:, 0].max() - low[0]) + 3
@@ -112,10 +112,10 @@ def _most_neighbours(cell: npt.NDArray[np.int64]) -> int:
 def _homes(
     layout: CellLayout, rules: Rules, topics: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return for each topic's points [topics, points] the number of GeoRendezvous's home cell, and
-    whether it is empty.
+    """Return two arrays [topics, points] for GeoRendezvous: the number of the home cell of each
+    point, and whether the point's own cell is empty.
     """
-    populated = np.unique(layout.cell, axis=0)  # by column, then row: the order that breaks ties
+    populated = np.unique(layout.cell, axis=0)  # the order by column, then row, breaks ties
     hashed = _hashed(rules, np.arange(topics)) * (rules.wide, rules.high)
     goal = np.floor(hashed / rules.side).astype(np.int64)
     homes = np.empty(goal.shape[:2], np.int64)
@@ -145,8 +145,8 @@ def _fill(key, topics, position):
 def _entries(
     demand: Demand, layout: CellLayout, rules: Rules, topic: int, moves: bool
 ) -> npt.NDArray[np.int64]:
-    """Return the number of entries [points] that each home keeps, to size GeoRendezvous's tables:
-    advertisements, subscriptions, prunes.
+    """Return the number of entries [points] that each home of GeoRendezvous stores: advertisements,
+    subscriptions and prunes.
     """
     publishers, rows = len(demand.publishers[topic]), demand.subscribers[topic]
     subscribers = np.full(rules.points, len(rows))

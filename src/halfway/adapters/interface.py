@@ -1,7 +1,8 @@
-"""The interface `Adapter`: how applications speak to a system, and how an instance is sized.
+"""The interface `Adapter`: how applications speak to a system, and how an instance of the system is
+sized.
 
 A system is a protocol's module and an adapter, which turns subscriptions and publications into
-commands to nodes. Everything else is the protocol's own.
+commands to nodes. The protocol defines everything else.
 """
 
 import importlib
@@ -29,7 +30,7 @@ from halfway.protocols.hash_table import FORGOTTEN
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
 
-# What a protocol's `state` may take from a `BroadcastAdapter`, by name.
+# Names of parameters that the function `state` of a protocol may have under a `BroadcastAdapter`.
 STATE_PARAMETERS = ("node_ids", "window", "topics", "seed", "publishers")
 # Shortfalls that several systems count.
 WITHOUT_ROUTE, UNACKNOWLEDGED = "messages without a route", "unacknowledged hops"
@@ -39,7 +40,9 @@ FORGOTTEN_PUBLISHERS = "forgotten publishers"
 
 
 def _forgotten(state: Any) -> int:
-    """Return how many publishers an instance's full event windows have forgotten."""
+    """Return how many publishers the full event windows in the state of a system's instance have
+    forgotten.
+    """
     if isinstance(state, EventWindows):
         return int(state.counts[:, FORGOTTEN].sum())
     return sum(_forgotten(part) for part in state if isinstance(part, tuple))
@@ -61,18 +64,22 @@ class SystemInstance(NamedTuple):
 
     state: Any
     rules: Any
-    most_emissions: int  # of one call of its handler
+    most_emissions: int  # most records that one call of the handler emits
     kinds: Kinds
     hops_from_publisher: bool = True  # whether the hops of a delivery begin at the publisher
-    # What the bounded tables of the nodes had no room for, from the state at any time.
+    # The function that counts, from a state, the entries for which tables of the nodes had no room.
     shortfalls: Callable[[Any], Mapping[str, int]] = _no_shortfalls
-    # The most emissions of a call for a broadcast whose `target` is another node, or none. None: as
-    # many as of any call; 0: each of its records is for at most one neighbour.
+    # The most records that a call emits for a broadcast whose `target` is another node or no node.
+    # None: as many as for any record; 0: each record of the system is for at most one neighbour.
     most_beside: int | None = None
-    limits: Mapping[str, int] = _NO_LIMITS  # of the ranges of its records, by name
+    limits: Mapping[str, int] = _NO_LIMITS  # limits of the ranges of record fields, by name
     # The function that selects the rows of one node in an array. It receives the state, the name of
     # the array ("part.name" inside a tuple of the state), and the row of the node.
     own_rows: Callable[[Any, str, int], slice] = _one_row
+    # The rows of the path from a row to a member of a topic (row), as the tables of the nodes have
+    # it; [] without a path. The last argument is the own clock of each node, [n] in seconds. None:
+    # the system keeps no paths to members.
+    path_to: Callable[[int, int, int, npt.NDArray[np.float64]], list[int]] | None = None
 
     def all_shortfalls(self) -> Mapping[str, int]:
         """Return the current shortfalls of a system's instance, including its event windows."""
@@ -80,7 +87,8 @@ class SystemInstance(NamedTuple):
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
-    """Return the limits of an instance by name, to which the ranges of record fields refer.
+    """Return the limits of a system's instance by name, to which the ranges of its record fields
+    refer.
 
     A module without the function `limits` has at most one limit: the number of topics, if the
     array `subscribed` of its state has one column for each topic.
@@ -95,8 +103,9 @@ def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
 class NeighbourKnowledge(NamedTuple):
     """The parts of the neighbourhood that a system's handler reads.
 
-    hops: 0 nothing, or only its own position; 1 its neighbour list; 2 also the lists that its
-    neighbours reported. positions: those that neighbours reported; only where hops = 2.
+    hops: 0: nothing, or only the node's own position; 1: the node's neighbour list; 2: also the
+    lists that its neighbours reported. positions: whether the handler also reads positions that
+    neighbours reported; only if hops = 2.
     """
 
     hops: int
@@ -112,20 +121,20 @@ class RunContext(NamedTuple):
     """
 
     n: int
-    most_neighbours: int  # that a node has room for
+    most_neighbours: int  # neighbours that a node has room for
     demand: Demand
     window: int  # events in flight at a time
     seconds: float
     seed: int
-    start: Network  # at time 0; where nodes move, its links are those of that moment
-    reach: float | None  # of the radios of moving nodes; None where the network is static
+    start: Network  # network at time 0; if nodes move, with the links at that time
+    reach: float | None  # reach of moving nodes' radios; None: a static network
     node_ids: npt.NDArray[np.int32]  # [n] the id of each row's node, any number of 31 bits
     memory_lost: bool = False  # whether nodes come back without their memory
 
     @property
     def publishers(self) -> int:
-        """The publishers for which an instance sizes a node: at most one for each event in
-        flight.
+        """The number of publishers for which an instance of a system sizes a node: at most one for
+        each event in flight.
         """
         some = [np.zeros(0, np.int32), *self.demand.publishers]
         distinct = len(np.unique(np.concatenate(some)))
@@ -149,20 +158,20 @@ class Unsupported(Problem):
 
 
 class Adapter:
-    """The adapter's interface: how applications speak to one system. Its defaults fit a system with
-    subscriptions to topics.
+    """The interface of an adapter: how applications speak to one system. The defaults of the
+    methods fit a system with subscriptions to topics.
     """
 
     detects_failures = False  # other systems spread events
-    lists_members = False  # whether members with both roles learn the others from the system itself
+    lists_members = False  # whether the system lists the members to a member with both roles
     has_broker_tree = False  # whether a workload may name the system's brokers
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the adapter's system cannot run here, as the end of a sentence; "" if
-        it can.
+        """Return the reason why the adapter's system cannot run in a run context, as the end of a
+        sentence; "" if it can run.
         """
         del context
         return ""
@@ -180,8 +189,9 @@ class Adapter:
         raise NotImplementedError
 
     def neighbour_knowledge(self) -> NeighbourKnowledge:
-        """Return the parts of the neighbourhood that an adapter's handler reads: the protocol's
-        NEIGHBOUR_HOPS and NEIGHBOUR_POSITIONS. A user's protocol without them may read all parts.
+        """Return the parts of the neighbourhood that the handler of an adapter's system reads: the
+        protocol's NEIGHBOUR_HOPS and NEIGHBOUR_POSITIONS. A user's protocol without them may read
+        all parts.
         """
         hops = getattr(self.module, "NEIGHBOUR_HOPS", None)
         positions = getattr(self.module, "NEIGHBOUR_POSITIONS", hops is None)
@@ -192,7 +202,7 @@ class Adapter:
         return False
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the adapter's start-up commands: subscriptions, and their ends if these exist."""
+        """Return the start-up commands of an adapter: the subscriptions, and their ends."""
         kinds: Kinds = self.module.KINDS
         begins = subscriptions(demand, kinds.number("subscribe"))
         if not self.ends_subscriptions():
@@ -206,8 +216,7 @@ class Adapter:
 
 
 class BroadcastAdapter(Adapter):
-    """The adapter of systems that need no sizing beyond a window: their `Rules` are their options,
-    and `state` takes those of STATE_PARAMETERS that it names.
+    """The adapter of systems that need no sizing beyond a window.
 
     It serves flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
     """
@@ -227,7 +236,8 @@ class BroadcastAdapter(Adapter):
         state = module.state(**{name: given[name] for name in named})
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
-            # A node that keeps an event and sends it on request restarts the count of its hops.
+            # A node that keeps an event and sends the event on request restarts the count of the
+            # event's hops.
             hops_from_publisher=getattr(module, "HOPS_FROM_PUBLISHER", True),
             limits=limits_of(module, state, rules),
         )  # fmt: skip
@@ -235,7 +245,7 @@ class BroadcastAdapter(Adapter):
 
 @dataclass(frozen=True)
 class System:
-    """A system by name: its protocol's module, its adapter, and its options."""
+    """A system under its name: the module of its protocol, its adapter, and its options."""
 
     name: str
     module: str
@@ -244,7 +254,7 @@ class System:
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """The options of a system and its adapter that users may set; reading them imports the
+        """The options of a system and its adapter that users may set; the first read imports the
         protocol.
         """
         if self.declared is not None:
@@ -253,7 +263,7 @@ class System:
         return found
 
     def with_options(self, given: Mapping[str, Value]) -> Adapter:
-        """Return the system's adapter under these options. Raises Problem for a wrong one."""
+        """Return the adapter of a system under these options. Raises Problem for a wrong option."""
         for name, value in given.items():
             check_option(self, name, value)
         values = {

@@ -1,7 +1,7 @@
-"""The registry of built-in systems; using a system imports that one alone.
+"""The registry of built-in systems; the use of a system imports this system only.
 
-The adapter of a system in `protocols/<folder>/` is in `adapters/<folder>.py`, in its `ADAPTERS`;
-where there is no such module, the system uses the `BroadcastAdapter`.
+The adapter of a system in `protocols/<folder>/` is in the table `ADAPTERS` of
+`adapters/<folder>.py`. Without such a module, the system uses the `BroadcastAdapter`.
 """
 
 import importlib
@@ -12,7 +12,7 @@ from halfway.adapters.interface import Adapter, BroadcastAdapter, System
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
 
-# Names of the first edition; every error about one of them gives the new name.
+# System names of the first edition; an error about such a name states the new name.
 _FORMER = {
     "cell-hash": "georendezvous",
     "voronoi-brokers": "drip",
@@ -45,7 +45,9 @@ def unknown(name: str, known: Iterable[str], where: str = "") -> Problem:
 
 
 class _Registry(Mapping[str, System]):
-    """The registry of all built-in systems by name. A system is imported when it is looked up."""
+    """The registry of all built-in systems by name, which imports a system when a caller looks it
+    up. Each system is imported once.
+    """
 
     def __getitem__(self, name: str) -> System:
         if name not in SYSTEMS:

@@ -1,4 +1,6 @@
-"""Errors of a user's protocol in one line: file, line and cause, from Python or the compiler."""
+"""The errors of a user's protocol in one line: file, line and cause, from Python or the
+compiler.
+"""
 
 import ast
 import re
@@ -26,9 +28,10 @@ def file_of(name: str) -> str:
 
 @contextmanager
 def user_errors(name: str, text: str) -> Iterator[None]:
-    """Raise errors of the block as a Problem of a user's protocol; text "" is a built-in system.
+    """Raise the errors of a block as a Problem of a user's protocol; the text "" stands for a
+    built-in system.
 
-    Does not change a Problem, an interrupt, or an error of a file or of memory from elsewhere.
+    A Problem, an interrupt, and an error of files or memory outside the protocol pass unchanged.
     """
     try:
         yield

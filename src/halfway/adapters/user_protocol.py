@@ -1,7 +1,9 @@
-"""A user's protocol: a system read from one Python file, with the face of a built-in protocol.
+"""The protocol of a user: a system in one Python file, which defines the same names as a built-in
+protocol.
 
-A run carries the file's text, and the text is part of what identifies the run. The text alone names
-the folder of its machine code, so an edited file is a different system, and a copy is the same one.
+A run carries the text of the file, and the text is part of the run's key. The folder of the machine
+code is named by the text alone. So an edited file is a different system, and a copy is the same
+system.
 """
 
 import hashlib
@@ -38,7 +40,8 @@ class UserSource(NamedTuple):
 
 
 def read_user_system(given: str) -> UserSource:
-    """Read a user's protocol from the Python file at a path, or the importable module of that name.
+    """Read a user's protocol from the Python file at a path, or from the importable module of that
+    name.
 
     Raises Problem for anything else, and for a file with the name of a built-in system.
     """
@@ -71,7 +74,7 @@ def _module_file(given: str, where: str) -> Path:
 
 
 def user_system(source: UserSource) -> System:
-    """Return the system of a user's protocol, imported. Raises Problem in one line if it is
+    """Return the imported system of a user's protocol. Raises Problem in one line if the file is
     incomplete.
     """
     module = _imported(source)
@@ -104,7 +107,9 @@ def _check_kinds(kinds: Any, adapter: type[Adapter], where: str) -> None:
 
 
 def _check_state(state: Any, adapter: type[Adapter], where: str) -> None:
-    """Raise Problem where a user's `state` needs an argument that its adapter cannot give."""
+    """Raise Problem if `state` of a user's protocol has a parameter that the adapter cannot
+    give.
+    """
     needed = [
         name
         for name, parameter in inspect.signature(state).parameters.items()
@@ -118,7 +123,7 @@ def _check_state(state: Any, adapter: type[Adapter], where: str) -> None:
 
 
 def _options(module: ModuleType, adapter: type[Adapter], where: str) -> Mapping[str, Option]:
-    """Return the options of a user's protocol: OPTIONS, or the fields of Rules that have a
+    """Return the options of a user's protocol: those in OPTIONS, or the fields of Rules with a
     default.
     """
     given: Mapping[str, Any] = getattr(module, "OPTIONS", None) or {
@@ -154,7 +159,8 @@ def _option(field: str, value: Any, where: str) -> Option:
 def _imported(source: UserSource) -> ModuleType:
     """Return the module of a user's protocol, imported once per process.
 
-    The text alone names the module, so a copy or a renamed file uses the same machine code.
+    The name of the module follows from the text alone, so a copy or a renamed file uses the same
+    machine code.
     """
     digest = hashlib.sha256(source.text.encode()).hexdigest()[:16]
     name = f"halfway_user_protocol_{digest}"

@@ -1,4 +1,6 @@
-"""The adapter of the walk overlay: subscriptions by topic, and a walk of every initiator."""
+"""The adapter of the walk overlay: it subscribes by topic, and starts one walk for every
+initiator.
+"""
 
 from typing import Any
 
@@ -24,41 +26,47 @@ from halfway.world.workload.roles import ALWAYS, Period
 _TRAILS = 16  # most trails of walks that a node has room for
 _TRACKED_HOPS = 24  # reliable hops that a node has in flight
 _UNSENT = "events that left the buffer unsent (options buffered_events, buffer_time_s)"
-_FOR_EVER_S = 1e15  # a node waits for neighbours until then, by its own clock; inf: it does not
-_MOST_BYTES = 4e9  # of all nodes' filters
+_FOR_EVER_S = 1e15  # own clock until which a node waits for neighbours; inf: no wait
+_MOST_BYTES = 4e9  # bytes of the filters of all nodes
 
 
 class WalkOverlayAdapter(Adapter):
     """The adapter of the walk overlay: every publisher and every subscriber is an initiator [dwo
     §V-B], one walk for each node.
 
-    Each node decides alone when it walks. The id of a subscription is its topic.
+    Each node decides alone when its walk starts. The number of a subscription is its topic.
     """
 
     def _values(self) -> dict[str, Any]:
-        """Return the walk overlay's options, with inf for an interval of 0, which never ends."""
+        """Return the options of the walk overlay, where an interval of 0 s becomes inf and so never
+        ends.
+        """
         values: dict[str, Value] = dict(self.values)
         for name in ("relaunch_s", "link_check_interval_s"):
             values[name] = values[name] or np.inf
         return values
 
     def _size(self, demand: Demand) -> Size:
-        """Return the size of a walk overlay's filter that holds every topic with a subscriber."""
+        """Return the size of a filter of the walk overlay that has room for every topic with a
+        subscriber.
+        """
         wanted = sum(len(rows) > 0 for rows in demand.subscribers)
         return sized(max(wanted, 1), float(self.values["false_positives"]))
 
     def _links(self, context: RunContext) -> int:
-        """Return the overlay neighbours that a node of the walk overlay has room for."""
+        """Return the number of overlay neighbours that a node of the walk overlay has room for."""
         most = int(self.values["links"])
         return min(context.most_neighbours, most) if most > 0 else context.most_neighbours
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the walk overlay cannot run there: only where its filters are too large."""
+        """Return the reason why the walk overlay cannot run on a network: its filters would be too
+        large.
+        """
         size = 8.0 * context.n * self._links(context) * self._size(context.demand).words
         return f"its filters would take {size / 1e9:.0f} GB" if size > _MOST_BYTES else ""
 
     def ends_subscriptions(self) -> bool:
-        """Return whether the walk overlay learns that a subscription ends: always."""
+        """Return True: a subscription of the walk overlay can end."""
         return True
 
     def instance(self, context: RunContext) -> SystemInstance:
@@ -99,7 +107,7 @@ class WalkOverlayAdapter(Adapter):
         )
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the walk overlay's commands: subscriptions, their ends, and the roles of
+        """Return the commands of the walk overlay: subscriptions, their ends, and the roles of
         publishers.
         """
         publish = _publishing(demand)
@@ -115,8 +123,8 @@ class WalkOverlayAdapter(Adapter):
 
 
 def _publishing(demand: Demand) -> dict[int, Period]:
-    """Return for each publishing row of the walk overlay, ascending, the period in which it
-    publishes on any topic.
+    """Return, for each publishing row of the walk overlay in ascending order, the period in which
+    the row publishes on any topic.
     """
     found: dict[int, Period] = {}
     for topic, rows in enumerate(demand.publishers):
@@ -128,7 +136,9 @@ def _publishing(demand: Demand) -> dict[int, Period]:
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Return what the tables of the walk overlay had no room for, and the links that broke."""
+    """Return the shortfalls of the walk overlay: the entries for which its tables had no room, and
+    the broken links.
+    """
     members = state.members
     return {
         UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
@@ -141,8 +151,8 @@ def _shortfalls(state: Any) -> dict[str, int]:
 
 
 def initiators(demand: Demand) -> npt.NDArray[np.int64]:
-    """Return every initiator of the walk overlay, once: rows that publish or subscribe, topic by
-    topic, its publishers first.
+    """Return every initiator of the walk overlay once: the rows that publish or subscribe, topic by
+    topic, with the publishers of a topic first.
     """
     found = dict.fromkeys(
         row

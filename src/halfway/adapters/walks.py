@@ -1,6 +1,7 @@
 """The adapter of the walk systems: roles as commands, and table sizes."""
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,16 @@ from halfway.adapters.interface import (
 )
 from halfway.core.message import MESSAGE
 from halfway.protocols.reliable_hop import TABLE_FULL, longest_wait_s
-from halfway.protocols.walks.messages import ADVERTISE, KINDS, WITHDRAW, Rules, rules_of
+from halfway.protocols.walks.messages import (
+    ADVERTISE,
+    KINDS,
+    MERGE,
+    PUBLISHES,
+    SUBSCRIBES,
+    WITHDRAW,
+    Rules,
+    rules_of,
+)
 from halfway.protocols.walks.state import (
     BRANCHES,
     CUT_SHORT,
@@ -26,25 +36,28 @@ from halfway.protocols.walks.state import (
     KNOWN_HOPS,
     LOST,
     NO_ROOM,
+    OPEN,
+    PASSED,
+    Trails,
 )
 from halfway.world.workload.demand import Demand
 
 _FEW = 8  # hops that every node has room for
-_MOST_BYTES = 1e9  # of the tables of hops of all nodes
-# Of a hop: its record, three integers beside it, and the hops known to be accepted.
+_MOST_BYTES = 1e9  # bytes of the tables of hops of all nodes
+# Bytes of a hop: its record, three integers, and its share of the accepted hops.
 HOP_BYTES = MESSAGE.itemsize + 3 * 4 + 8 * KNOWN_HOPS
 _EVENTS = 4096  # events from which the rate of publications is measured
 
 
 class WalkAdapter(Adapter):
-    """The adapter of the walk systems. A publisher and a subscriber of a topic each launch one
-    walk, and an event is one command.
+    """The adapter of the walk systems, in which a publisher and a subscriber of a topic each launch
+    one walk. One event is one command.
     """
 
     lists_members = True
 
     def ends_subscriptions(self) -> bool:
-        """Return whether the adapter's walk system learns that a subscription ends: always."""
+        """Return True: a subscription of a walk system can end."""
         return True
 
     def instance(self, context: RunContext) -> SystemInstance:
@@ -58,8 +71,10 @@ class WalkAdapter(Adapter):
         )  # fmt: skip
         return SystemInstance(
             state, rules, self.module.most_emissions(state, rules), KINDS, shortfalls=_shortfalls,
-            # Only the advertisement of a trail is for all neighbours, and no node answers it.
+            # Only the advertisement of a trail goes to all neighbours, and no node answers an
+            # advertisement.
             most_beside=0, limits=limits_of(self.module, state, rules),
+            path_to=partial(path_to_member, state.trails, rules),
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
@@ -72,20 +87,20 @@ class WalkAdapter(Adapter):
 
 
 def members_of(demand: Demand) -> npt.NDArray[np.int64]:
-    """Return [topics]: the members of each topic that the adapter of the walks sizes tables for:
-    publishers and subscribers.
+    """Return [topics]: the number of members of each topic, publishers and subscribers, for which
+    the walk systems size their tables.
     """
     both = zip(demand.publishers, demand.subscribers, strict=True)
     return np.array([len(some) + len(others) for some, others in both], np.int64)
 
 
 def places(context: RunContext, rules: Rules) -> int:
-    """Return the hops in flight for which the adapter of the walks sizes the busiest node, or 0
-    where hops are not acknowledged.
+    """Return the number of hops in flight for which the busiest node of a walk system has room, or
+    0 if hops are not acknowledged.
 
     A node launches all its walks at once, sends each event to at most all neighbours, sends the
     paths to all members of a topic and the root along all branches at once, and forwards the walks
-    of others. Where that would take too much memory the number is less, and further hops are
+    of others. If this would take too much memory, the number is less, and further hops are
     unacknowledged.
     """
     if rules.retries == 0:
@@ -94,8 +109,8 @@ def places(context: RunContext, rules: Rules) -> int:
     members = members_of(demand)
     rows = np.concatenate([np.zeros(0, np.int32), *demand.publishers, *demand.subscribers])
     launched = int(np.bincount(rows, minlength=1).max())
-    # A walk visits a node in proportion to its degree, and is for a moment still in flight from
-    # the node before.
+    # A walk visits a node in proportion to the node's degree, and is for a moment still in flight
+    # from the node before.
     passing = int(members.sum()) * int(degree.max(initial=0)) / max(int(degree.sum()), 1)
     published = _most_published(context, longest_wait_s(rules))
     most = int(members.max(initial=0))
@@ -106,8 +121,8 @@ def places(context: RunContext, rules: Rules) -> int:
 
 
 def _most_published(context: RunContext, longest_s: float) -> int:
-    """Return the most copies of events that one node of the adapter's walk system sends within
-    longest_s seconds: one of each event to each neighbour that leads to a subscriber.
+    """Return the most copies of events that one node of a walk system sends within longest_s
+    seconds: one copy of each event to each neighbour on the way to a subscriber.
     """
     some = context.demand.begun_again().take(context.seconds, _EVENTS)
     most_neighbours = max(context.most_neighbours, 1)
@@ -118,9 +133,43 @@ def _most_published(context: RunContext, longest_s: float) -> int:
     return int((total[1:] - total[begin]).max(initial=0))
 
 
+def path_to_member(
+    trails: Trails, rules: Rules, row: int, topic: int, member: int, now: npt.NDArray[np.float64]
+) -> list[int]:
+    """Return the rows of the path of the walks from a row to a member of a topic (row), both ends
+    included; [] without a path.
+
+    now: [n] the own clock of each node, in seconds. In the reading MERGE, the path is the one of
+    events to the member. In the other readings, a node that has the member's own trail follows it.
+    """
+    merges = rules.reading == MERGE
+    tables = [(trails.paths, OPEN)]
+    if not merges:
+        tables.insert(0, (trails.trails, PASSED))
+    row_of = {int(one): k for k, one in enumerate(trails.node_id.tolist())}
+    for side in (SUBSCRIBES,) if merges else (SUBSCRIBES, PUBLISHES):
+        way = [row]
+        while way[-1] != member:
+            here = way[-1]
+            steps = [
+                row_of.get(int(one.back), here)
+                for table, status in tables
+                for one in table[here, topic]
+                if one.status == status and one.side == side
+                and one.member == trails.node_id[member]
+                and now[here] - one.since <= 2.0 * rules.refresh_s
+            ]  # fmt: skip
+            if not steps or steps[0] in way:
+                break
+            way.append(steps[0])
+        if way[-1] == member:
+            return way
+    return []
+
+
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Return the shortfalls of the walk systems: walks and messages without a route, and what nodes
-    had no room for.
+    """Return the shortfalls of the walk systems: walks and messages without a route, and entries
+    for which nodes had no room.
     """
     counts = state.trails.counts.sum(axis=0)
     return {

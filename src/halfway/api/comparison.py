@@ -115,7 +115,7 @@ class Comparison:
         self, need: Mapping[str, float | str] | None = None, minimise: str = "", *, point: int = 0
     ) -> Decision:
         """Return the decision of a comparison from Python: the system that meets the needs at the
-        least cost, and why each other one is not chosen.
+        least cost, and the reasons against the other systems.
 
         need: metric -> its least value, or its greatest value for a cost, such as
         {"delivery-ratio": 0.95}. minimise: a cost. Without both, the needs of the comparison itself

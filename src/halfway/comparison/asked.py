@@ -1,4 +1,6 @@
-"""Earlier decisions of a study on the same question: each spends a part of the allowed error."""
+"""The earlier decisions of a study on the same question, which each spend a part of the allowed
+error.
+"""
 
 from halfway.comparison.evaluation.decision import DecisionRule
 from halfway.comparison.study_name import recorded_name

@@ -1,4 +1,6 @@
-"""The run of a comparison: plan, sweep, estimate; more replicates until intervals are narrow."""
+"""The run of a comparison: plan, sweep, estimates, and more replicates until the intervals are
+narrow.
+"""
 
 import contextlib
 from collections.abc import Sequence
@@ -38,8 +40,8 @@ class Completed(NamedTuple):
 
     results: Results
     runs: Sequence[FinishedRun]
-    first_error: str  # of the failed runs, in one line
-    made: int  # runs made now; the others were finished before
+    first_error: str  # error of the failed runs, in one line
+    made: int  # runs of this command; all others were finished before
 
 
 def compare(
@@ -109,7 +111,7 @@ def _results(
 def _notes(
     request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int
 ) -> tuple[str, ...]:
-    """Return the notes on a run comparison, which stand under its tables."""
+    """Return the notes on a comparison, which are printed under its tables."""
     scenarios = [point.scenario for point in request.points]
     systems = []
     for one in request.systems:
@@ -121,7 +123,7 @@ def _notes(
 
 
 def _more(replicates: int) -> int:
-    """Return the number of replicates that a comparison's stopping rule makes next."""
+    """Return the number of replicates that the stopping rule of a comparison adds next."""
     return max(replicates + 1, int(replicates * _GROWTH))
 
 

@@ -1,5 +1,5 @@
-"""Compilation of systems before a comparison's sweep, one per core, for systems new on this
-machine.
+"""The compilation of a comparison's systems before its sweep, one per core, for systems that are
+new on this machine.
 
 A sweep would compile them one after the other while the other cores wait. Here each system runs
 once in a process of its own. Its machine code stays in the cache, where a mark records it.
@@ -34,8 +34,8 @@ _EVERY_RUN = ("halfway.sim.simulation", "halfway.scenario.build")
 _MOST_CPU_S = 600  # of a user's protocol; compiling takes about 30 s
 
 
-# Systems compiled, of how many; the names of those being compiled; the estimated seconds left, None
-# before the first one is done.
+# Number of compiled systems; number of all; names of the systems under compilation; estimated
+# seconds left, or None before the first system is done.
 CompileProgress = Callable[[int, int, Sequence[str], float | None], None]
 
 
@@ -136,7 +136,7 @@ def main() -> None:
         row = json.load(sys.stdin)
         parameters = json.loads(row["parameters"])
         source = source_of(parameters)
-        if source.text:  # compiled code of a user may never end
+        if source.text:  # the compiled code of a user may never end
             resource.setrlimit(resource.RLIMIT_CPU, (_MOST_CPU_S, _MOST_CPU_S))
         with user_errors(*source):
             scenario = scenario_of(parameters, row["network_seed"])

@@ -1,4 +1,4 @@
-"""Notes below a comparison's tables: facts that change how to read them.
+"""The notes below the tables of a comparison: facts that change the reading of the tables.
 
 A note has at most two lines of 80 columns (with few systems), and appears only where it applies.
 """
@@ -42,8 +42,8 @@ def notes_of(
 ) -> tuple[str, ...]:  # fmt: skip
     """Return the notes under a comparison's tables.
 
-    scenarios: one for each point. systems: those that ran. rule: the stopping rule. remarks: what
-    the reading of the scenario's files left out or decided; they come first.
+    scenarios: one for each point. systems: those that ran. rule: the stopping rule. remarks:
+    remarks of the readers of the scenario's files; they come first.
     """
     return (
         *remarks, *_on_failed(runs, replicates), *_on_delivery(cells),
@@ -60,7 +60,9 @@ def notes_before_runs(
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
-    """Return notes on how the numbers were made. first: the replicates before a stopping rule."""
+    """Return the notes on the methods behind the numbers of a comparison. first: the replicates
+    before a stopping rule.
+    """
     added = (
         "Replicates were added until the intervals were narrow enough. Such intervals are slightly "
         "narrower than intervals of a fixed number of replicates.",

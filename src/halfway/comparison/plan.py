@@ -1,4 +1,4 @@
-"""The plan of a comparison: its points, and the measurement that a worker makes of one run.
+"""The plan of a comparison: its points, and the measurement of one run on a worker.
 
 A point carries all that a worker needs, as text: the scenario, the system, and a user system's
 source.
@@ -22,7 +22,7 @@ from halfway.scenario.schema import Scenario, converted
 
 MEASUREMENT = "halfway.comparison.plan:run"
 _COST_MS = 150.0  # a guess, which the first batch corrects
-# Of the last run: the next run often has the same.
+# The system of the last run, because the next run often has the same system.
 _LAST: dict[tuple[str, int], PreparedScenario] = {}
 
 
@@ -92,8 +92,8 @@ def run(run: Run) -> Observations:
     """Make a planned run of a comparison; return the value of each metric, if it has one, and
     latency quantiles.
 
-    All randomness derives from the run's network seed, a stream for each part. So all systems of a
-    replicate get the same network, movement, roles, publications and faults.
+    All randomness derives from the network seed of the run, with one stream for each part. So all
+    systems of a replicate get the same network, movement, roles, publications and faults.
     """
     scenario = scenario_of(run.parameters, run.network_seed)
     with run.timed("network"):

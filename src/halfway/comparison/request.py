@@ -27,14 +27,16 @@ _RULE = re.compile(r"half-width=((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)(%?)
 
 
 class Request(NamedTuple):
-    """A comparison's request. `systems` can run at every point; `unsupported` are the others."""
+    """The checked request of a comparison: `systems` can run at every point, and `unsupported` has
+    the others.
+    """
 
     scenario: Scenario  # as in the file
     points: Sequence[ScenarioPoint]
     systems: Sequence[SystemSource]
     baseline: str
     unsupported: Mapping[str, str]  # name -> why
-    remarks: Sequence[str] = ()  # what reading left out or decided, and what does not fit the run
+    remarks: Sequence[str] = ()  # remarks on the files, and on work that does not fit into the run
     replicates: int = REPLICATES
     until: StoppingRule | None = None
     max_replicates: int = MAX_REPLICATES
@@ -59,7 +61,7 @@ def read_request(
 
     systems: names (default: all that have the workload's purpose); user_systems: files or modules
     of user systems; until: "half-width=2%" or "half-width=2%,energy"; needs: metric -> bound; needs
-    and minimise replace those of the file. Raises Problem naming what is wrong.
+    and minimise replace those of the file. Raises Problem with the wrong field.
     """
     _check_changes(changes or {})
     sources = [read_user_system(one) for one in user_systems]

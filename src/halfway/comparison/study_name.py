@@ -1,4 +1,6 @@
-"""The name of a comparison's study, derived from its question, not from its title or file."""
+"""The name of the study of a comparison, which follows from its question, and not from its title or
+file.
+"""
 
 import hashlib
 import json

@@ -1,7 +1,8 @@
 """The trial of a user's protocol: a short interpreted run with bounds checks, in its own process.
 
 Compiled code checks no bounds, and Ctrl-C does not end a loop in it. So a file that this machine
-has not run yet first runs interpreted, on a few nodes. A mark in the cache records that it passed.
+has not run yet first runs interpreted, on a few nodes. A mark in the cache records that the file
+passed.
 
 `python -m halfway.comparison.trial` makes the trial of the plan row on its stdin.
 """
@@ -89,7 +90,7 @@ def started(module: str, row: object, **environment: str) -> "subprocess.Popen[s
         start_new_session=True,  # Ctrl-C reaches this process, which ends them
     )  # fmt: skip
     assert process.stdin is not None
-    with contextlib.suppress(BrokenPipeError):  # it died, which the caller reports
+    with contextlib.suppress(BrokenPipeError):  # the process died, which the caller reports
         process.stdin.write(json.dumps(row))
         process.stdin.close()
     process.stdin = None

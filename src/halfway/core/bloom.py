@@ -1,4 +1,5 @@
-"""Bloom filters as rows of 32-bit words, with a hash of our own: the same bytes in every process.
+"""Bloom filters as rows of 32-bit words, with our own hash, which gives the same bytes in every
+process.
 
 An item is one 64-bit word, mixed from a key and the content that it represents. The sizes follow
 Tarkoma, Rothenberg, Lagerspetz, "Theory and practice of Bloom filters for distributed systems".
@@ -31,9 +32,9 @@ class Size(NamedTuple):
 
 
 def sized(items: int, false_positives: float) -> Size:
-    """Return the size of the smallest Bloom filter whose share of false positives is small enough.
+    """Return the size of the smallest Bloom filter with at most a given share of false positives.
 
-    items: distinct items expected. Raises Problem for 0 items, or a share outside (0, 1).
+    items: expected number of distinct items. Raises Problem for 0 items, or a share outside (0, 1).
     """
     if items < 1:
         raise Problem(f"items = {items}: expected at least 1", remedy="give a positive number")

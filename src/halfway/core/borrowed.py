@@ -2,8 +2,8 @@
 
 Numba counts a reference, atomically, each time an array is taken out of a tuple. In a loop whose
 body takes 7 ns that costs 25 ns more. A borrowed tuple has the same arrays without an owner, so the
-compiler removes the counting. It is safe as long as the kernel neither returns nor stores what it
-borrowed: the caller's own references keep the arrays alive until the kernel returns.
+compiler removes the counting. This is safe as long as the kernel neither returns nor stores a
+borrowed array, because the references of the caller keep the arrays alive until the kernel returns.
 `docs/decisions/0004` has the measurements.
 """
 
@@ -16,8 +16,8 @@ from numba.core.extending import lower_builtin, type_callable
 
 
 def borrowed(value: Any) -> Any:
-    """Return a borrowed tuple. It equals the given tuple, but compiled code does not count
-    references to its arrays.
+    """Return a borrowed tuple with the same fields, in which compiled code does not count
+    references to arrays. The caller must keep the given tuple.
     """
     return value
 

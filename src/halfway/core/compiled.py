@@ -1,4 +1,6 @@
-"""Decorators of compiled functions, and the digest of the sources that determine a run's result."""
+"""The decorators of compiled functions, and the digest of all sources that determine the result of
+a run.
+"""
 
 import hashlib
 from collections.abc import Callable
@@ -13,7 +15,7 @@ from halfway.core.compiler.callees import IS_PROVEN, KernelDispatcher
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-# The packages whose code determines the result of a run: kernels, and what calls them.
+# The packages whose code determines the result of a run: kernels and their callers.
 COMPUTING_ROOMS = ("core", "protocols", "world", "bulk", "adapters", "sim")
 _ALWAYS = {"nopython": True, "error_model": "numpy", "boundscheck": None}
 
@@ -34,7 +36,7 @@ def _compiled(function: F, **options: Any) -> F:
     options = {**_ALWAYS, **options}
     plain: Any = numba.jit(**options)
     made: Any = KernelDispatcher(function, options) if IS_PROVEN else plain(function)
-    made._cache = CompileCache(function, options)  # as `cache=True`, with our own cache
+    made._cache = CompileCache(function, options)  # like `cache=True`, with our own cache
     compiled: F = made
     return compiled
 
@@ -45,7 +47,8 @@ def kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile a function like a `kernel`, inlined into each caller: a protocol's decisions.
+    """Compile a function like a `kernel`, and inline it into each compiled caller, as for the
+    decisions of a protocol.
 
     Without inlining, the call makes an event cost 36 ns instead of 12-14 ns.
     """
@@ -53,20 +56,23 @@ def inlined(function: F) -> F:
 
 
 def entered(function: F) -> F:
-    """Compile a function that machine code calls by its address: it has no wrapper for Python."""
+    """Compile a function that machine code calls by its address, without a wrapper for calls from
+    Python.
+    """
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def apart(function: F) -> F:
     """Compile a function once, and never inline it into its compiled callers.
 
-    For the parts of a large handler, and for long functions with many callers. In numba a callee
-    inherits `forceinline` from the function that has it compiled, so all kernels below a handler
-    would be inlined into it, once for each use. Where they are many and use each other, the time to
-    compile is exponential: minutes instead of seconds.
+    The decorator is for the parts of a large handler, and for long functions with many callers. In
+    numba a callee inherits `forceinline` from its first compiled caller. So all kernels below a
+    handler would be inlined into the handler, once for each use. If many kernels use each other,
+    the compilation takes exponential time: minutes instead of seconds.
 
     The function counts no references to arrays. So it must neither create an array, which numba
-    refuses to compile, nor return one. Its arguments belong to its caller; numba cannot know that
-    without inlining, and would count in every loop: two fifths of a large handler's time.
+    refuses to compile, nor return one. Its arguments belong to its caller. Without inlining, numba
+    cannot know this, and would count references in every loop, which takes two fifths of the time
+    of a large handler.
     """
     return _compiled(function, forceinline=False, _nrt=False)

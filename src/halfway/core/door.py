@@ -1,9 +1,9 @@
 """The door to a node: compiled drivers call a protocol's handler by its address.
 
 A driver is compiled once for all protocols. A handler is compiled alone, once for the types of its
-state. A door joins the two at run time: it holds the address of the handler's machine code and the
-address of its lent state. The simulator's engine and a live node enter by the same door.
-All rows that receive a record at the same time enter by one call.
+state. A door joins driver and handler at run time: the door holds the address of the handler's
+machine code and the address of its lent state. The simulator's engine and a live node enter by the
+same door. All rows that receive a record at the same time enter by one call.
 """
 
 from collections.abc import Callable
@@ -64,7 +64,7 @@ class Door:
     """The door to the nodes of a state: the address of their handler, and its arguments, kept
     alive.
 
-    lend: as `lent`, or a `Lender` of a caller that opens many doors to the same state.
+    lend: the function `lent`, or a `Lender` of a caller that opens many doors to the same state.
     Opening a door compiles the handler, or loads it from the compile cache.
     """
 
@@ -79,9 +79,10 @@ class Door:
 
 
 def is_compiled(state: Any, rules: Any, neighbourhood: Any, out: Any) -> bool:
-    """Return whether a door opens at once: the compile cache has the machine code of the handler.
+    """Return whether a door can open at once, because the compile cache has the machine code of the
+    handler.
 
-    True where numba is disabled: then a door compiles nothing.
+    Without numba the result is True, because a door then compiles nothing.
     """
     node = lent(HandlerArguments(state, rules, neighbourhood, out))
     if not isinstance(node, Lent):
@@ -110,26 +111,26 @@ def _address(kind: Any) -> int:
 def enter(door: Any, i: Any, message: Any) -> None:
     """Let row i behind a door handle a message: an indirect call from compiled code, of a few ns.
 
-    i: uint32. message: a record of type MESSAGE. Raises what the handler raises.
+    i: uint32. message: a record of type MESSAGE. Raises the errors of the handler.
     """
     node = door.node
     if isinstance(node, Lent):
         _enter(door, np.uint32(i), message)
-    else:  # numba is disabled, or this is the interpreted twin
+    else:  # without numba, or in the interpreted twin
         enter_all(door, (i,), 1, message)
 
 
 def enter_all(door: Any, rows: Any, count: Any, message: Any) -> None:
     """Let the first `count` rows of a list behind a door handle one message, by one call.
 
-    Called from compiled code only, as `enter` is called from Python too. rows: uint32 [count or
-    more]. message: a record of type MESSAGE; no handler changes it. Raises what a handler raises.
+    Only compiled code calls this function; Python calls `enter`. rows: uint32 [count or more].
+    message: a record of type MESSAGE; no handler changes it. Raises the errors of a handler.
     """
     _step(door.node, rows, count, message)
 
 
 class _DoorType(AddressesType):
-    """The numba type of all doors. This type does not depend on the protocol, so a state can hold a
+    """The numba type of all doors. The type does not depend on the protocol, so a state can hold a
     door.
     """
 
@@ -192,7 +193,7 @@ def _call(context: Any, builder: ir.IRBuilder, value: ir.Value, args: list[ir.Va
     """Emit the call of the handler behind a door, whose other arguments are those of `_step`."""
     door = cgutils.create_struct_proxy(_DOOR)(context, builder, value=value)
     convention = context.call_conv
-    # Each lent node is a pointer, so the machine code of every handler has this type.
+    # Each lent tuple is a pointer, so the machine code of every handler has this type.
     kinds = _step_types(_ADDRESS)
     function = convention.get_function_type(_VOID, kinds)
     result, error = (cgutils.alloca_once(builder, one.pointee) for one in function.args[:2])

@@ -1,8 +1,8 @@
 """Filters on the content of events: conjunctions of intervals.
 
 [Carzaniga, Rosenblum & Wolf 2001, §3] a filter is a set of constraints on attributes, all of which
-must hold. A constraint here is a closed interval of doubles: x = 3 is [3, 3], x < 3 ends at the
-double below 3, words are numbered by the caller. So it is exact whether an event passes.
+must hold. A constraint here is a closed interval of doubles: x = 3 is [3, 3], and x < 3 ends at the
+double below 3. The caller turns words into numbers. So the result for an event is exact.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,11 @@ Bounds = tuple[float, float]
 
 
 class Filters(NamedTuple):
-    """Content filters: filter f has constraints first[f]:first[f+1], at most one for an attribute.
+    """Content filters: filter f has the constraints first[f]:first[f+1], with at most one
+    constraint for an attribute.
 
-    An event without the attribute (NaN) fails the constraint. A filter without constraints takes
-    every event.
+    An event without the attribute (NaN) fails the constraint. Every event passes a filter without
+    constraints.
     """
 
     first: npt.NDArray[np.int32]  # [filters + 1]
@@ -52,12 +53,16 @@ def filters(wanted: Sequence[Mapping[int, Bounds | Sequence[Bounds]]]) -> Filter
 
 
 def below(value: float) -> float:
-    """Return the greatest double below a value, the upper end of a content filter's `x < value`."""
+    """Return the greatest double below a value: the upper end of the constraint `x < value` in a
+    content filter.
+    """
     return float(np.nextafter(value, -np.inf))
 
 
 def above(value: float) -> float:
-    """Return the least double above a value, the lower end of a content filter's `x > value`."""
+    """Return the least double above a value: the lower end of the constraint `x > value` in a
+    content filter.
+    """
     return float(np.nextafter(value, np.inf))
 
 
@@ -75,7 +80,7 @@ def _intersection(f: int, attribute: int, given: Bounds | Sequence[Bounds]) -> t
 
 @inlined
 def matches(filters, f, values):
-    """Return whether an event's values [attributes] pass content filter f. NaN is a missing
+    """Return whether the values [attributes] of an event pass content filter f; NaN is a missing
     value.
     """
     for c in range(filters.first[f], filters.first[f + 1]):
@@ -87,7 +92,7 @@ def matches(filters, f, values):
 
 @kernel
 def matching(filters, values):
-    """Return a matrix [events, filters]: whether content filter f passes the values of event e."""
+    """Return a matrix [events, filters]: True if the values of event e pass content filter f."""
     found = np.empty((values.shape[0], filters.first.shape[0] - 1), np.bool_)
     filters, values = borrowed(filters), borrowed(values)
     for e in range(found.shape[0]):

@@ -13,10 +13,11 @@ _HANDLERS: dict[type, Callable[..., None]] = {}
 
 
 def handle(state: Any, rules: Any, neighbourhood: Any, i: int, message: Any, out: Any) -> None:
-    """Call the handler of a state's type: handle `message` at row `i`, and emit into `out`.
+    """Call the handler that belongs to the type of a state: handle `message` at row `i`, and emit
+    into `out`.
 
-    Called from compiled code this is the protocol's own function, inlined. Called from Python it
-    is the same machine code. Raises KeyError for a state type without a handler.
+    In compiled code, a call is the protocol's own function, inlined. From Python, the same machine
+    code runs. Raises KeyError for a state type without a handler.
     """
     _HANDLERS[type(state)](state, rules, neighbourhood, i, message, out)
 

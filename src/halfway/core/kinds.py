@@ -1,4 +1,5 @@
-"""The table of a protocol's message kinds: numbers, names, channels, fields, and roles on the map.
+"""The table of the message kinds of a protocol: numbers, names, channels, fields, and roles on the
+map.
 
 A protocol declares each kind once; the number is what compiled code compares:
 
@@ -46,25 +47,25 @@ _NO_MEANINGS: Mapping[str, str] = MappingProxyType({})
 
 
 class Channel(Enum):
-    """The channel of a message kind: where its records come from, and who receives them."""
+    """The channel of a message kind: the source and the receivers of its records."""
 
     COMMAND = "command"  # from the application, or the driver, to its own node
-    NETWORK = "network"  # from a node to a neighbour, or to all of them
+    NETWORK = "network"  # from a node to one neighbour or to all neighbours
     TIMER = "timer"  # from a node to itself, later
     REPORT = "report"  # from a node to its own application
 
 
 class Step(NamedTuple):
-    """The map role of a message kind whose record is a step of a walk."""
+    """The role on the map of a message kind whose record is a step of a walk."""
 
-    labels: tuple[str, ...]  # names of such walks on the map
+    labels: tuple[str, ...]  # labels of these walks on the map
     number: int = -1  # the place in `args` whose remainder picks a label; -1: always the first
-    addressed: bool = False  # every neighbour hears it, but it is a step onto `target` alone
+    addressed: bool = False  # every neighbour hears the record, but it is a step onto `target` only
 
 
 class Meets(NamedTuple):
-    """The map role of a message kind whose record reports a meeting of walks, or a walk's
-    arrival.
+    """The role on the map of a message kind whose record reports a meeting of walks, or the arrival
+    of a walk.
     """
 
     label: str = "walks met"
@@ -72,7 +73,7 @@ class Meets(NamedTuple):
 
 
 class MapRole(Enum):
-    """The map role of a message kind: what the replay map draws for its records."""
+    """The role of a message kind on the map: the elements that the map draws for its records."""
 
     EVENT_HOP = "brings an event one hop further"
     LINK = "makes sender and receiver overlay neighbours"
@@ -84,21 +85,21 @@ class MapRole(Enum):
 class Part(NamedTuple):
     """A part of a record that a message kind fills: a header field, or an entry of a vector."""
 
-    name: str  # of the place without its length; what a reused field holds
-    field: str  # of the record: a header field, "args" or "reals"
-    indices: range  # in that array; of a header field 0
+    name: str  # name of the place without length, or meaning of a reused field
+    field: str  # field of the record: a header field, "args" or "reals"
+    indices: range  # index in that array; 0 for a header field
     range: ValueRange
     varies: bool  # a vector that need not be full
 
 
 class Kind(NamedTuple):
-    """A message kind: the header `fields` that its records fill, and names for `args` and `reals`.
+    """A message kind: its header `fields`, and the names of its places in `args` and `reals`.
 
-    A place has a name and its first index. A name that ends in [3] is a vector of three places; one
-    that ends in [k] is a vector that need not be full; it ends before the next place, or with the
-    array. `reused` are the fields that hold something else than their name says: field -> what it
-    holds. `ranges` are those of its parts by name. A node also accepts its records from the channel
-    `also`.
+    A place has a name and its first index. A name that ends in [3] is a vector of three places. A
+    name that ends in [k] is a vector of variable length, which ends before the next place or with
+    the array. `reused` has the fields with another meaning than their names: field -> meaning.
+    `ranges` has the ranges of the parts by name. A node also accepts records of the kind from the
+    channel `also`.
     """
 
     number: int
@@ -146,10 +147,10 @@ class Kind(NamedTuple):
 
 
 class Kinds:
-    """The table of a protocol's message kinds, by number, in the order of declaration.
+    """The table of message kinds of a protocol, by number, in the order of declaration.
 
-    ranges: of places, of header fields, and of what reused fields hold, by name. One name has one
-    range in a table. Without a range a place holds any number.
+    ranges: ranges of places, of header fields, and of reused fields, by name. One name has one
+    range in a table. A place without a range holds any number.
     """
 
     def __init__(self, ranges: Mapping[str, ValueRange] = _NO_RANGES) -> None:
@@ -164,8 +165,8 @@ class Kinds:
     ) -> np.uint8:  # fmt: skip
         """Declare a message kind on a channel; return its number.
 
-        fields: split at blanks, without those of `reused`. also: a second channel of its records.
-        age: a name of `reals`.
+        fields: names of header fields, separated by blanks, without the fields of `reused`. also: a
+        second channel of the records. age: a name of `reals`.
         """
         words = (*fields.split(), *reused)
         kind = Kind(number, name, channel, meaning, words, args, reals, on_map, reused)
@@ -181,7 +182,7 @@ class Kinds:
         return self.command(int(START), "start", "the node starts, or comes back from a crash")
 
     def include(self, other: Iterable[Kind]) -> None:
-        """Add message kinds that another protocol's table declares.
+        """Add the message kinds of another protocol's table to this table.
 
         Raises ValueError if a number or a name is taken.
         """
@@ -203,8 +204,9 @@ class Kinds:
         """[256] for each message kind, the index in `reals` of its age in seconds, or -1; [0] if no
         kind has an age.
 
-        No clock is shared, so the driver measures at the link layer how long a record travelled
-        from its sender's handler to its receiver's, and adds that to the age that the sender wrote.
+        Nodes share no clock. So the driver measures, at the link layer, the time of a record from
+        the handler of its sender to the handler of its receiver, and adds this time to the age that
+        the sender wrote.
         """
         found = np.full(256, -1, np.int8)
         for kind in self:
@@ -252,8 +254,8 @@ class Kinds:
 def carrying(kinds: Kinds) -> list[int]:
     """Return the numbers of the message kinds whose records carry an event's payload.
 
-    They bring an event one hop further. A protocol that declares no such kind, as a user's protocol
-    may, carries the payload in every message on the network with the field `event`.
+    These kinds have the map role that brings an event one hop further. A protocol without such a
+    kind carries the payload in every network message with the field `event`.
     """
     found = [kind.number for kind in kinds if kind.on_map is MapRole.EVENT_HOP]
     network = (kind for kind in kinds if kind.channel is Channel.NETWORK)

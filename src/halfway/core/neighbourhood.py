@@ -10,11 +10,11 @@ from halfway.core.missing import NO_PLACE
 
 
 class Neighbourhood(NamedTuple):
-    """The neighbourhoods of all rows: neighbour lists of node ids in ascending order.
+    """The neighbourhoods of all rows: lists of neighbours' node ids in ascending order.
 
-    Row i's neighbours are who[first[i]:last[i]]. The list and the position that the neighbour at
-    index e reported are in row place[e]. In the simulator the rows are the nodes. A live node is
-    row 0, and the rows after it are the reports of its neighbours, filled by hellos (`core.hello`).
+    Row i's neighbours are who[first[i]:last[i]]. Row place[e] has the list and the position that
+    the neighbour at index e reported. In the simulator the rows are the nodes. A live node is row
+    0, and the rows after it are the reports of its neighbours, filled by hellos (`core.hello`).
     Lists may have room to grow between them. A protocol uses positions only where its paper grants
     them.
     """
@@ -23,13 +23,13 @@ class Neighbourhood(NamedTuple):
     last: npt.NDArray[np.uint32]  # [rows] exclusive
     who: npt.NDArray[np.int32]  # node ids, ascending within a row
     place: npt.NDArray[np.int32]  # row of the list that this neighbour reported; -1: none
-    x: npt.NDArray[np.float64]  # [rows] position last reported; [0] where no node knows positions
+    x: npt.NDArray[np.float64]  # [rows] last reported position; [0]: no node knows positions
     y: npt.NDArray[np.float64]
 
 
 @inlined
 def place_of(neighbourhood, i, node_id):
-    """Return the index of a node id in row i's neighbour list, or NO_PLACE if it is no
+    """Return the index of a node id in the neighbour list of row i, or NO_PLACE if the node is no
     neighbour.
     """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
@@ -55,7 +55,8 @@ def is_full(neighbourhood, row):
 
 @inlined
 def include(neighbourhood, row, node_id, its_row):
-    """Add a node to a row of neighbour lists that has room; no effect if it is listed already.
+    """Add a node to a row of neighbour lists that has room; do nothing if the row has the node
+    already.
 
     Where node ids are rows, `who` and `place` of the lists may be one array.
     """
@@ -73,7 +74,7 @@ def include(neighbourhood, row, node_id, its_row):
 
 @inlined
 def exclude(neighbourhood, row, node_id):
-    """Remove a node from a row of neighbour lists; no effect if it is not listed."""
+    """Remove a node from a row of neighbour lists; do nothing if the row does not have the node."""
     place = place_of(neighbourhood, row, node_id)
     if place < 0:
         return

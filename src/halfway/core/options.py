@@ -1,4 +1,4 @@
-"""Options of a protocol: what a user may set, with default, range and description."""
+"""The options of a protocol: values that a user may set, with default, range and description."""
 
 from typing import NamedTuple
 
@@ -6,13 +6,15 @@ Value = float | int | bool
 
 
 class Option(NamedTuple):
-    """One option of a protocol. The type of `default` is the type of its values."""
+    """One option of a protocol, whose values have the type of `default`. Values are checked against
+    the range.
+    """
 
     default: Value
     low: Value
     high: Value
     meaning: str
-    auto: bool = False  # a scenario chooses the value; `default` holds without a scenario
+    auto: bool = False  # a scenario chooses the value; otherwise `default` holds
 
 
 def seconds(default: float, meaning: str, low: float = 0.0) -> Option:

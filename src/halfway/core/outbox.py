@@ -1,4 +1,4 @@
-"""The outbox of a handler: the driver's pool of records itself, so that nothing is copied."""
+"""The outbox of a handler, which is the driver's pool of records, so that no record is copied."""
 
 from typing import NamedTuple
 
@@ -12,19 +12,20 @@ from halfway.core.message import COUNTED_ON, MESSAGE
 class Outbox(NamedTuple):
     """The outbox of a handler: a pool of records and a stack of its free slots.
 
-    The last slot is never free: `emit` returns it when the stack is empty, and counts that.
+    The last slot is never free: `emit` returns this slot if the stack is empty, and counts the
+    emission.
     """
 
     pool: npt.NDArray[np.void]  # [slots] MESSAGE, as a record array
     free: npt.NDArray[np.uint32]  # [slots] free[:tally[0]] are the unused slots
-    row: npt.NDArray[np.uint32]  # [slots + 1] which row emitted the record; the door writes it
+    row: npt.NDArray[np.uint32]  # [slots + 1] row that emitted the record, written by the door
     tally: npt.NDArray[np.int64]  # [2] free slots; emissions without a free slot
 
 
 def outbox(slots: int) -> Outbox:
     """Return an empty outbox with room for `slots` records in flight."""
     pool = np.zeros(slots + 1, MESSAGE).view(np.recarray)
-    # The stack pops slot 0 first: low slots stay in the processor's cache.
+    # The stack pops slot 0 first, so that low slots stay in the cache of the processor.
     free = np.arange(slots, -1, -1, dtype=np.uint32)[1:]
     row = np.zeros(slots + 1, np.uint32)
     return Outbox(pool, np.ascontiguousarray(free), row, np.array([slots, 0], np.int64))
@@ -35,8 +36,8 @@ def emit(out, kind, after, towards):
     """Put a blank record of a kind into an outbox, due after a delay (seconds), and return the
     record.
 
-    towards: a neighbour's id, EVERYONE, APP, or the sender's own id (a timer). The caller fills in
-    the rest, except the sender and the hop count, which the driver stamps; but see AFRESH.
+    towards: a neighbour's id, EVERYONE, APP, or the sender's own id (a timer). The caller fills the
+    other fields, except the sender and the hop count, which the driver stamps; but see AFRESH.
     """
     if out.tally[0] == 0:
         out.tally[1] += 1

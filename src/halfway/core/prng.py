@@ -1,4 +1,5 @@
-"""The random number generator: 64-bit states, mixed from a seed and a stream id, on any machine.
+"""The random number generator: 64-bit states, mixed from a seed and a stream id, with equal results
+on all machines.
 
 The generator is splitmix64 (Steele, Lea & Flood, OOPSLA 2014): a draw adds a constant to the state,
 so the dependency from one draw to the next is a single addition, and the mixing of the next value
@@ -42,7 +43,9 @@ def seeded(seed, stream):
 
 
 def random_states(node_ids: npt.NDArray[np.int32], seed: int) -> npt.NDArray[np.uint64]:
-    """Return the first PRNG state of every node [n], a function of the seed and its id alone."""
+    """Return the first PRNG state of every node [n], which depends only on the seed and the id of
+    the node.
+    """
     states = np.empty(len(node_ids), np.uint64)
     _fill(states, node_ids, np.uint64(seed))
     return states

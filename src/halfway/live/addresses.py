@@ -1,4 +1,6 @@
-"""Addresses on which a node listens: how they are written, and why one is not available."""
+"""Addresses on which a node listens: their form, and the reasons why an address is not
+available.
+"""
 
 import errno
 from functools import lru_cache

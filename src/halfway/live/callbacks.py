@@ -1,4 +1,6 @@
-"""A callback without effect, the default until another part of a node sets its own."""
+"""A callback without effect: the default until another part of a live node sets its own
+callback.
+"""
 
 
 def ignore(*_: object) -> None:

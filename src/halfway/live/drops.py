@@ -8,30 +8,30 @@ class Drop(StrEnum):
     """A reason for a drop; the list is fixed, so that a metric has few labels."""
 
     NOT_AUTHENTIC = "not authentic"  # the security refused the datagram
-    BAD_FRAME = "bad frame"  # it is no frame, or ends too early
-    UNKNOWN_FRAME = "unknown frame"  # of a later version
+    BAD_FRAME = "bad frame"  # no frame, or a frame that ends too early
+    UNKNOWN_FRAME = "unknown frame"  # a datagram of a later version
     STRANGER = "no neighbour"  # a record from a node that is no neighbour
-    UNREADABLE = "unreadable record"  # it is not in canonical form
-    REFUSED = "record refused"  # the check at the door refused it
-    WRONG_SENDER = "wrong sender"  # a record that names another sender than its datagram
+    UNREADABLE = "unreadable record"  # a record that is not in canonical form
+    REFUSED = "record refused"  # a record that the check at the door refused
+    WRONG_SENDER = "wrong sender"  # a record with another sender than its datagram
     NO_ROOM = "no room for records"
     NO_SESSION = "no session"  # with the receiver
     NO_ADDRESS = "no neighbour to send to"
     QUEUE = "send queue full"
-    KERNEL = "socket buffer full"  # counted by the kernel
+    KERNEL = "socket buffer full"  # datagrams that the kernel counts
     HELD_FULL = "too many records wait for a body"
-    NO_BODY = "body missing"  # it never came
+    NO_BODY = "body missing"  # the body of the event never arrived
     BODIES_FULL = "body forgotten"  # for want of room
     TOPICS_FULL = "topics full"
     EXPIRED = "expired"
     NOT_PERMITTED = "not permitted"
     UNMATCHED = "published outside the overlay"
-    SLOW_SUBSCRIBER = "slow subscriber"  # its own queue is full
+    SLOW_SUBSCRIBER = "slow subscriber"  # a full queue of the node itself
     NOT_HEARD = "too many nodes heard"
-    SEARCHES = "too many searches"  # for the way to a node
+    SEARCHES = "too many searches"  # routes to nodes
     FRAGMENTS = "fragments incomplete"
     RETAINED_FULL = "retained values full"
-    NOT_KEPT = "journal refused"  # a kept event of another node; it comes again
+    NOT_KEPT = "journal refused"  # a kept event of another node, which comes again
     TRACE = "trace not written"  # rows that the disk did not take
     DUPLICATE = "duplicate"  # an application has the event already
 

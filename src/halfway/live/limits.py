@@ -1,4 +1,6 @@
-"""The limits of a live node: the sizes of every queue and table; what exceeds one is counted."""
+"""The limits of a live node: the sizes of all queues and tables; items beyond a limit are
+counted.
+"""
 
 from typing import NamedTuple
 
@@ -6,13 +8,13 @@ from typing import NamedTuple
 class Limits(NamedTuple):
     """The limits of one live node; `docs/operating.md` has a table of these limits."""
 
-    neighbours: int = 64  # links; a further node is heard, and is no neighbour
-    heard: int = 256  # nodes that are heard, neighbours included
-    publishers: int = 256  # whose newest events a node distinguishes
-    topics: int = 1024  # that a node has numbers for
-    subscriptions: int = 256  # of the applications of a node
+    neighbours: int = 64  # neighbours; a further node is heard, but is no neighbour
+    heard: int = 256  # nodes that are heard, with neighbours
+    publishers: int = 256  # publishers whose newest events a node distinguishes
+    topics: int = 1024  # topics that a node has numbers for
+    subscriptions: int = 256  # subscriptions of a node's applications
     payload: int = 65_490  # bytes of an event with its topic, as a frame has room for
-    bodies: int = 4096  # of events that a node keeps for its neighbours
+    bodies: int = 4096  # bodies of events that a node keeps for its neighbours
     body_bytes: int = 16 << 20  # of all of them
     held: int = 256  # records that wait for the body of their event
     queue: int = 1024  # datagrams that wait for the socket

@@ -1,9 +1,9 @@
 """The interface `Mesh` between the live runtime and its doors: publish and subscribe by text topic.
 
-A door, such as the one for MQTT, speaks to the network through a `Mesh` and knows nothing else of
-it. All methods belong to the thread of the node's event loop. Topics and filters have the form of
-MQTT: levels between slashes, `+` for one level and `#` for the rest. Only a filter that begins with
-`$` matches a topic that begins so.
+A door, such as the MQTT door, uses the network only through a `Mesh`. All methods belong to the
+thread of the node's event loop. Topics and filters have the form of MQTT: levels between slashes,
+`+` for one level and `#` for the rest. Only a filter that begins with `$` matches a topic that
+begins with `$`.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ class Level(StrEnum):
 
     BEST_EFFORT = "best-effort"  # no promise; every drop is counted with its reason
     HOP = "hop"  # each hop is acknowledged and repeated; a crash may lose the event
-    KEPT = "kept"  # acknowledged once it is on disk here; once to the application
+    KEPT = "kept"  # acknowledged when on disk here; delivered once to the application
 
 
 class Event(NamedTuple):
@@ -29,9 +29,9 @@ class Event(NamedTuple):
     number: int  # the publisher's own number of the event, ascending within the epoch
     level: Level = Level.BEST_EFFORT
     retain: bool = False  # published as the retained value of its topic
-    age_s: float = 0.0  # since its publication
-    expiry_s: float = float("inf")  # remaining; the event is void after it
-    properties: bytes = b""  # what a door keeps with an event; the mesh does not read it
+    age_s: float = 0.0  # seconds since the publication
+    expiry_s: float = float("inf")  # remaining seconds; then the event is void
+    properties: bytes = b""  # bytes of a door that the mesh does not read
     local: bool = False  # published at this node
     hops: int = 0  # transmissions from the publisher to here
 
@@ -43,7 +43,7 @@ class MeshSubscription(Protocol):
 
 
 class Refusal(Exception):
-    """The error of an event or subscription that the mesh does not take; `reason` is from a fixed
+    """The error of an event or subscription that the mesh refuses; `reason` is from a fixed
     list.
     """
 
@@ -62,7 +62,8 @@ class Mesh(Protocol):
         self, topic: str, payload: bytes, *, level: Level = Level.BEST_EFFORT,
         retain: bool = False, expiry_s: float = float("inf"), properties: bytes = b"",
     ) -> None:  # fmt: skip
-        """Publish an event. Return when the mesh has taken it; with KEPT, when it is on disk.
+        """Publish an event; return when the mesh has taken it, and for the level KEPT when it is on
+        disk.
 
         Waits while the queue is full. An empty payload with `retain` ends the retained value.
         Raises Refusal: "too large", "not permitted", "bad topic", "not kept here", "disk full",
@@ -83,15 +84,15 @@ class Mesh(Protocol):
     def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MeshSubscription:
         """Subscribe to a filter on the mesh; `callback` gets each event in the node's event loop.
 
-        Events published at this node are included, as `local`. Each subscription receives an
-        event once, whatever other subscriptions match it. Retained values are not delivered here:
-        `retained` returns them. A callback must not block, and must not raise.
-        Raises Refusal: "bad filter", "not permitted", "too many subscriptions", "topics full".
+        Events of this node are included, and marked `local`. Each subscription receives an event
+        once, even if other subscriptions match it too. `retained` returns the retained values; the
+        callback does not get them. A callback must not block, and must not raise. Raises Refusal:
+        "bad filter", "not permitted", "too many subscriptions", "topics full".
         """
         ...
 
     def unsubscribe(self, subscription: MeshSubscription) -> None:
-        """End a subscription to the mesh; no effect on an ended one."""
+        """End a subscription to the mesh; do nothing for an ended subscription."""
         ...
 
     def retained(self, topic_filter: str) -> list[Event]:

@@ -1,4 +1,6 @@
-"""Plain datagrams for the development network: no keys, and so loopback addresses only."""
+"""The plain datagrams of the development network, which has no keys and so uses loopback addresses
+only.
+"""
 
 import struct
 from collections.abc import Callable
@@ -14,12 +16,12 @@ _BEACON = 1  # flag: the datagram announces its sender, and has no frames
 
 
 class Plain:
-    """The security of the development network, without keys: it accepts every datagram from this
+    """The security of the development network without keys, which accepts every datagram from this
     machine.
 
-    network: 32 bits; nodes of other networks are not heard. trusted: which addresses it accepts
-    (default: those of loopback). A beacon and any later datagram make its sender a peer, so that
-    there is no handshake.
+    network: 32 bits; nodes of other networks are not heard. trusted: the accepted addresses
+    (default: loopback). A beacon or any later datagram makes its sender a peer, without a
+    handshake.
     """
 
     overhead = _HEAD.size
@@ -34,7 +36,7 @@ class Plain:
         )
         self._peers: set[int] = set()
         self._frames_head = _HEAD.pack(_MARK, VERSION, 0, network, node_id)
-        # What the frames of a peer begin with, in front of its node id.
+        # The bytes before the node id at the begin of a peer's datagram.
         self._known_head = self._frames_head[:-4]
 
     def beacon(self) -> bytes:
@@ -66,7 +68,7 @@ class Plain:
         return Opened(node_id, b"" if flags & _BEACON else datagram[_HEAD.size :])
 
     def _why_not(self, address: Address, network: int, node_id: int) -> str:
-        """Return why a plain datagram's sender is refused, or ""."""
+        """Return the reason why the sender of a plain datagram is refused, or ""."""
         if network != self._network:
             return "other network"
         if node_id == self.node_id:
@@ -81,7 +83,7 @@ class Plain:
         return []
 
     def tick(self, now: float) -> float:
-        """Do nothing: with plain datagrams nothing is due."""
+        """Do nothing: a node with plain datagrams has no due work."""
         del now
         return float("inf")
 

@@ -1,9 +1,9 @@
-"""The interface `Security` between the live runtime and keys: seal, open, and judge datagrams.
+"""The interface `Security` between the live runtime and keys: it seals, opens and judges datagrams.
 
 A `Security` belongs to one node and does no I/O. The endpoint passes in every datagram and the
-time, and transmits what `pending` returns. It calls `tick` at the time that the last call returned.
-Only `open` may say that a datagram is from a peer: the runtime takes the sender of a record from
-there, never from the record.
+time, and transmits what `pending` returns. The endpoint calls `tick` at the time that the last call
+returned. Only `open` may state that a datagram is from a peer. The runtime takes the sender of a
+record from `open`, and never from the record.
 """
 
 from typing import NamedTuple, Protocol
@@ -15,11 +15,13 @@ class Opened(NamedTuple):
     """A datagram that a security accepts."""
 
     peer: int  # node id of the sender, 31 bits
-    plain: bytes  # frames; empty where the datagram was the security's own, such as a handshake
+    plain: bytes  # frames; empty for a datagram of the security itself
 
 
 class Refused(NamedTuple):
-    """A datagram that a security refuses. The runtime counts it by its reason."""
+    """A datagram that a security refuses, with a reason under which the runtime counts it. Reasons
+    are few, so that they can be labels.
+    """
 
     reason: str  # from a fixed list of a few words: "no session", "replay", "not authentic", …
 
@@ -35,7 +37,7 @@ class Security(Protocol):
     overhead: int  # bytes that `seal` adds to `plain`
 
     def beacon(self) -> bytes:
-        """Return a datagram of a node's security for strangers: it announces the node and its wish
+        """Return a datagram of a node's security for strangers, which announces the node and asks
         for sessions.
 
         The runtime transmits it to the discovery group and to static peers without a session, at
@@ -44,8 +46,8 @@ class Security(Protocol):
         ...
 
     def seal(self, peer: int, plain: bytes, now: float) -> bytes | None:
-        """Return the datagram in which a node's security seals these frames for a peer, or None as
-        long as there is no session.
+        """Return the datagram in which a node's security seals frames for a peer, or None without a
+        session.
 
         plain: at most the MTU less `overhead` bytes. The runtime counts None as "no session" and
         does not keep the frames: hellos begin only once `peers` has the peer.
@@ -53,8 +55,8 @@ class Security(Protocol):
         ...
 
     def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
-        """Return the frames and the sender of a datagram that a node's security opens, or why it is
-        refused.
+        """Return the frames and the sender of a datagram that a node's security opens, or the
+        reason of a refusal.
 
         No exception, whatever the bytes are. A handshake in progress returns Opened with no
         frames and the peer, or -1 as long as the peer is not known. The runtime then transmits
@@ -63,10 +65,10 @@ class Security(Protocol):
         ...
 
     def pending(self) -> list[tuple[Address, bytes]]:
-        """Take the datagrams that the security itself wants transmitted: handshakes and cookies.
+        """Take the datagrams of the security itself for transmission: handshakes and cookies.
 
-        The list is bounded. To an address that has proven nothing goes at most one datagram, not
-        longer than the one that caused it.
+        The list is bounded. An unproven address gets at most one datagram, which is not longer than
+        its cause.
         """
         ...
 
@@ -89,7 +91,7 @@ class Security(Protocol):
         ...
 
     def permits(self, peer: int, action: str, topic: str) -> bool:
-        """Return whether a node's security permits another one to "publish" or "subscribe" to a
+        """Return whether a node's security permits another node to "publish" or "subscribe" to a
         topic, by its certificate.
 
         peer: a node id, also this node's own. False for a node that is not known.
@@ -97,8 +99,8 @@ class Security(Protocol):
         ...
 
     def knows(self, node_id: int) -> bool:
-        """Return whether a node's security knows the rights of another one. If not, a neighbour may
-        say them.
+        """Return whether a node's security knows the rights of another node; if not, a neighbour
+        may state them.
         """
         ...
 

@@ -1,6 +1,6 @@
 """MQTT topics and filters [mqtt5 §4.7] in the live runtime: validity, and matching.
 
-All folders of the room use them: events, the MQTT door, and the patterns of certificates.
+Events, the MQTT door, and the patterns of certificates use these functions.
 """
 
 from typing import Generic, TypeVar
@@ -13,7 +13,7 @@ _V = TypeVar("_V")
 
 
 def topic_problem(topic: str) -> str:
-    """Return what is wrong with a topic to publish on, or "" for a topic."""
+    """Return the error in a topic for publications, or "" for a valid topic."""
     if not topic:
         return "expected at least one character"
     if "\0" in topic or "+" in topic or "#" in topic:
@@ -22,7 +22,7 @@ def topic_problem(topic: str) -> str:
 
 
 def filter_problem(topic_filter: str) -> str:
-    """Return what is wrong with a filter of topics, or "" for a filter."""
+    """Return the error in a topic filter, or "" for a valid filter."""
     if not topic_filter:
         return "expected at least one character"
     levels = topic_filter.split("/")
@@ -64,7 +64,7 @@ def covers(wide: str, narrow: str) -> bool:
 
 
 def matches(topic_filter: str, topic: str) -> bool:
-    """Return whether a filter matches a topic. A topic is a filter for itself alone."""
+    """Return whether a topic filter matches a topic; a topic is a filter for itself only."""
     return covers(topic_filter, topic)
 
 

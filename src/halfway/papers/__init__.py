@@ -1,6 +1,6 @@
 """The declared papers: their published values, and the points of measurements that reproduce them.
 
-Importing this loads neither numba nor Spark, as `halfway list` needs it.
+The import of this package loads neither numba nor Spark, because `halfway list` imports it.
 """
 
 from halfway.papers.directional_walks.experiments import PAPER as DIRECTIONAL_WALKS

@@ -1,1 +1,3 @@
-"""Sweeps as data: plan, simulate, measure, judge. The only room that knows Spark."""
+"""The pipeline: sweeps as data, in the steps plan, simulate, measure and judge. Only this room uses
+Spark.
+"""

@@ -1,4 +1,6 @@
-"""The audit of a result folder: contents, integrity, failed runs. Reads only; starts no Spark."""
+"""The audit of a result folder: its contents, its integrity, and its failed runs. The audit changes
+no file and starts no Spark.
+"""
 
 import json
 import re
@@ -37,9 +39,9 @@ class Failure(msgspec.Struct, frozen=True):
     Seeds are text, because many readers of JSON round numbers above 2^53.
     """
 
-    error: str  # of the first run: type and message, in one line
+    error: str  # error of the first run: type and message, in one line
     runs: int
-    measurement: str  # this and the following fields: those of the first failed run
+    measurement: str  # this field and the following ones belong to the first failed run
     title: str  # of the study; "" for a run of none
     system: str  # "" for a measurement without a system
     replicate: int
@@ -47,7 +49,7 @@ class Failure(msgspec.Struct, frozen=True):
     parameters: str  # canonical JSON
     network_seed: str
     random_seed: str
-    cannot_retry: str  # why it cannot be repeated from its stored row; "" if it can
+    cannot_retry: str  # reason why the run cannot be repeated from its stored row, or ""
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -144,7 +146,7 @@ def audit(store: Store) -> Audit:
 
 
 def _batch(store: Store, batch: Path, damage: list[Damage], times: list[str]) -> list[pa.Table]:
-    """Return the small columns of an audited batch's files; adds to `damage` and `times`."""
+    """Return the small columns in the files of an audited batch; add to `damage` and `times`."""
     bad: dict[Path, str] = {}
     when = manifest.timestamp((batch / "_SUCCESS").stat().st_mtime)
     try:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from halfway.pipeline.plan.plan import guided, numbered_kinds, tasks
 
-_FIRST_BATCH = 0.25  # of a normal batch, as the actual costs are not known yet
+_FIRST_BATCH = 0.25  # share of a normal batch, because the actual costs are not known yet
 
 
 class Batches:

@@ -1,4 +1,4 @@
-"""Runs as rows of a Spark data source, `spark.read.format("halfway")`: finished runs or new ones.
+"""Runs as rows of the Spark data source `halfway`: finished runs of a folder, or new runs.
 
 A row is one observation. A failed run is one row with the message in `error` and null in `metric`.
 The functions import the other modules: a worker of a cluster must unpack this package first.

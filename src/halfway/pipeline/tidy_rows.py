@@ -13,7 +13,7 @@ from halfway.pipeline.plan.run import ENDS, STARTS
 from halfway.problem import Problem
 
 _FIRST = [("key", pa.string()), ("measurement", pa.string())]
-# Of a result folder: null where no study needs the run, such as one of an older version.
+# Columns of a result folder, null if no study needs the run, such as a run of an older version.
 _STUDY = [("study", pa.string()), ("title", pa.string()), ("point", pa.string())]
 _LAST = [
     ("replicate", pa.int32()),

@@ -1,9 +1,11 @@
-"""The protocols of all systems: pure functions on one node's state; no clock, no socket, no log.
+"""The protocols of all systems: pure functions on the state of one node, without clock, socket or
+log.
 
-`SYSTEMS` is the only table of systems, in the order in which people see them: the module, the idea
-and the paper of each system. Every module has the same face: `KINDS` (its table of message kinds),
-`OPTIONS`, `Rules` (the scalars that all nodes share), `State`, `state(node_ids, ...)`,
-`most_emissions(state, rules)` and `handle(state, ...)`. Importing the table loads no compiler.
+`SYSTEMS` is the only table of systems. It has the module, the idea and the paper of each system, in
+the order in which people see the systems. Every module defines the same names: `KINDS` (its table
+of message kinds), `OPTIONS`, `Rules` (the scalars that all nodes share), `State`, `state(node_ids,
+...)`, `most_emissions(state, rules)` and `handle(state, ...)`. The import of this table loads no
+compiler.
 """
 
 from typing import NamedTuple
@@ -75,7 +77,7 @@ SYSTEMS = {
     ),
     "underlay-siena": About(
         "halfway.protocols.broker_trees.underlay_siena",
-        "The same tree, with an alternate path to the parent and one to the grandparent.",
+        "The broker tree of siena, with two more paths: to the parent and to the grandparent.",
         "Kumar, Bellur & Kranthi Kiran 2007",
     ),
     "heartbeat": About(

@@ -1,8 +1,8 @@
-"""Counter-based broadcast: a node does not repeat an event after it has received enough copies.
+"""Counter-based broadcast: a node repeats an event unless it received enough copies of this event.
 
 After Ni, Tseng, Chen & Sheu 1999, "The broadcast storm problem in a mobile ad hoc network", §3.2: a
-node that receives an event for the first time waits for a random time, counts the further copies
-that it receives meanwhile, and repeats the event only if it received fewer than `enough` in all.
+node that receives an event for the first time waits for a random time. Meanwhile it counts the
+copies of the event. It repeats the event only if it received fewer than `enough` copies in all.
 """
 
 from typing import NamedTuple
@@ -63,7 +63,7 @@ class CounterState(NamedTuple):
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
     seen: EventWindows  # the newest events received of each publisher
-    copies: npt.NDArray[np.uint16]  # [n, places, WINDOW] further copies received of each of these
+    copies: npt.NDArray[np.uint16]  # [n, places, WINDOW] further copies of each newest event
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
 
 
@@ -73,7 +73,8 @@ State = CounterState
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> CounterState:
     """Return the initial state of counter-based broadcast: no event received, no subscription.
 
-    publishers: whose newest events a node distinguishes; it does not repeat an older event.
+    publishers: number of publishers whose newest events a node distinguishes; a node does not
+    repeat an older event.
     """
     n = len(node_ids)
     seen = empty_windows(n, publishers)
@@ -92,7 +93,7 @@ def most_emissions(state: CounterState, rules: Rules) -> int:
 @handles(CounterState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of counter-based broadcast."""
-    # A node that restarts repeats nothing: its timers died with it.
+    # A node that restarts repeats nothing, because the crash ended its timers.
     slot = message.event & (WINDOW - 1)
     if message.kind in (COPY, application.PUBLISH):
         is_new = record_if_new(state.seen, i, message)

@@ -1,9 +1,10 @@
 """The duplicate filter of events: a window over the newest events of each publisher.
 
 An event is (publisher, epoch, event): publishers number their own events, ascending from 0. A node
-keeps a bounded table of publishers, and of each publisher the newest number and a bit for each of
-the 64 newest events, as the anti-replay window of RFC 4303 §3.4.3 and RFC 6479 does. An event below
-the window counts as received: a node may lose an old event, but it never repeats one.
+keeps a bounded table of publishers. For each publisher the node stores the number of the newest
+event, and one bit for each of the 64 newest events, as in the anti-replay window of RFC 4303 §3.4.3
+and RFC 6479. An event below the window counts as received. So a node may lose an old event, but
+never repeats one.
 """
 
 from typing import NamedTuple
@@ -29,33 +30,37 @@ PUBLISHER = np.dtype(
     [
         ("publisher", "<i4"),  # node id; -1: free
         ("epoch", "<u4"),
-        ("newest", "<i4"),  # the newest event known of that epoch; -1: none
-        ("used", "<u4"),  # the row's count of recorded events when it recorded its last one
+        ("newest", "<i4"),  # number of the newest event known in this epoch; -1: none
+        ("used", "<u4"),  # the row's count of recorded events at the publisher's last event
         ("bits", "<u8"),  # bit k: the event `newest` - k was received
     ]
 )
 
 
 class EventId(NamedTuple):
-    """The id of an event: publisher, epoch and number; a message with these fields can stand in."""
+    """The id of an event: publisher, epoch and number; a message with these fields can replace an
+    `EventId`.
+    """
 
-    event: np.int32  # its publisher's own number
+    event: np.int32  # the publisher's own number of the event
     publisher: np.int32  # node id
-    epoch: np.uint32  # of the publisher when it published the event
+    epoch: np.uint32  # epoch of the publisher when it published the event
 
 
 class EventWindows(NamedTuple):
-    """The event windows of nodes, one for each publisher, in a hash table by publisher id."""
+    """The event windows of nodes: one window for each publisher, in a hash table by publisher
+    id.
+    """
 
     of: npt.NDArray[np.void]  # [n, places] PUBLISHER, as a record array
-    counts: npt.NDArray[np.int64]  # [n, 2] events recorded; publishers forgotten for want of room
+    counts: npt.NDArray[np.int64]  # [n, 2] recorded events; publishers forgotten
 
 
 def empty_windows(n: int, publishers: int) -> EventWindows:
     """Return empty event windows for n nodes, each with room for a number of publishers.
 
-    A node that finds no place forgets the publisher, among those that it looked at, whose last new
-    event is the oldest: an event of that publisher that arrives again then counts as new.
+    If no place within reach is free, a node forgets the publisher within reach whose last new event
+    is the oldest. A second copy of an event of the forgotten publisher then counts as new.
     """
     of = hash_table(n, publishers, PUBLISHER)
     of["publisher"] = of["newest"] = NONE
@@ -69,12 +74,12 @@ def _step_of(publisher):
 
 @inlined
 def search(windows, i, publisher):
-    """Search row i's event windows for a publisher; return its place, or NO_PLACE, and the place
-    that it may claim: a free one, or else that of the publisher that was not used for the longest
-    time.
+    """Search the event windows of row i for a publisher: return its place or NO_PLACE, and the
+    place that the publisher may claim. This is a free place, or the place of the publisher that was
+    unused for the longest time.
     """
     places = windows.of.shape[1]
-    # The search begins at the place that the id itself gives.
+    # The hash of the publisher's id gives the first place of the search.
     first, step = np.uint64(publisher), _step_of(publisher)
     oldest, age = NO_PLACE, NO_PLACE
     for k in range(min(places, PROBES)):
@@ -125,8 +130,8 @@ def know_of(windows, i, place, event):
 
 @inlined
 def has(windows, i, place, event):
-    """Return whether the event window at a place of row i has an event as received; it covers the
-    newest 64.
+    """Return whether the event window at a place of row i has received an event; the window covers
+    the 64 newest events.
     """
     behind = np.int64(windows.of[i, place].newest) - event
     bit = (windows.of[i, place].bits >> np.uint64(behind & (WINDOW - 1))) & np.uint64(1)
@@ -135,8 +140,8 @@ def has(windows, i, place, event):
 
 @inlined
 def window_of(windows, i, publisher, epoch):
-    """Return the place of row i's event window for a publisher's epoch, created or emptied if the
-    epoch is new; NO_PLACE if the epoch is over.
+    """Return the place of the event window of row i for an epoch of a publisher; NO_PLACE if the
+    epoch is over.
     """
     if publisher < 0:
         return NO_PLACE
@@ -153,9 +158,11 @@ def window_of(windows, i, publisher, epoch):
 
 @inlined
 def record_if_new(windows, i, message):
-    """Record a message's event in row i's event windows; return whether it was new."""
-    # Most publishers are at the first place of their search, and most events are the newest one or
-    # the next one. The other cases are one call.
+    """Record the event of a message in the event windows of row i; return whether the event was
+    new.
+    """
+    # Most publishers are at the first place of their search, and most events are the newest event
+    # or the next event. All other cases share one call.
     place = np.uint32(message.publisher) & np.uint32(windows.of.shape[1] - 1)
     first = windows.of[i, place]
     if first.publisher == message.publisher and first.epoch == message.epoch:
@@ -187,7 +194,7 @@ def _record_if_new(windows, i, message):
 
 @inlined
 def place_of_event(windows, i, message):
-    """Return the place of the event window at row i that has a message's event as received, or
+    """Return the place of the event window at row i that has received the event of a message, or
     NO_PLACE.
     """
     place = place_of_publisher(windows, i, message.publisher)
@@ -202,8 +209,7 @@ def place_of_event(windows, i, message):
 
 @inlined
 def event_id(message):
-    """Return the `EventId` of the event that a message carries, for event windows and for
-    records."""
+    """Return the `EventId` of the event in a message, for event windows and for records."""
     return EventId(message.event, message.publisher, message.epoch)
 
 

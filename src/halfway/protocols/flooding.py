@@ -1,4 +1,6 @@
-"""Flooding: a node repeats every event once, when it first receives it. The simplest baseline."""
+"""Flooding: a node repeats every event once, when it first receives the event. Flooding is the
+simplest baseline.
+"""
 
 from typing import NamedTuple
 
@@ -36,7 +38,7 @@ class Rules(NamedTuple):
 
 
 class FloodState(NamedTuple):
-    """The state of a node of flooding: events received, and subscriptions."""
+    """The state of nodes of flooding: received events, and subscriptions."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     seen: EventWindows  # the newest events received of each publisher
@@ -49,7 +51,8 @@ State = FloodState
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int) -> FloodState:
     """Return the initial state of flooding: no event received, no subscription.
 
-    publishers: whose newest events a node distinguishes; it does not repeat an older event.
+    publishers: number of publishers whose newest events a node distinguishes; a node does not
+    repeat an older event.
     """
     n = len(node_ids)
     seen = empty_windows(n, publishers)
@@ -64,8 +67,8 @@ def most_emissions(state: FloodState, rules: Rules) -> int:
 @handles(FloodState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of flooding."""
-    # A node that restarts repeats nothing: its timers died with it, and it does not know which
-    # events it had still to repeat. This baseline loses them.
+    # A node that restarts repeats nothing, because the crash ended its timers, and the node does
+    # not know which events it had still to repeat. This baseline loses these events.
     if message.kind in (FLOOD, application.PUBLISH):
         if record_if_new(state.seen, i, message):
             application.emit_event(message, REPEAT, rules.repeat_delay_s, state.node_id[i], out)

@@ -1,13 +1,15 @@
-"""Gossip: a node pushes a new event to a few random neighbours, or only some nodes repeat it.
+"""Gossip: a node pushes a new event to a few random neighbours, or broadcasts the event with a
+probability.
 
-Push, after the rumours of Demers et al. 1987, "Epidemic algorithms for replicated database
-maintenance", §1.4: a node that receives an event for the first time sends it to `fanout` distinct
-random neighbours in each of `rounds` rounds. Broadcast, after Haas, Halpern & Li 2002,
-"Gossip-based ad hoc routing": with `fanout` = BROADCAST a round is one transmission to all
-neighbours. Their GOSSIP1(p, k) is rounds = 1, chance = p, sure_hops = k; p = 1 is flooding.
+Push follows the rumours of Demers et al. 1987, "Epidemic algorithms for replicated database
+maintenance", §1.4: a node that receives an event for the first time sends the event to `fanout`
+distinct random neighbours in each of `rounds` rounds. Broadcast follows Haas, Halpern & Li 2002,
+"Gossip-based ad hoc routing": with `fanout` = BROADCAST, a round is one transmission to all
+neighbours. The GOSSIP1(p, k) of this paper is rounds = 1, chance = p, sure_hops = k; p = 1 is
+flooding.
 
-We stop after a fixed number of rounds, because Demers' rumours that stop by feedback need an answer
-to each push. We do not exclude the neighbour that sent the event, because the drawn neighbours must
+Demers' rumours stop by feedback, which needs an answer to each push. We stop after a fixed number
+of rounds instead. A node may push an event back to its sender, because the drawn neighbours must
 depend on the random state alone.
 """
 
@@ -50,7 +52,7 @@ ROUND = KINDS.timer(
     args={"rounds made": ROUNDS_MADE},
 )
 
-BROADCAST = -1  # a fanout: one transmission to all neighbours
+BROADCAST = -1  # a value of `fanout`: one transmission to all neighbours
 
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS = {
@@ -81,11 +83,11 @@ class Rules(NamedTuple):
     period_s: float  # from one round to the next
     jitter_s: float  # upper bound of the random delay added to each wait, the first one included
     chance: float = 1.0  # [Haas et al. 2002] p: the probability that a node sends an event at all
-    sure_hops: int = 1  # [Haas et al. 2002] k: after fewer hops a node always sends it
+    sure_hops: int = 1  # [Haas et al. 2002] k: after fewer hops a node always sends the event
 
 
 class GossipState(NamedTuple):
-    """The state of a node of gossip: its random state, events received, and subscriptions."""
+    """The state of nodes of gossip: random state, received events, and subscriptions."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
@@ -99,7 +101,8 @@ State = GossipState
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> GossipState:
     """Return the initial state of gossip: no event received, no subscription.
 
-    publishers: whose newest events a node distinguishes; it does not send an older event.
+    publishers: number of publishers whose newest events a node distinguishes; a node does not send
+    an older event.
     """
     n = len(node_ids)
     return GossipState(
@@ -117,7 +120,7 @@ def most_emissions(state: GossipState, rules: Rules) -> int:
 
 @inlined
 def start_round_timer(state, rules, i, message, wait, rounds_made, out):
-    """Start the timer of an event's next gossip round."""
+    """Start the timer for the next gossip round of an event."""
     o = emit(out, ROUND, wait + rules.jitter_s * uniform(random_bits(state, i)), state.node_id[i])
     o.topic = message.topic
     copy_event_id(message, o)
@@ -126,9 +129,10 @@ def start_round_timer(state, rules, i, message, wait, rounds_made, out):
 
 @inlined
 def push(state, rules, neighbourhood, i, message, out):
-    """Send an event to `fanout` distinct neighbours, uniformly drawn, or to all, as gossip.
+    """Send an event, as gossip, to `fanout` distinct random neighbours, or to all neighbours.
 
-    Selection sampling [Knuth, TAOCP 2, §3.4.2, algorithm S]: no memory, a draw per neighbour.
+    The neighbours are drawn by selection sampling [Knuth, TAOCP 2, §3.4.2, algorithm S], which
+    needs one draw per neighbour and no memory.
     """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     missing = min(rules.fanout, last - first)
@@ -140,8 +144,8 @@ def push(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def takes_part(state, rules, i, message):
-    """[Haas et al. 2002] Return whether a node takes part in gossip: always within k hops, beyond
-    with probability p.
+    """[Haas et al. 2002] Return whether a node takes part in the gossip of an event: always within
+    k hops, and beyond with probability p.
     """
     return message.hops < rules.sure_hops or uniform(random_bits(state, i)) < rules.chance
 
@@ -149,8 +153,8 @@ def takes_part(state, rules, i, message):
 @handles(GossipState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of gossip."""
-    # A node that restarts does not resume its rounds: its timers died with it. Gossip relies on
-    # other nodes that send the same event.
+    # A node that restarts does not resume its rounds, because the crash ended its timers. Gossip
+    # relies on other nodes that send the same event.
     if message.kind in (PUSH, application.PUBLISH):
         if record_if_new(state.seen, i, message):
             if takes_part(state, rules, i, message) and rules.rounds > 0:

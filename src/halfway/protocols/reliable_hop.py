@@ -1,8 +1,9 @@
-"""The reliable hop: acknowledged by its receiver, retransmitted by its sender, accepted once.
+"""The reliable hop: the receiver acknowledges a record and accepts it once, and the sender
+retransmits the record until then.
 
-A node keeps each record that it sends reliably, whole, until the receiver acknowledges it. A record
-that finds no room in the table is sent unacknowledged, and counted. The protocol decides which
-records are sent reliably, and what it does about a hop that failed for good.
+A node keeps a copy of each reliably sent record until the receiver acknowledges the record. If the
+table has no room for a record, the node sends the record without acknowledgement, and counts it.
+The protocol decides which records are reliable, and what happens after a hop has failed for good.
 """
 
 from typing import Any, NamedTuple
@@ -42,13 +43,13 @@ ACK_BACKOFF_OPTION = Option(
     auto=True,
 )  # fmt: skip
 _FREE = 0  # the sequence number of a free place
-_SEQUENCE_NUMBERS = 2**31 - 1  # after these they start again
+_SEQUENCE_NUMBERS = 2**31 - 1  # largest sequence number; then the numbers start again
 # Columns of `counts`.
 TRACKED, ACCEPTED, TABLE_FULL = 0, 1, 2
 
 
 class ReliableHops(NamedTuple):
-    """A node's reliable hops in flight, and the last ones that it accepted."""
+    """The reliable hops of a node that are in flight, and the last hops that the node accepted."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
@@ -58,8 +59,8 @@ class ReliableHops(NamedTuple):
 
 
 def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> ReliableHops:
-    """Return empty tables of reliable hops, with `places` in flight and `known` accepted ones at
-    each node.
+    """Return empty tables of reliable hops, with places for `places` hops in flight and `known`
+    accepted hops at each node.
     """
     n = len(node_ids)
     return ReliableHops(
@@ -79,8 +80,8 @@ def longest_wait_s(rules: Any) -> float:
 
 @apart
 def free_place(hops, i):
-    """Return a free place in row i's table of reliable hops in flight, or NO_PLACE if it is
-    full.
+    """Return a free place in the table of reliable hops in flight at row i, or NO_PLACE if the
+    table is full.
     """
     for place in range(hops.record.shape[1]):
         if hops.record[i, place].sequence == _FREE:
@@ -90,8 +91,8 @@ def free_place(hops, i):
 
 @apart
 def track(hops, rules, i, record, out):
-    """Track a record just emitted as a reliable hop; return its place, or NO_PLACE if the table is
-    full.
+    """Track a record that was just emitted as a reliable hop; return its place, or NO_PLACE if the
+    table is full.
     """
     place = free_place(hops, i)
     if place == NO_PLACE:
@@ -103,8 +104,10 @@ def track(hops, rules, i, record, out):
 
 @apart
 def track_at(hops, rules, i, place, record, out):
-    """Track a record as a reliable hop at a place of the table, over its present entry."""
-    # A sequence number says where its hop is kept, so that no look-up searches for it.
+    """Track a record as a reliable hop at a place of the table, over the present entry of this
+    place.
+    """
+    # The sequence number of a hop contains the place of the hop, so that no look-up has to search.
     places = hops.record.shape[1]
     turn = hops.counts[i, TRACKED] % (_SEQUENCE_NUMBERS // places)
     hops.counts[i, TRACKED] += 1
@@ -125,7 +128,7 @@ def start_timer(hops, rules, i, place, after, hop_count, out):
     for _ in range(hops.tries[i, place]):
         wait_s *= rules.ack_backoff
     o = emit(out, ACK_TIMEOUT, after + wait_s, hops.node_id[i])
-    o.hops = hop_count  # a retransmission is the same hop of the same journey
+    o.hops = hop_count  # a retransmission is the same hop of the record
     o.sequence = hops.record[i, place].sequence
     o.args[ATTEMPT] = hops.tries[i, place]
 
@@ -140,16 +143,17 @@ def receiver(record):
 
 @inlined
 def acknowledge_if_asked(hops, i, message, out):
-    """Acknowledge a reliable hop if its sender asks for it.
+    """Acknowledge a reliable hop if its sender requests this; return True if row i accepted the hop
+    before.
 
-    Return True if row i accepted it already.
+    Return True for a repeated hop.
     """
     return message.sequence != _FREE and acknowledge(hops, i, message, out)
 
 
 @apart
 def acknowledge(hops, i, message, out):
-    """Acknowledge a reliable hop; return True if row i had accepted it before."""
+    """Acknowledge a reliable hop; return True if row i had accepted this hop before."""
     emit(out, ACK, 0.0, message.source).sequence = message.sequence
     for k in range(hops.accepted.shape[1]):
         if (
@@ -168,8 +172,8 @@ def acknowledge(hops, i, message, out):
 
 @inlined
 def place_of_hop(hops, i, sequence):
-    """Return the place of the reliable hop with a sequence number, or NO_PLACE if it is not in
-    flight.
+    """Return the place of the reliable hop with a sequence number, or NO_PLACE if this hop is not
+    in flight.
     """
     places = hops.record.shape[1]
     if places == 0:
@@ -180,7 +184,7 @@ def place_of_hop(hops, i, sequence):
 
 @apart
 def acknowledged_place(hops, i, message):
-    """Return the place of the reliable hop that an ACK is for, or NO_PLACE; the place stays
+    """Return the place of the reliable hop that an ACK acknowledges, or NO_PLACE; the place stays
     in use.
     """
     place = place_of_hop(hops, i, message.sequence)
@@ -191,7 +195,7 @@ def acknowledged_place(hops, i, message):
 
 @apart
 def complete(hops, i, message):
-    """Free the place of a reliable hop that is acknowledged."""
+    """Free the place of a reliable hop that the receiver has acknowledged."""
     place = acknowledged_place(hops, i, message)
     if place != NO_PLACE:
         release(hops, i, place)
@@ -212,8 +216,8 @@ def release_all(hops, i):
 
 @apart
 def overdue(hops, rules, i, message, out):
-    """Retransmit a reliable hop at its ACK_TIMEOUT; return its place if it failed for good, else
-    NO_PLACE.
+    """Retransmit a reliable hop at its ACK_TIMEOUT; return the place of the hop if it failed for
+    good, else NO_PLACE.
 
     The caller releases the place of a failed hop.
     """
@@ -233,7 +237,9 @@ def overdue(hops, rules, i, message, out):
 
 @apart
 def emit_again(hops, i, place, towards, out):
-    """Emit the record of a reliable hop to another neighbour; the copy is not tracked."""
+    """Emit the record of a reliable hop to another neighbour; the table does not track this
+    copy.
+    """
     kept = hops.record[i, place]
     o = emit(out, kept.kind, 0.0, towards)
     copy_record(kept, o)
@@ -250,8 +256,8 @@ def restart_timers(hops, rules, i, out):
 
 @inlined
 def copy_record(kept, o):
-    """Copy the fields of a reliable hop that the protocol wrote; the driver writes sender, time and
-    hops.
+    """Copy the fields of a reliable hop's record that the protocol wrote; the driver writes sender,
+    time and hops.
     """
     o.kind = kept.kind
     o["flags"] = kept["flags"]

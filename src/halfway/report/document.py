@@ -12,7 +12,7 @@ def asset(folder: str, name: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Return a text of an HTML document as HTML; what stands between backticks becomes code."""
+    """Return a text of an HTML document as HTML; text between backticks becomes code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 

@@ -7,6 +7,7 @@ from halfway.problem import Problem
 from halfway.scenario.schema import GroupMember, GroupWorkload, Requests
 from halfway.world.faults import Node
 from halfway.world.workload.groups import Groups, Stay, drawn_stays
+from halfway.world.workload.member_topics import MessagedGroups
 from halfway.world.workload.requests import ReplicatedResources, RequestRules
 from halfway.world.workload.roles import Names, topic_names
 
@@ -33,6 +34,19 @@ def groups_of(workload: GroupWorkload, names: Sequence[str], seed: int) -> Group
         announce_s = 0.0
     groups = Groups(stays, announce_s, workload.lifetime_s, workload.start_s, seed)
     return groups if requests is None else _with_requests(groups, requests)
+
+
+def with_messages(groups: object, reaction_s: float, addressed: bool) -> MessagedGroups:
+    """Return the groups of a scenario as groups whose members have applications that send.
+
+    Raises TypeError for another demand.
+    """
+    if not isinstance(groups, Groups):
+        raise TypeError("expected groups")
+    return MessagedGroups(
+        groups.stays, groups.announce_s, groups.lifetime_s, groups.start_s, groups.seed,
+        reaction_s, addressed,
+    )  # fmt: skip
 
 
 def _with_requests(groups: Groups, requests: Requests) -> ReplicatedResources:

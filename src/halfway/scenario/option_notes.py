@@ -1,4 +1,6 @@
-"""Notes on options: acknowledgements that a scenario chooses, and options that it sets."""
+"""The notes on options: acknowledgements that a scenario chooses, and options that a scenario
+sets.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -63,7 +65,9 @@ _SET = "Options set: "
 
 
 def _shown(given: Sequence[Mapping[str, float | int | bool]], system: System) -> str:
-    """Return the system options that differ from their defaults at a point, with values."""
+    """Return the options of a system that differ from their defaults at a point of the scenario,
+    with values.
+    """
     parts = []
     for name, option in system.options.items():
         values = list(dict.fromkeys(one.get(name, option.default) for one in given))

@@ -1,4 +1,4 @@
-"""The reader of scenario files; its errors name the field, the value and what is expected."""
+"""The reader of scenario files; an error names the field, the value and the expected values."""
 
 import re
 import tomllib
@@ -20,7 +20,7 @@ from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
 
 _MOST_BYTES = 4_000_000  # of a scenario file
 
-# A TOML file, the same fields as a mapping, or a scenario that was read.
+# A TOML file, a mapping with the same fields, or a scenario that is already read.
 ScenarioSource = str | Path | Mapping[str, Any] | Scenario
 
 
@@ -241,7 +241,7 @@ def _explained(error: str, plain: dict[str, Any], where: Path) -> Problem:
 
 
 def _allowed(field: str, value: Any) -> list[str]:
-    """Return the names that a scenario's table allows: its fields, or its kinds."""
+    """Return the allowed names in a table of a scenario: its fields, or its kinds."""
     fields = {spec.name: spec.type for spec in msgspec.structs.fields(Scenario)}
     top = re.split(r"[.\[]", field)[0]
     if not top:

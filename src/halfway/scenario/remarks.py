@@ -1,4 +1,6 @@
-"""Remarks on a scenario: skipped content of its files, and work that does not fit into the run."""
+"""The remarks on a scenario: skipped content of its files, and work that does not fit into the
+run.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -27,7 +29,7 @@ from halfway.world.workload.demand import Listed
 def remarks_of(scenario: Scenario, ready: PreparedScenario) -> tuple[str, ...]:
     """Return the remarks on a scenario and its files, one sentence each, for the user.
 
-    They do not depend on the system, and hardly on the seed.
+    The remarks do not depend on the system, and hardly on the seed.
     """
     read = ready.network.remarks if ready.network is not None else ()
     found = (*read, *_on_ratios(scenario), *_on_motion(scenario, ready),
@@ -39,7 +41,7 @@ def remarks_of(scenario: Scenario, ready: PreparedScenario) -> tuple[str, ...]:
 def on_ended_subscriptions(
     ready: PreparedScenario, scenario: Scenario, systems: Sequence[System]
 ) -> tuple[str, ...]:
-    """Return the remark on systems that cannot end a subscription, or ()."""
+    """Return the remark on a scenario's systems that cannot end a subscription, or ()."""
     until = [until_s for _, until_s in ready.demand.periods.values()]
     deaf = [one.name for one in systems if not one.with_options({}).ends_subscriptions()]
     if not deaf or min(until, default=math.inf) >= scenario.seconds:
@@ -52,7 +54,9 @@ def on_ended_subscriptions(
 
 
 def on_named_brokers(ready: PreparedScenario, systems: Sequence[System]) -> tuple[str, ...]:
-    """Return the remark on systems without a use for the workload's named brokers, or ()."""
+    """Return the remark on a scenario's systems that do not use the named brokers of the workload,
+    or ().
+    """
     without = [one.name for one in systems if not one.adapter.has_broker_tree]
     if not ready.demand.brokers or not without:
         return ()
@@ -61,7 +65,9 @@ def on_named_brokers(ready: PreparedScenario, systems: Sequence[System]) -> tupl
 
 
 def _on_ratios(scenario: Scenario) -> Iterator[str]:
-    """Yield the remark that a table of ratios with one direction of each link holds in both."""
+    """Yield the remark that a scenario's table of ratios with one direction of each link is used
+    for both directions.
+    """
     radio = scenario.radio
     if not isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio) or radio.ratios is None:
         return
@@ -112,6 +118,15 @@ def _on_workload(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
             f"no event is published: workload.start_s = {work.start_s:g}, and the run ends at "
             f"seconds = {seconds:g}"
         )
+        return
+    if ready.demand.publishing_periods:
+        fitting = _fitting(ready, seconds, work.events)
+        if fitting < work.events:
+            yield (
+                f"{work.events - fitting:,} of {work.events:,} events are not published: they are "
+                f"due when no publisher is there, or after the end of the run "
+                f"(seconds = {seconds:g})"
+            )
         return
     if work.arrivals == "regular":
         fitting = min(math.ceil((seconds - work.start_s) / work.every_s), work.events)
@@ -166,7 +181,9 @@ def _on_faults(scenario: Scenario) -> Iterator[str]:
 
 
 def _on_hellos(scenario: Scenario) -> Iterator[str]:
-    """Yield the remarks on fields of neighbour discovery that have no effect beside the others."""
+    """Yield the remarks on fields of neighbour discovery in a scenario that other fields make
+    ineffective.
+    """
     default = {field.name: field.default for field in msgspec.structs.fields(Scenario)}
     if scenario.hello == "given":
         for name in ("hello_period_s", "hello_neighbours"):

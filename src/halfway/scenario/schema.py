@@ -77,9 +77,9 @@ class Recorded(_Part, frozen=True, kw_only=True, tag_field="kind", tag="recorded
 
 
 class Member(_Part, frozen=True, kw_only=True):
-    """A subscriber of a scenario whose subscription begins and ends at given times."""
+    """A publisher or a subscriber of a scenario whose role begins and ends at given times."""
 
-    node: Annotated[Node, Meta(description="The name of the subscriber.")]
+    node: Annotated[Node, Meta(description="The name of the node.")]
     from_s: Annotated[float, Meta(ge=0.0, le=1e9, description="The begin in s.")] = 0.0
     until_s: Annotated[
         Annotated[float, Meta(gt=0.0, le=1e9)] | None, Meta(description="The end in s.")
@@ -99,14 +99,13 @@ class BrokerMember(_Part, frozen=True, kw_only=True):
     ] = None
 
 
-Publishers = str | list[Node] | dict[str, list[Node]]  # a file, nodes of all topics, or by topic
-Subscribers = str | list[Node | Member] | dict[str, list[Node | Member]]
+Roles = str | list[Node | Member] | dict[str, list[Node | Member]]  # or a file
 Bytes = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
 class Workload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="drawn"):
-    """The workload of a scenario: subscribers, publishers, times; the seed draws roles that it does
-    not name.
+    """The workload of a scenario: subscribers, publishers and times; the seed draws unnamed
+    roles.
     """
 
     topics: Annotated[int, Meta(ge=1, le=100_000)] = 1
@@ -119,8 +118,8 @@ class Workload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="drawn"):
     width: Annotated[int, Meta(ge=1, le=100_000)] = 1
     popularity: Literal["uniform", "zipf"] = "uniform"
     exponent: Annotated[float, Meta(gt=0.0, le=100.0)] = 1.0
-    publishers: Publishers | None = None
-    subscribers: Subscribers | None = None
+    publishers: Roles | None = None
+    subscribers: Roles | None = None
     brokers: list[Node | BrokerMember] | None = None  # of broker trees, the root first
     payload_bytes: Bytes | dict[str, Bytes] | None = None
 
@@ -134,7 +133,7 @@ class RecordedWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="
     begin: float | None = None  # the files' time at start_s; None: of the earliest event
     start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 1.0
     nodes: Literal["named", "drawn"] = "named"
-    subscribers: Subscribers | None = None
+    subscribers: Roles | None = None
     subscribers_each: Count = 1
     brokers: list[Node | BrokerMember] | None = None
     payload_bytes: Bytes | dict[str, Bytes] | None = None
@@ -199,14 +198,16 @@ class NodePower(_Part, frozen=True, kw_only=True):
 
 
 class DecisionTable(_Part, frozen=True, kw_only=True):
-    """A scenario's needs, and the cost to minimise: what `halfway compare` decides by."""
+    """The needs and the minimised cost in a scenario, by which `halfway compare` decides."""
 
     need: dict[str, float] | None = None  # metric -> its least value; of a cost, its greatest
     minimise: str = ""
 
 
 class Scenario(_Part, frozen=True, kw_only=True):
-    """A scenario file's fields. Times in seconds; lengths in units of the network or movement."""
+    """The fields of a scenario file, with times in seconds and lengths in units of the network or
+    movement.
+    """
 
     network: UnitDisk | FromFile | Backbone | Waypoint | Recorded
     system: str = "flooding"
@@ -229,8 +230,8 @@ class Scenario(_Part, frozen=True, kw_only=True):
     decision: DecisionTable = DecisionTable()
 
 
-# A later version added these fields. `plain` leaves them out at their defaults, so that the seeds
-# of a comparison, which follow from the scenario's text, remain as they were.
+# A later version added these fields. `plain` leaves them out at their defaults. So the text of a
+# scenario, and the seeds of a comparison that follow from the text, stay the same.
 _ADDED = {
     "power": ("battery_j",),
     "workload": (

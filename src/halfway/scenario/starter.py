@@ -1,4 +1,6 @@
-"""The first scenario of a user's network or movement file: its commented text, and guesses."""
+"""The first scenario for a user's network or movement file: its text with comments, and its
+guesses.
+"""
 
 import math
 import os
@@ -110,7 +112,7 @@ def _position_lines(
 
 
 def _unplaced(path: Path, positions_from: Path | None, columns: LinkColumns) -> str:
-    """Return why a starter uses no positions, or "" if all nodes have a position."""
+    """Return the reason why a starter uses no positions, or "" if all nodes have a position."""
     try:
         read_network(path, columns, positions=positions_from, largest=True)
     except Problem as problem:
@@ -172,7 +174,8 @@ def _moving(path: Path, home: Path) -> Starter:
 
 
 def _busy(traces: Traces, first: float, last: float) -> tuple[float, float]:
-    """Return the begin and the end of the time of a starter's movement with many nodes, in seconds.
+    """Return the begin and the end, in seconds, of the time in which many nodes of a starter's
+    movement exist.
 
     At both ends, at least half as many nodes exist as at the busiest time.
     """

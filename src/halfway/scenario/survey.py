@@ -14,7 +14,7 @@ from halfway.world.importers.network_file import read_network
 from halfway.world.mobility.moving_grid import network_at, present
 from halfway.world.workload.demand import Demand
 
-_MOST_COUNTED = 1_000_000  # events; counting more takes longer than a run
+_MOST_COUNTED = 1_000_000  # events; the count of more events takes longer than a run
 _CHUNK = 10_000
 _HALF = 0.5
 
@@ -23,13 +23,15 @@ class Snapshot(msgspec.Struct, frozen=True):
     """The surveyed network of moving nodes at one time of the run."""
 
     at_s: float
-    nodes: int  # that exist then
+    nodes: int  # nodes that exist at this time
     links: int
     largest_component: int
 
 
 class Topology(msgspec.Struct, frozen=True):
-    """The surveyed network; of moving nodes, their links at time 0. Nodes have the user's names."""
+    """The surveyed network of a scenario, for moving nodes with their links at time 0. Nodes have
+    the names of the user.
+    """
 
     name: str
     moving: bool
@@ -44,25 +46,27 @@ class Topology(msgspec.Struct, frozen=True):
     most_degree: int
     cut_nodes: list[str]
     bridges: list[tuple[str, str]]
-    left_out: dict[str, int]  # what the reader of the file dropped: kind -> count
+    left_out: dict[str, int]  # items that the reader of the file dropped: kind -> count
     left_out_nodes: list[str]  # the nodes of the file outside the largest component
     over_time: list[Snapshot]  # of moving nodes
 
 
 class Roles(msgspec.Struct, frozen=True):
-    """The surveyed roles and events. The seed draws other roles in each replicate."""
+    """The surveyed roles and events of a scenario, drawn for one seed. The seed draws other roles
+    in each replicate.
+    """
 
     topics: int
     publishers: list[str]
     subscribers: list[str]
     separated_pairs: int  # publisher and subscriber of one topic without a path, at time 0
-    events: int  # that the scenario asks for, or -1 where it does not say
+    events: int  # number of events in the scenario; -1: not stated
     events_that_fit: int
     counted_all: bool  # whether all events were counted
 
 
 class Survey(msgspec.Struct, frozen=True):
-    """The survey of a scenario of one seed."""
+    """The survey of a scenario under one seed."""
 
     seed: str  # repeats the first run with `halfway simulate --seed`; as text, as it has 63 bits
     topology: Topology

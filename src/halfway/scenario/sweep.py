@@ -24,7 +24,7 @@ SweepValue = str | int | float | bool
 _MOST_POINTS = 1000
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)"
 _RANGE = re.compile(rf"{_NUMBER}\.\.{_NUMBER}:(x?){_NUMBER}")
-_ROUNDING = 1e-9  # by which the last value of a range may be missed
+_ROUNDING = 1e-9  # tolerance at the last value of a range
 _FIXED = {
     "seed",
     "system",
@@ -92,8 +92,8 @@ def _axis(field: str, values: Sequence[SweepValue], where: Path) -> list[SweepVa
 
 
 def _expanded(value: SweepValue, field: str, where: Path) -> Sequence[SweepValue]:
-    """Return the values of a range of a sweep, such as 5..50:5 or 1..1000:x10; else the value
-    alone.
+    """Return the values of a range of a sweep, such as 5..50:5 or 1..1000:x10, or one single
+    value.
     """
     match = _RANGE.fullmatch(value.replace(" ", "")) if isinstance(value, str) else None
     if match is None:

@@ -14,9 +14,8 @@ from halfway.scenario.schema import (
     FailureDetection,
     GroupWorkload,
     Member,
-    Publishers,
     RecordedWorkload,
-    Subscribers,
+    Roles,
     Workload,
 )
 from halfway.world.workload.demand import Drawn, Listed, drawn_order
@@ -27,7 +26,7 @@ from halfway.world.workload.roles import (
     ALWAYS,
     BrokerPeriod,
     GivenRoles,
-    NamedSubscription,
+    NamedRole,
     Names,
     Period,
     brokers_of,
@@ -37,7 +36,7 @@ from halfway.world.workload.roles import (
 )
 
 AnyDemand = Drawn | Listed | Monitoring | Groups
-_STREAM = 2**30  # of the nodes for the names of files; topics have smaller numbers
+_STREAM = 2**30  # random stream of the nodes for names in files; topics have lower numbers
 
 
 class NamesAndSeed(NamedTuple):
@@ -87,30 +86,31 @@ def with_other_files(workload: AnyWorkload, other: Callable[[str], str]) -> AnyW
 
 
 def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
-    publishing = _publishing(workload.publishers)
-    subscribing = _subscribing(workload.subscribers)
+    publishing = _named(workload.publishers)
+    subscribing = _named(workload.subscribers)
     if workload.width > 1 and subscribing is not None:
         what = f"width = {workload.width}: expected 1, as subscribers have names"
         raise Problem(f"workload.{what}", remedy="list every topic of a subscriber")
     if workload.popularity == "uniform" and workload.exponent != 1.0:
         what = f'workload.exponent = {workload.exponent:g}: expected popularity = "zipf" as well'
         raise Problem(what, remedy="add popularity, or leave out the exponent")
-    named = [topic for _, topic in publishing or () if topic is not None]
-    named += [one.topic for one in subscribing or () if one.topic is not None]
+    both = (*(publishing or ()), *(subscribing or ()))
+    named = [one.topic for one in both if one.topic is not None]
     topics = _topics(workload, named)
     nodes = Names("node", known.names)
     brokers = _brokers(workload, nodes)
     publishers = subscribers = None
     periods: Mapping[tuple[int, int], Period] = {}
+    stays: Mapping[tuple[int, int], Period] = {}
     if publishing is not None:
-        publishers = publishing_rows(publishing, nodes, topics, "workload.publishers")
+        publishers, stays = publishing_rows(publishing, nodes, topics, "workload.publishers")
     if subscribing is not None:
         subscribers, periods = subscribing_rows(subscribing, nodes, topics, "workload.subscribers")
     return Drawn(
         len(known.names), len(topics.known), workload.publishers_each, workload.subscribers_each,
         workload.events, workload.every_s, workload.start_s, workload.arrivals, known.seed,
         workload.width, workload.exponent if workload.popularity == "zipf" else 0.0,
-        GivenRoles(publishers, subscribers, periods, brokers),
+        GivenRoles(publishers, subscribers, periods, stays, brokers),
         _payload(workload.payload_bytes, topics),
     )  # fmt: skip
 
@@ -133,7 +133,7 @@ def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
     parts = [read_events(path, workload.columns or {}) for path in paths]
     node = [name for part in parts for name in part.node]
     topic = [name for part in parts for name in part.topic]
-    subscribing = _subscribing(workload.subscribers)
+    subscribing = _named(workload.subscribers)
     named = [one.topic for one in subscribing or () if one.topic is not None]
     topics = Names("topic", topic_names([*topic, *named]))
     rows = _rows(workload, node, known, paths)
@@ -166,8 +166,8 @@ def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
 def _rows(
     workload: RecordedWorkload, node: Sequence[str], known: NamesAndSeed, paths: Sequence[str]
 ) -> list[int]:
-    """Return the rows of the events' nodes: by name, or one drawn node for each name of the
-    files.
+    """Return the rows of the nodes in a scenario's recorded events: by name, or one drawn node for
+    each name in the files.
     """
     where = f"workload.path ({', '.join(paths)})" if len(paths) < 3 else "workload.path"
     if workload.nodes == "named":
@@ -202,37 +202,23 @@ def _drawn_subscribers(
     return tuple(tuple(some.tolist()) for some in drawn.subscribers)
 
 
-def _publishing(given: Publishers | None) -> list[tuple[str, str | None]] | None:
-    """Return the publishers that a scenario names with their topics, or None if the seed draws the
-    publishers.
-    """
-    match given:
-        case None:
-            return None
-        case str():
-            return [(one.node, one.topic) for one in read_roles(given)]
-        case dict():
-            return [(str(node), topic) for topic, some in given.items() for node in some]
-    return [(str(node), None) for node in given]
-
-
-def _subscribing(given: Subscribers | None) -> list[NamedSubscription] | None:
-    """Return the subscriptions that a scenario names, or None if the seed draws subscriptions."""
+def _named(given: Roles | None) -> list[NamedRole] | None:
+    """Return the roles that a scenario names, or None if the seed draws them."""
     match given:
         case None:
             return None
         case str():
             return read_roles(given)
         case dict():
-            return [_subscription(one, topic) for topic, some in given.items() for one in some]
-    return [_subscription(one, None) for one in given]
+            return [_role(one, topic) for topic, some in given.items() for one in some]
+    return [_role(one, None) for one in given]
 
 
-def _subscription(one: int | str | Member, topic: str | None) -> NamedSubscription:
+def _role(one: int | str | Member, topic: str | None) -> NamedRole:
     if not isinstance(one, Member):
-        return NamedSubscription(str(one), topic)
+        return NamedRole(str(one), topic)
     until_s = math.inf if one.until_s is None else one.until_s
-    return NamedSubscription(str(one.node), topic, one.from_s, until_s)
+    return NamedRole(str(one.node), topic, one.from_s, until_s)
 
 
 def _brokers(workload: Workload | RecordedWorkload, nodes: Names) -> tuple[BrokerPeriod, ...]:

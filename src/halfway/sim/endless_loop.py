@@ -1,5 +1,5 @@
-"""The limit of records at one instant of a simulation, by which endless loops of timers are
-found.
+"""The limit on the number of records at one instant of a simulation, which finds endless loops of
+timers.
 """
 
 from dataclasses import dataclass
@@ -8,23 +8,25 @@ import numba
 
 from halfway.problem import Problem
 
-# Whether handlers are interpreted -> records at one instant: for each node, and beside these.
+# Whether handlers are interpreted -> records at one instant: for each node, and in addition.
 _MOST_AT_ONCE = {False: (1_000, 1_000_000), True: (100, 20_000)}
 
 
 @dataclass
 class InstantLimit:
-    """The count of a simulation's records at one instant; above a limit, the run stops with an
+    """The count of the records at one instant of a simulation; above a limit, the run stops with an
     error.
     """
 
     most: int  # records at one instant
     at: float = -1.0  # seconds
-    first: int = 0  # records that were delivered when this instant was first seen
+    first: int = 0  # records delivered before this instant
 
     @classmethod
     def of(cls, n: int) -> "InstantLimit":
-        """Return the limit at one instant for n nodes; interpreted handlers have a lower limit."""
+        """Return the limit of records at one instant for n nodes; interpreted handlers have a lower
+        limit.
+        """
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
         return cls(most=each * n + beside)
 

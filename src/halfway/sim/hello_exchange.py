@@ -1,4 +1,6 @@
-"""What nodes of a run know of their neighbours: given by the simulator, or learnt from hellos."""
+"""The knowledge of a run's nodes about their neighbours: given by the simulator, or learnt from
+hellos.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -34,9 +36,9 @@ from halfway.sim.memory import BlankMemory
 from halfway.sim.radio.declarations import Radio
 from halfway.sim.run_context import HELLOS, WARM_UP, stream
 
-WARM_UP_PERIODS = 10  # of hellos before time 0, in which lists settle, also over lossy links
+WARM_UP_PERIODS = 10  # periods of hellos before time 0; lists settle, also over lossy links
 _FIRST_SLOTS = 1024
-NewRadio = Callable[[int], Any]  # makes a radio of the run with a random stream of its own
+NewRadio = Callable[[int], Any]  # makes a radio of the run from a random stream
 
 
 class SentHellos(NamedTuple):
@@ -50,23 +52,23 @@ class SentHellos(NamedTuple):
 
 
 class GivenNeighbours:
-    """The given neighbourhoods of a run: the simulator fills them, and no hello is sent."""
+    """The given neighbourhoods of a run: the simulator fills them, and nodes send no hello."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
 
     @property
     def neighbourhood(self) -> Neighbourhood:
-        """The given neighbourhoods of all rows, as of now."""
+        """The given neighbourhoods of all rows at the present time of the run."""
         return self._environment.neighbourhood
 
     def instance(self, of: SystemInstance) -> SystemInstance:
-        """Return the system's instance as it is, since given neighbours need no hellos."""
+        """Return the instance of a system unchanged, because given neighbours need no hellos."""
         return of
 
     def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
-        """Return the state and rules of the neighbours known in a run, from an instance that emits
-        into `out`.
+        """Return the state and the rules of an instance for the engine; given neighbours add
+        nothing.
         """
         del out
         return instance.state, instance.rules
@@ -75,7 +77,7 @@ class GivenNeighbours:
         """Take the given neighbourhoods from the environment's next window."""
 
     def forget(self, row: int, incarnation: int) -> None:
-        """Do nothing: a node that loses its memory is given its neighbours again."""
+        """Do nothing: the simulator gives a node without memory its neighbours again."""
 
     def warm_up(
         self, instance: SystemInstance, radio: Radio, new: NewRadio, clocks: Clocks
@@ -84,10 +86,10 @@ class GivenNeighbours:
 
 
 class HelloExchange(GivenNeighbours):
-    """The hello exchange of a run: nodes learn their neighbourhoods from hellos.
+    """The hello exchange of a run, in which nodes learn their neighbourhoods from hellos.
 
-    knowledge: what nodes of the system read of it. seed: of the nodes' random streams of hellos.
-    Raises Problem for a period or a limit out of range.
+    knowledge: the parts of the neighbourhood that the system reads. seed: seed of the nodes' random
+    streams of hellos. Raises Problem for a period or a limit out of range.
     """
 
     def __init__(
@@ -119,8 +121,8 @@ class HelloExchange(GivenNeighbours):
         return self._learnt
 
     def instance(self, of: SystemInstance) -> SystemInstance:
-        """Return the system's instance with hellos added. Raises Problem if their message kinds are
-        in use.
+        """Return the instance of a system with hellos added. Raises Problem if the system uses the
+        message kinds of hellos.
         """
         try:
             kinds = kinds_with_hellos(of.kinds)
@@ -129,7 +131,7 @@ class HelloExchange(GivenNeighbours):
             raise Problem(str(error), remedy=remedy) from None
         self._rules = self._rules._replace(starts=of.kinds.starts)
         most = max(of.most_emissions + 1, MOST_EMISSIONS)  # a start also sets the hello timer
-        # A hello to all is no record of the system, even if its records are for one node each.
+        # A hello goes to all nodes, even if each record of the system is for one node.
         beside = None if of.most_beside is None else max(of.most_beside, 1)
         before = of.shortfalls
 
@@ -148,8 +150,8 @@ class HelloExchange(GivenNeighbours):
         }
 
     def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
-        """Return state and rules for the engine, from an instance with hellos that emits into
-        `out`.
+        """Return the state and the rules for the engine, from an instance with hellos that emits
+        into `out`.
         """
         if self._out is not out:
             self._node = with_hellos(
@@ -173,11 +175,11 @@ class HelloExchange(GivenNeighbours):
     def warm_up(
         self, instance: SystemInstance, radio: Radio, new: NewRadio, clocks: Clocks
     ) -> None:
-        """Exchange hellos before time 0 until neighbour lists settle; no metric counts these
+        """Exchange hellos before time 0, until the neighbour lists settle; no metric counts these
         hellos.
 
-        Only hellos are sent, in the environment as it is at time 0. radio: the declaration; new:
-        makes a radio from it.
+        Nodes send only hellos, in the environment of time 0. radio: the declaration of the radio;
+        new: the function that makes a radio from it.
         """
         environment, engine = self._environment, self._warm_engine(instance, clocks)
         rules = self._rules._replace(starts=False)
@@ -214,10 +216,12 @@ class HelloExchange(GivenNeighbours):
         return engine
 
     def _begin_clocks_again(self, clocks: Clocks, seconds: float) -> None:
-        """Shift the times that nodes remember from hellos, as the run begins after the warm-up."""
+        """Shift the times that nodes remember from hellos, because the run begins after the warm-up
+        at time 0.
+        """
         passed = np.full(self._environment.n, seconds)
         if len(clocks.rate):
-            passed = np.floor(seconds * clocks.rate * TICKS) / TICKS  # as `reading` has it
+            passed = np.floor(seconds * clocks.rate * TICKS) / TICKS  # as in `reading`
         self._hellos.next_at[:] -= passed
         self._hellos.link["heard_at"] -= passed[:, None]
 
@@ -226,7 +230,8 @@ def neighbours_of(
     sent: SentHellos | None, adapter: Adapter, environment: Environment, context: RunContext,
     seed: int,
 ) -> GivenNeighbours:  # fmt: skip
-    """Return how nodes of a run know their neighbours: `HelloExchange` or `GivenNeighbours`.
+    """Return the way in which the nodes of a run know their neighbours: `HelloExchange` or
+    `GivenNeighbours`.
 
     seed: of the run.
     """

@@ -1,4 +1,6 @@
-"""The memory of simulated nodes: a node that loses it begins again with a new node's state."""
+"""The memory of simulated nodes: a node that loses its memory begins again with the state of a new
+node.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any

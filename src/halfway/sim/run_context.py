@@ -12,7 +12,7 @@ from halfway.world.faults import Fault, loses_memory
 from halfway.world.workload.demand import Demand
 
 # Random streams of a run: of nodes, faults, the radio, the clocks, hellos, the radio before time 0,
-# and what liars send.
+# and the values of liars.
 NODES, FAULTS, RADIO, CLOCKS, HELLOS, WARM_UP, LIES = range(1, 8)
 
 
@@ -22,7 +22,7 @@ def context_of(
 ) -> RunContext:  # fmt: skip
     """Return the run context of a run in an environment.
 
-    seed: that of the run. Raises Problem if the workload names a row that is no node.
+    seed: the seed of the run. Raises Problem if the workload names a row that is no node.
     """
     for rows in (*demand.publishers, *demand.subscribers):
         if len(rows) and rows[-1] >= environment.n:

@@ -1,6 +1,4 @@
-"""The engine that is built for a run: record sizes, payloads and checks for the instance of a
-system.
-"""
+"""The engine of one run: record sizes, payloads and checks for the instance of a system."""
 
 import os
 
@@ -19,7 +17,8 @@ CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
 
 
 def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInstance:
-    """Return a system's instance for a run's engine. Raises Unsupported with the reason.
+    """Return the instance of a system for the engine of a run. Raises Unsupported with the reason.
+    name: the name of the system.
 
     name: of the system.
     """
@@ -34,9 +33,10 @@ def run_engine(
 ) -> Engine:  # fmt: skip
     """Return the engine of a run, for one instance of a system.
 
-    payloads: events in flight that have bytes of their own. journal: room for received records
-    that are kept. check: whether a node receives only records that fit the declarations of their
-    kinds; None: as the environment variable HALFWAY_CHECK_RECORDS says. seed: of what liars send.
+    payloads: number of events in flight with payload bytes. journal: number of received records
+    that the journal has room for. check: whether the door refuses records that do not fit the
+    declarations of their kinds; None: the environment variable HALFWAY_CHECK_RECORDS decides. seed:
+    seed of the values of liars.
     """
     if check is None:
         check = os.environ.get(CHECK_RECORDS) == "1"

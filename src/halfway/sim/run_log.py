@@ -20,9 +20,9 @@ from halfway.sim.workload.publications import PublicationFeed
 
 
 class RunLog:
-    """The run log, which empties the engine's logs during a run.
+    """The run log, which empties the logs of the engine during a run.
 
-    inspection: the trace and the journal to write; names: of the nodes, for the trace.
+    inspection: the trace and the journal to write; names: names of the nodes, for the trace.
     observers: the accountings that only some systems and workloads have.
     """
 
@@ -39,7 +39,9 @@ class RunLog:
         self._records = None if kept is None else KeptRecords(kept)
 
     def empty(self, engine: Engine, changes: Changes) -> None:
-        """Empty the engine's logs into the run log; `changes` are those of the current window."""
+        """Empty the engine's logs into the run log; `changes` are the changes of the current
+        window.
+        """
         if engine.out.tally[1] > 0:
             raise RuntimeError(f"{engine.out.tally[1]} emissions overflowed the outbox")
         reports, rows = drain(engine.applications)

@@ -1,4 +1,5 @@
-"""The settings that few runs change: the hardware and ids of nodes, and what a run records.
+"""The settings that few runs change: the hardware and ids of nodes, and what a run records and
+checks.
 
 Decision 0076 has the reason (docs/decisions/0076-rare-settings-of-a-run-are-groups.md).
 """
@@ -16,11 +17,10 @@ from halfway.sim.radio.energy import Power
 class NodeSettings:
     """The settings of a run's nodes: ids, power, batteries and clocks.
 
-    ids: [n] any distinct ids, 31 bits; None: their rows.
-    power: the electric power that a node draws.
-    batteries: joules, one for all nodes or [n]; a node goes down for good when they are used up;
-    None: they never are.
-    clock: offsets and drifts of the nodes' clocks; None: every node reads the time of the run.
+    ids: [n] any distinct ids, 31 bits; None: their rows. power: the electric power that a node
+    draws. batteries: joules, one number for all nodes or [n]; a node with an empty battery goes
+    down for good; None: batteries are never empty. clock: offsets and drifts of the nodes' clocks;
+    None: every node reads the time of the run.
     """
 
     ids: npt.ArrayLike | None = None
@@ -31,13 +31,12 @@ class NodeSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """The inspection of a run: what it records and checks beside its outcome.
+    """The inspection of a run: the records and checks that the run adds to its outcome.
 
-    trace: a Parquet file for the trace.
-    journal: received records to keep for `Simulation.journal`; 0: only those for
-    `Simulation.reports`.
-    check: whether each record is checked before its handler; refused records are among the
-    outcome's shortfalls; None: as the environment variable HALFWAY_CHECK_RECORDS says.
+    trace: a Parquet file for the trace. journal: number of received records to keep for
+    `Simulation.journal`; 0: keep only records for `Simulation.reports`. check: whether the door
+    checks each record before its handler, where refused records are among the shortfalls of the
+    outcome; None: the environment variable HALFWAY_CHECK_RECORDS decides.
     """
 
     trace: Path | None = None

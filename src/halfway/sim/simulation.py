@@ -1,4 +1,4 @@
-"""`Simulation`: a run of any system on any network, message by message."""
+"""`Simulation`: the run of any system on any network, message by message."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -60,19 +60,18 @@ class Simulation:
 
     system: a name (see `halfway list`), or a user's protocol (`halfway.adapters.user_protocol`);
     options: the values of its options. Unlike a scenario, a simulation does not choose the
-    acknowledgements by the radio: every option has its default.
-    network: a static network; or motion: moving nodes (exactly one of the two).
-    radio: a declaration of `halfway.sim.radio.declarations`; default: `IdealRadio()`.
-    faults: crashes, churn, cut links and partitions of `halfway.world.faults`.
-    workload: subscriptions and publications, of `halfway.world.workload.demand`.
-    seconds: the length of the run. Leave time for events near its end to arrive.
-    hello: nodes of systems that read neighbour lists learn them by these hellos; None: nodes are
-    given them, and learn of new and lost neighbours `discovery_delay_s` late (0: at once).
-    seed: same seed, same bytes; nodes, faults and losses have random streams of their own.
-    window: events in flight at a time; all nodes forget older ones.
-    stretch=False skips the shortest paths.
-    nodes: ids, power, batteries and clocks; inspection: trace, journal and checks of records.
-    Raises Problem for every error that a user can fix.
+    acknowledgements by the radio: every option has its default. network: a static network; or
+    motion: moving nodes (exactly one of the two). radio: a declaration of
+    `halfway.sim.radio.declarations`; default: `IdealRadio()`. faults: crashes, churn, cut links and
+    partitions of `halfway.world.faults`. workload: subscriptions and publications, of
+    `halfway.world.workload.demand`. seconds: the length of the run. Leave time for events near its
+    end to arrive. hello: the hellos by which nodes learn their neighbour lists, if the system reads
+    such lists; None: the simulator gives nodes their lists, and nodes learn of new and lost
+    neighbours `discovery_delay_s` seconds late (0: at once). seed: the same seed gives the same
+    bytes; nodes, faults and losses have separate random streams. window: events in flight at a
+    time; all nodes forget older ones. stretch=False skips the shortest paths. nodes: ids, power,
+    batteries and clocks; inspection: trace, journal and checks of records. Raises Problem for every
+    error that a user can fix.
     """
 
     def __init__(
@@ -118,7 +117,7 @@ class Simulation:
         self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
         found = observers_of(self.instance.kinds, self.environment.ids, self.demand, self.seconds)
         feed = PublicationFeed(self.demand, deliveries, self.environment, stretch, found.requests)
-        self._publications, names, self._lend = feed, self.environment.names(), Lender()
+        self.publications, names, self._lend = feed, self.environment.names(), Lender()
         self._log = RunLog(self.instance.kinds, feed, deliveries, names, inspection, found)
         self.engine = self._new_engine(window, nodes.clock, inspection)
         memory = self.instance.state if context.memory_lost else ()
@@ -142,8 +141,8 @@ class Simulation:
     ) -> None:  # fmt: skip
         """Advance the simulation as `run` does, without the outcome.
 
-        until: seconds; records due at that time are left for the next call (except at the end).
-        records: delivered in all, after which no further transmission arrives.
+        until: seconds; records that are due at this time are left for the next call (except at the
+        end). records: number of delivered records after which no further transmission arrives.
         stop: called every 1,000 records and at the end of each window of the environment.
         """
         if until is not None and not until >= 0.0:
@@ -156,12 +155,12 @@ class Simulation:
                     used_up = self._batteries.used_up(self.energy().total, self.at)
                     self.environment.take_down(used_up)
                 self._changes = self.environment.advance(self.environment.window_end(self.seconds))
-                self._publications.begin_window(self._changes)
+                self.publications.begin_window(self._changes)
                 self.neighbours.begin_window()
                 for lost in self._start_up.repeat(self._changes):
                     self.post(lost)
             if self.at >= self._posted_to:
-                publications, self._posted_to = self._publications.take(self.environment.at)
+                publications, self._posted_to = self.publications.take(self.environment.at)
                 self._sizes.enter(self.environment.ids.of[publications.row], publications)
                 self.post(self._adapter.publish_commands(publications))
             try:
@@ -174,7 +173,7 @@ class Simulation:
 
     def outcome(self) -> Outcome:
         """Return the outcome of the simulation so far."""
-        self._publications.settle(self.at)
+        self.publications.settle(self.at)
         return outcome(
             self.run_id, self.at, instance=self.instance, engine=self.engine,
             deliveries=self.deliveries, use=self._radio_use(), batteries=self._batteries,
@@ -198,7 +197,9 @@ class Simulation:
 
     @property
     def state(self) -> Any:
-        """The state of all nodes of the simulation now, one row each; not a copy."""
+        """The present state of all nodes of the simulation, with one row for each node; not a
+        copy.
+        """
         return self.instance.state
 
     @property
@@ -214,8 +215,8 @@ class Simulation:
             engines.post_all(self._lend(self.engine), lent(batch))
 
     def kill(self, *rows: int) -> None:
-        """Take nodes of the simulation down for good, now; the environment's uptime does not count
-        this.
+        """Take nodes of the simulation down for good, now; the uptime of the environment does not
+        count this.
         """
         down = np.array(rows, np.int64)
         self.engine.turns[down] |= np.uint32(1)  # odd while down
@@ -247,7 +248,9 @@ class Simulation:
                 return True
 
     def _drive(self, until: float, limit: int) -> bool:
-        """Run the simulation's engine up to a time; return True if the count came first."""
+        """Run the engine of the simulation up to a time; return True if the count of records came
+        first.
+        """
         environment, instance = self.environment, self.instance
         slots, beside = instance.most_emissions, instance.most_beside
         if beside != 0:
@@ -273,7 +276,7 @@ class Simulation:
                 return bool(why == engines.COUNTED)
 
     def _lose_memory(self) -> None:
-        """Empty the memory of the simulation's node that returns with the next change."""
+        """Empty the memory of the node that returns with the next change of the simulation."""
         k = int(self._changes.tally[0])
         row = int(self._changes.a[k])
         self.engine.incarnation[row] += np.uint32(1)

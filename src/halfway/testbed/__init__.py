@@ -1,1 +1,1 @@
-"""A scenario run by real nodes on the air, beside its simulation."""
+"""The testbed: real nodes on the air run a scenario, which is also simulated."""

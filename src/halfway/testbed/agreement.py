@@ -15,8 +15,8 @@ _EVEN = 1e-9
 
 
 class Beside(NamedTuple):
-    """One metric of a live run beside simulated runs: their mean, the interval in which one more
-    simulated run would lie, and the live value.
+    """One metric of a live run beside simulated runs: the mean of the simulated runs, the interval
+    in which one more simulated run would lie, and the live value.
 
     agrees: None for a metric without a promise. reason: why it agrees or differs.
     """
@@ -31,7 +31,7 @@ class Beside(NamedTuple):
 
 
 def beside(simulated: Sequence[RunMeasures], live: RunMeasures) -> list[Beside]:
-    """Return all metrics of a live run beside the simulated runs.
+    """Return all metrics of a live run beside the same metrics of simulated runs.
 
     The live delivery ratio agrees if it lies in the 95 % interval of one more simulated run. The
     latencies p50 and p95 agree within a factor of two of the simulated mean.

@@ -1,4 +1,6 @@
-"""The course of a scenario's world: which nodes are in reach and which are up, step by step."""
+"""The course of a scenario's world, step by step: the nodes that are in reach, and the nodes that
+are up.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -25,8 +27,8 @@ class Turn(NamedTuple):
 class CourseStep(NamedTuple):
     """A change of the air at a time of the run.
 
-    pairs: those that hear from then on. up: the nodes that are up from then on. turns: the nodes
-    that go down or come up at this time.
+    pairs: pairs of nodes that hear each other from then on. up: the nodes that are up from then on.
+    turns: the nodes that go down or come up at this time.
     """
 
     at: float  # seconds

@@ -20,6 +20,7 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.testbed.course import Course, CourseStep
 from halfway.testbed.metrics import RunMeasures, of_deliveries
 from halfway.world.workload.demand import Demand
+from halfway.world.workload.roles import ALWAYS
 
 _BATCH, _NUMBER_BYTES = 64, 8
 _LINKED_PERIODS = 12  # hellos within which the neighbours at the start must be found
@@ -52,7 +53,7 @@ class LiveResult(NamedTuple):
     measured: RunMeasures
     linked_s: float  # until all neighbours of the start knew each other
     late_s: float
-    air: dict[str, int]  # datagrams by what became of them
+    air: dict[str, int]  # datagrams by their fate
     queue: dict[str, int]
     drops: dict[str, int]  # of all nodes, by reason
     datagrams: dict[str, int]
@@ -122,7 +123,7 @@ class LiveRun:
                 self._host.stun(turn.row)
 
     async def _publish(self) -> None:
-        """Publish what the demand of a live run has, when it is due."""
+        """Publish the due publications of the demand in a live run."""
         while self._demand.next_at() < self._seconds:
             some = self._demand.take(self._seconds, _BATCH)
             for k in range(len(some.t)):
@@ -147,11 +148,20 @@ class LiveRun:
         node, demand = self._host.nodes[row], self._demand
         for topic in range(demand.topics):
             if row in demand.subscribers[topic]:
-                begin, end = demand.periods.get((row, topic), (0.0, float("inf")))
+                begin, end = demand.periods.get((row, topic), ALWAYS)
                 if end > at:
                     self._subscribe_at(node, row, topic, max(begin, at), end)
-        if any(row in rows for rows in demand.publishers):
+        begins = [
+            demand.publishing_periods.get((row, topic), ALWAYS)[0]
+            for topic, rows in enumerate(demand.publishers)
+            if row in rows
+        ]
+        if begins and min(begins) <= at:
             node.own_events.join()
+        elif begins:
+            self._host.scheduler.after(
+                min(begins) - at, lambda _now, one: one.join(), node.own_events
+            )
 
     def _subscribe_at(self, node: MeshNode, row: int, topic: int, begin: float, end: float) -> None:
         """Let a real node subscribe at one time of the live run, and unsubscribe at another one."""
@@ -173,7 +183,9 @@ class LiveRun:
             self._host.scheduler.after(begin - self._at(), subscribe, None)
 
     def _settle(self) -> None:
-        """Enter what has arrived in a live run into the accounting, before the next publication."""
+        """Enter the arrived events of a live run into the accounting, before the next
+        publication.
+        """
         arrived, self._arrived = self._arrived, []
         if arrived:
             event, row, at, hops = zip(*arrived, strict=True)

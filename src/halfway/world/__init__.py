@@ -1,1 +1,3 @@
-"""The simulated world, unknown to the nodes: networks, underlays, mobility, faults, workloads."""
+"""The simulated world, which nodes do not know: networks, underlays, mobility, faults,
+workloads.
+"""

@@ -1,4 +1,4 @@
-"""Attack declarations: nodes of a run that take part, and do harm on purpose.
+"""The declarations of attacks: nodes of a run that do harm on purpose, as black holes or liars.
 
 `faults.py` schedules them as it schedules the other faults.
 """
@@ -14,12 +14,13 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     for_: its duration in seconds; None: to the end of the run.
 
-    black-hole: the node handles and acknowledges all records, and announces what its system lets it
-    announce, so that others send events over it. It transmits no event of another publisher.
-    [Karlof & Wagner, Secure Routing in Wireless Sensor Networks, 2003, §5.2: selective forwarding]
-    liar: the node passes on events as any other node. All other records that it sends have random
-    values within the ranges of their fields: lists of neighbours, filters, walks, offers. The
-    addresses of a hop and its sequence number stay true. [ibid., §5.1: altered routing information]
+    black-hole: the node handles and acknowledges all records, and makes all announcements of its
+    system, so that other nodes send events through it. But the node transmits no event of another
+    publisher. [Karlof & Wagner, Secure Routing in Wireless Sensor Networks, 2003, §5.2: selective
+    forwarding] liar: the node passes on events as any other node. All other records that it sends
+    have random values within the ranges of their fields: lists of neighbours, filters, walks,
+    offers. The addresses of a hop and its sequence number stay true. [ibid., §5.1: altered routing
+    information]
     """
 
     kind: Literal["black-hole", "liar"]

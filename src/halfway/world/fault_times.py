@@ -1,4 +1,4 @@
-"""The times of declared faults: which nodes and links are down, paused or under attack, and when.
+"""The times of declared faults: when which nodes and links are down, paused or under attack.
 
 Overlapping faults nest: a node or link that two faults take down recovers when the last one ends.
 `outages.py` draws and merges the times.
@@ -19,7 +19,7 @@ from halfway.world.graphs.network import Network
 from halfway.world.outages import FaultEvents, Outages
 
 _LARGEST = 1e100
-_MOST_CUTS = 10_000_000  # pairs that a partition may cut where there is no network
+_MOST_CUTS = 10_000_000  # pairs that a partition may cut without a network
 _MOST_OUTAGES = 10_000_000  # expected outages of a churn
 _ATTACKS = {"black-hole": outages.NODE_ATTACKS, "liar": outages.NODE_LIES}
 
@@ -29,10 +29,10 @@ def schedule(
 ) -> FaultEvents:
     """Return the faults' events in [since, seconds); consecutive windows join to the whole.
 
-    network: one with links (and positions, for a partition by a line), or the number of nodes
-        where links change over time; a cut of a pair then holds whenever the two are in range.
-    The random state depends on (seed, index of the fault, node). The end of an outage and the start
-    of the next at the same instant cancel out. Raises Problem with field, value and allowed range.
+    network: a network with links (and positions, for a partition by a line), or the number of nodes
+    if links change over time. Then a cut pair has no link even while its nodes are in range. The
+    random state depends on (seed, index of the fault, node). The end of an outage and the start of
+    the next at the same instant cancel out. Raises Problem with field, value and allowed range.
     """
     n = _nodes(network)
     if n < 1:

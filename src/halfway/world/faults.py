@@ -51,8 +51,8 @@ class Pause(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             tag="pause", tag_field="fault"):  # fmt: skip
     """A pause fault of one node, or of a share of nodes drawn by the seed: slow nodes.
 
-    A node that pauses neither handles nor sends. When it goes on, it handles the timers that were
-    due, and then the records that arrived, each in their order (Dadgar, Phillips & Currey 2018, §V,
+    A node that pauses neither handles nor sends. When the node resumes, it handles the due timers
+    in their order, and then the arrived records in theirs (Dadgar, Phillips & Currey 2018, §V,
     block nodes like this). Times in seconds. every_s: from the begin of a pause to the begin of the
     next; None: one pause.
     """
@@ -76,11 +76,11 @@ class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 class Partition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
                 tag="partition", tag_field="fault"):  # fmt: skip
-    """A partition fault: all links between two sides of a line, or between some nodes and the rest,
-    are cut.
+    """A partition fault, which cuts all links between two sides of a line, or between some nodes
+    and the rest.
 
     line: the infinite straight line through (x0, y0) and (x1, y1), in the network's units. A node
-    on the line belongs to its right, seen from (x0, y0) towards (x1, y1).
+    on the line belongs to the right side, seen from (x0, y0) towards (x1, y1).
     """
 
     line: tuple[float, float, float, float] | None = None
@@ -93,7 +93,7 @@ Fault = Crash | Churn | Pause | LinkCut | Partition | Attack
 
 
 def turns_a_second(faults: Sequence[Fault], n: int) -> float:
-    """Return the expected events a second among n nodes from repeated faults: churn and pauses.
+    """Return the expected number of fault events per second among n nodes from churn and pauses.
 
     A fault whose times are not positive counts as none; `fault_times.schedule` refuses it.
     """

@@ -1,4 +1,4 @@
-"""Outages: the times during which nodes and links are down, drawn and merged to fault events.
+"""Outages: the times during which nodes and links are down, drawn from faults and merged to events.
 
 `faults.py` declares the faults that a user can choose.
 """
@@ -24,7 +24,9 @@ KEPT, LOST = -1, -2
 
 
 class FaultEvents(NamedTuple):
-    """Outages as events (down or up) of nodes and links, by (t, kind, a, b); all up at first."""
+    """The outages as events (down or up) of nodes and links, in the order (t, kind, a, b), where
+    all are up at first.
+    """
 
     t: npt.NDArray[np.float64]  # [events] seconds
     kind: npt.NDArray[np.uint8]  # NODE_DOWN … LINK_UP, NODE_PAUSED … NODE_TRUTHFUL
@@ -59,10 +61,12 @@ def outages(
 def events(
     held: Sequence[Outages], seconds: float, since: float = 0.0, begins: int = NODE_DOWN
 ) -> FaultEvents:
-    """Merge outages to fault events in [since, seconds); overlapping outages end with the last.
+    """Merge outages to fault events in [since, seconds); of overlapping outages, the last end
+    counts.
 
     A node loses its memory if one of the overlapping outages takes it. Outages that ended before
-    `since` may be left out. begins: what the outage of a node begins with, such as NODE_DOWN.
+    `since` may be left out. begins: kind of the event at which the outage of a node begins, such as
+    NODE_DOWN.
     """
     none = np.empty(0, np.int32)
     held = [Outages(none, none, np.empty(0), np.empty(0)), *held]
@@ -99,7 +103,9 @@ def random_state_of(seed: int, fault: int) -> np.uint64:
 
 
 def drawn_rows(count: int, n: int, word: np.uint64) -> npt.NDArray[np.int32]:
-    """Draw `count` of n rows for outages, ascending; a larger count contains a smaller one's."""
+    """Draw `count` of n rows for outages, ascending; a larger count contains the rows of a smaller
+    count.
+    """
     lot = np.empty(n, np.uint64)
     _draw_lots(word, lot)
     return np.sort(np.argsort(lot, kind="stable")[:count]).astype(np.int32)
@@ -115,7 +121,8 @@ def churn_outages(
 ) -> Outages:
     """Draw the outages of churn (exponential times up and down, all up at 0), in seconds.
 
-    They begin before `until` and end at `since` or later. Earlier ones are drawn again, not kept.
+    The outages begin before `until` and end at `since` or later. Earlier outages are drawn again,
+    and not kept.
     """
     room = int(1.2 * len(chosen) * max(until - since, 0.0) / (mean_up + mean_down)) + 64
     while True:

@@ -47,6 +47,7 @@ SHAPES = {
 }
 
 RECORD_BYTES = 112  # of every record, because the bulk driver has one length for all
+SILENT_S = 1e6  # an interval that is longer than a run
 
 
 class Timing(NamedTuple):
@@ -54,7 +55,7 @@ class Timing(NamedTuple):
 
     interval_s: float  # between two PINGs
     published_s: float  # from then on events are published
-    until_s: float  # then the PINGs end
+    until_s: float  # then a broker sends one PING more
 
 
 # Between the second and the third PING of every broker, when its parent knows both paths' times.
@@ -150,8 +151,8 @@ def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, awar
             attributes=drawn.values.shape[1],
         )  # fmt: skip
         rules = underlay_siena.Rules(
-            catalogue, timing.interval_s, missed_pings=20, tau_s=np.inf, until_s=timing.until_s,
-            refresh_s=1e6, join_delay_s=1e6, balance=BALANCES.index(balance),
+            catalogue, timing.interval_s, missed_pings=20, tau_s=np.inf,
+            refresh_s=SILENT_S, join_delay_s=SILENT_S, balance=BALANCES.index(balance),
         )  # fmt: skip
         most = underlay_siena.most_emissions(state, rules)
     else:
@@ -159,7 +160,7 @@ def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, awar
         state = siena.state(
             node_ids, rows, root, slots, room=512, clients=room, attributes=drawn.values.shape[1]
         )
-        rules = siena.Rules(catalogue, refresh_s=1e6, join_delay_s=1e6, until_s=timing.until_s)
+        rules = siena.Rules(catalogue, refresh_s=SILENT_S, join_delay_s=SILENT_S)
         most = siena.most_emissions(state, rules)
     plant_tree(state, rows, parents)
     plant_paths(state, given)
@@ -193,9 +194,13 @@ def by_messages(
         published_at[row, number] = at
     neighbourhood = lies.network.neighbourhood()
     radio = wired(lies.network, lies.delay_s, lies.bandwidth_bps)
-    why = engines.run(made.state, made.rules, neighbourhood, engine, radio, neighbourhood, True,
-                      no_changes(), np.inf, engines.UNLIMITED, made.most)  # fmt: skip
-    assert why == engines.IDLE
+    end_s, rules = timing.until_s + SILENT_S / 2, made.rules
+    for until_s in (timing.until_s, end_s):
+        why = engines.run(made.state, rules, neighbourhood, engine, radio, neighbourhood, True,
+                          no_changes(), until_s, engines.UNLIMITED, made.most)  # fmt: skip
+        assert why == engines.UNTIL
+        if aware:
+            rules = rules._replace(ping_interval_s=SILENT_S)
     reports = engine.applications.record[: int(engine.applications.tally[0])]
     reports = reports[reports["kind"] == DELIVERED]
     ids_of = zip(reports["publisher"].tolist(), reports["event"].tolist(), strict=True)

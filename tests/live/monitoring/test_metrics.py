@@ -109,6 +109,26 @@ def test_names_units_and_sums(tmp_path: Path) -> None:
     run(program)
 
 
+@pytest.mark.slow
+def test_a_hundred_thousand_topics_add_no_series(tmp_path: Path) -> None:
+    async def program() -> None:
+        async with service("a", mqtt="0", metrics="0", state=tmp_path / "a") as one:
+            here, got = one.host.nodes[0], list[str]()
+            here.stepper.compile()
+            here.subscribe("#", lambda event: got.append(event.topic))
+            await here.publish("before", b"")
+            before = await metrics(one)
+            for k in range(100_000):
+                await here.publish(f"user/{k}/text", b"")
+            after = await metrics(one)
+            assert len(set(got)) == 100_001
+            assert after["halfway_events_total[('what', 'published')]"] == 100_001
+            assert after.keys() == before.keys()
+            assert not any("user" in name for name in after)
+
+    asyncio.run(program())
+
+
 def test_buckets_hold_what_is_observed() -> None:
     histogram = SecondsHistogram()
     for seconds in (0.0, BOUNDS_S[0], BOUNDS_S[0] * 1.01, 1e9):

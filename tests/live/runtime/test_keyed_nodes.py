@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,10 +28,10 @@ def admitted(folder: Path, name: str, publish: str) -> dict[str, Path]:
     return {"certificate": network / "members" / f"{name}.cert", "key": key}
 
 
-def keyed(files: dict[str, Path], *peers: LiveNode) -> LiveNode:
+def keyed(files: dict[str, Path], *peers: LiveNode, **more: Any) -> LiveNode:
     """A node with keys that knows other nodes."""
     known = [f"127.0.0.1:{one.mesh.endpoint.address[1]}" for one in peers]
-    return node(peers=known, compile="never", discover=False, period_s=0.2, **files)
+    return node(peers=known, compile="never", discover=False, **{"period_s": 0.2, **files, **more})
 
 
 def test_nodes_with_keys_exchange_events_and_others_are_not_heard(tmp_path: Path) -> None:

@@ -126,6 +126,13 @@ def test_an_event_goes_to_all_neighbours_behind_its_body(compiled: bool) -> None
     assert one.flow.taken_counts() == (0, 2, 1)
 
 
+def test_a_node_finds_the_machine_code_of_another_process() -> None:
+    assert Lone(1).stepper.compiled
+    waiting = Lone(2, compiled=False).stepper
+    assert waiting.is_stored()
+    assert not waiting.compiled
+
+
 def test_what_machine_code_cannot_do_is_left_to_python() -> None:
     one, far = Lone(1), Lone(2)
     one.flow.set_neighbours([2])

@@ -223,7 +223,8 @@ def _detectors(metric: str, point: Parameters) -> float:
     if metric == "mistakes" and point["scenario"] == "calm":
         return 0.0
     printed = point["system"] == "path-heartbeat" and point["refresh_s"] == 0.0
-    found = {"path-gossip": 0.1, "gossip-counters": 0.2}.get(str(point["system"]), 1 + 3 * printed)
+    few = {"path-gossip": 0.1, "gossip-counters": 0.2, "gossip-counters by broadcast": 2.0}
+    found = few.get(str(point["system"]), 1 + 3 * printed)
     return 0.004 * found if metric == "wrong" else found
 
 

@@ -11,7 +11,7 @@ from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
-from halfway.protocols.drip import copies, digests, events, messages, registrations, routes
+from halfway.protocols.drip import copies, digests, events, messages, regions, registrations, routes
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import state as states
 
@@ -223,6 +223,42 @@ def test_a_bridge_node_may_carry_between_its_two_nearest_brokers_only(strict: bo
         send(made, given, neighbourhood, *hop, 1.0, out)
         sent = out.pool[out.free[3]]
         assert (sent["kind"], sent["next"]) == (kind, to)
+
+
+@kernel
+def on_beacon(state: Any, rules: Any, neighbourhood: Any, i: Any, message: Any, out: Any) -> None:
+    regions.on_beacon(state, rules, neighbourhood, i, message, out)
+
+
+@pytest.mark.parametrize("nearest", [1, 3])
+def test_a_node_keeps_its_broker_unless_another_one_is_nearer_by_the_least_gain(
+    nearest: int,
+) -> None:
+    """[drip §IV-B] "always chooses the broker with the min(Delay)", with our least gain."""
+    neighbourhood = Neighbourhood(
+        np.zeros(1, np.uint32), np.full(1, 2, np.uint32), np.array([7, 9], np.int32),
+        np.zeros(2, np.int32), np.zeros(0), np.zeros(0),
+    )  # fmt: skip
+    for gain_us, delays, chosen in (
+        (0, (1000, 1000, 999), [9, 7, 9]), (2, (1000, 1000, 999), [9, 9, 9]),
+        (2, (1000, 997, 996), [9, 7, 7]), (2, (1000, 999, 997), [9, 9, 9]),
+    ):  # fmt: skip
+        made = states.blank_state(
+            np.array([5], np.int32), np.ones(1), brokers=7, nearest=nearest, copies=2, window=64,
+            publishers=8, own=1, intervals=32, seed=1,
+        )  # fmt: skip
+        made.node.bootstrapped[0] = 1
+        found = []
+        for turn, (broker, delay) in enumerate(zip((9, 7, 9), delays, strict=True)):
+            record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+            record.kind, record.source, record.at = messages.BEACON, broker, float(turn)
+            record[messages.BROKER_ID], record[messages.LOCAL_BROKER] = broker, broker
+            record.args[messages.BEACON_SEQUENCE] = turn + 1
+            record.reals[messages.AGE] = delay * 1e-6
+            given = rules(nearest=nearest, least_gain_s=gain_us * 1e-6)
+            on_beacon(made, given, neighbourhood, np.uint32(0), record, outbox(64))
+            found.append(int(made.node.local_broker[0]))
+        assert found == chosen, (gain_us, delays)
 
 
 # Copies

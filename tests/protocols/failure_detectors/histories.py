@@ -1,16 +1,17 @@
 """Random histories with churn for failure detectors, and calm ones: many small networks in a run.
 
     python -m tests.protocols.failure_detectors.histories swim 0 100
+    python -m tests.protocols.failure_detectors.histories heartbeat 0 100 phi_threshold=8
     python -m tests.protocols.failure_detectors.histories --calm heartbeat 1010 phi_threshold=8
 
-The first command runs a hundred histories with each of these seeds, and prints each one that
-fails. The second one runs networks without a fault, for so many seconds, with the options that
-follow. No link joins two of the networks of a run. So each of them has a history of its own, and
-none costs the start of a run.
+The first two commands run a hundred histories with each of these seeds, and print each one that
+fails. The third one runs networks without a fault, for so many seconds. Options may follow. No link
+joins two of the networks of a run. So each of them has a history of its own, and none costs the
+start of a run.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from tests.protocols.worlds import component
 EACH = 100  # histories of a run
 CHURN_S = (15.0, 40.0)  # members know each other before; the last node is back before 50 s
 DEATHS_S, END_S = (52.0, 55.0), 130.0
+NOT_SUSPECTED, NOT_TRUSTED = "does not suspect", "does not trust"
 _Links = list[tuple[int, int]]
 
 
@@ -85,8 +87,10 @@ def said(simulation: Simulation, histories: Sequence[History]) -> dict[tuple[int
     return found
 
 
-def wrong_pairs(history: History, network: Network, found: dict[tuple[int, int], bool]) -> str:
-    """What the monitors of a history say in the end that is wrong; "" if nothing."""
+def wrong_pairs(
+    history: History, network: Network, found: dict[tuple[int, int], bool]
+) -> Iterator[str]:
+    """What the monitors of a history say in the end that is wrong."""
     up = sorted(set(history.rows) - history.dead)
     alive = from_links(
         network.n, [link for link in history.links if not history.dead & set(link)]
@@ -99,14 +103,13 @@ def wrong_pairs(history: History, network: Network, found: dict[tuple[int, int],
                 continue
             # A monitor that lost its memory may never have heard of the member.
             if found.get((monitor, member), monitor not in history.forgot):
-                return f"{monitor} does not suspect {member} of {history}"
+                yield f"{monitor} {NOT_SUSPECTED} {member} of {history}"
         for member in near - {monitor}:
             if not found.get((monitor, member), False):
-                return f"{monitor} does not trust {member} of {history}"
-    return ""
+                yield f"{monitor} {NOT_TRUSTED} {member} of {history}"
 
 
-def failures(system: str, seed: int, *, end_s: float = END_S) -> list[str]:
+def failures(system: str, seed: int, *, end_s: float = END_S, **options: float) -> list[str]:
     """The histories of a seed, of which a detector's monitors are wrong in the end."""
     draw = np.random.default_rng(seed)
     histories: list[History] = []
@@ -117,12 +120,12 @@ def failures(system: str, seed: int, *, end_s: float = END_S) -> list[str]:
     )  # fmt: skip
     faults = [fault for one in histories for fault in one.faults]
     simulation = run(
-        system, network, end_s, *faults, seed=seed, options={"members": 8},
+        system, network, end_s, *faults, seed=seed, options={"members": 8, **options},
         discovery_delay_s=1.0, start_s=CHURN_S[0],
     )  # fmt: skip
     found = said(simulation, histories)
-    wrong = [wrong_pairs(one, network, found) for one in histories]
-    return [f"{system}, seed {seed}: {line}" for line in wrong if line]
+    wrong = (line for one in histories for line in wrong_pairs(one, network, found))
+    return [f"{system}, seed {seed}: {line}" for line in wrong]
 
 
 def calm_suspicions(
@@ -146,10 +149,10 @@ def calm_suspicions(
 
 
 if __name__ == "__main__":
+    options = {name: float(text) for name, text in (one.split("=") for one in sys.argv[4:])}
     if sys.argv[1] == "--calm":
-        options = {name: float(text) for name, text in (one.split("=") for one in sys.argv[4:])}
         number = calm_suspicions(sys.argv[2], float(sys.argv[3]), **options)
         sys.stdout.write(f"{number} suspicions\n")
     else:
         for seed in range(int(sys.argv[2]), int(sys.argv[3])):
-            sys.stdout.writelines(f"{line}\n" for line in failures(sys.argv[1], seed))
+            sys.stdout.writelines(f"{line}\n" for line in failures(sys.argv[1], seed, **options))

@@ -39,11 +39,13 @@ def run(
 ) -> Simulation:  # fmt: skip
     """A run of a failure detector to its end, with its reports; nodes know the first links."""
     options = {**QUICK.get(system, {}), **more.pop("options", {})}
-    given = {"hello": None, "discovery_delay_s": np.inf, "radio": IdealRadio(delay_s=0.002)}
+    given = {
+        "hello": None, "discovery_delay_s": np.inf, "radio": IdealRadio(delay_s=0.002),
+        "inspection": Inspection(journal=0, check=True),
+    }  # fmt: skip
     simulation = Simulation(
         system, network, workload=Monitoring(start_s), seconds=seconds, faults=faults, seed=seed,
-        options=options, stretch=False, inspection=Inspection(journal=0, check=True),
-        **(given | more),
+        options=options, stretch=False, **(given | more),
     )  # fmt: skip
     outcome = simulation.run()
     assert not [name for name in outcome.shortfalls if "refused" in name], outcome.shortfalls

@@ -2,8 +2,10 @@
 
 import pytest
 
-from tests.protocols.failure_detectors.histories import calm_suspicions, failures
+from tests.protocols.failure_detectors.histories import NOT_SUSPECTED, calm_suspicions, failures
 from tests.protocols.failure_detectors.runs import DETECTORS
+
+WITH_PHI = [name for name in DETECTORS if name not in ("swim", "lifeguard")]
 
 
 @pytest.mark.parametrize("system", DETECTORS)
@@ -20,6 +22,23 @@ def test_a_neighbour_that_comes_back_and_dies_before_the_next_period_is_suspecte
 @pytest.mark.parametrize("system", DETECTORS)
 def test_ten_thousand_histories(system: str) -> None:
     assert [line for seed in range(100) for line in failures(system, seed)] == []
+
+
+def undetected(system: str, seeds: range) -> list[str]:
+    """The histories with φ = 8 in which a monitor does not suspect a crashed member in the end."""
+    found = [line for seed in seeds for line in failures(system, seed, phi_threshold=8.0)]
+    return [line for line in found if NOT_SUSPECTED in line]
+
+
+@pytest.mark.parametrize("system", WITH_PHI)
+def test_with_phi_every_crash_is_suspected_after_churn(system: str) -> None:
+    assert undetected(system, range(1)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", WITH_PHI)
+def test_with_phi_every_crash_is_suspected_in_ten_thousand_histories(system: str) -> None:
+    assert undetected(system, range(100)) == []
 
 
 @pytest.mark.slow

@@ -1,12 +1,15 @@
 """The published figures of the failure detectors, in their setting: all nodes are neighbours."""
 
 import math
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
 import pytest
 
+from halfway.protocols.failure_detectors.probe_messages import PING
 from halfway.protocols.failure_detectors.reports import SUSPECTED
+from halfway.sim.run_settings import Inspection
 from halfway.world.faults import Crash, Pause
 from halfway.world.graphs.network import Network
 from tests.networks import from_links
@@ -51,6 +54,53 @@ def test_swim_detects_a_crash_first_after_e_over_e_minus_1_periods() -> None:
     assert low <= math.e / (math.e - 1.0) <= high
     # The ping comes at a random time of its period, and its member ends its own period later.
     assert interval(times)[1] <= 2.0 <= interval(times)[2]
+
+
+@pytest.mark.parametrize("n", [3, 4, 6, 10])
+def test_swim_probes_each_member_within_2n_minus_1_periods(n: int) -> None:
+    """[SWIM §4.3] With n members in a list in random order, drawn anew after each round, two probes
+    of a member are at most 2n - 1 periods apart. So a crash is detected by then."""
+    members = n - 1  # in the list of each
+    simulation = run(
+        "swim", full(n), 600.0, start_s=5.0, inspection=Inspection(journal=10**6)
+    )  # fmt: skip
+    records, rows = simulation.journal()
+    pings = (records["kind"] == PING) & (records["at"] > 10.0)
+    source, at, to = records["source"][pings], records["at"][pings], rows[pings]
+    gaps = [
+        np.diff(np.sort(at[(source == a) & (to == b)])).max()
+        for a in range(n) for b in range(n) if a != b
+    ]  # fmt: skip
+    assert max(gaps) == pytest.approx(2 * members - 1, abs=1e-6)
+
+
+def reached(n: int, count: int) -> list[float]:
+    """Periods from the first suspicion of a crash until nine tenths of the members suspect it.
+
+    Of SWIM without suspicion. Before the crash, the members have sent the news of the start.
+    """
+    found = []
+    for seed in range(count):
+        at = 20.0 + 1.5 * n + seed / count
+        simulation = run(
+            "swim", full(n), at + 25.0, Crash(node=0, at=at), start_s=5.0, seed=seed,
+            options={"suspicion_factor": 0.0},
+        )  # fmt: skip
+        times = sorted(when for when, _, member in suspicions(simulation) if member == 0)
+        assert len(times) == n - 1
+        found.append(times[math.ceil(0.9 * (n - 1)) - 1] - times[0])
+    return found
+
+
+@pytest.mark.slow
+def test_an_update_of_swim_spreads_in_o_of_log_n_periods() -> None:
+    """[SWIM §4.1] Each doubling of the members adds about as many periods."""
+    means = [fmean(reached(n, count)) for n, count in ((8, 40), (16, 40), (32, 30), (64, 20),
+                                                       (128, 10))]  # fmt: skip
+    growth = np.diff(means)
+    assert (growth > 0.2).all()
+    assert (growth < 0.8).all()
+    assert means[-1] < 4.5
 
 
 def about_healthy(system: str, slow: int, for_s: float, awake_s: float, seed: int) -> int:

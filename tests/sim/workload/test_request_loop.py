@@ -11,7 +11,8 @@ from halfway.problem import Problem
 from halfway.sim.engine.changes import changes, no_changes
 from halfway.sim.metrics.requests import RequestQuality, RequestTally
 from halfway.sim.simulation import Simulation
-from halfway.sim.workload.request_loop import loop_of
+from halfway.sim.workload.applications import applications_of
+from halfway.sim.workload.request_loop import RequestLoop
 from halfway.world.faults import Crash
 from halfway.world.outages import KEPT, LOST, NODE_DOWN, NODE_UP
 from halfway.world.workload.demand import Listed
@@ -38,8 +39,7 @@ class ByHand:
         self, demand: ReplicatedResources, loses: Callable[[int, int], bool] = lambda *_: False
     ) -> None:
         self.demand, self.tally, self.loses = demand, RequestTally(), loses
-        loop = loop_of(demand, 8, self.tally)
-        assert loop is not None
+        loop = RequestLoop(demand, 8, self.tally)
         self.loop, self.at = loop, 0.0
         self.down: set[int] = set()
         self.requests: list[tuple[float, int]] = []  # time, and row of the member
@@ -214,7 +214,7 @@ def test_a_run_is_the_same_wherever_its_caller_stops() -> None:
 
 def test_other_workloads_have_no_requests() -> None:
     for demand in (Listed([(0, 0)], []), Groups([CLIENT])):
-        assert loop_of(demand, 3, RequestTally()) is None
+        assert applications_of(demand, 3, RequestTally()) is None
     outcome = Simulation("flooding", line(3), workload=Listed([(0, 0)], []), seconds=1.0).run()
     assert outcome.requests is None
     assert "requests" not in outcome.to_dict()

@@ -8,7 +8,7 @@ from pyarrow import parquet
 
 from halfway.problem import Problem
 from halfway.world.workload.event_files import read_events, read_roles
-from halfway.world.workload.roles import NamedSubscription
+from halfway.world.workload.roles import NamedRole
 
 CSV = "time,node,topic,size\n3,gate,rain,40\n1.5,roof,heat,\n"
 
@@ -66,9 +66,7 @@ def test_subscriptions_of_a_file_may_begin_and_end(tmp_path: Path) -> None:
     text = "node,topic,from_s,until_s\ngate,rain,,9\nroof,heat,2,\n"
     found = read_roles(written(tmp_path, "roles.csv", text))
     assert found == [
-        NamedSubscription("gate", "rain", 0.0, 9.0),
-        NamedSubscription("roof", "heat", 2.0),
+        NamedRole("gate", "rain", 0.0, 9.0),
+        NamedRole("roof", "heat", 2.0),
     ]
-    assert read_roles(written(tmp_path, "some.csv", "node\nyard\n")) == [
-        NamedSubscription("yard", None)
-    ]
+    assert read_roles(written(tmp_path, "some.csv", "node\nyard\n")) == [NamedRole("yard", None)]

@@ -9,9 +9,9 @@ from halfway.problem import Problem
 from halfway.world.workload.demand import Drawn, Listed
 from halfway.world.workload.roles import (
     GivenRoles,
-    NamedSubscription,
+    NamedRole,
     Names,
-    SubscribedPeriods,
+    RolePeriods,
     publishing_rows,
     subscribing_rows,
     topic_names,
@@ -26,20 +26,20 @@ def test_whole_numbers_are_topics_in_ascending_order_before_other_names() -> Non
 
 
 def test_a_publisher_without_a_topic_publishes_on_all_topics() -> None:
-    rows = publishing_rows([("yard", None), ("gate", "rain")], NODES, TOPICS, "here")
-    assert rows == ((2,), (0, 2))
+    some = [NamedRole("yard", None), NamedRole("gate", "rain")]
+    assert publishing_rows([*some, *some], NODES, TOPICS, "here") == (((2,), (0, 2)), {})
 
 
 def test_an_unknown_name_is_an_error_with_the_nearest_name() -> None:
     with pytest.raises(Problem, match="'rooof': the network has no such node") as caught:
-        publishing_rows([("rooof", None)], NODES, TOPICS, "here")
+        publishing_rows([NamedRole("rooof", None)], NODES, TOPICS, "here")
     assert caught.value.remedy.startswith("use one of its 3 nodes, such as roof")
     with pytest.raises(Problem, match="'rane': the workload has no such topic"):
-        subscribing_rows([NamedSubscription("gate", "rane")], NODES, TOPICS, "here")
+        subscribing_rows([NamedRole("gate", "rane")], NODES, TOPICS, "here")
 
 
 def test_only_subscriptions_that_begin_or_end_have_a_period() -> None:
-    some = [NamedSubscription("gate", "heat"), NamedSubscription("roof", None, 3.0, 9.0)]
+    some = [NamedRole("gate", "heat"), NamedRole("roof", None, 3.0, 9.0)]
     rows, periods = subscribing_rows(some, NODES, TOPICS, "")
     assert rows == ((0, 1), (1,))
     assert periods == {(1, 0): (3.0, 9.0), (1, 1): (3.0, 9.0)}
@@ -48,17 +48,17 @@ def test_only_subscriptions_that_begin_or_end_have_a_period() -> None:
 @pytest.mark.parametrize(("from_s", "until_s"), [(5.0, 5.0), (-1.0, 5.0), (9.0, 3.0)])
 def test_a_period_without_length_is_an_error(from_s: float, until_s: float) -> None:
     with pytest.raises(Problem, match="expected 0 <= from_s < until_s"):
-        subscribing_rows([NamedSubscription("gate", None, from_s, until_s)], NODES, TOPICS, "")
+        subscribing_rows([NamedRole("gate", None, from_s, until_s)], NODES, TOPICS, "")
 
 
 def test_a_pair_that_is_given_twice_is_an_error() -> None:
-    some = [NamedSubscription("gate", None), NamedSubscription("gate", "rain")]
+    some = [NamedRole("gate", None), NamedRole("gate", "rain")]
     with pytest.raises(Problem, match="'gate' subscribes to topic 'rain' twice"):
         subscribing_rows(some, NODES, TOPICS, "")
 
 
 def test_a_period_holds_from_its_beginning_until_before_its_end() -> None:
-    periods = SubscribedPeriods({(1, 0): (2.0, 4.0), (0, 1): (5.0, math.inf)}, 2)
+    periods = RolePeriods({(1, 0): (2.0, 4.0), (0, 1): (5.0, math.inf)}, 2)
     row, topic = np.array([1, 1, 1, 1, 0, 0, 2]), np.array([0, 0, 0, 0, 1, 1, 1])
     at = np.array([1.9, 2.0, 3.9, 4.0, 4.9, 1e9, 0.0])
     assert periods.hold(row, topic, at).tolist() == [False, True, True, False, False, True, True]

@@ -1,6 +1,6 @@
-"""Delivery of a bulk broker tree [uas Fig. 5] while parts of the underlay fail.
+"""The delivery ratio of a bulk broker tree [uas Fig. 5] while parts of the underlay fail.
 
-`docs/decisions/0020` has the four fault models.
+`docs/decisions/0020` describes the four fault models.
 """
 
 from itertools import pairwise
@@ -26,14 +26,15 @@ from halfway.world.underlays.routes import all_open, shortest
 from halfway.world.workload.content import Content
 
 # Elements that may fail [uas Table 2, "Failure distribution random"]. used: nodes and links under
-# the direct paths, which both systems have; the root's node never fails.
+# the direct paths, which both systems have. The node of the root never fails.
 FaultModel = Literal["links", "nodes", "used", "brokers"]
 TreeSystem = Literal["siena", "underlay-siena"]
-# What clients of a dead broker do at a repair. We add move: they attach to the nearest live one.
+# The reaction of the clients of a dead broker to a repair. We add "move": the clients attach to the
+# nearest live broker.
 ClientPolicy = Literal["stay", "move"]
-Element = tuple[int, int]  # the two rows of a link; a node's row twice
+Element = tuple[int, int]  # the two rows of a link, or the row of a node twice
 FAULT, DETECTED, REPAIR, END = 0, 1, 2, 3
-_Moment = tuple[float, int, Element | None]  # share of the run, what happens then, what fails
+_Moment = tuple[float, int, Element | None]  # share of the run, kind of the moment, failing element
 
 
 def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> list[Element]:
@@ -79,12 +80,13 @@ def delivered_share(
     """Return the delivered notifications as a share of all that exhaustive search would deliver.
 
     The faults occur one after another, evenly over the run, and stay. Unmodified SIENA never
-    changes; the other system fails over a time `detection` (a share of the run) after each fault,
-    loses what it sends on dead paths before, and, with `repairs`, repairs the overlay a time `tau`
-    after the fault. Events in flight at a fault do not count as lost. Clients of a dead broker stay
-    there, so that both systems lose their notifications, or move with the next repair. `loss`:
-    probability that a link of the underlay loses a message; the share is then that expected. The
-    overlay is changed. Raises Problem for an unknown system and an impossible detection.
+    changes. The underlay-aware system fails over `detection` (a share of the run) after each fault,
+    and loses messages on dead paths before. With `repairs`, it repairs the overlay `tau` (a share
+    of the run) after the fault. Events in flight at a fault do not count as lost. Clients of a dead
+    broker stay, so that both systems lose their notifications, or move with the next repair. loss:
+    probability that a link of the underlay loses a message; the result is then an expected share.
+    The function changes the overlay. Raises Problem for an unknown system and an impossible
+    detection.
     """
     check_known("system", system, get_args(TreeSystem))
     total = int(content.wanted.sum())
@@ -137,18 +139,19 @@ def _next_hops(overlay: Overlay) -> dict[int, NextHop]:
 
 
 def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
-    """Return the content workload of a bulk broker tree after clients of dead brokers moved to the
-    nearest broker, in hops, that reaches the root. Without such a broker they stay. `rows`: the
-    brokers' rows.
+    """Return the workload of a bulk broker tree after the clients of each dead broker moved to the
+    nearest broker that reaches the root. Without such a broker they stay. rows: rows of the
+    brokers.
     """
-    # We let these clients attach elsewhere, because the paper does not mention them.
+    # The paper does not mention these clients. We let them attach elsewhere.
     served = sorted(connected(overlay))
     goes = np.arange(content.wanted.shape[1])
     wanted = content.wanted.copy()
     network = overlay.underlay.network
     for number, row in rows.items():
         if not overlay.is_up(number) and wanted[:, number].any():
-            # A client is next to its broker, not on it: the failed node does not block its path.
+            # A client is next to its broker, and not on the same node. So the failed node does not
+            # block the path of the client.
             other = nearest(overlay, shortest(network, overlay.hop, row, all_open(network)), served)
             if other != NO_BROKER:
                 goes[number] = other
@@ -185,8 +188,8 @@ def _survival(
     overlay: Overlay, system: TreeSystem, brokers: int, chosen: dict[int, NextHop] | None,
     loss: float,
 ) -> npt.NDArray[np.float64] | float:  # fmt: skip
-    """Return the probability [brokers, brokers] of delivery over all links of a bulk broker tree
-    between two live brokers, up to their first common ancestor and down.
+    """Return the probability [brokers, brokers] that a message survives all links of a bulk broker
+    tree between two live brokers, up to their first common ancestor and down.
     """
     if loss == 0.0:
         return 1.0
@@ -200,8 +203,8 @@ def _survival(
 
 
 def _downwards(up: dict[int, tuple[int, int]]) -> list[tuple[int, tuple[int, int]]]:
-    """Return brokers of a bulk tree with their parents, ordered so that each parent precedes its
-    children.
+    """Return the brokers of a bulk tree with their parents, in an order in which each parent
+    precedes its children.
     """
     order = list[int]()
     for number in up:

@@ -1,4 +1,4 @@
-"""What disturbs the events of a loaded broker tree: control messages, and losses on its links.
+"""The disturbances of events in a loaded broker tree: control messages, and losses on links.
 
 [uas §5] the authors' simulator "models all the basic network features like delay, bandwidth and
 loss of data", and counts "the data traffic, control traffic".
@@ -13,22 +13,24 @@ from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, Doubles, Indices,
 from halfway.core.compiled import inlined
 from halfway.core.prng import advanced, mixed, seeded, uniform
 
-_LOSS, _SECOND = 0x1055, 2  # the random stream of losses; the routes of the second path
+_LOSS, _SECOND = 0x1055, 2  # random stream of losses; routes of the second path
 
 
 class Disturbances(NamedTuple):
-    """The control messages and losses of a passage of events through a queued broker tree."""
+    """The control messages and the losses during a passage of events through a queued broker
+    tree.
+    """
 
     at: Doubles  # [messages] seconds at which a control message starts, ascending
-    route: Indices  # [messages] its route; it ends where the route ends
-    success: Doubles  # [queues] probability that a message comes through
+    route: Indices  # [messages] route of the control message
+    success: Doubles  # [queues] probability that a message is not lost
     random_state: npt.NDArray[np.uint64]  # [1]
 
 
 def disturbances(
     paths: QueuedPaths, window_s: float, *, ping_s: float = 0.0, loss: float = 0.0, seed: int = 0
 ) -> Disturbances:
-    """Return what disturbs the events within `window_s` seconds.
+    """Return the disturbances of the events in a loaded broker tree within `window_s` seconds.
 
     ping_s: seconds between two PINGs of a broker on each of its paths, which the parent answers
     after the travel time; 0: none. loss: probability that a link of the underlay loses a message.
@@ -43,8 +45,8 @@ def disturbances(
 def _pings(
     paths: QueuedPaths, window_s: float, ping_s: float, seed: int
 ) -> tuple[Doubles, Indices]:
-    """Return the times and routes of the control messages of a broker tree, all PINGs and their
-    answers, in order of time.
+    """Return the times and routes of all PINGs of a broker tree and their answers, in order of
+    time.
     """
     brokers = len(paths.parent)
     phase = np.random.default_rng(seed).random(brokers) * ping_s
@@ -64,7 +66,9 @@ def _pings(
 
 @inlined
 def comes_through(disturbed, queue):
-    """Return whether a message that passed a queue of a disturbed tree is not lost on its links."""
+    """Return whether a message that passed a queue of a disturbed broker tree was lost on none of
+    its links.
+    """
     if disturbed.success[queue] == 1.0:
         return True
     disturbed.random_state[0] = advanced(disturbed.random_state[0])

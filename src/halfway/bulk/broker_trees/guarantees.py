@@ -6,11 +6,11 @@ from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay
 
 
 def has_second(broker: Broker) -> bool:
-    """Return whether x and y of a broker in the overlay exist and share nothing but their ends."""
+    """Return whether x and y of a broker in the overlay exist and share only their ends."""
     if broker.direct is None or broker.second is None:
         return False
     inner, others = broker.direct.rows[1:-1], broker.second.rows
-    # Paths without a common inner node share a link only where both are that link.
+    # Two paths without a common inner node share a link only if both paths are this link.
     return not np.isin(inner, others).any() and (len(inner) > 0 or len(others) != 2)
 
 
@@ -42,16 +42,14 @@ def level(overlay: Overlay, number: int) -> int:
 
 
 def guarantee(overlay: Overlay, number: int) -> int:
-    """Return the least level in the overlay from a broker to the root: 3 survives every single
-    failure.
-    """
+    """Return the least level from a broker up to the overlay's root; 3 survives single failures."""
     return min(level(overlay, each) for each in (number, *overlay.ancestors(number)))
 
 
 def meets_premise(overlay: Overlay, broker: Broker) -> bool:
     """[uas §4.2] Return whether the lemma's premise holds: x, y and z exist, disjoint, z without C.
 
-    Disjoint: no node in common but the broker itself, and the parent where x and y end.
+    Disjoint paths share only the broker itself and the parent, where x and y end.
     """
     x, y, z = broker.direct, broker.second, broker.upper
     if x is None or y is None or z is None or not has_second(broker):

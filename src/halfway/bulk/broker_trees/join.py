@@ -1,4 +1,6 @@
-"""Join [uas §4, Algorithm 1]: a bulk broker finds its parent, its alternate and its grandparent."""
+"""The join of a bulk broker [uas §4, Algorithm 1]: the broker finds its parent, its alternate and
+its grandparent.
+"""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -22,10 +24,11 @@ from halfway.world.underlays.routes import Flags, Rows, Tree, path, places_on, r
 
 
 def join(overlay: Overlay, row: int) -> int:
-    """Join a broker to the overlay on a node; returns its number. The first becomes the root.
+    """Join a broker on a node to the bulk overlay and return its number; the first broker becomes
+    the root.
 
     [uas §4] the parent is the nearest broker in IP hops; of equally near ones the first that
-    joined. Raises Problem for a node that is down, has a broker, or reaches none.
+    joined. Raises Problem for a node that is down, that has a broker, or that reaches no broker.
     """
     _check_row(overlay, row)
     broker = Broker(overlay.joined, row)
@@ -46,8 +49,8 @@ def join(overlay: Overlay, row: int) -> int:
 
 
 def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
-    """Return the broker nearest to the tree's source, in hops, among some that a joining broker can
-    take; or NO_BROKER.
+    """Return the broker, of those that a joining broker can take, that is nearest to the source of
+    the shortest path tree, in hops; or NO_BROKER.
     """
     found, least = NO_BROKER, np.inf
     for number in numbers:
@@ -60,8 +63,8 @@ def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
 def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = None) -> None:
     """[uas §4, Algorithm 1] Make a joining broker the child of `parent`, and search for y and z.
 
-    tree: shortest paths from the broker, if known. Raises RuntimeError for a parent below the
-    broker, which would form a cycle.
+    tree: the shortest paths from the joining broker, if known. Raises RuntimeError for a parent
+    below the broker, which would form a cycle.
     """
     if overlay.is_below(parent, broker.number):
         raise RuntimeError(f"broker {parent} is below broker {broker.number}")
@@ -90,7 +93,7 @@ def retry_below(overlay: Overlay, parent: int) -> None:
 def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> None:
     """[uas §4] Find Alternate of a join: the parent's nearest neighbour by a path disjoint of x.
 
-    `tree` as in `attach`. `second` is None without such a neighbour and without remedy.
+    `tree` as in `attach`. Without such a neighbour and without a remedy, `second` is None.
     """
     broker.alternate, broker.second, broker.bend = NO_BROKER, None, 0
     direct = broker.direct
@@ -102,8 +105,8 @@ def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) ->
 
 
 def candidates(overlay: Overlay, broker: Broker) -> list[int]:
-    """Return a joining broker's candidates for its alternate, ascending. They are live neighbours
-    of the parent, except the broker and the brokers below it.
+    """Return the candidates for the alternate of a joining broker, ascending. They are live
+    neighbours of the parent, except the broker and the brokers below it.
     """
     return sorted(
         number
@@ -115,15 +118,16 @@ def candidates(overlay: Overlay, broker: Broker) -> list[int]:
 def _choose_alternate(
     overlay: Overlay, broker: Broker, direct: UnderlayPath, first: Tree | None
 ) -> None:
-    """Set a joining broker's `second` by the nearest candidate. first: the shortest paths of the
-    broker.
+    """Set the `second` path of a joining broker by its nearest candidate. first: the shortest paths
+    of the broker.
     """
     network, interpretation = overlay.underlay.network, overlay.rules.interpretation
     inner, parent = direct.rows[1:-1], overlay[broker.parent].row
     some = candidates(overlay, broker)
     if not some:
         return
-    # [uas §3.1] tested: the legs are the routers' own routes; they are disjoint only by chance.
+    # [uas §3.1] "tested": the legs are the routes of the routers, which are disjoint only by
+    # chance.
     if interpretation != "tested":
         with avoided(overlay, [*inner, parent]):
             first = shortest(network, overlay.hop, broker.row, overlay.closed)
@@ -169,16 +173,16 @@ def _choose_bare(overlay: Overlay, broker: Broker, direct: UnderlayPath) -> None
     broker.second = overlay.route(beside(overlay, direct.rows))
     if broker.second is not None:
         return
-    # We may move x as well, because the shortest path can block every second one. Where the
-    # underlay has cut nodes or bridges, the two share these and nothing else.
+    # We may move x as well, because the shortest path can block every second path. If the underlay
+    # has cut nodes or bridges, both paths share these and nothing else.
     pair = _least_shared(overlay, direct)
     if pair is not None:
         broker.direct, broker.second = overlay.route(pair[0]), overlay.route(pair[1])
 
 
 def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] | None:
-    """Return two paths of a joining broker that share only what every path between the ends
-    takes.
+    """Return two paths of a joining broker that share only the elements of every path between the
+    two ends.
     """
     network, stops = overlay.underlay.network, [int(direct.rows[0])]
     for row in direct.rows[1:-1].tolist():
@@ -198,7 +202,9 @@ def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] |
 
 
 def choose_upper(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> None:
-    """[uas §4] Find Node_disjointPath(P, C) of a join: to the grandparent without the parent."""
+    """[uas §4] Find Node_disjointPath(P, C) of a join: a path to the grandparent that does not pass
+    the parent.
+    """
     broker.grandparent, broker.upper = NO_BROKER, None
     if broker.parent == NO_BROKER or overlay.closed.rows[broker.row]:
         return
@@ -221,19 +227,19 @@ def choose_upper(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> 
 
 
 def beside(overlay: Overlay, rows: Rows) -> Rows:
-    """Return the shortest path beside a joining broker's path, which shares only its ends."""
+    """Return the shortest path that shares only its ends with a path of a joining broker."""
     with avoided(overlay, rows[1:-1]), link_avoided(overlay, rows):
         ends = int(rows[0]), int(rows[-1])
         return route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)
 
 
 def avoided(overlay: Overlay, rows: list[int] | Rows) -> AbstractContextManager[None]:
-    """Close underlay rows that a joining broker's path must avoid."""
+    """Close the rows of the underlay that the path of a joining broker must avoid."""
     return _closed(overlay.closed.rows, np.asarray(rows, np.int64))
 
 
 def link_avoided(overlay: Overlay, rows: Rows) -> AbstractContextManager[None]:
-    """Close the link under a path of one hop for a joining broker's search of a second path."""
+    """Close the link under a joining broker's path of one hop, for the search of a second path."""
     one_hop = rows if len(rows) == 2 else rows[:0]
     return _closed(overlay.closed.places, places_on(overlay.underlay.network, one_hop))
 

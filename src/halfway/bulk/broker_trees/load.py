@@ -1,4 +1,4 @@
-"""Load of a bulk broker tree [uas Figs. 6-8]: events through queues, latency and link loads."""
+"""The load of a bulk broker tree [uas Figs. 6-8]: events pass queues, and load the links."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ _u4 = np.uint32
 
 
 class Passage(NamedTuple):
-    """The passage of a run's events through a loaded broker tree: latency and messages."""
+    """The passage of the events of a run through a loaded broker tree: latency and messages."""
 
     latency_s: float  # mean over notifications, from publishing to the client's broker
     notifications: int
@@ -28,7 +28,9 @@ class Passage(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Link loads of an event passage: mean and standard deviation, in kilobytes (1,000 bytes)."""
+    """The loads of links by a passage of events: mean and standard deviation, in kilobytes (1,000
+    bytes).
+    """
 
     overlay_mean: float
     overlay_deviation: float
@@ -39,21 +41,21 @@ class Loads(NamedTuple):
 
 
 class _Flight(NamedTuple):
-    """Messages in flight in a passage of events through a queued broker tree, by slot."""
+    """The messages in flight during a passage of events through a queued broker tree, by slot."""
 
     event: npt.NDArray[np.int64]  # [slots]
     route: npt.NDArray[np.int64]  # [slots]
     stage: npt.NDArray[np.int64]  # [slots] queues of the route passed so far
     key: npt.NDArray[np.float64]  # [slots + 1] the heap: times …
     slot: npt.NDArray[np.int32]  # [slots + 1] … and slots
-    free: npt.NDArray[np.int32]  # [slots] a stack of the free ones
+    free: npt.NDArray[np.int32]  # [slots] a stack of the free slots
 
 
 def passage(
     paths: QueuedPaths, content: Content, balance: str, window_s: float,
     disturbed: Disturbances | None = None,
 ) -> Passage:  # fmt: skip
-    """Send every event of a workload through the loaded broker tree within `window_s` seconds.
+    """Send every event of a workload through the loaded broker tree, within `window_s` seconds.
 
     [Carzaniga et al. 2001, §4.2] an event goes up to the root, and down to brokers with matching
     clients below. Brokers forward without delay. disturbed: control messages and losses; a message
@@ -87,8 +89,8 @@ def passage(
 
 
 def wanted_below(parent: Indices, wanted: Indices) -> npt.NDArray[np.bool_]:
-    """Return [events, brokers]: whether any client at a loaded broker or below it wants the
-    event.
+    """Return [events, brokers]: True if a client at a broker of the loaded tree, or below this
+    broker, wants the event.
     """
     own = wanted > 0
     below = own.copy()
@@ -142,7 +144,8 @@ def _chosen(paths, broker, direction, balance, turn, free_at, now):
 
 @inlined
 def _enqueued(paths, flight, free_at, slot, now, count):
-    # Into the next queue of its route; the heap has the time when it leaves at the other end.
+    # The message enters the next queue of its route; the heap has the time when it leaves this
+    # queue.
     q = paths.queue[paths.first[flight.route[slot]] + flight.stage[slot]]
     begun = max(now, free_at[q])
     free_at[q] = begun + paths.service_s[q]
@@ -161,7 +164,7 @@ def _launched(paths, flight, free_at, e, route, now, count, free):
 
 @inlined
 def _ends(paths, flight, disturbed, slot):
-    # Whether a message that leaves a queue is at its end, or lost; its event is then -1.
+    # Whether a message that leaves a queue is at its end, or lost (then its event is -1).
     place = paths.first[flight.route[slot]] + flight.stage[slot]
     if not comes_through(disturbed, paths.queue[place - 1]):
         flight.event[slot] = -1
@@ -180,8 +183,8 @@ def _arrived(parent, flight, slot):
 
 @inlined
 def _target(parent, first_child, child, below, e, here, source, c):
-    # The broker whose link an event takes from here, -1 if it does not, and the direction; c:
-    # before the first child it is the link to the parent.
+    # The broker whose link the event takes next, or -1 for no link, and the direction. c: index of
+    # the child; before the first child, the link to the parent.
     if c < first_child[here]:
         return (here if parent[here] >= 0 and parent[here] != source else np.int64(-1)), UP
     to = np.int64(child[c])
@@ -192,8 +195,8 @@ def _target(parent, first_child, child, below, e, here, source, c):
 def _drive(
     paths, first_child, child, at, publisher, wanted, below, balance, flight, uses, disturbed
 ):
-    # Returns the sum of latencies, the notifications, and whether the slots were too few. The times
-    # of events and of control messages end with inf.
+    # Returns the sum of latencies, the number of notifications, and whether the slots were too few.
+    # The times of events and of control messages end with inf.
     paths, flight, disturbed = borrowed(paths), borrowed(flight), borrowed(disturbed)
     parent = paths.parent
     slots = flight.free.shape[0]

@@ -1,4 +1,5 @@
-"""Overlays for multiple failures, the future work of paper 5: a ladder of disjoint paths.
+"""Bulk overlays that tolerate several failures, the future work of paper 5: each broker has a
+ladder of disjoint paths.
 
 [uas §6] "overlay networks which can tolerate a larger number of node and link failures for general
 topologies". We let a broker keep t + 1 disjoint paths to its parent, and to its i-th ancestor
@@ -19,16 +20,18 @@ from halfway.world.underlays.disjoint import disjoint_paths
 
 Hindrance = Literal[
     "none",
-    "the underlay is cut",  # by t or fewer failures, from the root: no overlay can help
+    "the underlay is cut",  # t or fewer failures cut it from the root; no overlay can help
     "too few links at the broker",
     "too few links at an ancestor",
-    "a cut before an ancestor",  # enough links, too few nodes between
+    "a cut before an ancestor",  # enough links, but too few nodes between
 ]
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One rung of a broker's ladder for multiple failures: the disjoint paths to one ancestor."""
+    """One rung of the ladder of a broker: the disjoint paths to one ancestor, against multiple
+    failures.
+    """
 
     ancestor: int  # the number of the ancestor
     wanted: int  # disjoint paths to the ancestor
@@ -65,8 +68,8 @@ def is_full(rungs: Ladder) -> bool:
 
 
 def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
-    """Return why a broker below the root has no full ladder for t failures; "none" if it
-    has one.
+    """Return the reason why a broker has no full ladder for t failures, or "none" if its ladder is
+    full.
     """
     network = overlay.underlay.network
     rungs = ladder(overlay, number, t)

@@ -1,6 +1,6 @@
-"""The bulk overlay of brokers: the underlay path of each link, and which brokers are connected.
+"""The bulk overlay of brokers: underlay paths of its links, and connected brokers.
 
-The whole overlay in one place, for experiments in bulk. `join` and `repair` change it.
+The modules `join` and `repair` change the overlay.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,11 +15,12 @@ from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, plac
 from halfway.world.underlays.underlay import Underlay
 
 NO_BROKER = -1
-# How the alternate path may run [uas §3.1]. tested: the routers' own routes, kept only if they are
-# disjoint by chance; around: the leg to the alternate avoids the direct path; free: both legs do.
+# How the alternate path may run [uas §3.1]. tested: the routes of the routers, kept only if they
+# are disjoint by chance; around: the leg to the alternate avoids the direct path; free: both legs
+# avoid the direct path.
 PathInterpretation = Literal["tested", "around", "free"]
-# What the nearest alternate is nearest by [uas §4]. leg: the hops of the leg of y to it, as led
-# around x; hops: the fewest hops to it, as printed.
+# The distance by which an alternate is nearest [uas §4]. leg: the hops of the leg of y to the
+# alternate, led around x; hops: the fewest hops to the alternate, as printed.
 Proximity = Literal["leg", "hops"]
 # The list that Neighbors() gives [uas §4]. tree: parent and children; links: the other ends of all
 # links that Join creates, also to alternates and grandparents.
@@ -29,13 +30,13 @@ Fallback = Literal["grandparent", "alternate"]
 
 
 class UnderlayPath(NamedTuple):
-    """A broker's path over the underlay to another broker of the overlay, both ends included."""
+    """The path of a broker over the underlay to another broker of the overlay, with both ends."""
 
     rows: Rows  # [hops + 1]
     places: Rows  # [hops] of `network.who`, in the direction from the first row
 
     def is_open(self, closed: Closed) -> bool:
-        """Return whether every node and link of a broker's path over the underlay is up."""
+        """Return whether all nodes and links of a broker's path over the underlay are up."""
         return not (closed.rows[self.rows].any() or closed.places[self.places].any())
 
     @property
@@ -50,7 +51,7 @@ NextHop = tuple[int, UnderlayPath] | None  # the next broker up, and the path to
 class Rules(NamedTuple):
     """The rules by which a bulk overlay is built and repaired.
 
-    We add two remedies: `retry` and `bare_path`.
+    We add the remedies `retry` and `bare_path`.
     """
 
     interpretation: PathInterpretation = "around"
@@ -69,11 +70,11 @@ class Rules(NamedTuple):
 class Broker:
     """An overlay's broker, with its paths to brokers above it [uas §4 "The Data Structures"]."""
 
-    number: int  # in order of joining; its id
+    number: int  # number in the order of joining
     row: int  # of the underlay
     parent: int = NO_BROKER  # C; NO_BROKER at the root
     direct: UnderlayPath | None = None  # x: this broker … parent; None: root, or no path
-    alternate: int = NO_BROKER  # A: the broker on `second`, if there is one on it
+    alternate: int = NO_BROKER  # A: the broker on `second`, or None
     second: UnderlayPath | None = None  # y: this broker … (alternate …) parent
     bend: int = 0  # place of the alternate in second.rows
     grandparent: int = NO_BROKER  # P, the end of `upper`
@@ -91,7 +92,7 @@ class Overlay:
     rules: Rules = field(default_factory=Rules)
     brokers: dict[int, Broker] = field(default_factory=dict)
     root: int = NO_BROKER
-    joined: int = 0  # numbers given so far
+    joined: int = 0  # number of brokers so far
 
     def __post_init__(self) -> None:
         check_known("interpretation", self.rules.interpretation, get_args(PathInterpretation))
@@ -101,17 +102,17 @@ class Overlay:
 
     @cached_property
     def closed(self) -> Closed:
-        """What is down in the overlay's underlay; `set_row` and `set_link` mark it."""
+        """The failed parts of the overlay's underlay, which `set_row` and `set_link` mark."""
         return all_open(self.underlay.network)
 
     @cached_property
     def hop(self) -> Doubles:
-        """[m] weights of 1 in the overlay: the length of a route is its number of hops."""
+        """[m] weights of 1, so that the length of a route in the overlay is its number of hops."""
         # We take routes of fewest hops, because the paper measures nearness in IP hops.
         return unit_weights(self.underlay.network)
 
     def twin(self) -> "Overlay":
-        """Return a twin of the overlay: a copy with all its brokers that changes independently."""
+        """Return a twin of the overlay: a copy with all brokers, which changes independently."""
         brokers = {number: replace(broker) for number, broker in self.brokers.items()}
         other = Overlay(self.underlay, self.rules, brokers, self.root, self.joined)
         other.closed.rows[:], other.closed.places[:] = self.closed
@@ -182,11 +183,11 @@ def linked(broker: Broker) -> Iterator[tuple[int, Rows]]:
 
 
 def next_hop_up(overlay: Overlay, broker: Broker) -> NextHop:
-    """Return the overlay's next broker from a broker up to the root, and the path to it, or None if
-    cut off.
+    """Return a broker's next broker on the way to the overlay's root, and the path; None if cut
+    off.
 
-    [uas §4.1] the direct path, else the alternate one, else the one to the grandparent. The last
-    also serves where the parent works and both paths to it are dead: the parent is not evicted.
+    [uas §4.1] takes the direct path, then the alternate path, then the path to the grandparent. The
+    last path also serves if both paths to a working parent are dead; the parent is not evicted.
     """
 
     def works(end: int, route: UnderlayPath | None) -> bool:
@@ -202,7 +203,7 @@ def next_hop_up(overlay: Overlay, broker: Broker) -> NextHop:
 
 
 def connected(overlay: Overlay) -> set[int]:
-    """Return numbers of the overlay's live brokers whose messages reach the root by their paths."""
+    """Return the numbers of the overlay's live brokers whose messages reach the root."""
     return {number for number, top in tops(overlay).items() if top == overlay.root}
 
 
@@ -238,10 +239,10 @@ def next_hops_up(
 def tops(
     overlay: Overlay, *, aware: bool = True, chosen: Mapping[int, NextHop] | None = None
 ) -> dict[int, int]:
-    """Return the highest broker of the overlay that each live one reaches; connected ones share it.
+    """Return the highest broker of the overlay that each live broker reaches.
 
     Unless `aware` of the underlay, brokers use the direct paths alone, as in unmodified SIENA.
-    chosen: the next hops of brokers that have not detected the latest failure.
+    chosen: the next hops that brokers use because they have not detected the latest failure.
     """
     hops = next_hops_up(overlay, aware=aware, chosen=chosen)
     next_up = {number: above for number, (above, _) in hops.items()}

@@ -1,4 +1,4 @@
-"""Queues on the paths of a bulk overlay, for the load experiments of paper 5."""
+"""The queues on the paths of a bulk overlay, for the load experiments of paper 5."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -11,7 +11,7 @@ from halfway.world.underlays.routes import Rows, places_on
 # Where messages queue. overlay: once per overlay link, whose "delay and bandwidth are calculated
 # over the physical path" [uas §5] (sum and least); underlay: at every link of that path.
 Queueing = Literal["overlay", "underlay"]
-UP, DOWN = 0, 1  # directions: to the parent, from it
+UP, DOWN = 0, 1  # directions: to the parent, from the parent
 _DIRECT, _SECOND = 0, 2
 ROUTES = 4  # routes of a broker: 4 b + (direct up, direct down, second up, second down)
 
@@ -20,15 +20,17 @@ Indices = npt.NDArray[np.int64]
 
 
 class QueuedPaths(NamedTuple):
-    """The queues on the routes of an overlay's brokers, which have an index in order of number."""
+    """The queues on the routes of an overlay's brokers; the index of a broker follows the order of
+    numbers.
+    """
 
     parent: Indices  # [brokers] index; -1 at the root
-    first: Indices  # [4 brokers + 1] route r passes queue[first[r]:first[r+1]]; may be none
+    first: Indices  # [4 brokers + 1] route r passes queue[first[r]:first[r+1]]
     queue: Indices
     service_s: Doubles  # [queues] seconds that a message occupies the queue
     delay_s: Doubles  # [queues] seconds of travel after the queue
-    hops: Indices  # [queues] links of the underlay that a message passes with it
-    unloaded_s: Doubles  # [4 brokers] of a route whose queues are all empty
+    hops: Indices  # [queues] underlay links that a message passes in this queue
+    unloaded_s: Doubles  # [4 brokers] seconds of a route whose queues are empty
 
 
 class Stress(NamedTuple):
@@ -44,7 +46,7 @@ class Stress(NamedTuple):
 
 
 class _Leg(NamedTuple):
-    ends: tuple[int, int, bool]  # brokers' numbers ascending; whether without an alternate
+    ends: tuple[int, int, bool]  # numbers of brokers, ascending; whether without an alternate
     rows: Rows
 
 
@@ -110,7 +112,7 @@ def stress(overlay: Overlay, *, aware: bool) -> Stress:
 
 
 def _routes(broker: Broker, aware: bool) -> list[list[_Leg]]:
-    """Return the four queued routes of a broker as overlay links; [] for a missing one."""
+    """Return the four queued routes of a broker as overlay links; [] stands for a missing route."""
     found: list[list[_Leg]] = [[], [], [], []]
     if broker.direct is not None:
         ends = (*_sorted(broker.number, broker.parent), False)

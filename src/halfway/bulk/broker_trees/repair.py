@@ -1,6 +1,7 @@
-"""Leave, and the repair of a bulk overlay a time τ after failures [uas §4, Algorithm 2 and §4.1].
+"""The leave of a broker, and the repair of a bulk overlay a time τ after failures [uas §4,
+Algorithm 2 and §4.1].
 
-Operations run one at a time: the paper's transactions in a given order.
+Operations run one at a time, as the transactions of the paper in a given order.
 """
 
 from collections.abc import Iterator
@@ -15,9 +16,9 @@ from halfway.world.underlays.routes import Tree, shortest
 def leave(overlay: Overlay, number: int) -> None:
     """[uas §4, Algorithm 2] Remove a broker: its children join its parent, paths are repaired.
 
-    For a dead broker its parent does this on its behalf, from its replica [uas §4.1]. Where the
-    parent is dead too, we let the children join the next live broker above, because the paper
-    assumes one failure at a time. The last broker leaves an empty overlay.
+    For a dead broker its parent does this on its behalf, from its replica [uas §4.1]. The paper
+    assumes one failure at a time. If the parent is dead as well, we let the children join the next
+    live broker above. The last broker leaves an empty overlay.
     """
     children = overlay.children(number)
     if number == overlay.root:
@@ -33,8 +34,9 @@ def leave(overlay: Overlay, number: int) -> None:
 
 
 def _succeed(overlay: Overlay, children: list[int]) -> None:
-    # We make the root's first live child its successor, which the others join, because the paper
-    # leaves the root's death open; every child of the root knows the others from its Join.
+    # The paper does not describe the death of the root. We make the first live child of the root
+    # its successor, which the other children join. Every child of the root knows the other children
+    # from its Join.
     overlay.root = successor = next(filter(overlay.is_up, children), (*children, NO_BROKER)[0])
     if successor == NO_BROKER:
         return
@@ -49,9 +51,9 @@ def _succeed(overlay: Overlay, children: list[int]) -> None:
 def repair(overlay: Overlay) -> None:
     """Repair the bulk overlay a time τ after failures [uas §4.1].
 
-    Dead brokers leave; a broker whose direct path is dead joins another parent; alternates and
-    grandparents are chosen again where theirs are gone. Where the underlay has no path left, a
-    broker keeps its parent and tries again at the next call.
+    Dead brokers leave; a broker whose direct path is dead joins another parent; brokers choose lost
+    alternates and grandparents again. Where the underlay has no path left, a broker keeps its
+    parent and tries again at the next call.
     """
     for number in sorted(overlay.brokers):
         if not overlay.is_up(number) and len(overlay.brokers) > 1:
@@ -73,15 +75,16 @@ def _join_again(overlay: Overlay, broker: Broker) -> None:
 
 
 def _fallback_parents(overlay: Overlay, broker: Broker, tree: Tree) -> Iterator[int]:
-    """Yield the brokers that a repair tries as a broker's next parent, in the order of `fallback`.
+    """Yield the brokers that the repair of an overlay tries as the next parent of a broker, in the
+    order of `fallback`.
 
-    The old parent is tried by a new route. Of all others it tries the nearest that still reaches
-    the root.
+    The repair tries the old parent by a new route. Of all other brokers it tries the nearest broker
+    that still reaches the root.
     """
     parent = overlay.brokers.get(broker.parent)
     grandparent = parent.parent if parent is not None else NO_BROKER
     alternate_first = overlay.rules.fallback == "alternate"
-    # Candidates must reach the root, or a broker could join one that waits for it.
+    # Candidates must reach the root. Otherwise a broker could join a broker that waits for it.
     served = connected(overlay)
     known = {
         decisions.GRANDPARENT: grandparent,
@@ -98,7 +101,8 @@ def _fallback_parents(overlay: Overlay, broker: Broker, tree: Tree) -> Iterator[
 
 
 def renew_paths(overlay: Overlay) -> None:
-    """Repair every alternate and grandparent path that is gone, dead or no longer valid.
+    """Repair every alternate and grandparent path of the overlay that is gone, dead or no longer
+    valid.
 
     [uas §4, Algorithm 2] "Reset GrandParent()", "Choose Alternate()". An alternate is valid
     while it is a neighbour of the parent in the tree and not below the broker.

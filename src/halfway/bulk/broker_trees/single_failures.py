@@ -1,4 +1,6 @@
-"""Single failures of an underlay: which live brokers of a bulk overlay each cuts off, and why."""
+"""Single failures of an underlay: the live brokers of a bulk overlay that each failure cuts off,
+and the causes.
+"""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -14,8 +16,8 @@ from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, next_hop_up
 from halfway.world.underlays.routes import route, shortest
 
 Cause = Literal[
-    "no second path",  # the underlay has one to the parent, the overlay does not
-    "no path past the parent",  # the underlay has one to the grandparent, the overlay does not
+    "no second path",  # the underlay has such a path to the parent, the overlay has not
+    "no path past the parent",  # the underlay has a path to the grandparent, the overlay has not
     "the parent is cut off",  # the underlay leads to the root, but not to the parent
     "the grandparent is cut off",  # the parent failed; the underlay does not lead to the next
     "the underlay is cut",  # from the root: no overlay could help
@@ -24,7 +26,9 @@ _PATHS = 3  # paths a broker: x, y, z
 
 
 class _PathTable(NamedTuple):
-    """Paths for single failures; broker k is the k-th in order of number, path 3 k + (0, 1, 2)."""
+    """The table of paths for single failures, where broker k is the k-th broker by number and has
+    the paths 3 k + (0, 1, 2).
+    """
 
     row: npt.NDArray[np.int64]  # [brokers] of the underlay
     target: npt.NDArray[np.int64]  # [3 brokers] the broker at the end of each path; -1: no path
@@ -35,7 +39,9 @@ class _PathTable(NamedTuple):
 
 @dataclass(frozen=True)
 class SingleFailures:
-    """The brokers lost by each single failure; elements are the nodes (rows), then the links."""
+    """The brokers that each single failure cuts off, where the elements are the nodes (rows) and
+    then the links.
+    """
 
     lost: npt.NDArray[np.int64]  # [elements] live brokers that no longer reach the root
     broker: npt.NDArray[np.int64]  # [losses] number of each such broker …
@@ -43,10 +49,10 @@ class SingleFailures:
 
 
 class Census(NamedTuple):
-    """Numbers of an overlay's brokers by their guarantee against single failures."""
+    """The numbers of brokers of an overlay by their guarantee against single failures."""
 
-    own: tuple[int, ...]  # by level 0…3, the root among those of 3
-    whole: tuple[int, ...]  # likewise, the brokers above taken into account
+    own: tuple[int, ...]  # brokers by level 0…3; the root has level 3
+    whole: tuple[int, ...]  # the same, by the least level up to the root
     premise: int  # brokers that meet the premise of the paper's lemma
     brokers: int
 
@@ -61,9 +67,11 @@ def census(overlay: Overlay) -> Census:
 
 
 def single_failures(overlay: Overlay) -> SingleFailures:
-    """Fail each node but the root's alone, then each link; find the brokers it cuts off.
+    """Let each node of an underlay except the root's fail alone, then each link; return the brokers
+    of the overlay that are cut off.
 
-    Nothing may be down before. The root's own node is not counted: lost is 0 there.
+    Before the call, everything must be up. The node of the root does not count, and its `lost` is
+    0.
     """
     table = _path_table(overlay)
     elements = len(table.first) - 1
@@ -81,13 +89,14 @@ def single_failures(overlay: Overlay) -> SingleFailures:
 def causes(overlay: Overlay, failures: SingleFailures) -> Counter[Cause]:
     """Count the causes of losses by single failures: a cut underlay, or a path the overlay lacks.
 
-    A broker is lost where the first stuck broker on its way up has neither x nor y (its parent
-    works) or no z (its parent failed).
+    A broker is lost if the first stuck broker on its way up has neither x nor y (and a working
+    parent), or no z (and a failed parent).
     """
     found: Counter[Cause] = Counter()
     for element in np.unique(failures.element):
         _mark(overlay, int(element), down=True)
-        # One search from the root finds the brokers with any path; one more for each stuck broker.
+        # One search from the root finds the brokers with any path. Each stuck broker needs one more
+        # search.
         top = overlay[overlay.root].row
         tree = shortest(overlay.underlay.network, overlay.hop, top, overlay.closed)
         highest, known = tops(overlay), dict[int, Cause]()
@@ -149,7 +158,7 @@ def _path_table(overlay: Overlay) -> _PathTable:
 
 @inlined
 def _works(target, dead, p):
-    # A path ends at a broker, so it is dead where that broker's node is.
+    # A path ends at a broker, so the path is dead if the node of this broker is down.
     return target[p] >= 0 and not dead[p]
 
 

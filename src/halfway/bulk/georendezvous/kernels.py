@@ -1,6 +1,8 @@
-"""The compiled kernels of bulk GeoRendezvous, which share the decisions of the protocol's `cells`.
+"""The compiled kernels of bulk GeoRendezvous, which call the decisions in the protocol's module
+`cells`.
 
-Twin of the message-level protocol: a message that no join or leave disturbs takes the same cells.
+The kernels are twins of the message-level protocol: a message takes the same cells if no node joins
+or leaves.
 """
 
 from typing import NamedTuple
@@ -23,7 +25,7 @@ from halfway.protocols.georendezvous.cells import (
 class NodesInCells(NamedTuple):
     """The nodes of a network in the cells of bulk GeoRendezvous."""
 
-    mask: npt.NDArray[np.uint8]  # [rows, columns] populated neighbours of each cell, as bits
+    mask: npt.NDArray[np.uint8]  # [rows, columns] populated neighbour cells, as bits
     side: float  # of a cell
     position: npt.NDArray[np.float64]  # [n, 2]
     cell: npt.NDArray[np.int64]  # [n, 2] column, row
@@ -32,7 +34,8 @@ class NodesInCells(NamedTuple):
 
 @inlined
 def masks_of(populated, mask):
-    """Fill the bulk kernels' mask: which of the eight neighbours of each cell are populated.
+    """Fill the mask of the bulk kernels of GeoRendezvous: bits for the populated cells among the
+    eight neighbours of each cell.
 
     populated [rows, columns] of bool, mask [rows, columns] of uint8.
     """
@@ -50,7 +53,7 @@ def masks_of(populated, mask):
 
 @inlined
 def route_over(cells, x, y, dx, dy, path, columns, most):
-    """Route one message in the bulk kernels from cell (x, y) of a map towards cell (dx, dy).
+    """Route one message of bulk GeoRendezvous from cell (x, y) of a map towards cell (dx, dy).
 
     Return the x and y of its home, the hops until its first arrival there, and all hops: these
     include the traversal of the home perimeter, if there was one. `path` [places] receives the
@@ -77,9 +80,9 @@ def route_over(cells, x, y, dx, dy, path, columns, most):
 
 @inlined
 def route(mask, x, y, dx, dy, path):
-    """Route one message in the bulk kernels over a mask [rows, columns], as `route_over` does.
+    """Route one message of bulk GeoRendezvous over a mask [rows, columns], as `route_over` does.
 
-    No route has more hops than the loop allows.
+    The limit of the loop is above the hops of every route.
     """
     rows, columns = mask.shape
     # Each traversal crosses a directed edge at most once, and no two begin at one cell.
@@ -89,8 +92,8 @@ def route(mask, x, y, dx, dy, path):
 
 @kernel
 def routed(mask, ends, found):
-    """Route many messages in the bulk kernels: ends [R, 4] from x, y for d's x, y; found [R, 4] as
-    `route` returns.
+    """Route many messages of bulk GeoRendezvous: `ends` [R, 4] has x, y of the start and of d;
+    `found` [R, 4] has results of `route`.
     """
     nowhere = np.empty(0, np.int64)
     for r in range(ends.shape[0]):
@@ -101,14 +104,16 @@ def routed(mask, ends, found):
 
 @inlined
 def point_cell(key, topic, number, side):
-    """Return the x and y of a topic's rendezvous point for bulk kernels, and those of its cell."""
+    """Return x and y of a topic's rendezvous point for bulk GeoRendezvous, and the column and row
+    of its cell.
+    """
     x, y = point_position(key, topic, number)
     return x, y, cell_of(x, 0.0, side), cell_of(y, 0.0, side)
 
 
 @kernel
 def legs(nodes, pairs, legs, distance, empty):
-    """Return the legs of bulk GeoRendezvous's pair p, for notifications through each rendezvous
+    """Fill the legs of bulk GeoRendezvous for pair p, by which notifications pass each rendezvous
     point of topic p.
 
     pairs [P, 2] of rows (publisher, subscriber). Fills legs [P, I, 3] with hops publisher - home,
@@ -137,9 +142,9 @@ def legs(nodes, pairs, legs, distance, empty):
 
 @inlined
 def add_path(mask, x, y, dx, dy, path, mark, stamp):
-    """Mark the hops of a route with `stamp` in a bulk kernel.
+    """Mark the hops of a bulk route of GeoRendezvous with `stamp`.
 
-    Return the x and y of its home, its hops, and how many of them were not marked before.
+    Return x and y of the home cell, the number of hops, and the number of newly marked hops.
     """
     columns = mask.shape[1]
     hx, hy, hops, _ = route(mask, x, y, dx, dy, path)
@@ -155,8 +160,8 @@ def add_path(mask, x, y, dx, dy, path, mark, stamp):
 
 @inlined
 def best_point(nodes, home, row, t, tried, distance):
-    """Return the bulk rendezvous point with the fewest hops, of the subscriber's `tried` closest,
-    or -1.
+    """Return, in bulk GeoRendezvous, the rendezvous point with the fewest hops among the `tried`
+    points closest to the subscriber, or -1.
     """
     position, cell = nodes.position, nodes.cell
     for i in range(home.shape[0]):
@@ -165,7 +170,7 @@ def best_point(nodes, home, row, t, tried, distance):
         distance[i] = across * across + up * up
     nowhere = np.empty(0, np.int64)
     choice, best = np.int64(-1), np.int64(1) << 40
-    for _ in range(tried):  # the closest first, so that it wins a tie
+    for _ in range(tried):  # the closest point first, so that it wins a tie
         p = np.argmin(distance)
         distance[p] = np.inf
         x, y, last, _ = route(
@@ -192,12 +197,13 @@ def add_leg(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
 
 @kernel
 def trees(nodes, publisher, subscribers, points, tried, out):
-    """Fill `out` with the hops of the bulk kernels' trees, one notification from each publisher.
+    """Fill `out` with the hops of notification trees of bulk GeoRendezvous, for one notification of
+    each publisher.
 
     publisher [T], subscribers [T, k] of rows; tree t uses `points` points of topic t, of which each
-    subscriber tries the `tried` closest. out [T, 3]: hops if every link is used once, if each
-    point's tree uses it once, and if each subscriber receives its own message; -1 if a subscriber
-    is in another component.
+    subscriber tries the `tried` closest. out [T, 3]: the hops if each link counts once, if each
+    link counts once for each point, and if each subscriber receives its own message; -1 if a
+    subscriber is in another component.
     """
     mask, cell = nodes.mask, nodes.cell
     rows, columns = mask.shape
@@ -216,7 +222,7 @@ def trees(nodes, publisher, subscribers, points, tried, out):
             row = subscribers[t, s]
             choice[s] = best_point(nodes, home, row, t, tried, distance)
         out[t, :] = 0
-        first = stamp + 1  # marks all of this tree; each point has its own stamp above it
+        first = stamp + 1  # stamp of the whole tree; each point has a higher stamp
         for i in range(points):
             stamp += 1
             if not (choice == i).any():

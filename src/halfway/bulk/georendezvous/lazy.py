@@ -1,4 +1,4 @@
-"""Bulk routes of GeoRendezvous on a lazy unit disk graph, too large to hold in memory."""
+"""The bulk routes of GeoRendezvous on a lazy unit disk graph, which is too large for memory."""
 
 from typing import NamedTuple
 
@@ -14,12 +14,14 @@ from halfway.world.graphs.lazy_cells import position_of
 from halfway.world.graphs.lazy_disk import LazyDisk
 
 Counts = npt.NDArray[np.int64]
-# [pairs] hops, or why a route has none.
+# Values instead of hops [pairs], if a pair has no route.
 APART, CUT = -1, -2
 
 
 class LazyPaths(NamedTuple):
-    """The bulk paths of pairs through a rendezvous point on a lazy graph."""
+    """The bulk paths of pairs of GeoRendezvous on a lazy graph, each through one rendezvous
+    point.
+    """
 
     hops: Counts  # [P] publisher - home - subscriber; APART or CUT
     messages: Counts  # [P] the same with the traversals that prove a home; APART or CUT
@@ -28,7 +30,7 @@ class LazyPaths(NamedTuple):
 class LazyCellRoutes:
     """The bulk routes of Cell Hash Routing on one lazy graph, in the cells of `CellRoutes`.
 
-    A route keeps no table, so memory is that of the lazy graph.
+    A route keeps no table, so only the lazy graph takes memory.
     """
 
     def __init__(self, disk: LazyDisk) -> None:
@@ -36,8 +38,8 @@ class LazyCellRoutes:
         self._map = LazyCellMap(disk.graph, np.float64(self.side))
 
     def paths(self, pairs: Counts, key: int, *, most_hops: int) -> LazyPaths:
-        """Return GeoRendezvous's bulk paths on a lazy graph of pair p [P, 2], through the first
-        rendezvous point of topic p.
+        """Return, on a lazy graph, the bulk path of each pair p [P, 2] of GeoRendezvous through the
+        first rendezvous point of topic p.
 
         A route of more than `most_hops` hops is CUT. A pair is APART if the route from the home
         ends elsewhere than in the subscriber's cell. Raises Problem for an unknown node.

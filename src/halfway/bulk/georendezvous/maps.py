@@ -22,15 +22,17 @@ class CellMap(NamedTuple):
 
 
 class LazyCellMap(NamedTuple):
-    """The populated cells of a lazy graph, for bulk routes, looked up around each message."""
+    """The populated cells of a lazy graph for bulk routes, which are computed around each
+    message.
+    """
 
     graph: LazyGraph
-    side: np.float64  # of a cell of the routes; the lazy graph has cells of its own
+    side: np.float64  # side of a cell of the routes; the lazy graph has other cells
 
 
 def mask_at(cells: Any, x: Any, y: Any) -> Any:
-    """Return which of the eight neighbours of cell (x, y) are populated, as bits, for bulk
-    routes.
+    """Return one bit for each of the eight neighbours of cell (x, y) in a map of bulk routes: 1 if
+    the neighbour is populated.
     """
     return _MASKS[type(cells)](cells, x, y)
 

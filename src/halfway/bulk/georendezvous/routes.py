@@ -1,4 +1,6 @@
-"""Bulk routes of GeoRendezvous on a network in memory: routes, paths through points, trees."""
+"""The bulk routes of GeoRendezvous on a network in memory: single routes, paths through points, and
+trees.
+"""
 
 from typing import NamedTuple
 
@@ -16,15 +18,17 @@ Counts = npt.NDArray[np.int64]
 class Route(NamedTuple):
     """The bulk route of one message to a cell of Cell Hash Routing."""
 
-    home: tuple[int, int]  # column, row of the cell where it ends
-    hops: int  # until it first arrived there
-    hops_with_traversal: int  # with the perimeter traversal that proves the home
-    cells: list[tuple[int, int]]  # from the sender's to the home
-    traversal: list[tuple[int, int]]  # from the home around its perimeter
+    home: tuple[int, int]  # column, row of the cell where the route ends
+    hops: int  # hops up to the first arrival in this cell
+    hops_with_traversal: int  # all hops, with the perimeter traversal that proves the home
+    cells: list[tuple[int, int]]  # cells from the sender to the home
+    traversal: list[tuple[int, int]]  # cells from the home around its perimeter
 
 
 class PointPaths(NamedTuple):
-    """The bulk paths of P pairs' notifications through each of I rendezvous points."""
+    """The bulk paths of notifications in GeoRendezvous, for P pairs and through each of I
+    rendezvous points.
+    """
 
     through: Counts  # [P, I] hops publisher - home - subscriber; -1 in different components
     traversal: Counts  # [P, I] hops of the home perimeter; 0 where the point's cell is populated
@@ -35,10 +39,10 @@ class PointPaths(NamedTuple):
     def shortest(
         self, tried: int, *, points: int | None = None, with_traversal: bool = False
     ) -> Counts:
-        """Return the hops [P] through the best of a bulk path's points: among the first `points`,
-        the `tried` closest. -1: no path.
+        """Return the hops [P] of the best bulk path of each pair: among the first `points` points,
+        the `tried` closest ones count; -1: no path.
 
-        [geo §2.4] closest: by Euclidean distance of the subscriber from the hashed point.
+        [geo §2.4] "closest" is the Euclidean distance of the subscriber from the hashed point.
         """
         points = self.distance.shape[1] if points is None else points
         order = np.argsort(self.distance[:, :points], axis=1, kind="stable")[:, :tried]
@@ -51,9 +55,9 @@ class PointPaths(NamedTuple):
 class CellRoutes:
     """The cells of one network in the unit square, and the bulk routes over these cells.
 
-    radius: reach of a node, in the unit of the positions; cells are as large as it allows
-    (`CELL_SIDE_RADII`), the first one's corner is the origin. Raises Problem without positions, or
-    with positions outside the unit square.
+    radius: reach of a node, in the unit of the positions; cells are as large as the radius allows
+    (`CELL_SIDE_RADII`), and the corner of the first cell is the origin. Raises Problem without
+    positions, or with positions outside the unit square.
     """
 
     def __init__(self, network: Network, radius: float) -> None:
@@ -90,14 +94,15 @@ class CellRoutes:
         return Route(home, int(hops), int(all_hops), visited[: hops + 1], visited[hops:])
 
     def goal(self, key: int, topic: int, point: int) -> tuple[int, int]:
-        """Return the goal cell (column, row) of a bulk route: that of a topic's rendezvous
+        """Return the goal cell (column, row) of a bulk route: the cell of a topic's rendezvous
         point.
         """
         _, _, column, row = kernels.point_cell(np.uint64(key), topic, point, self.side)
         return int(column), int(row)
 
     def paths(self, pairs: Counts, points: int, key: int) -> PointPaths:
-        """Return the bulk paths of pair p's notifications through `points` points of topic p.
+        """Return the bulk paths of the notifications of each pair p through `points` rendezvous
+        points of topic p.
 
         pairs [P, 2]: the rows of publisher and subscriber.
         """
@@ -115,10 +120,10 @@ class CellRoutes:
     def trees(
         self, publisher: Counts, subscribers: Counts, *, points: int, tried: int, key: int
     ) -> Counts:
-        """Return [T, 3]: the hops of one notification's bulk tree, counted in three ways.
+        """Return [T, 3]: the hops of the bulk tree of one notification, counted in three ways.
 
         A link counts once, once for each point, or once for each subscriber. publisher [T],
-        subscribers [T, k]: rows. -1: they are in different components.
+        subscribers [T, k]: rows. -1: publisher and subscribers are in different components.
         """
         hops = np.empty((len(publisher), 3), np.int64)
         kernels.trees(self._nodes(key), publisher, subscribers, points, tried, hops)

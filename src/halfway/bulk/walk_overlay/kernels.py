@@ -1,7 +1,8 @@
-"""Kernels that build walk overlays over a static graph [dwo Alg. 1, 2], one decision a step.
+"""The kernels that build walk overlays on a static graph [dwo Alg. 1, 2], one decision a step.
 
-Twin of the message-level run: both call the protocol's `next_hop.chosen` and `next_hop.cost`. Marks
-are stamped with their walk, so that neither a new walk nor a new overlay has to clear them.
+The kernels are twins of the message-level run: both call the protocol's `next_hop.chosen` and
+`next_hop.cost`. Each mark has the stamp of its walk, so that a new walk or a new overlay need not
+clear old marks.
 """
 
 from typing import NamedTuple
@@ -17,48 +18,52 @@ from halfway.protocols.walk_overlay.next_hop import MET, PASSED, chosen, cost
 
 # The outcome of one decision.
 MOVED, RETREATED, JOINED, EXHAUSTED = 0, 1, 2, 3
-HEADS = 4  # at most two walks together, of at most two branches
+HEADS = 4  # at most two walks at a time, with at most two branches
 
 
 class Recipe(NamedTuple):
-    """The rules of a walk in the bulk overlay's kernels."""
+    """The rules of a walk in the kernels of the bulk walk overlay."""
 
     pure: bool  # a pure random walk: no marks
     alpha: float  # [dwo (2)] weight of |N(v) ∩ N(DRW)|
     beta: float  # [dwo (2)] weight of |N(v) ∩ N²(DRW)|
     branches: int  # 1, or 2: a walk grows at both ends
-    # When N(y) counts: False as soon as the walk leaves y (Alg. 2, Fig. 5); True once it is on y
-    # (equation 4).
+    # When N(y) counts. False: when the walk leaves y (Alg. 2, Fig. 5); True: when the walk arrives
+    # on y (equation 4).
     early: bool
 
 
 class Marks(NamedTuple):
-    """The marks of a bulk overlay's walks. Walk w uses slot w & 1: at most two walk at once."""
+    """The marks of the walks of a bulk walk overlay, where walk w uses slot w & 1, because at most
+    two walks run at once.
+    """
 
-    stamp: npt.NDArray[np.uint32]  # [1] of the last walk ever
+    stamp: npt.NDArray[np.uint32]  # [1] stamp of the last walk so far
     owner: npt.NDArray[np.uint32]  # [n] stamp of the walk that the node is part of
-    back: npt.NDArray[np.int32]  # [n] row the walk came from; itself at the initiator
+    back: npt.NDArray[np.int32]  # [n] row from which the walk came; itself at the initiator
     marked: npt.NDArray[np.uint32]  # [n, 2] stamp of the walk whose N(DRW) the node is in
     second: npt.NDArray[np.uint32]  # [n, 2] stamp of the walk whose N²(DRW) the node is in
     counted: npt.NDArray[np.uint32]  # [n, 2] stamp of the walk that `near` and `far` count for
     near: npt.NDArray[np.int32]  # [n, 2] |N(v) ∩ N(DRW)|
     far: npt.NDArray[np.int32]  # [n, 2] |N(v) ∩ N²(DRW)|
-    bids: npt.NDArray[np.float64]  # [degree] of the decision at hand
+    bids: npt.NDArray[np.float64]  # [degree] bids of the present decision
 
 
 class Built(NamedTuple):
     """The nodes, steps and meetings of one overlay that the bulk kernels build."""
 
-    order: npt.NDArray[np.int32]  # [n] its rows in the order in which they were added
-    walk: npt.NDArray[np.int32]  # [n] the walk that added each of them
+    order: npt.NDArray[np.int32]  # [n] rows of the overlay, in the order of addition
+    walk: npt.NDArray[np.int32]  # [n] the walk that added each row
     tally: npt.NDArray[np.int64]  # [2] rows added; steps back
-    steps: npt.NDArray[np.int64]  # [I] decisions of each walk, those to go back included
+    steps: npt.NDArray[np.int64]  # [I] decisions of each walk, with steps back
     met_from: npt.NDArray[np.int32]  # [I] row next to the other walk; -1: no meeting
-    met_at: npt.NDArray[np.int32]  # [I] row of the other walk; an initiator on a walk: itself
+    met_at: npt.NDArray[np.int32]  # [I] row of the other walk; itself, if already on a walk
 
 
 def unmarked(n: int, degree: int) -> Marks:
-    """Return the kernels' marks of n rows before any overlay walk; `degree` is the largest."""
+    """Return the marks of n rows before any walk of a bulk walk overlay; `degree` is the largest
+    number of neighbours.
+    """
     marked, second, counted = np.zeros((3, n, 2), np.uint32)
     near, far = np.zeros((2, n, 2), np.int32)
     return Marks(
@@ -68,7 +73,7 @@ def unmarked(n: int, degree: int) -> Marks:
 
 
 def nothing_built(n: int, initiators: int) -> Built:
-    """Return a bulk overlay without nodes, with room for n, for the kernels."""
+    """Return a bulk walk overlay without nodes, with room for n nodes."""
     order, walk = np.empty((2, n), np.int32)
     met_from, met_at = np.full((2, initiators), -1, np.int32)
     steps = np.zeros(initiators, np.int64)
@@ -77,7 +82,9 @@ def nothing_built(n: int, initiators: int) -> Built:
 
 @inlined
 def counting(marks, v, slot, stamp):
-    """Reset a node's counts in the bulk overlay's marks unless they are this walk's."""
+    """Reset the counts of a node in the marks of the bulk walk overlay, unless they belong to this
+    walk.
+    """
     if marks.counted[v, slot] != stamp:
         marks.counted[v, slot] = stamp
         marks.near[v, slot] = 0
@@ -86,7 +93,9 @@ def counting(marks, v, slot, stamp):
 
 @inlined
 def mark_second(marks, graph, u, slot, stamp):
-    """Add u, next to N(DRW), to a bulk walk's N²(DRW); each of u's neighbours counts it."""
+    """Add node u, a neighbour of N(DRW), to N²(DRW) of a bulk overlay walk; each neighbour of u
+    counts u.
+    """
     if marks.second[u, slot] == stamp:
         return
     marks.second[u, slot] = stamp
@@ -98,7 +107,9 @@ def mark_second(marks, graph, u, slot, stamp):
 
 @inlined
 def mark_around(marks, graph, recipe, y, slot, stamp):
-    """[dwo (4)] Add N(y) to a bulk walk's N(DRW); each neighbour of a node new there counts it."""
+    """[dwo (4)] Add N(y) to N(DRW) of a bulk overlay walk; each neighbour of a new node in N(DRW)
+    counts this node.
+    """
     if recipe.pure:
         return
     for e in range(graph.start[y], graph.start[np.uint32(y + 1)]):
@@ -116,7 +127,9 @@ def mark_around(marks, graph, recipe, y, slot, stamp):
 
 @inlined
 def gather(marks, graph, recipe, y, slot, stamp, first):
-    """Collect the bids of y's neighbours for a bulk walk; `first` stamps the overlay's first."""
+    """Collect the bids of the neighbours of y for a bulk overlay walk; `first` is the stamp of the
+    overlay's first walk.
+    """
     begin = graph.start[y]
     degree = np.int64(graph.start[np.uint32(y + 1)] - begin)
     for p in range(degree):
@@ -126,7 +139,7 @@ def gather(marks, graph, recipe, y, slot, stamp, first):
         elif marks.owner[v] >= first:
             marks.bids[p] = MET
         elif recipe.pure:
-            marks.bids[p] = 0.0  # any neighbour will do
+            marks.bids[p] = 0.0  # any neighbour is chosen
         else:
             counting(marks, v, slot, stamp)
             marks.bids[p] = cost(recipe.alpha, recipe.beta, marks.near[v, slot], marks.far[v, slot])
@@ -145,7 +158,9 @@ def add(marks, built, v, back, stamp, walk):
 
 @inlined
 def decide(marks, graph, recipe, built, y, word, slot, stamp, first, walk):
-    """Make one decision of a bulk walk whose head is y. Returns (its new head, the outcome)."""
+    """Make one decision of a bulk overlay walk whose head is y; return the new head and the
+    outcome.
+    """
     if recipe.early and built.steps[walk] > 0:  # [dwo Alg. 2, line 11] the first step is random
         mark_around(marks, graph, recipe, y, slot, stamp)
     degree = gather(marks, graph, recipe, y, slot, stamp, first)
@@ -171,7 +186,9 @@ def decide(marks, graph, recipe, built, y, word, slot, stamp, first, walk):
 
 @inlined
 def together(marks, graph, recipe, built, initiators, walk, count, seed, first, most_steps):
-    """Let `count` bulk walks from `walk` on take turns until a meeting or all are exhausted."""
+    """Let `count` bulk overlay walks, from `walk` on, take turns until a meeting, or until all are
+    exhausted.
+    """
     at = np.zeros(HEADS, np.uint32)
     words = np.zeros(HEADS, np.uint64)
     going = np.zeros(HEADS, np.bool_)
@@ -206,8 +223,8 @@ def together(marks, graph, recipe, built, initiators, walk, count, seed, first, 
 
 @kernel
 def build(graph, marks, recipe, built, initiators, together_at_first, seed, most_steps):
-    """[dwo Alg. 1] Build a bulk overlay: first walks together, then one by one, until each meets
-    another.
+    """[dwo Alg. 1] Build a bulk walk overlay: the first walks run together, the others one by one,
+    each until it meets another walk.
     """
     graph, marks, built = borrowed(graph), borrowed(marks), borrowed(built)
     first = marks.stamp[0] + np.uint32(1)
@@ -215,7 +232,7 @@ def build(graph, marks, recipe, built, initiators, together_at_first, seed, most
     while walk < initiators.shape[0]:
         count = together_at_first if walk == 0 else 1
         row = np.uint32(initiators[walk])
-        if marks.owner[row] >= first:  # on a walk, so in the overlay already
+        if marks.owner[row] >= first:  # the initiator is on a walk, and so in the overlay already
             built.met_at[walk] = row
         else:
             together(marks, graph, recipe, built, initiators, walk, count, seed, first, most_steps)
@@ -224,12 +241,12 @@ def build(graph, marks, recipe, built, initiators, together_at_first, seed, most
 
 @kernel
 def prune(n, links, ends, kept):
-    """Clear dead ends of a bulk overlay in `kept` [n], repeatedly.
+    """Clear the dead ends of a bulk walk overlay in `kept` [n], repeatedly.
 
     `ends` counts each node's links [L, 2]. A node with a count of n or more is never cleared; every
     component has such a node.
     """
-    others = np.zeros(n, np.int64)  # XOR of the neighbours left: at a dead end, its neighbour
+    others = np.zeros(n, np.int64)  # XOR of the remaining neighbours: at a dead end, its neighbour
     for a in range(links.shape[0]):
         others[links[a, 0]] ^= links[a, 1]
         others[links[a, 1]] ^= links[a, 0]

@@ -14,8 +14,8 @@ from halfway.problem import Problem
 from halfway.world.graphs.extent import farthest
 from halfway.world.graphs.network import Network
 
-# left: the neighbours of a node count from when the walk leaves it (Algorithm 2, Figure 5);
-# reached: from when it gets there (equation 4).
+# left: the neighbours of a node count when the walk leaves the node (Algorithm 2, Figure 5);
+# reached: when the walk arrives there (equation 4).
 Marking = Literal["left", "reached"]
 
 MOST_STEPS_PER_NODE = 10_000
@@ -23,22 +23,24 @@ MOST_STEPS_PER_NODE = 10_000
 
 @dataclass(frozen=True)
 class WalkOverlay:
-    """One walk overlay built in bulk. Rows are the network's; walk w belongs to initiator w."""
+    """One walk overlay that was built in bulk, with rows of the network, where walk w belongs to
+    initiator w. Arrays over the nodes of the overlay have the size k.
+    """
 
     network: Network
     initiators: npt.NDArray[np.int64]  # [I] rows
     rows: npt.NDArray[np.int64]  # [k] all nodes of all walks, in the order of their addition
     walk: npt.NDArray[np.int64]  # [k] the walk that added each
-    back: npt.NDArray[np.int64]  # [k] row the walk had come from; itself at an initiator
-    steps: npt.NDArray[np.int64]  # [I] steps of each walk, those back included; 0: was on a walk
-    met_from: npt.NDArray[np.int64]  # [I] the walk's last row of its own; -1: no meeting
-    met_at: npt.NDArray[np.int64]  # [I] the row of another walk that it met; -1: none
+    back: npt.NDArray[np.int64]  # [k] row from which the walk came; itself at an initiator
+    steps: npt.NDArray[np.int64]  # [I] steps of each walk, with steps back; 0: was on a walk
+    met_from: npt.NDArray[np.int64]  # [I] last row of the walk; -1: no meeting
+    met_at: npt.NDArray[np.int64]  # [I] row of the met walk; -1: no meeting
     retreats: int  # steps back of all walks
 
     @cached_property
     def links(self) -> npt.NDArray[np.int64]:
-        """The links [links, 2] of the bulk overlay as pairs of rows: the hops of all walks, and a
-        link for each meeting.
+        """The links [links, 2] of the bulk walk overlay as pairs of rows: the hops of all walks,
+        and one link for each meeting.
         """
         inner = self.rows != self.back
         met = self.met_from >= 0
@@ -48,7 +50,9 @@ class WalkOverlay:
 
     @cached_property
     def joined(self) -> npt.NDArray[np.bool_]:
-        """[I] whether each walk of the bulk overlay met another or was met by one."""
+        """[I] for each walk of the bulk overlay, True if it met another walk or another walk met
+        it.
+        """
         walk_of = np.full(self.network.n, -1)
         walk_of[self.rows] = self.walk
         met = self.met_at >= 0
@@ -62,8 +66,8 @@ class WalkOverlay:
         return np.unique(self.met_at[self.met_at >= 0])
 
     def depth(self, whole: float | None = None) -> float:
-        """[dwo (5)] Return the largest distance in the bulk overlay, divided by that in the
-        network.
+        """[dwo (5)] Return the largest distance in the bulk overlay, divided by the largest
+        distance in the network.
 
         whole: the largest distance in the network, if it is known.
         """
@@ -73,7 +77,9 @@ class WalkOverlay:
         return farthest(place[self.rows]) / (farthest(place) if whole is None else whole)
 
     def needed(self) -> npt.NDArray[np.int64]:
-        """Return rows of the bulk overlay, ascending, without dead ends that are not initiators."""
+        """Return the rows of the bulk walk overlay without dead ends, ascending; initiators are no
+        dead ends.
+        """
         kept = np.zeros(self.network.n, np.bool_)
         kept[self.rows] = True
         ends = np.bincount(self.links.ravel(), minlength=self.network.n)
@@ -83,7 +89,8 @@ class WalkOverlay:
 
 
 class Overlays:
-    """A bulk builder of walk overlays on one network, one after the other, with reusable buffers.
+    """A bulk builder of walk overlays on one network, which reuses its buffers for one overlay
+    after another.
 
     Raises Problem for a network with a node that has no neighbour.
     """
@@ -115,8 +122,8 @@ class Overlays:
         """[dwo Alg. 1] Build an overlay in bulk from distinct initiators [I]: rows, in their order.
 
         alpha, beta: weights of first and second neighbourhoods [dwo (2)]. together: walks that
-        start at the same time, 1 or 2; the others follow one by one. A walk ends after
-        `most_steps` (default: 10,000 a node). Raises Problem for values outside these ranges.
+        start at the same time, 1 or 2; the others follow one by one. A walk ends after `most_steps`
+        steps (default: 10,000 per node). Raises Problem for values outside these ranges.
         """
         rows = self._checked(initiators)
         if branches not in (1, 2) or together not in (1, 2):
@@ -169,7 +176,9 @@ class Overlays:
 def _recipe(
     system: WalkSystem, alpha: float, beta: float, branches: int, marking: Marking
 ) -> kernels.Recipe:
-    """Return how walks of an overlay choose their steps. Raises Problem for values out of range."""
+    """Return the rules by which the walks of a bulk overlay choose their steps. Raises Problem for
+    values out of range.
+    """
     if system not in get_args(WalkSystem):
         raise Problem(
             f"system = '{system}': expected a walk",

@@ -1,7 +1,8 @@
 """Transmissions of events on a finished walk overlay: exact tables, Bloom filters, or no filter.
 
-The filters equal those of the message-level run once they have settled: the filter of a link is the
-union of the subscriptions behind it. Links are directed here, from a node to an overlay neighbour.
+The filters are equal to the settled filters of the message-level run: the filter of a link is the
+union of the subscriptions behind the link. A link has a direction here, from a node to an overlay
+neighbour.
 """
 
 from dataclasses import dataclass
@@ -20,14 +21,16 @@ FilterWords = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class Traffic:
-    """A walk overlay as a tree for traffic, with rows 0…k-1 of its own, parents before children."""
+    """The tree of a walk overlay for the traffic of events, with its own rows 0…k-1, in which
+    parents come before children.
+    """
 
     rows: npt.NDArray[np.int64]  # [k] the network's rows
-    parent: npt.NDArray[np.int64]  # [k] own row; that of the first is itself
+    parent: npt.NDArray[np.int64]  # [k] own row of the parent; the first row is its own parent
 
     @classmethod
     def on(cls, overlay: WalkOverlay) -> "Traffic":
-        """Return the traffic tree of an overlay whose walks have all met another."""
+        """Return the traffic tree of a walk overlay in which every walk has met another walk."""
         neighbours: dict[int, list[int]] = {int(row): [] for row in overlay.rows}
         for a, b in overlay.links.tolist():
             neighbours[a].append(b)
@@ -43,17 +46,17 @@ class Traffic:
         return cls(np.array(order), np.array(parent))
 
     def place(self, row: int) -> int:
-        """Return the row in the overlay's traffic tree of a row of the network."""
+        """Return the row in the traffic tree of a walk overlay for a row of the network."""
         return int(np.flatnonzero(self.rows == row)[0])
 
     def behind(self, own: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.generic], ...]:
-        """Return the unions [k, …] of `own` [k, …] behind both directions of each node's link to
-        its parent in the traffic tree. The first node has no such link.
+        """Return, for both directions of each node's link to its parent in the traffic tree, the
+        union [k, …] of `own` [k, …] behind the link. The first node has no such link.
         """
         below = own.copy()
         for i in range(len(own) - 1, 0, -1):
             below[self.parent[i]] |= below[i]
-        # Prefix and suffix unions over a node's children leave each of them out in turn.
+        # Prefix and suffix unions over the children of a node give the union without each child.
         above = np.zeros_like(own)
         children: list[list[int]] = [[] for _ in own]
         for i in range(1, len(own)):
@@ -72,9 +75,11 @@ class Traffic:
     def transmissions(
         self, publisher: int, down: Bools, up: Bools
     ) -> tuple[npt.NDArray[np.int64], Bools]:
-        """Return traffic of each event [E] of a publisher: links crossed, and nodes reached [k, E].
+        """Return the traffic of each event [E] of a publisher on the overlay: crossed links, and
+        reached nodes [k, E].
 
-        down, up [k, E]: whether the link to a node from its parent, or back, admits each event.
+        down, up: [k, E] whether the link from the parent to the node (down), or back (up), admits
+        each event.
         """
         reached = np.zeros(down.shape, np.bool_)
         reached[publisher] = True
@@ -93,8 +98,8 @@ class Traffic:
 def filters(
     traffic: Traffic, wanted: npt.NDArray[np.uint8], catalogue: Catalogue, size: Size
 ) -> tuple[FilterWords, FilterWords]:
-    """Return Bloom filters [k, words] for overlay traffic from each node's parent, and to the
-    parent.
+    """Return two arrays of Bloom filters [k, words] for overlay traffic: from the parent of each
+    node, and to the parent.
     """
     own = np.zeros((len(wanted), size.words), np.uint32)
     for i in np.flatnonzero(wanted.any(axis=1)):
@@ -106,7 +111,7 @@ def filters(
 
 @kernel
 def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bools:
-    """Return [k, E]: whether each filter [k, words] of overlay traffic admits each event."""
+    """Return [k, E]: True if a filter [k, words] of overlay traffic admits an event."""
     admitted = np.empty((words.shape[0], catalogue.event_topic.shape[0]), np.bool_)
     for i in range(admitted.shape[0]):
         for e in range(admitted.shape[1]):
@@ -119,7 +124,7 @@ def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bo
 
 @kernel
 def matching(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
-    """Return [k, E]: whether a node's subscriptions [k, subscriptions] match each event of the
+    """Return [k, E]: True if the subscriptions [k, subscriptions] of a node match an event of the
     traffic.
     """
     matched = np.zeros((wanted.shape[0], catalogue.event_topic.shape[0]), np.bool_)

@@ -1,5 +1,5 @@
-"""The choice of a bulk walk's next node, by the protocols' own `least`, `nth`, `penalty` and
-`pick`.
+"""The choice of the next node of a bulk walk, by the protocols' own functions `least`, `nth`,
+`penalty` and `pick`.
 """
 
 from typing import Any, NamedTuple
@@ -24,43 +24,43 @@ _NO_RAISE = np.uint32(0xFFFFFFFF)
 
 
 class DirectionalMemory(NamedTuple):
-    """The state of bulk directional walks: the weight table, and its raised weights."""
+    """The memory of bulk directional walks: the table of weights, and the raised weights."""
 
     table: WeightTable
     # [2m] stamp << 32 | twice bit | first position chosen, by link and walk
     passed: npt.NDArray[np.uint64]
-    raised_by: npt.NDArray[np.float32]  # [2m] by how much that raised its weight
-    row: npt.NDArray[np.float32]  # [2 Σ deg²] all weights, valid from the second passage on
+    raised_by: npt.NDArray[np.float32]  # [2m] raise of the weight
+    row: npt.NDArray[np.float32]  # [2 Σ deg²] weights, valid from the second passage on
 
 
 class NodeMemory(NamedTuple):
-    """The state of bulk directional walks that share the raised weights of the nodes they cross."""
+    """The memory of bulk directional walks that share the raised weights of the nodes."""
 
-    own: DirectionalMemory  # as that of one walk which never ends
+    own: DirectionalMemory  # memory of one walk that never ends
 
 
 class LazyMemory(NamedTuple):
-    """The state of one pair of bulk directional walks on a lazy graph: the raised weights, in a
-    hash table of the links passed.
+    """The memory of one pair of bulk directional walks on a lazy graph: the raised weights, in a
+    hash table of passed links.
     """
 
     link: npt.NDArray[np.uint64]  # [places] (link, walk) + 1; 0: empty
-    first: npt.NDArray[np.uint32]  # [places] the first raise over the link
-    position: npt.NDArray[np.uint16]  # [raises] which neighbour
-    by: npt.NDArray[np.float32]  # [raises] by how much
-    after: npt.NDArray[np.uint32]  # [raises] the next raise over the same link, or the largest
-    raises: npt.NDArray[np.int64]  # [1] how many
-    row: npt.NDArray[np.float32]  # [degree] the weights of the decision at hand
+    first: npt.NDArray[np.uint32]  # [places] first raise for the link
+    position: npt.NDArray[np.uint16]  # [raises] position of the neighbour
+    by: npt.NDArray[np.float32]  # [raises] raise of the weight
+    after: npt.NDArray[np.uint32]  # [raises] next raise for the same link, or the largest number
+    raises: npt.NDArray[np.int64]  # [1] number of raises
+    row: npt.NDArray[np.float32]  # [degree] weights of the present decision
 
 
 class PureMemory(NamedTuple):
-    """The state of bulk pure walks, which is empty."""
+    """The memory of bulk pure walks, which is empty."""
 
     nothing: npt.NDArray[np.uint8]
 
 
 def directional_memory(table: WeightTable) -> DirectionalMemory:
-    """Return the state of two bulk directional walks; untouched pages of `row` take no memory."""
+    """Return the memory of two bulk directional walks; untouched pages of `row` take no memory."""
     links = len(table.base_at) - 1
     return DirectionalMemory(
         table,
@@ -71,18 +71,18 @@ def directional_memory(table: WeightTable) -> DirectionalMemory:
 
 
 def node_memory(table: WeightTable) -> NodeMemory:
-    """Return the state of bulk directional walks with weights that belong to the nodes."""
+    """Return the memory of bulk directional walks whose raised weights belong to the nodes."""
     return NodeMemory(directional_memory(table))
 
 
 def pure_memory() -> PureMemory:
-    """Return the state of bulk pure walks."""
+    """Return the empty memory of bulk pure walks."""
     return PureMemory(np.zeros(1, np.uint8))
 
 
 def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
     """Return the memory of a pair of bulk directional walks before the first step. `degree` is the
-    largest; places: a power of two.
+    largest number of neighbours; places: a power of two.
     """
     raises = places // 2
     return LazyMemory(
@@ -93,7 +93,7 @@ def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
 
 
 def grown_memory(memory: LazyMemory) -> LazyMemory:
-    """Copy the state of bulk directional walks into tables with twice the places."""
+    """Copy the memory of bulk directional walks into tables with twice the places."""
     larger = lazy_memory(len(memory.row), 2 * len(memory.link))
     count = int(memory.raises[0])
     for name in ("position", "by", "after", "raises"):
@@ -103,9 +103,9 @@ def grown_memory(memory: LazyMemory) -> LazyMemory:
 
 
 def next_position(memory: Any, graph: Any, stamp: Any, w: Any, e: Any, x: Any, value: Any) -> Any:
-    """Return bulk walk w's next node, as a position among the neighbours of the end of link e.
+    """Return the next node of bulk walk w, as a position among the neighbours of the end of link e.
 
-    The link begins at x. The type of `memory` chooses the function at compile time.
+    Link e begins at x. The type of `memory` chooses the function at compile time.
     """
     return _CHOICES[type(memory)](memory, graph, stamp, w, e, x, value)
 
@@ -144,8 +144,8 @@ def _of_nodes(memory, graph, stamp, w, e, x, value):
 
 @inlined
 def _weigh(row, graph, x, y):
-    """Fill a row of a bulk walk's choice with the weights of y's neighbours for a walk from x;
-    return the degrees of x and y.
+    """Fill a row with the weights of y's neighbours for a bulk walk that came from x; return the
+    degrees of x and y.
 
     [drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)], by the distances of N(x) from z.
     """

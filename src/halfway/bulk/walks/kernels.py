@@ -1,8 +1,8 @@
 """The compiled kernels of bulk walks: two walks step on a static graph until they meet.
 
 The message-level run gives the same nodes in the same order and the same meeting for the same
-seeds. The kernels know neither how a network is stored (`networks`), nor how trails are (`trails`),
-nor how a walk chooses its next node (`choices`).
+seeds. The module `networks` stores a network, `trails` stores trails, and `choices` chooses the
+next node. The kernels depend on none of these choices.
 """
 
 from typing import Any, NamedTuple
@@ -22,14 +22,14 @@ class PairOfWalks(NamedTuple):
     """A pair of bulk walks between two steps."""
 
     at: npt.NDArray[np.uint32]  # [2] node of each walk
-    position: npt.NDArray[np.uint32]  # [2] the next node, by its position among the neighbours
+    position: npt.NDArray[np.uint32]  # [2] position of the next node among the neighbours
     random: npt.NDArray[np.uint64]  # [2] random state
-    passed: npt.NDArray[np.uint32]  # [2] nodes passed
-    steps: npt.NDArray[np.int64]  # [1] of both
+    passed: npt.NDArray[np.uint32]  # [2] number of passed nodes
+    steps: npt.NDArray[np.int64]  # [1] steps of both walks
 
 
 class MeetingRule(NamedTuple):
-    """The rule by which a pair of bulk walks meets."""
+    """The rule by which the two bulk walks of a pair meet."""
 
     k: int  # steps of the second walk after each step of the first
     advertise: bool  # whether a walk also meets a trail that a neighbour carries
@@ -39,19 +39,21 @@ class MeetingRule(NamedTuple):
 class Meetings(NamedTuple):
     """The meetings of many pairs of bulk walks, which `meetings` fills."""
 
-    steps: npt.NDArray[np.int64]  # [P] of both walks together
-    nodes: npt.NDArray[np.int64]  # [P] where they met, or -1
+    steps: npt.NDArray[np.int64]  # [P] steps of both walks together
+    nodes: npt.NDArray[np.int64]  # [P] node of the meeting, or -1
 
 
 def pair_of_walks() -> PairOfWalks:
-    """Return a pair of bulk walks before `begin_pair`."""
+    """Return the state of a pair of bulk walks before `begin_pair`."""
     at, position, passed = np.zeros((3, 2), np.uint32)
     return PairOfWalks(at, position, np.zeros(2, np.uint64), passed, np.zeros(1, np.int64))
 
 
 @inlined
 def last_advertiser(trails, graph, stamp, w, y):
-    """Return the neighbour that last advertised bulk walk w to node y, which it passed last."""
+    """Return the neighbour of node y that bulk walk w passed last, which advertised the trail of w
+    to y last.
+    """
     latest = np.int64(0)
     v = np.uint32(0)
     for neighbour in neighbours_of(graph, y):
@@ -65,8 +67,8 @@ def last_advertiser(trails, graph, stamp, w, y):
 
 @inlined
 def visit(trails, graph, stamp, w, x, y, passed, advertise):
-    """Visit y with bulk walk w from x; return 1 for a first visit, else 0, and whether the walks
-    meet.
+    """Visit node y with bulk walk w from x; return 1 for a first visit, otherwise 0, and whether
+    the walks meet.
     """
     order = passage(trails, stamp, w, y) - 1
     first = order < 0
@@ -96,7 +98,9 @@ def meeting_at(trails, graph, stamp, w, y, passed):
 
 @inlined
 def begin(trails, graph, stamp, walks, w, x, seed, stream, advertise):
-    """Begin a bulk walk [drw Fig. 3, line 1] at its initiator x, which carries its own trail."""
+    """Begin a bulk walk [drw Fig. 3, line 1] at its initiator x, which has the trail of the
+    walk.
+    """
     leave_trail(trails, graph, stamp, w, x, x, np.uint32(0), advertise)
     walks.random[w] = advanced(seeded(seeded(seed, x), stream))
     walks.position[w] = pick(mixed(walks.random[w]), degree_of(graph, x))
@@ -118,8 +122,8 @@ def begin_walks(trails, graph, walks, a, b, seed, topic, advertise):
 def step(memory, trails, graph, stamp, w, x, e, random, passed, advertise):
     """Make one step of bulk walk w from x over link e.
 
-    Returns the meeting node or -1, the steps, the node reached, and there: the position of the next
-    node, the random state and the nodes passed.
+    Returns the meeting node or -1, the steps, the reached node, and for this node the position of
+    the next node, the random state and the number of passed nodes.
     """
     y = end_of(graph, e)
     first, met = visit(trails, graph, stamp, w, x, y, passed, advertise)
@@ -137,7 +141,7 @@ def meet(memory, trails, graph, stamp, walks, rule, pause):
     """Continue a pair of bulk walks until they meet, have made the most steps, or could exceed
     `pause` steps. Return the meeting node or -1.
 
-    A meeting by hearing may take one step more.
+    A meeting by an advertised trail may take one step more.
     """
     k, advertise, most_steps = rule.k, rule.advertise, rule.most_steps
     x_a, x_b = walks.at[0], walks.at[1]
@@ -207,7 +211,7 @@ def meet_once(memory, trails, graph, walks, pair, seed, topic, rule):
 
 @kernel
 def meetings(memory, trails, graph, walks, pairs, seed, rule, found):
-    """Run all pairs of bulk walks [P, 2], pair p as topic p; fill their meetings."""
+    """Run all pairs of bulk walks [P, 2], where pair p has topic p, and fill in their meetings."""
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     walks = borrowed(walks)
     for p in range(pairs.shape[0]):
@@ -217,7 +221,9 @@ def meetings(memory, trails, graph, walks, pairs, seed, rule, found):
 
 @inlined
 def add_path(trails, node, load):
-    """Add 1 to the load of each node of bulk walks' loop-erased path through the meeting `node`."""
+    """Add 1 to the load of each node on the loop-erased path of two bulk walks through the meeting
+    `node`.
+    """
     load[node] += 1
     for w in range(2):
         i = np.uint32(node)
@@ -228,8 +234,8 @@ def add_path(trails, node, load):
 
 @kernel
 def path_loads(memory, trails, graph, walks, pairs, seed, rule, load):
-    """Add the paths of all pairs of bulk walks [P, 2] to load [n]. Returns the number of unmet
-    pairs.
+    """Add the paths of all pairs of bulk walks [P, 2] to the load [n] of nodes; return the number
+    of pairs without a meeting.
     """
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     walks = borrowed(walks)
@@ -245,8 +251,8 @@ def path_loads(memory, trails, graph, walks, pairs, seed, rule, load):
 
 @kernel
 def leg(trails, w, node):
-    """Return the path from a meeting node of bulk walks back to the initiator of walk w, both
-    included.
+    """Return the path from the meeting node of two bulk walks back to the initiator of walk w, with
+    both ends.
     """
     hops, i = np.int64(0), np.uint32(node)
     while back_of(trails, w, i) != i:
@@ -260,7 +266,9 @@ def leg(trails, w, node):
 
 
 def path(trails: Any, node: int) -> npt.NDArray[np.int64]:
-    """Return the loop-erased path of a pair of bulk walks through the meeting `node`; [] for -1."""
+    """Return the loop-erased path of a pair of bulk walks through the meeting `node`; [] for the
+    node -1.
+    """
     if node < 0:
         return np.empty(0, np.int64)
     first, second = leg(trails, 0, node), leg(trails, 1, node)

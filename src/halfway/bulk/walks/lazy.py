@@ -1,6 +1,4 @@
-"""Bulk walks on a lazy unit disk graph, with memory only for the nodes and links that pairs
-visit.
-"""
+"""Bulk walks on a lazy unit disk graph, which take memory only for visited nodes and links."""
 
 from dataclasses import dataclass
 from typing import get_args
@@ -18,16 +16,16 @@ from halfway.world.graphs.lazy_disk import LazyDisk
 class LazyMeeting:
     """The meeting of one pair of bulk walks on a lazy graph."""
 
-    steps: int  # total of both walks
-    node: int  # where they met, -1 if they did not
+    steps: int  # steps of both walks together
+    node: int  # node of the meeting; -1: no meeting
     path: npt.NDArray[np.int64]  # nodes source … meeting … target, loop-erased; empty if not met
     visited: tuple[int, int]  # nodes that carry a back pointer of each walk
-    raised: int  # weights that both walks raised; 0 for pure walks
-    memory_bytes: int  # of the tables of visited nodes and raised weights, at the end
+    raised: int  # number of raised weights of both walks; 0 for pure walks
+    memory_bytes: int  # bytes of the tables of visited nodes and raised weights, at the end
 
 
 class LazyWalkers:
-    """The bulk walks of one system on one lazy graph, node by node as `Walkers` in memory.
+    """The bulk walks of one system on one lazy graph, as `Walkers` on a network in memory.
 
     Raises Problem for an unknown system.
     """
@@ -42,7 +40,8 @@ class LazyWalkers:
         self, source: int, target: int, *, seed: int, topic: int = 0, k: int = 1,
         interpretation: Interpretation = "heard", most_steps: int | None = None,
     ) -> LazyMeeting:  # fmt: skip
-        """Step one pair of bulk walks until they meet, or have made `most_steps` steps together.
+        """Step one pair of bulk walks on the lazy graph until they meet, or have made `most_steps`
+        steps together.
 
         The first walk makes one step, then the second `k`, and so on [drw §4.2]. Without
         `most_steps`, walks in different components would never end: `LazyDisk.giant_pairs` draws
@@ -62,7 +61,7 @@ class LazyWalkers:
         )
         met = -1
         while met < 0 and walks.steps[0] < limit:
-            # A step adds at most one node, or two where walks meet, and one raise.
+            # A step adds at most one node, or two at a meeting, and one raise.
             while (room := min(_rooms(visited, memory))) <= k + 4:
                 visited, memory = _grown(visited, memory, k + 4)
             pause = int(walks.steps[0]) + room
@@ -96,8 +95,8 @@ class LazyWalkers:
 def _rooms(
     visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory
 ) -> tuple[int, int]:
-    """Return how many nodes and raises the two tables of lazy bulk walks can take before half of
-    their places are used.
+    """Return the numbers of nodes and of raises at which half of the places of the two tables of
+    lazy bulk walks are used.
     """
     nodes = visited.entry.shape[1] // 2 - int(visited.passed.max())
     if isinstance(memory, choices.LazyMemory):
@@ -108,7 +107,7 @@ def _rooms(
 def _grown(
     visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory, least: int
 ) -> tuple[trails.VisitedNodes, choices.LazyMemory | choices.PureMemory]:
-    """Return the tables of lazy bulk walks, those that are full with twice the places."""
+    """Return the tables of lazy bulk walks, where each full table has twice the places."""
     nodes, raises = _rooms(visited, memory)
     if nodes <= least:
         visited = trails.grown(visited)

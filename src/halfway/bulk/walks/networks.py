@@ -1,8 +1,9 @@
-"""The two networks of bulk walks: a graph in memory, or a lazy graph that computes neighbours.
+"""The networks of bulk walks: a graph in memory, or a lazy graph that computes neighbours on
+demand.
 
-The functions without a decorator are chosen at compile time by the type of the graph. A link is a
-number that begins at its first node: its place in `who` of a graph in memory, and the id and a
-position of a lazy graph.
+The functions without a decorator are chosen at compile time by the type of the graph. A link is one
+number. In a graph in memory, it is the place of the link in `who`. In a lazy graph, it joins the id
+of the first node and the position of its neighbour.
 """
 
 from typing import Any, NamedTuple
@@ -19,19 +20,19 @@ _POSITION = np.uint64(0xFFFF)
 
 
 class Graph(NamedTuple):
-    """The graph in memory under bulk walks."""
+    """The graph in memory on which bulk walks step."""
 
     start: npt.NDArray[np.uint32]  # [n+1]
     who: npt.NDArray[np.int32]  # [m]
 
 
 def degree_of(graph: Any, x: Any) -> Any:
-    """Return the number of neighbours of a bulk walk's node x."""
+    """Return the number of neighbours of node x in the network of a bulk walk."""
     return _DEGREE[type(graph)](graph, x)
 
 
 def neighbours_of(graph: Any, x: Any) -> Any:
-    """Return the neighbours of a bulk walk's node x, ascending.
+    """Return the neighbours of node x in the network of a bulk walk, ascending.
 
     The array of a lazy graph is valid until the next look-up in the graph.
     """
@@ -39,12 +40,12 @@ def neighbours_of(graph: Any, x: Any) -> Any:
 
 
 def link_of(graph: Any, x: Any, p: Any) -> Any:
-    """Return the link of a bulk walk from node x to its neighbour at position p."""
+    """Return the link from node x to its neighbour at position p in the network of a bulk walk."""
     return _LINK[type(graph)](graph, x, p)
 
 
 def end_of(graph: Any, e: Any) -> Any:
-    """Return the node that a bulk walk's link leads to."""
+    """Return the node at the end of a link in the network of a bulk walk."""
     return _END[type(graph)](graph, e)
 
 
@@ -86,7 +87,7 @@ def _lazy_link(graph, x, p):
 
 @inlined
 def _lazy_end(graph, e):
-    # The link knows where its end is, so that the end is not looked up by its id.
+    # The link contains the place of its end, so that no look-up by id is necessary.
     slot, p = view(graph, np.uint32(e >> _16)), np.int64(e & _POSITION)
     y = graph.views.who[slot, p]
     view_at(graph, y, graph.views.x[slot, p], graph.views.y[slot, p])

@@ -19,22 +19,22 @@ _LEAST_PLACES = 1 << 10
 
 
 class PairTrails(NamedTuple):
-    """The trails of a pair of bulk walks on all nodes; valid where stamped with the pair's
-    number.
+    """The trails of a pair of bulk walks on all nodes; an entry is valid if it has the stamp of the
+    pair.
     """
 
     stamp: npt.NDArray[np.uint32]  # [1] number of the current pair
-    mark: npt.NDArray[np.uint32]  # [n, 4] stamp where walk 0, 1 passed; was advertised
-    back: npt.NDArray[np.int32]  # [n, 2] hop towards the start of each walk; valid where it passed
-    order: npt.NDArray[np.uint32]  # [n, 2] how many nodes the walk had passed before this one
+    mark: npt.NDArray[np.uint32]  # [n, 4] stamps: walk 0, 1 passed; trail 0, 1 was advertised
+    back: npt.NDArray[np.int32]  # [n, 2] hop towards the start of each walk that passed
+    order: npt.NDArray[np.uint32]  # [n, 2] number of nodes that the walk passed before
 
 
 class VisitedNodes(NamedTuple):
-    """The trails of one pair of bulk walks in a hash table: memory for the visited nodes only."""
+    """The trails of one pair of bulk walks in a hash table, with memory for visited nodes only."""
 
     stamp: npt.NDArray[np.uint32]  # [1] unused: a table has one pair
-    entry: npt.NDArray[np.uint32]  # [2, places, 3] by walk: node + 1 or 0, its back, its order
-    passed: npt.NDArray[np.int64]  # [2] nodes of each walk
+    entry: npt.NDArray[np.uint32]  # [2, places, 3] by walk: node + 1 (0: free), back pointer, order
+    passed: npt.NDArray[np.int64]  # [2] number of nodes of each walk
 
 
 def trails(n: int) -> PairTrails:
@@ -70,20 +70,22 @@ def leave_trail(
 
 
 def passage(trails: Any, stamp: Any, w: Any, y: Any) -> Any:
-    """Return 0 if walk w has not passed y, else 1 and the number of nodes that it passed before."""
+    """Return 0 if bulk walk w has not passed y, otherwise 1, and the number of nodes that the walk
+    passed before y.
+    """
     return _PASSAGE[type(trails)](trails, stamp, w, y)
 
 
 def hears(trails: Any, graph: Any, stamp: Any, w: Any, y: Any, order: Any) -> Any:
-    """Return whether a neighbour of y, on bulk walk 1 - w, carries the trail of walk w.
+    """Return whether a neighbour of y, which is on bulk walk 1 - w, carries the trail of walk w.
 
-    order: how many nodes walk 1 - w had passed before its first visit of y.
+    order: number of nodes that walk 1 - w passed before its first visit of y.
     """
     return _HEARS[type(trails)](trails, graph, stamp, w, y, order)
 
 
 def back_of(trails: Any, w: Any, y: Any) -> Any:
-    """Return the back pointer of bulk walk w on y, a node that it has passed."""
+    """Return the back pointer of bulk walk w on node y, which the walk has passed."""
     return _BACK[type(trails)](trails, w, y)
 
 
@@ -116,8 +118,8 @@ def _back(trails, w, y):
 
 @inlined
 def _place(visited, w, y):
-    """Return the place of a node in the trail table, or where to insert it; ids of one cell share
-    cache lines.
+    """Return the place of a node in the hash table of trails, or the place to insert it; ids of one
+    cell share cache lines.
     """
     most = np.int64(visited.entry.shape[1] - 1)
     place = np.int64((mixed(np.uint64(y) >> _3) << _3) | (np.uint64(y) & _7)) & most
@@ -146,8 +148,9 @@ def _passage_visited(visited, stamp, w, y):
 
 @inlined
 def _hears_visited(visited, graph, stamp, w, y, order):
-    # Walks that do not begin next to each other meet on a first visit: the later of two visits of
-    # neighbours is the one that hears. Next to each other, the walk must be on its initiator.
+    # Two walks that do not begin next to each other meet on a first visit, because of two visited
+    # neighbours the later one hears the trail. If they begin next to each other, the walk must be
+    # on its initiator.
     if order > 0 and order + 1 < visited.passed[1 - w]:
         return False
     for neighbour in neighbours_of(graph, y):

@@ -14,15 +14,17 @@ from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 
 WalkSystem = Literal["directional-walk", "random-walk"]
-# heard: a walk meets the other when a neighbour of the node it reached carries the other's trail,
-# and the hop onto that neighbour is one more step; stepped-on: only the trail itself counts.
+# heard: a walk meets the other walk if a neighbour of its node carries the trail of the other walk;
+# the hop onto this neighbour is one more step. stepped-on: the walk must step onto the trail
+# itself.
 Interpretation = Literal["heard", "stepped-on"]
 
 # The owner of the raised weights of a directional walk [drw Fig. 3]: the walk itself, or each node,
 # for all walks that cross it.
 Owner = Literal["walk", "node"]
 
-# Far above any walk of the papers; a pair that reaches it is reported as not met.
+# This limit is far above any walk of the papers. A pair that reaches the limit is reported without
+# a meeting.
 MOST_STEPS_PER_NODE = 10_000
 
 
@@ -32,13 +34,13 @@ class Meeting:
 
     steps: int  # total of both walks
     steps_each: tuple[int, int]
-    node: int  # the row where they met, -1 if they did not
-    path: npt.NDArray[np.int64]  # rows source … meeting … target, loop-erased; empty if not met
+    node: int  # row of the meeting; -1: no meeting
+    path: npt.NDArray[np.int64]  # rows source … meeting … target, loop-erased; [] without a meeting
     trails: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # rows of each walk, in its order
 
 
 class Walkers:
-    """The bulk walks of one system on one network, with the network's table of weights.
+    """The bulk walks of one system on one network, with the table of weights of the network.
 
     weights: "node" lets all directional walks of a call of `meetings` or `path_loads` share the
     raised weights. Raises Problem for an unknown system and for a network with a node that has no
@@ -79,8 +81,8 @@ class Walkers:
         k: int = 1,
         interpretation: Interpretation = "heard",
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return for pairs [P, 2] the steps of both bulk walks together [P] and the meeting rows
-        [P] (-1: they did not meet).
+        """Return, for pairs [P, 2] of bulk walks, the steps of both walks together [P] and the
+        meeting rows [P] (-1: no meeting).
 
         The first walk makes one step, then the second `k`, and so on [drw §4.2].
         """
@@ -97,8 +99,8 @@ class Walkers:
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
-        """Return how many paths of bulk walks pass each row [n], ends included, and how many pairs
-        did not meet.
+        """Return the number of bulk walks' paths through each row [n], with the ends, and the
+        number of pairs without a meeting.
         """
         self._forget()
         load = np.zeros(self.network.n, np.int64)
@@ -110,8 +112,8 @@ class Walkers:
         return load, int(unmet)
 
     def visited(self, start: int, other: int, *, seed: int, most_steps: int) -> int:
-        """Step the bulk walks of two nodes; return how many nodes the first walk has visited when
-        they meet, or after `most_steps` steps of both.
+        """Step the bulk walks of two nodes; return the number of nodes that the first walk has
+        visited at the meeting, or after `most_steps` steps of both.
         """
         pairs = checked_pairs(self.network, np.array([[start, other]]))
         found = kernels.Meetings(np.empty(1, np.int64), np.empty(1, np.int64))
@@ -125,7 +127,9 @@ class Walkers:
         self, source: int, target: int, *, seed: int, topic: int = 0, k: int = 1,
         interpretation: Interpretation = "heard", most_steps: int | None = None,
     ) -> Meeting:  # fmt: skip
-        """Step one pair of bulk walks, with its trails; the same as pair `topic` of `meetings`."""
+        """Step one pair of bulk walks, and return its trails as well; the result equals pair
+        `topic` of `meetings`.
+        """
         self._check(k)
         checked_pairs(self.network, np.array([[source, target]]))
         advertise = interpretation == "heard"
@@ -155,7 +159,7 @@ class Walkers:
         )
 
     def _forget(self) -> None:
-        """Forget the raised weights of bulk runs of walks that belong to the nodes."""
+        """Forget the raised weights of bulk walks that belong to the nodes."""
         if isinstance(self._memory, choices.NodeMemory):
             self._memory.own.passed[:] = 0
 
@@ -166,7 +170,9 @@ class Walkers:
 
 
 def checked_pairs(network: Network, pairs: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Check pairs [P, 2] of bulk walks, each of two different rows. Raises Problem otherwise."""
+    """Return checked pairs [P, 2] of bulk walks, each with two different rows. Raises Problem
+    otherwise.
+    """
     rows = np.ascontiguousarray(pairs, np.int64)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise Problem(f"pairs of shape {rows.shape}: expected (P, 2)", where=network.name)

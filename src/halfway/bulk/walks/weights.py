@@ -1,8 +1,8 @@
 """The table of weights n_xz of directional walks, for all pairs of neighbours of every node.
 
-[drw Fig. 3, Initialization] A step of a walk is then a look-up. The first passage over a link
-meets unraised weights, so the least of them are found here, once.
-`docs/decisions/0005` has the measurements.
+[drw Fig. 3, Initialization] A step of a walk is then a look-up. The first passage of a link uses
+weights without raises, so this module finds the least weights once. `docs/decisions/0005` has the
+measurements.
 """
 
 from typing import NamedTuple
@@ -20,14 +20,14 @@ MOST_WEIGHTS = 1 << 30  # 2 GiB of weights; places in the table have 32 bits
 
 
 class WeightTable(NamedTuple):
-    """The weight table of directional walks (from x, at y, to z); a directed link e = x→y is its
-    place in `who`.
+    """The table of weights of directional walks (from x, at y, to z), where a directed link e = x→y
+    is its place in `who`.
     """
 
     base_at: npt.NDArray[np.uint32]  # [m+1] where the weights of link e begin in `base`
     base: npt.NDArray[np.uint16]  # n_xz for z ∈ N(y), in the order of y's neighbours
     ties_at: npt.NDArray[np.uint32]  # [m+1] where the ties of link e begin in `ties`
-    ties: npt.NDArray[np.uint16]  # positions among N(y) that share the least weight
+    ties: npt.NDArray[np.uint16]  # positions in N(y) with the least weight
 
 
 def weight_table(network: Network) -> WeightTable:
@@ -63,7 +63,9 @@ def _check_size(name: str, degree: npt.NDArray[np.int64]) -> None:
 
 @kernel
 def _fill(start, who, base_at, base, ties_at, ties, common, row):
-    """Fill the weight table; `common` [n] holds n_xz for the current x; it is 0 between two x."""
+    """Fill the weight table of directional walks; `common` [n] has n_xz for the present x, and is 0
+    between two x.
+    """
     end = np.uint32(0)
     for x in range(np.uint32(start.shape[0] - 1)):
         first, last = start[x], start[np.uint32(x + 1)]
@@ -77,7 +79,7 @@ def _fill(start, who, base_at, base, ties_at, ties, common, row):
             y = np.uint32(who[e])
             ties_at[e] = end
             degree = start[np.uint32(y + 1)] - start[y]
-            # The walk may go back to x itself: x ∉ N(x), so its weight is just deg(x).
+            # The walk may go back to x itself: x ∉ N(x), so the weight of x is deg(x).
             for p in range(degree):
                 row[p] = common[np.uint32(who[start[y] + p])]
                 base[base_at[e] + p] = row[p]

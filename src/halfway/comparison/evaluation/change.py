@@ -13,7 +13,7 @@ ChangeVerdict = Literal["better", "worse", "differs", "no clear change"]
 class Change(NamedTuple):
     """The change of one metric of one system at one point, from one study to another."""
 
-    point: Mapping[str, Scalar]  # what a sweep varies
+    point: Mapping[str, Scalar]  # values of the swept fields
     system: str
     metric: str
     before: MeanInterval

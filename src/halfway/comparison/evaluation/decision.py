@@ -50,7 +50,7 @@ from halfway.comparison.evaluation.results import (
 from halfway.comparison.evaluation.statistics import COMPARABLE, Floats, paired
 from halfway.pipeline.reproduction.estimates import mean_interval
 
-_SPENT = 2.0 / 3.0  # of the error that is left, by each decision on a question
+_SPENT = 2.0 / 3.0  # share of the remaining error that each decision spends
 # Replicates, of the estimate for an open system; more are not estimated.
 _COUNTS = (*range(3, 20), *range(20, 50, 5), *range(50, 100, 10), *range(100, 1001, 50))
 _ORDER: tuple[SystemVerdict, ...] = ("chosen", "not clearly worse", "open", "costs more", "fails")
@@ -188,7 +188,9 @@ def _needed(
 
 
 def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | None:
-    """Return the candidate with the least mean cost, over the replicates in which all have one."""
+    """Return the candidate of a decision with the least mean cost, over the replicates in which all
+    candidates have a cost.
+    """
     if not candidates:
         return None
     table = np.array([costs[system] for system in candidates])
@@ -213,7 +215,9 @@ def _dearer(
 def _extra_cost(
     cost: Metric, costs: Mapping[str, Floats], system: str, chosen: str | None
 ) -> MeanInterval | None:
-    """Return a system's cost minus the chosen system's, in pairs of runs."""
+    """Return the cost of a system minus the cost of the decision's chosen system, in pairs of
+    runs.
+    """
     if chosen is None or system == chosen:
         return None
     between = paired(costs[system], costs[chosen])
@@ -229,7 +233,7 @@ def _verdict(
         return "fails"
     if system in dearer:
         return "costs more"
-    # A system that meets the needs is open too, if it has no cost.
+    # A system that meets the needs without a value of the cost is open, too.
     return "not clearly worse" if system in candidates else "open"
 
 

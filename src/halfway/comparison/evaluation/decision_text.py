@@ -19,7 +19,7 @@ VERDICT_COLUMNS: Sequence[tuple[str, Sequence[SystemVerdict]]] = (
     ("fails, or costs more", ("fails", "costs more")),
 )  # fmt: skip
 _LEANS = 0.5  # confidence
-_NAMED = 3  # systems that a sentence names with their reasons; of twice as many only the names
+_NAMED = 3  # systems that a sentence names with reasons; twice as many without
 
 
 def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: int) -> str:
@@ -46,7 +46,7 @@ def reason_of(
     one: RankedSystem, chosen: str | None, needs: Sequence[Need], metrics: Mapping[str, Metric],
     cost: Metric, replicates: int,
 ) -> str:  # fmt: skip
-    """Return why a system of a decision has its verdict, in a few words."""
+    """Return the reason of a system's verdict in a decision, in a few words."""
     stated = {need.metric: need for need in needs}
     if one.verdict in ("fails", "open"):
         wanted = "fails" if one.verdict == "fails" else "open"
@@ -84,7 +84,7 @@ def _earlier(decision: Decision) -> str:
 
 
 def _without_value(decision: Decision) -> list[str]:
-    """Return the metrics of a decision that no system has a value of."""
+    """Return the metrics of a decision for which no system has a value."""
     found = {need.metric for one in decision.systems for need in one.needs
              if not math.isnan(need.value.value)}  # fmt: skip
     if any(not math.isnan(one.cost.value) for one in decision.systems):

@@ -1,4 +1,5 @@
-"""The evidence of a comparison on one need, two p-values: for "does not meet it" and "meets it".
+"""The evidence of a comparison on one need: two p-values, for "does not meet the need" and "meets
+the need".
 
 All tests are one-sided, on one margin a replicate. A margin is positive if the need is met.
 """
@@ -30,7 +31,7 @@ NO_EVIDENCE = PValues(1.0, 1.0)  # of one replicate
 class Evidence(NamedTuple):
     """The evidence on one system and one need."""
 
-    margins: Sequence[Floats]  # one array, or one for each other system where the best counts
+    margins: Sequence[Floats]  # one array, or, if the best counts, one for each other system
     metric: Metric
     most: float  # the greatest margin that is possible
     cap: float  # margins over another system are also tested with this greatest value
@@ -52,7 +53,7 @@ class Evidence(NamedTuple):
         """Return the p-value of "the mean of these margins is not above 0", as evidence on a need.
 
         A mean that is not above 0 does not rise if margins are capped. The second test is for a
-        system that loses much in a few replicates: its spread hides that it is no better.
+        system with large losses in a few replicates, because its large spread hides these losses.
         """
         p, capped = p_of(margins, self.metric, self.most), np.minimum(margins, self.cap)
         if np.array_equal(capped, margins):

@@ -1,4 +1,4 @@
-"""The metrics of groups: how accurate the views of members are, and how fast they follow."""
+"""The metrics of groups: the accuracy of the members' views, and how fast views follow changes."""
 
 from halfway.comparison.evaluation import members
 from halfway.comparison.evaluation.outcome_parts import ValueOf, reader

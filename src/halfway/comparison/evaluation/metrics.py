@@ -1,4 +1,6 @@
-"""The metrics of a comparison: the name and unit of each, and its value for one run."""
+"""The metrics of a comparison: name, unit and definition of each metric, and its value for one
+run.
+"""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -125,7 +127,7 @@ METRICS = tuple(metric for metric, _ in _METRICS)
 SHARES = tuple(metric.name for metric in METRICS if metric.most == 1.0)
 _OF_BATTERIES = ("first-node-dead", "nodes-alive")
 _OF_HELLOS = ("hello-messages", "hello-bytes")
-# Those of systems that spread events; failure detectors and groups have their own.
+# Metrics of systems that spread events; failure detectors and groups have other metrics.
 _OF_EVENTS = (
     "delivery-ratio", "latency-p50", "latency-p95", "latency-p99", "stretch",
     "messages-per-notification", "bytes-per-notification", "set-up-messages", "recovery-time",
@@ -136,7 +138,7 @@ _OF_EVENTS = (
 def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
     """Return the metrics that at least one of a comparison's scenarios has.
 
-    Those of batteries need batteries, and those of hellos need nodes that send them. Failure
+    Metrics of batteries need batteries, and metrics of hellos need nodes that send hellos. Failure
     detection, groups and events have metrics of their own.
     """
     works = [one.workload for one in scenarios]

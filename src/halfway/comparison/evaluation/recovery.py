@@ -1,4 +1,6 @@
-"""Recovery after a fault: the time until events reach all their subscribers again."""
+"""The recovery of a system from a fault in a comparison: the time until events reach all their
+subscribers again.
+"""
 
 import math
 

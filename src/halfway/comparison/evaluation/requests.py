@@ -1,4 +1,6 @@
-"""The metrics of requests: how many a replicated resource serves, how soon, and how stale."""
+"""The metrics of requests for a replicated resource: the served share, the time, and the
+staleness.
+"""
 
 import math
 

@@ -14,7 +14,7 @@ NOTHING = "\N{EN DASH}"
 STUDY = ("study", "title")
 COLUMNS = ("system", "metric", "unit", "mean", "low", "high", "replicates", "difference",
            "difference_low", "difference_high", "comparable", "best")  # fmt: skip
-_EVEN = 0.8  # sides of an interval with at least this ratio are written as one, after ±
+_EVEN = 0.8  # least ratio of an interval's sides that are written as one, after ±
 SystemVerdict = Literal["chosen", "not clearly worse", "costs more", "open", "fails"]
 NeedVerdict = Literal["meets", "open", "fails"]
 
@@ -48,7 +48,9 @@ class Metric(msgspec.Struct, frozen=True):
 
 
 class MeanInterval(msgspec.Struct, frozen=True):
-    """A result's mean and 95 % interval; low and high are nan with fewer than two replicates."""
+    """The mean and the 95 % interval of a result; low and high are nan with fewer than two
+    replicates.
+    """
 
     value: float
     low: float
@@ -115,9 +117,9 @@ class ResultCell(msgspec.Struct, frozen=True):
     mean: MeanInterval  # over the replicates in which it has a value
     replicates: int  # number of replicates in which it has a value
     difference: MeanInterval | None  # system - baseline by replicate; None for the baseline
-    best: bool  # its paired difference to every other system excludes 0, in the better direction
-    values: tuple[float, ...]  # one a replicate, in their order; nan where it has none
-    comparable: bool = True  # False: it delivers (or recovers) too little for this to be a merit
+    best: bool  # True: the best system of the metric, see `best_system`
+    values: tuple[float, ...]  # one value per replicate, in order; nan: no value
+    comparable: bool = True  # False: delivers (or recovers) too little for a fair comparison
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -140,7 +142,7 @@ class Timeline(msgspec.Struct, frozen=True):
 
 
 class Need(msgspec.Struct, frozen=True):
-    """A need that the result of a metric has to meet: its least value, or greatest for a cost.
+    """A need in a decision: the least value of a metric's result, or the greatest value of a cost.
 
     of_best: the value may be at most `bound` below that of any other system.
     """
@@ -199,7 +201,7 @@ class Results(msgspec.Struct, frozen=True, dict=True):
     cells: tuple[ResultCell, ...]
     curves: tuple[Curve, ...]
     unsupported: dict[str, str]  # system -> why it cannot run there
-    notes: tuple[str, ...]  # what changes the reading of the tables, at most two lines each
+    notes: tuple[str, ...]  # notes that change the reading of the tables, at most two lines each
     methods: tuple[str, ...]  # how the numbers were made
     errors: int  # failed runs; they are kept in the store, and are in no cell
     digest: str  # canonical, of the runs
@@ -219,7 +221,7 @@ class Results(msgspec.Struct, frozen=True, dict=True):
         return {(cell.point, cell.system, cell.metric): cell for cell in self.cells}
 
     def lasting(self, wall_seconds: float) -> "Results":
-        """Return these results, with the wall time of the whole command."""
+        """Return these results of a comparison, with the wall time of the whole command."""
         return msgspec.structs.replace(self, wall_seconds=wall_seconds)
 
     def study_columns(self) -> dict[str, str]:

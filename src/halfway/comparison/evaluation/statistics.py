@@ -19,7 +19,7 @@ from halfway.pipeline.reproduction.estimates import mean_interval
 
 Floats = npt.NDArray[np.float64]
 _ALPHA = 0.05
-COMPARABLE = 0.02  # systems this close to the best delivery ratio are compared by their costs
+COMPARABLE = 0.02  # costs are compared within this distance of the best delivery ratio
 
 
 class FinishedRun(NamedTuple):
@@ -97,7 +97,8 @@ def cells_of(
 def best_system(
     metric: Metric, values: Mapping[str, Floats], shares: Mapping[str, Floats] | None = None
 ) -> str | None:
-    """Return a comparison's system that is significantly better than every comparable one, or None.
+    """Return the system of a comparison that is significantly better than every comparable system,
+    or None.
 
     shares: system -> [replicates] the delivery ratio (for recovery time: the recovery rate), if
     costs are compared. A system whose share is lower than the highest by more than `COMPARABLE`
@@ -150,9 +151,9 @@ def half_width(cell: ResultCell, *, relative: bool) -> float:
 
 
 def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[ResultCell]:
-    """Return the cells whose interval is wider than the stopping rule's.
+    """Return the cells of a comparison whose interval is wider than its stopping rule allows.
 
-    A system without any value of the metric is not among them: replicates cannot help it.
+    Systems without any value of the metric are left out, because more replicates do not help.
     """
     if rule is None:
         return []

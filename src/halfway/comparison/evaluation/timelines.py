@@ -1,4 +1,6 @@
-"""Metrics over time: delivery ratio, latency and messages of a run in bins of equal length."""
+"""The metrics over time in a comparison: delivery ratio, latency and messages of a run in bins of
+equal length.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 

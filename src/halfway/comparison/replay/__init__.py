@@ -1,1 +1,1 @@
-"""One run of each system as plain data for the replay map."""
+"""Replays: one run of each system of a comparison as plain data for the map."""

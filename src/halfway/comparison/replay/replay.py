@@ -42,7 +42,7 @@ class Replay(NamedTuple):
     world: ReplayWorld
     tables: dict[str, Columns]
     labels: tuple[str, ...]  # of the walks
-    meeting: str  # what the rows of `met` are; "" for none
+    meeting: str  # meaning of the rows of `met`; "": no rows
     # Corner and side of the cells of a system that has cells, in the unit of positions; else 0s.
     cells: tuple[float, float, float]
     totals: dict[str, int]  # table -> rows of the whole run, where the table may have fewer

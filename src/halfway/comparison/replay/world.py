@@ -1,6 +1,6 @@
 """The world of a replay: positions, links, subscriptions and publications.
 
-Systems that are compared share it, so that a page holds it once.
+All systems of a comparison share one world, so that a page holds it once.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from halfway.sim.simulation import Simulation
 from halfway.sim.workload.event_numbers import EventNumbers
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import positions
-from halfway.world.workload.roles import SubscribedPeriods
+from halfway.world.workload.roles import RolePeriods
 
 Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.int32]]
 
@@ -33,7 +33,7 @@ class ReplayWorld(NamedTuple):
     subscriptions: Columns  # row, topic
     events_left_out: int  # publications after the first MOST_EVENTS
     names: tuple[str, ...] | None = None  # [n] the user's names; None: the rows
-    periods: SubscribedPeriods = SubscribedPeriods({}, 1)
+    periods: RolePeriods = RolePeriods({}, 1)
 
     def expected(self, changes: Columns) -> list[npt.NDArray[np.int32]]:
         """Return the expected receivers of each publication, as a run counts them.
@@ -73,7 +73,7 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
         {"row": np.concatenate([np.zeros(0, np.int32), *rows]), "topic": topic},
         left_out,
         _names(run),
-        SubscribedPeriods(demand.periods, demand.topics),
+        RolePeriods(demand.periods, demand.topics),
     )  # fmt: skip
 
 

@@ -1,1 +1,1 @@
-"""The compiler below the decorators of `core.compiled`: callees as IR, cache keys, lent tuples."""
+"""The compiler behind the decorators of `core.compiled`: callees as IR, cache keys, lent tuples."""

@@ -1,4 +1,4 @@
-"""Functions that the compiler chooses by the type of an argument, as a method would be.
+"""Functions that the compiler chooses by the type of an argument, as Python chooses a method.
 
 The decorator "overload" of numba does the same, but makes machine code of each choice; see
 `callees.py`.
@@ -21,8 +21,8 @@ def chosen_by_type(
     """Make compiled calls of `function` dispatch by type: a table has the function for the
     argument's class.
 
-    place: of the argument, a NamedTuple or a lent tuple. table: class -> compiled function; it may
-    grow later. A class that the table lacks is an error of typing.
+    place: index of the argument, which is a NamedTuple or a lent tuple. table: class -> compiled
+    function; it may grow later. A class that the table lacks is an error of typing.
     """
 
     def choice(args: tuple[Any, ...]) -> Any:

@@ -26,9 +26,9 @@ from numba.core.compiler import CompileResult
 
 from halfway.core.compiler import reach
 
-_MOST_BYTES = 500_000_000  # of machine code that is kept; what was not used longest goes first
-# A wheel may carry machine code (`make wheel`). It is made for this processor: the values of
-# NUMBA_CPU_NAME and NUMBA_CPU_FEATURES.
+_MOST_BYTES = 500_000_000  # bytes of machine code to keep; the least recently used goes first
+# A wheel may carry machine code (`make wheel`) for this processor: the values of NUMBA_CPU_NAME and
+# NUMBA_CPU_FEATURES.
 SHIPPED = Path(__file__).resolve().parent.parent.parent / "machine_code"
 GENERIC = ("x86-64", "")
 _SEAL = hashlib.sha256().digest_size
@@ -42,7 +42,8 @@ def _cache_folder() -> Path:
             return folder
     except (OSError, RuntimeError):  # the home folder is missing or read-only: compile again
         pass
-    # A folder of a predictable name could be another user's, and its machine code would run.
+    # A folder with a predictable name could belong to another user, and the process would run the
+    # machine code in it.
     folder = Path(tempfile.mkdtemp(prefix="halfway-cache-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -77,12 +78,14 @@ class CompileCache:
             with contextlib.suppress(OSError):
                 content = self._shipped(sig, target_context).read_bytes()
         seal, data = content[:_SEAL], content[_SEAL:]
-        if hashlib.sha256(data).digest() != seal:  # a disk that was full, or a flipped bit
+        if hashlib.sha256(data).digest() != seal:  # the disk was full, or a bit flipped
             return None
         return CompileResult._rebuild(target_context, *pickle.loads(data))
 
     def has(self, sig: Any, target_context: Any) -> bool:
-        """Return whether the compile cache has machine code of a signature, without loading it."""
+        """Return whether the compile cache has the machine code of a signature, without loading the
+        code.
+        """
         path = self._path(sig, target_context)
         if path is None:
             return False
@@ -105,9 +108,11 @@ class CompileCache:
 
     @contextlib.contextmanager
     def alone(self, sig: Any, target_context: Any) -> Iterator[None]:
-        """Keep other processes from compiling a signature that this process compiles now.
+        """Keep other processes from compiling a signature for the compile cache while this process
+        compiles it.
 
-        They wait, and load the machine code. The end of a process frees its locks.
+        The other processes wait, and then load the machine code. The end of a process frees its
+        locks.
         """
         path = self._path(sig, target_context)
         with contextlib.ExitStack() as held:
@@ -119,13 +124,15 @@ class CompileCache:
             yield
 
     def _path(self, sig: Any, target_context: Any) -> Path | None:
-        """Return the file of a signature, or None for a function whose sources cannot be read."""
+        """Return the file of a signature in the compile cache, or None for a function whose sources
+        cannot be read.
+        """
         if not reach.reachable([self._function.__module__]):
             return None
         return CACHE_FOLDER / self._file(sig, target_context.codegen().magic_tuple())
 
     def _shipped(self, sig: Any, target_context: Any) -> Path:
-        """Return the file in the wheel that has a signature's machine code for any x86-64
+        """Return the file in the wheel that has the machine code of a signature for any x86-64
         processor.
         """
         triple, *_ = target_context.codegen().magic_tuple()
@@ -156,7 +163,9 @@ def _modules(types: Iterable[Any]) -> Iterator[str]:
 
 
 def _identity(cell: Any) -> str:
-    """Return the part of a cache file's name that a variable of an outer function determines."""
+    """Return the part of a compile cache file's name that follows from a variable of an outer
+    function.
+    """
     value = cell.cell_contents
     one = getattr(value, "py_func", value)
     if hasattr(one, "__qualname__"):

@@ -1,11 +1,13 @@
-"""Callees as IR: only a kernel that Python calls becomes machine code; all below it stays LLVM IR.
+"""Callees as IR: only kernels that Python calls become machine code; the functions that they call
+stay LLVM IR.
 
-Numba makes an executable of every function that a kernel calls, and then links the function's code
-into its caller and optimises it again, on every level. More than half of the time to compile an
-engine goes into executables that nothing calls. Here a function that another function needs is
-lowered to LLVM IR, and the outermost kernel links all IR once, optimises it once and finalises it.
+Numba makes an executable of every function that a kernel calls. On every level, numba then links
+the code of the function into its caller and optimises it again. More than half of the time to
+compile an engine goes into executables that nothing calls. Here a function that another function
+needs is lowered to LLVM IR, and the outermost kernel links all IR once, optimises it once and
+finalises it.
 
-A function that was compiled for a caller, and is then called from Python, is compiled once more.
+If Python calls a function that was compiled for a caller, the function is compiled once more.
 """
 
 from collections.abc import Iterator
@@ -21,16 +23,16 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 
-# The versions of numba for which the tests of this module ran. Any other version compiles every
-# callee to machine code, with the same results.
+# The tests of this module ran with these versions of numba. With any other version, every callee
+# becomes machine code, with the same results.
 PROVEN = ("0.68",)
 IS_PROVEN = numba.__version__.rpartition(".")[0] in PROVEN
 
 
 class IRLibrary(JITCodeLibrary):
-    """A numba code library that leaves the IR libraries below it unfinalised.
+    """A numba code library that does not finalise the IR libraries that it links.
 
-    Its own IR reaches a caller as it was lowered, optimised function by function alone.
+    A caller receives the IR of the library as lowered, optimised function by function.
     """
 
     def __init__(self, codegen: Any, name: str) -> None:
@@ -44,17 +46,19 @@ class IRLibrary(JITCodeLibrary):
         self._linking_libraries.append(library)
 
     def _get_module_for_linking(self) -> Any:
-        if self._finalized:  # by a caller of plain numba
+        if self._finalized:  # called by plain numba
             return super()._get_module_for_linking()
         if self._as_lowered is None:
             self._as_lowered = _for_linking(self._final_module.clone())
         return self._as_lowered
 
     def finalize(self) -> None:
-        """Link all IR below this library, optimise the IR, and compile it to machine code."""
+        """Link all IR libraries below this library, optimise the IR, and compile it to machine
+        code.
+        """
         self._codegen._check_llvm_bugs()
         self._raise_if_finalized()
-        # Callers first: the linker drops a function that no one has asked for yet.
+        # Callers come first, because the linker drops a function without a caller so far.
         for library in reversed(list(_below(self, set()))):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
@@ -70,8 +74,8 @@ class IRLibrary(JITCodeLibrary):
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
         """Return the library for the compile cache: object code, and the names that it defines.
 
-        Numba stores the IR too, for callers. Ours are compiled from the function's own IR, so a
-        module of empty functions is enough; it loads in a fraction of the time.
+        Numba also stores the IR, for callers. Our callers use the IR of the function itself. So a
+        module of empty functions is enough, and loads in a fraction of the time.
         """
         self._ensure_finalized()
         names = [
@@ -125,7 +129,7 @@ class _CalleeCompiler(_KernelCompiler):
 
 
 def _entry_of_callee(library: Any, fndesc: Any, env: Any) -> Any:
-    """Return the object by which numba finds the IR of a callee; it cannot be called."""
+    """Return the object by which numba finds the IR of a callee; Python cannot call this object."""
     name = fndesc.qualname.split(".")[-1]
     return make_function(fndesc.lookup_module(), name, "a callee as IR", 0, env, (library,))
 
@@ -144,7 +148,9 @@ class KernelDispatcher(CPUDispatcher):
         self._callees: dict[tuple[Any, ...], Any] = {}  # argument types -> compiler's result
 
     def compile(self, sig: Any) -> Any:
-        """Compile for argument types: to IR for another compilation, else to a kernel."""
+        """Compile the function for argument types: to IR for the compilation of a caller, or to a
+        kernel for Python.
+        """
         if not global_compiler_lock.is_locked():
             with self._cache.alone(sig, self.targetctx):
                 return super().compile(sig)

@@ -1,8 +1,8 @@
-"""The entry point of a kernel: Python calls its machine code directly, without numba's search by
-type.
+"""The entry point of a kernel, by which Python calls machine code directly, without numba's search
+by type.
 
-Numba's dispatcher finds the machine code by the types of the arguments, on each call. For a caller
-that always passes the same types that search takes longer than a whole handler.
+The dispatcher of numba searches the machine code by the types of the arguments on each call. If a
+caller always passes the same types, this search takes longer than a whole handler.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,9 @@ from numba import typeof
 def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
     """Compile a kernel for the types of these arguments, or load it; return its entry point.
 
-    The entry point takes arguments of exactly these types: a Python integer where an integer was,
-    a `Lent` or a `Door` of the same types. A function that is not compiled is its own entry point.
+    The entry point takes arguments of exactly these types: a Python integer in place of an integer,
+    and a `Lent` or a `Door` of the same types. The entry point of an interpreted function is the
+    function itself.
     """
     kernel: Any = function
     if not hasattr(kernel, "py_func"):
@@ -30,7 +31,7 @@ def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., 
 def is_stored(function: Callable[..., Any], *arguments: Any) -> bool:
     """Return whether the compile cache has a kernel for the types of these arguments.
 
-    True for a function that is not compiled: there is nothing to wait for.
+    For an interpreted function the result is True, because nothing has to be compiled.
     """
     kernel: Any = function
     if not hasattr(kernel, "py_func"):

@@ -1,9 +1,9 @@
 """Interpreted twins: the Python functions behind compiled functions, as ordinary functions.
 
-A node on a machine that has never compiled a protocol begins at once with the interpreted twin of
-its handler, on the same arrays, and gives the same bytes. The twin of a function is the same code
-with other globals: where a global is a compiled function, or a function or a module of the package
-that reaches one, the twin sees the twin of that instead.
+On a machine without the machine code of a protocol, a node begins at once with the interpreted twin
+of its handler, which works on the same arrays and gives the same bytes. The twin of a function is
+the same code with other globals. A global that is a compiled function, or that reaches one in the
+package, is replaced by its own twin.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from typing import Any
 _PACKAGE = __name__.partition(".")[0]
 
 _TWINS: dict[int, Any] = {}
-_KEPT: list[Any] = []  # originals, so that no id of `_TWINS` is used again
+_KEPT: list[Any] = []  # the originals, so that no other object has an id in `_TWINS`
 
 
 def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the interpreted twin of a function, compiled or not; one twin for each function.
+    """Return the interpreted twin of a function, compiled or not; each function has one twin.
 
-    Functions of other packages are their own twins, as are classes. Unsigned integers wrap around
-    in the twin as they do in compiled code; numpy warns of that unless the caller says otherwise.
+    Classes and functions of other packages are their own twins. Unsigned integers wrap around in
+    the twin as in compiled code; numpy warns of this unless the caller turns the warning off.
     """
     twin: Callable[..., Any] = _twin(function)
     return twin
@@ -45,7 +45,7 @@ def _twin(value: Any) -> Any:
 
 def _is_ours(module: str | None) -> bool:
     name = module or ""
-    # The module of a user's protocol has a name that begins with that of the package.
+    # The name of a user's protocol module begins with the name of the package.
     return name.partition(".")[0].startswith(_PACKAGE)
 
 

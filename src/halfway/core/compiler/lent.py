@@ -35,8 +35,8 @@ _WORD, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 
 
 class Lent:
-    """A lent NamedTuple, with the table that compiled code reads; it owns everything in the
-    table.
+    """A lent NamedTuple with the table that compiled code reads; the object keeps all arrays of the
+    table alive.
     """
 
     def __init__(self, value: Any) -> None:
@@ -57,14 +57,16 @@ def lent(value: Any) -> Any:
 
 
 class Lender:
-    """A function `lent` with a memory: for each class, it keeps the last tuple that it lent."""
+    """A function like `lent` with a memory: for each class, it keeps the last tuple that it
+    lent.
+    """
 
     def __init__(self) -> None:
         self._last: dict[type, Any] = {}
 
     def __call__(self, value: Any) -> Any:
-        """Lend a NamedTuple to compiled code; the same objects as in the last call get the same
-        table.
+        """Lend a NamedTuple to compiled code; the same objects as in the last call of the lender
+        get the same table.
         """
         if numba.config.DISABLE_JIT:
             return value
@@ -115,9 +117,9 @@ def _lent_type(of: Any) -> "LentType":
 
 
 class AddressesType(numba_types.Type):
-    """The numba type of an object whose attribute `addresses` holds machine addresses.
+    """The numba type of a Python object whose attribute `addresses` holds machine addresses.
 
-    Its data model has as many pointers, in the same order.
+    The data model of the type has one pointer for each address, in the same order.
     """
 
     count: int
@@ -138,13 +140,13 @@ class LentType(numba_types.Type):
     def __init__(self, of: Any) -> None:
         self.of = of
         made = self.instance_class = of.instance_class
-        # The name is part of the name of each function that receives one: keep it short.
+        # The name is part of the name of each function with such an argument, so it must be short.
         digest = hashlib.sha256(f"{made.__module__} {of.name}".encode()).hexdigest()[:16]
         super().__init__(name=f"Lent({made.__name__} {digest})")
 
     @property
     def key(self) -> Any:
-        """The identity of the lent tuple's type."""
+        """The identity of the type of a lent tuple."""
         return self.of
 
     def __hash__(self) -> int:
@@ -234,7 +236,7 @@ def _array(
 ) -> ir.Value:
     size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
     shape = [_entry(builder, at, 1 + axis) for axis in range(kind.ndim)]
-    if kind.layout == "C":  # strides that the compiler knows
+    if kind.layout == "C":  # strides are known to the compiler
         strides: list[ir.Value] = [ir.Constant(_WORD, size)]
         for length in shape[:0:-1]:
             strides.insert(0, builder.mul(strides[0], length))

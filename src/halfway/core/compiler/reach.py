@@ -1,4 +1,6 @@
-"""The reach of a kernel: all modules that its module imports, and a digest of their sources."""
+"""The reach of a kernel: all modules that the kernel's module imports, directly or not, and a
+digest of their sources.
+"""
 
 import hashlib
 import re
@@ -10,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from zipimport import zipimporter
 
-# Any line that may be an import, at any depth: one too many costs nothing but a compilation.
+# Any line that may be an import, at any depth. A line that is no import only costs a compilation.
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.M
 )
@@ -18,11 +20,12 @@ _NAME = re.compile(r"[\w.]+")
 _PACKAGE = __name__.partition(".")[0]
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
-_further: dict[str, set[str]] = {}  # module -> modules that its types bring along
+_further: dict[str, set[str]] = {}  # module -> further modules, which its types add
 
 
 def extend(module: str, by: str) -> None:
-    """Add to a module's reach: code for the types of one module also runs code of another module.
+    """Add a module to the reach of another module, because code for the types of one also runs code
+    of the other.
 
     A radio's functions and a protocol's handler are found by a type, so that no import shows them.
     """
@@ -44,7 +47,8 @@ def size_of(modules: Iterable[str]) -> int:
 
 
 def reachable(modules: Iterable[str]) -> set[str]:
-    """Return the names of all modules in the reach of the given modules, themselves included.
+    """Return the names of all modules in the reach of the given modules, with the given modules
+    themselves.
 
     Modules of the standard library and of installed packages are not followed.
     """

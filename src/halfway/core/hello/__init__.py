@@ -1,1 +1,1 @@
-"""Hellos: how a node learns which neighbours it has, and which neighbours these have."""
+"""Hellos: how a node learns its neighbours, and the neighbours of its neighbours."""

@@ -1,4 +1,6 @@
-"""The quality of the link from one neighbour, judged by which of its hellos arrived."""
+"""The quality of the link from one neighbour, judged by the hellos of this neighbour that
+arrived.
+"""
 
 import numpy as np
 
@@ -6,27 +8,27 @@ from halfway.core.compiled import inlined
 from halfway.core.hello.messages import NUMBERS
 from halfway.core.missing import NONE
 
-# What a node knows of a sender of hellos.
+# The knowledge of a node about one sender of hellos.
 LINK = np.dtype(
     [
         ("heard_at", "<f8"),  # the node's own clock at the last hello (seconds)
         ("node_id", "<i4"),  # the sender; -1: free
         ("incarnation", "<u4"),  # of the sender
-        ("number", "<u2"),  # of the last hello
-        ("history", "<u2"),  # the newest hellos, a bit each, the newest in bit 0; 1: it came
-        ("expected", "u1"),  # how many bits of the history count
-        ("is_heard", "u1"),  # the link from the sender works
-        ("hears_us", "u1"),  # the sender's last list has this node
-        ("is_neighbour", "u1"),  # both: the sender is in the node's neighbourhood
+        ("number", "<u2"),  # number of the last hello
+        ("history", "<u2"),  # the newest hellos, newest in bit 0; 1: the hello arrived
+        ("expected", "u1"),  # number of valid bits in the history
+        ("is_heard", "u1"),  # 1: the link from the sender works
+        ("hears_us", "u1"),  # 1: the last list of the sender has this node
+        ("is_neighbour", "u1"),  # 1: works both ways; the sender is in the neighbourhood
     ]
 )
 
 HISTORY = 16  # hellos that count
-_NEWEST, _APPEARS = 4, 3  # a link works as soon as 3 of the newest 4 hellos came …
-_LEAST_TENTHS = 4  # … and until fewer than 4 tenths of the history came …
+_NEWEST, _APPEARS = 4, 3  # a link begins to work when 3 of the newest 4 hellos came …
+_LEAST_TENTHS = 4  # … and works until fewer than 4 tenths of the history came …
 MISSED = 5  # … or 5 in a row did not
 _ALL = (1 << HISTORY) - 1
-_OLDER = NUMBERS // 2  # a number that is further ahead is an older one
+_OLDER = NUMBERS // 2  # a number further ahead belongs to an older hello
 
 
 @inlined
@@ -44,7 +46,7 @@ def begin_link(link, hello, now):
 
 @inlined
 def came(history):
-    """Return how many hellos in a link's history arrived."""
+    """Return how many hellos in the history of a link arrived."""
     count = 0
     while history != 0:
         count += history & 1
@@ -54,7 +56,8 @@ def came(history):
 
 @inlined
 def note_hello(link, hello, now):
-    """Add a hello to a link's history. Return False, without effect, if a newer one is there.
+    """Add a hello to a link's history. Return False, without effect, if the history has a newer
+    hello.
 
     The records of one hello have one number, and count once.
     """
@@ -73,8 +76,8 @@ def note_hello(link, hello, now):
 
 @inlined
 def judge(link):
-    """Decide whether a link works, from the hellos in its history; hysteresis keeps it from
-    flapping.
+    """Decide whether a link works, from the hellos in its history; hysteresis prevents frequent
+    changes.
     """
     history = np.int64(link.history)
     if link.is_heard == 0:
@@ -86,7 +89,8 @@ def judge(link):
 
 @inlined
 def is_silent(link, now, longest_s):
-    """Return whether the last MISSED hellos that a link's sender should have sent did not arrive.
+    """Return whether the last MISSED hellos of a link's sender did not arrive, by the time since
+    its last hello.
 
     longest_s: the longest time between two hellos of a node, by the clock of `now`.
     """

@@ -1,8 +1,8 @@
 """The message kinds of hellos, which a node sends beside the records of its protocol.
 
 A hello lists the nodes that its sender hears, in ascending order of their ids. A record has room
-for IDS of them, and covers a range of ids: a receiver that misses one record of a long list still
-knows what the others say.
+for IDS ids, and covers a range of ids. So a receiver that misses one record of a long list still
+uses the other records.
 """
 
 import numpy as np
@@ -11,15 +11,15 @@ from halfway.core.compiled import inlined
 from halfway.core.kinds import Kinds
 from halfway.core.values.ranges import NODE, NODE_OR_NONE, whole
 
-HELLO_KIND, HELLO_TIMER_KIND = 251, 250  # numbers that no system uses
+HELLO_KIND, HELLO_TIMER_KIND = 251, 250  # message kind numbers that no system uses
 IN_ARGS, IN_REALS = 8, 4  # places for ids of listed nodes
 IDS = IN_ARGS + IN_REALS
-POSITION = 4  # the first of two places in `reals`; both are 0 where neighbours need no positions
+POSITION = 4  # first of two places in `reals`; both 0: no position
 NUMBERS = 1 << 16  # the number of a hello is counted modulo this
 
 LAST = np.uint8(1)  # flag: no node with a higher id is listed
 LOWEST = "topic"  # the least id that the record covers
-BOTH_WAYS = "event"  # a bit for each listed node, 1 where the link works both ways
+BOTH_WAYS = "event"  # one bit for each listed node; 1: the link works both ways
 
 KINDS = Kinds(
     {

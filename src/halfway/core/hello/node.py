@@ -1,7 +1,8 @@
-"""The handler of a node that sends hellos beside its protocol, which runs behind a door.
+"""The handler of a node that sends hellos in addition to the records of its protocol, which runs
+behind a door.
 
-The handler of this node is compiled once for all protocols. It calls the protocol's own handler by
-its door, so that the protocol's machine code is the same with and without hellos.
+The handler of this node is compiled once for all protocols. It calls the handler of the protocol
+through a door, so that the machine code of the protocol is the same with and without hellos.
 """
 
 from collections.abc import Callable
@@ -30,8 +31,9 @@ def with_hellos(
 ) -> HelloNode:  # fmt: skip
     """Return the state of nodes that send hellos beside their protocol's records.
 
-    state, rules: of the protocol, which learns its neighbourhood from these hellos and emits into
-    `out`, as its node does. lend: see `Door`; not the lender of the caller's own door.
+    state, rules: state and rules of the protocol, which learns its neighbourhood from these hellos
+    and emits into `out`. lend: see `Door`; the lender must be another one than for the door to the
+    result.
     """
     return HelloNode(hellos, Door(state, rules, neighbourhood, out, lend))
 

@@ -1,6 +1,4 @@
-"""Received hellos: what a node learns from them, and which senders it forgets when they
-stay away.
-"""
+"""Received hellos: how a node learns from them, and when it forgets their senders."""
 
 import numpy as np
 
@@ -12,14 +10,12 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.neighbourhood import exclude, include, is_full
 
 _ABOVE_ALL = np.int64(2**31)  # above every node id
-LONGEST = 1.2  # periods between two hellos of a node, at most; jitter shortens it down to 0.8
+LONGEST = 1.2  # longest time between two hellos of a node, in periods; the shortest is 0.8
 
 
 @inlined
 def link_of(state, i, node_id):
-    """Return the index of a hello's sender in row i's table of links, or NO_PLACE if it is
-    absent.
-    """
+    """Return the index of the sender of hellos with an id in the links of row i, or NO_PLACE."""
     for s in range(state.link.shape[1]):
         if state.link[i, s].node_id == node_id:
             return np.int64(s)
@@ -28,7 +24,7 @@ def link_of(state, i, node_id):
 
 @inlined
 def reports_of(state, neighbourhood, i, s):
-    """Return the row of the list that the sender of hellos over link s reported to row i.
+    """Return the row of the neighbour list that the sender of hellos on link s reported to row i.
 
     NONE if nodes keep no such lists.
     """
@@ -65,8 +61,9 @@ def place_for(state, rules, i, now):
     """Return a free index in row i's table of links for a new sender of hellos, or NO_PLACE if
     full.
 
-    A link that does not work gives way to it, if the last two hellos of its sender did not come.
-    Otherwise, in a dense network, new senders would replace each other without end.
+    A new sender replaces a link that does not work, if the last two hellos of that link's sender
+    did not arrive. Without this condition, new senders would replace each other without end in a
+    dense network.
     """
     found, oldest = NO_PLACE, now - 2.0 * LONGEST * rules.period_s
     for s in range(state.link.shape[1]):
@@ -82,9 +79,9 @@ def place_for(state, rules, i, now):
 def hear_hello(state, rules, neighbourhood, i, hello, now):
     """Update row i's links and neighbour lists by a received hello; emit nothing.
 
-    now: seconds of the node's own clock. If the table has no room for the sender, or the sender
-    takes the place of another one, that counts as FORGOTTEN. A sender with a later incarnation has
-    lost its memory, so its link begins again.
+    now: seconds of the node's own clock. A sender without room in the table, and a sender whose
+    place a new sender takes, count as FORGOTTEN. A sender with a later incarnation has lost its
+    memory, so its link begins again.
     """
     s = link_of(state, i, hello.source)
     if s == NO_PLACE:
@@ -110,8 +107,8 @@ def hear_hello(state, rules, neighbourhood, i, hello, now):
 
 @inlined
 def learn_list(state, rules, neighbourhood, i, s, hello):
-    """Learn at row i from the list in a hello over link s. The list says whether the sender hears
-    this node, and it names the sender's neighbours in a range of ids.
+    """Learn at row i from the list in a hello over link s. The list shows whether the sender hears
+    this node, and names the neighbours of the sender in a range of ids.
     """
     row = reports_of(state, neighbourhood, i, s)
     lowest, own_id, is_listed = np.int64(hello[LOWEST]), state.node_id[i], False
@@ -135,7 +132,7 @@ def learn_list(state, rules, neighbourhood, i, s, hello):
 @inlined
 def replace_reported(state, neighbourhood, i, row, hello, lowest, highest):
     """Replace the part of the list that a received hello reports, from id `lowest` to `highest`,
-    for row i. The new ids are the hello's nodes whose links work both ways.
+    for row i. The new ids are the nodes in the hello whose links work both ways.
     """
     place = np.int64(neighbourhood.last[row]) - 1
     while place >= np.int64(neighbourhood.first[row]):

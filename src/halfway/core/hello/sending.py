@@ -1,4 +1,4 @@
-"""Sent hellos: when a node sends the next hello, and which neighbours a hello lists."""
+"""Sent hellos: when a node sends its next hello, and which neighbours the hello lists."""
 
 import numpy as np
 
@@ -22,10 +22,10 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 
-RECORDS = 4  # of one hello, at most; the next hello continues a longer list
-QUICK = 4  # hellos after a start that follow after half a period, so that links appear soon
+RECORDS = 4  # most records of one hello; the next hello continues a longer list
+QUICK = 4  # first hellos, half a period apart, so that links appear soon
 MOST_EMISSIONS = RECORDS + 1
-_JITTER = 2.0 * (LONGEST - 1.0)  # of a period, all in all
+_JITTER = 2.0 * (LONGEST - 1.0)  # width of the random range of a period, as a share
 
 
 @inlined
@@ -36,7 +36,7 @@ def whole_ticks(delay_s):
 
 @inlined
 def start(state, rules, i, now, out):
-    """Start hellos at row i: at a random time soon, or on the old schedule after a short
+    """Start the hellos of row i: at a random time soon, or on the old schedule after a short
     absence.
     """
     if state.next_at[i] <= now:
@@ -47,7 +47,7 @@ def start(state, rules, i, now, out):
 
 @apart
 def tick(state, rules, neighbourhood, i, now, out):
-    """Send row i's due hello, forget silent senders, and set the timer for the next hello.
+    """Send the due hello of row i, forget silent senders, and set the timer of the next hello.
 
     now: seconds of the node's own clock.
     """
@@ -80,7 +80,7 @@ def next_heard(state, i, lowest):
 
 @inlined
 def send_record(state, rules, neighbourhood, i, lowest, out):
-    """Send one record of a hello from row i. The record lists the heard nodes from a given id on.
+    """Send one record of a hello from row i, with the heard nodes from a given id on.
 
     Return the least id of the next record, or NONE if this one was the last.
     """

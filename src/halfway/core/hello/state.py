@@ -10,8 +10,8 @@ from halfway.core.missing import NONE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.prng import random_states
 
-MOST_REPORTED = 64  # entries of a neighbour's list that a node keeps
-# Columns of `counts`: what the bounded tables had no room for.
+MOST_REPORTED = 64  # number of entries of a neighbour's list that a node keeps
+# Columns of `counts`: entries for which the bounded tables had no room.
 FORGOTTEN, UNREPORTED = 0, 1
 
 
@@ -31,18 +31,18 @@ class Hellos(NamedTuple):
 
     node_id: npt.NDArray[np.int32]  # [rows]
     random_state: npt.NDArray[np.uint64]  # [rows]
-    next_at: npt.NDArray[np.float64]  # [rows] own clock when the next hello is due; -inf: none is
-    number: npt.NDArray[np.int32]  # [rows] of the last hello
-    quick: npt.NDArray[np.int32]  # [rows] hellos left that follow after half a period
-    lowest: npt.NDArray[np.int32]  # [rows] least id of the list that the next hello begins with
+    next_at: npt.NDArray[np.float64]  # [rows] own clock of the next hello; -inf: no hello is due
+    number: npt.NDArray[np.int32]  # [rows] number of the last hello
+    quick: npt.NDArray[np.int32]  # [rows] remaining hellos after half a period
+    lowest: npt.NDArray[np.int32]  # [rows] least id in the next hello's list
     link: npt.NDArray[np.void]  # [rows, limit] LINK, as a record array
     counts: npt.NDArray[np.int64]  # [rows, 2]
 
 
 def hellos(node_ids: npt.NDArray[np.int32], limit: int, seed: int) -> Hellos:
-    """Return the initial state for hellos: nodes have neither sent nor received a hello.
+    """Return the initial state of hellos, in which nodes have neither sent nor received a hello.
 
-    limit: senders that a node has room for.
+    limit: number of senders that a node has room for.
     """
     rows = len(node_ids)
     link = np.zeros((rows, limit), LINK)
@@ -59,9 +59,9 @@ def unknown_neighbourhood(
 ) -> Neighbourhood:
     """Return empty neighbourhoods for nodes that hellos will fill, with room for `limit` each.
 
-    reported: entries of each neighbour's own list that a node keeps; 0: it keeps no such list.
-    Row `rows + i * limit + s` is then the list that the neighbour of link s reported to row i.
-    positions: whether nodes know their own positions, and those that neighbours reported.
+    reported: number of entries of each neighbour's own list that a node keeps; 0: nodes keep no
+    such lists. Row `rows + i * limit + s` has the list that the neighbour of link s reported to row
+    i. positions: whether nodes know their own positions, and positions that neighbours reported.
     """
     lists = rows * limit if reported else 0
     room = np.concatenate((np.full(rows, limit), np.full(lists, reported)))

@@ -1,1 +1,1 @@
-"""Records at the border of a node: the check before its handler, and their form on the wire."""
+"""Records at the border of a node: the check before the handler, and the form on the wire."""

@@ -1,7 +1,8 @@
-"""The check of a record before a handler sees it: a row of field ranges for each message kind.
+"""The check of a record before a handler receives it, by a table with the ranges of all fields of
+each message kind.
 
-The declarations of a protocol's message kinds say which channel a record may come from, and what
-its fields may hold. `record_checks` turns them into one flat table, `refusal` reads it.
+The declarations of a protocol's message kinds give the channels from which a record may come, and
+the ranges of its fields. `record_checks` turns them into one flat table, `refusal` reads it.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Channel, Kinds
 from halfway.core.message import MESSAGE
 
-# Where a record comes from, as its driver knows: a bit each.
+# The channel of a record, which its driver knows: one bit each.
 FROM_APPLICATION, FROM_NETWORK, FROM_SELF = np.uint8(1), np.uint8(2), np.uint8(4)
 _KNOWN = np.uint8(128)  # the kind is declared
 _ORIGIN = {
@@ -24,7 +25,7 @@ _ORIGIN = {
     Channel.REPORT: np.uint8(0),  # applications receive reports, nodes do not
 }
 
-# Why a record is refused.
+# The reasons for which a node refuses a record.
 ACCEPTED, UNKNOWN_KIND, WRONG_CHANNEL, OUT_OF_RANGE, NOT_FINITE, NOT_DECLARED = range(6)
 REASONS = (
     "accepted",
@@ -41,23 +42,23 @@ _ARGS = len(_HEADER)
 _REALS = _ARGS + MESSAGE["args"].shape[0]
 COLUMNS = _REALS + MESSAGE["reals"].shape[0]
 OF_HOP = _HEADER.index("target"), _HEADER.index("sequence")  # columns that reliable hops write
-# Blank values; other fields are blank at -1.
+# Blank values; the blank value of other fields is -1.
 _BLANK = dict.fromkeys(("flags", "sequence", "epoch", "args", "reals"), 0.0)
 
 
 class RecordChecks(NamedTuple):
-    """The checks of a system's records, one table row for each kind. A table without rows checks
-    nothing.
+    """The checks of the records of a system, as a table with one row for each kind. A table without
+    rows checks nothing.
 
     A column that a kind does not declare accepts only its blank value. A column whose lowest value
     is -inf accepts every number, and NaN.
     """
 
-    origins: npt.NDArray[np.uint8]  # [256] the bits of the channels that a kind may come from
+    origins: npt.NDArray[np.uint8]  # [256] bits of the allowed channels of a kind
     bounds: npt.NDArray[np.float64]  # [256, columns, 2] lowest and highest value
-    whole: npt.NDArray[np.uint8]  # [256, columns] 1 where a value must be whole
-    declared: npt.NDArray[np.uint8]  # [256, columns] 1 where the kind fills this column
-    refused: npt.NDArray[np.int64]  # [reasons] records refused so far
+    whole: npt.NDArray[np.uint8]  # [256, columns] 1: the value must be whole
+    declared: npt.NDArray[np.uint8]  # [256, columns] 1: the kind fills this column
+    refused: npt.NDArray[np.int64]  # [reasons] refused records so far
 
 
 def no_checks() -> RecordChecks:
@@ -68,7 +69,8 @@ def no_checks() -> RecordChecks:
 def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
     """Return the checks of a protocol's records, from the declarations of its message kinds.
 
-    limits: sizes of the state by name, see `ValueRange.limit`; a missing limit is no bound.
+    limits: sizes of the state by name, see `ValueRange.limit`; without an entry, a limit has no
+    effect.
     """
     checks = _empty(256)
     for column, field in enumerate((*_HEADER, *["args"] * (_REALS - _ARGS), "reals")):
@@ -103,7 +105,7 @@ def is_accepted(checks, record, origin):
 
 @apart
 def refusal(checks, record, origin):
-    """Return the reason for which the check refuses a record, the first that applies; or ACCEPTED.
+    """Return the first reason for which the check refuses a record, or ACCEPTED.
 
     The check reads every field that a protocol may fill. Of the fields that the driver writes, it
     reads only the sender.
@@ -135,7 +137,7 @@ def refusal(checks, record, origin):
 
 @inlined
 def write_column(record, column, value):
-    """Write a value into the record field that a column of the check stands for."""
+    """Write a value into the record field that belongs to a column of the check."""
     if column >= _REALS:
         record.reals[column - _REALS] = value
     elif column >= _ARGS:

@@ -1,4 +1,4 @@
-"""The columns of a trace: one Arrow schema for the records of simulated and of live nodes."""
+"""The columns of a trace: one Arrow schema for the records of simulated nodes and of live nodes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from halfway.core.message import MESSAGE
 
-# What a row of a trace is: a record that a node received, reported or dropped, or a change of a
-# node or a link.
+# The meaning of a row in a trace: a record that a node received, reported or dropped, or a change
+# of a node or a link.
 _CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link near",
             "forgotten", "known", "paused", "resumed", "attacks", "honest")  # fmt: skip
 WHAT = ("received", "reported", *_CHANGES, "dropped")
@@ -26,7 +26,7 @@ def schema() -> Any:
         [
             ("at", pa.float64()),  # seconds
             ("what", words),  # an entry of WHAT
-            ("row", pa.int32()),  # that received, whose application it is, or that changed
+            ("row", pa.int32()),  # row of the receiver, of the application, or of the change
             ("node", pa.dictionary(pa.int32(), pa.string())),  # the user's name of `row`
             ("source_node", pa.dictionary(pa.int32(), pa.string())),  # of `source`; null for none
             ("name", pa.dictionary(pa.int16(), pa.string())),  # name of the kind
@@ -44,8 +44,8 @@ def table_of(
 ) -> Any:  # fmt: skip
     """Return rows of a simulated trace as an Arrow table.
 
-    what: [rows] places in WHAT. row: [rows] of the nodes. records: [rows] MESSAGE. kinds: names of
-    the message kinds by number. names: those of the nodes by row, an Arrow array.
+    what: [rows] places in WHAT. row: [rows] rows of the nodes. records: [rows] MESSAGE. kinds:
+    names of the message kinds by number. names: names of the nodes by row, an Arrow array.
     """
     import pyarrow as pa
 
@@ -67,14 +67,14 @@ def table_of(
 
 
 def live_schema() -> Any:
-    """Return the Arrow schema of a live node's trace: the simulated one, and three clock
-    columns.
+    """Return the Arrow schema of a live node's trace: the schema of a simulated trace, and three
+    columns of clocks.
     """
     import pyarrow as pa
 
     more = [
         ("boot", pa.uint32()),  # the incarnation of the node
-        ("wall", pa.timestamp("us", tz="UTC")),  # by the clock of the node's machine
+        ("wall", pa.timestamp("us", tz="UTC")),  # time by the clock of the node's machine
         ("hlc", pa.int64()),  # hybrid logical clock: after all that the node had heard
     ]
     return pa.schema([*schema(), *(pa.field(name, sort) for name, sort in more)])
@@ -88,8 +88,8 @@ def live_table(
 ) -> Any:  # fmt: skip
     """Return rows of a live node's trace as an Arrow table: its records, then its drops.
 
-    stamps: [rows] wall clock and hybrid logical clock. node: id, name and boot. names: of other
-    nodes, by id. now: the node's clock, wall clock and hybrid logical clock of the drops.
+    stamps: [rows] wall clock and hybrid logical clock. node: id, name and boot. names: names of
+    other nodes, by id. now: clock of the node, wall clock and hybrid logical clock at the drops.
     """
     import pyarrow as pa
 

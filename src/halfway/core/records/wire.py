@@ -1,10 +1,11 @@
-"""Records on the wire: a header, then the parts that the kind declares, in fixed widths.
+"""Records on the wire: a header, then the parts that the message kind declares, in fixed widths.
 
 Numbers are little-endian. The header has kind, flags, hops, sender and the sender's incarnation, 12
 bytes. The other header fields of the kind, its places in `args` and its places in `reals` follow in
-the order of the record, each in the form of its range. A vector that need not be full has its
-length before it, one byte, and ends with its last entry in use. The link layer knows the receiver,
-and the field "at" is the receiver's own time: neither is on the wire. A payload follows the record.
+the order of the record, each in the form of its range. A vector of variable length has its length
+in one byte before it, and ends with its last used entry. The receiver and the field "at" are not on
+the wire: the link layer knows the receiver, and "at" is the receiver's own time. A payload follows
+the record.
 """
 
 from typing import NamedTuple
@@ -17,12 +18,12 @@ from halfway.core.kinds import Channel, Kind, Kinds, Part
 from halfway.core.message import MESSAGE
 
 HEADER_BYTES = 12
-_LENGTH_BYTES = 1  # of a vector's length
+_LENGTH_BYTES = 1  # bytes of the length of a vector
 _ARGS = MESSAGE["args"].shape[0]
 
 
 def fill_of(part: Part) -> float:
-    """Return the value that pads a vector of a record; padding is not sent on the wire."""
+    """Return the value that pads a vector of a record; the padding is not sent on the wire."""
     return -1.0 if part.range.low == -1.0 else 0.0
 
 
@@ -48,12 +49,12 @@ class RecordSizes(NamedTuple):
     The vectors of kind k are vectors first[k]:first[k + 1].
     """
 
-    fixed: npt.NDArray[np.int64]  # [256] without the entries of these vectors
+    fixed: npt.NDArray[np.int64]  # [256] bytes without the entries of vectors
     first: npt.NDArray[np.int64]  # [257]
-    begin: npt.NDArray[np.int64]  # [vectors] first place in `args`, or that in `reals` plus 8
+    begin: npt.NDArray[np.int64]  # [vectors] first place in `args`, or in `reals` plus 8
     end: npt.NDArray[np.int64]  # [vectors] exclusive
     each: npt.NDArray[np.int64]  # [vectors] bytes of an entry
-    fill: npt.NDArray[np.float64]  # [vectors] value of the entries that are not in use
+    fill: npt.NDArray[np.float64]  # [vectors] value of unused entries
 
     @property
     def common(self) -> int:
@@ -86,7 +87,8 @@ def record_sizes(kinds: Kinds) -> RecordSizes:
                     vectors.append((begin, end, part.range.form.itemsize, fill_of(part)))
     first[256] = len(vectors)
     columns = np.array(vectors, np.float64).reshape(-1, 4).T
-    # Contiguous, as those of `fixed_sizes`: other types would need an engine of their own.
+    # The arrays are contiguous, like those of `fixed_sizes`, because another type would need
+    # another compiled engine.
     begins, ends, each = columns[:3].astype(np.int64, order="C")
     return RecordSizes(fixed, first, begins, ends, each, columns[3].copy())
 

@@ -1,1 +1,1 @@
-"""Values in records: the ranges of their fields, and the digest of the states that they lead to."""
+"""Values in records: the ranges of record fields, and the digests of states."""

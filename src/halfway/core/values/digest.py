@@ -1,4 +1,4 @@
-"""The digest of a protocol's state, by which drivers of the same handler are compared."""
+"""The digest of the state of a protocol, by which drivers of the same handler are compared."""
 
 import hashlib
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:
-    """Yield every array of a protocol's state for its digest, nested tuples included."""
+    """Yield every array of a protocol's state for its digest, also from nested tuples."""
     for part in state:
         if isinstance(part, tuple):
             yield from arrays(part)

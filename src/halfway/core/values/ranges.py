@@ -1,4 +1,5 @@
-"""Value ranges of records: what a header field or vector entry of a message kind may hold.
+"""The value ranges of records: the allowed values of a header field or vector entry of a message
+kind.
 
 A range is part of a kind's declaration. Three things follow from it: which records a node refuses,
 how many bytes a value has on the wire, and how the page of messages describes it.
@@ -16,8 +17,8 @@ _INTEGERS = tuple(np.dtype(f"<{sort}{size}") for size in (1, 2, 4, 8) for sort i
 
 
 class ValueRange(NamedTuple):
-    """A range of values, both ends included. Its values are finite unless `low` is -inf; that range
-    has every double, NaN too.
+    """A range of values in a record field, with both ends. The values are finite unless `low` is
+    -inf; that range contains every double, and NaN.
 
     limit: the name of a limit of the instance, such as the number of topics, or "". The values are
     below this limit too. Limits are sizes of the state.
@@ -25,7 +26,7 @@ class ValueRange(NamedTuple):
 
     low: float
     high: float
-    whole: bool = True  # only whole numbers; in `reals` too
+    whole: bool = True  # True: only whole numbers, also in `reals`
     limit: str = ""
 
     @property
@@ -34,7 +35,9 @@ class ValueRange(NamedTuple):
         return self.low > -np.inf
 
     def holds(self, values: npt.NDArray[Any]) -> bool:
-        """Return whether the range holds all of these values under any limits of an instance."""
+        """Return whether the value range contains all these values, under any limits of an
+        instance.
+        """
         within: npt.NDArray[np.bool_] = (values >= self.low) & (values <= self.high)
         return bool(within.all()) or not self.finite
 
@@ -68,7 +71,7 @@ def real(low: float, high: float) -> ValueRange:
 def below(limit: str, most: float = _MOST_I4, *, or_none: bool = False) -> ValueRange:
     """Return the range of an index: from 0 to just below a limit that an instance gives.
 
-    most: the largest index under every limit, so that the form on the wire is fixed. or_none: the
+    most: largest index under any limit, which fixes the form on the wire. or_none: whether the
     range begins with -1, which stands for no index.
     """
     return ValueRange(-1.0 if or_none else 0.0, most, limit=limit)
@@ -78,12 +81,12 @@ NODE = whole(0, _MOST_I4)  # a node id
 NODE_OR_NONE = whole(-1, _MOST_I4)
 NUMBER = whole(0, _MOST_I4)
 NUMBER_OR_NONE = whole(-1, _MOST_I4)
-COUNT = whole(0, _MOST_I4 - 1)  # one more is still an integer of a record
-BITS = whole(-(2.0**31), _MOST_I4)  # 32 bits that are no number
+COUNT = whole(0, _MOST_I4 - 1)  # this number plus 1 is still an integer of a record
+BITS = whole(-(2.0**31), _MOST_I4)  # 32 bits without a meaning as a number
 BYTE = whole(0, 255)
 SWITCH = whole(0, 1)  # false or true
-REAL = real(-1e300, 1e300)  # a difference of two is finite
-DOUBLE = real(-np.inf, np.inf)  # any double; NaN stands for none
+REAL = real(-1e300, 1e300)  # the difference of two such values is finite
+DOUBLE = real(-np.inf, np.inf)  # any double; NaN stands for no value
 SHARE = real(0.0, 1.0)
 SECONDS = real(-1e15, 1e15)  # a time; below 1e9 s, doubles resolve a microsecond
 AGE_S = real(0.0, 1e15)  # seconds

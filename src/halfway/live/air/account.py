@@ -5,11 +5,9 @@ from typing import NamedTuple
 
 
 class Account(NamedTuple):
-    """The account of an air, two sums with two sides: copies that the bridge made, copies that were
-    heard.
-    """
+    """The account of an air: two sums, copies that the bridge made and copies that were heard."""
 
-    sent: int  # copies: one of a datagram to a node, n - 1 of one to the discovery group
+    sent: int  # copies: 1 for a datagram to a node, n - 1 to the discovery group
     by_the_air: int  # heard, lost, split or out of reach
     heard: int  # duplicates included
     by_the_nodes: int  # received, dropped for want of room, or still in the queue
@@ -25,7 +23,7 @@ def account(
 ) -> Account:
     """Return the account of n nodes, from `AirHost.datagrams`, `Air.counts` and `Air.close`.
 
-    It is exact once nothing is on its way.
+    The account is exact when no datagram is on its way.
     """
     copies = air["to_groups"]
     to_groups = copies // max(n - 1, 1)

@@ -2,8 +2,9 @@
 which.
 
 Rules of the kernel make loss, duplicates and partitions. A program in the relay makes delay, jitter
-and reordering, because few kernels have a queue that delays. All of it is gone when the process
-that made it ends. No interface of the machine is touched, and no datagram leaves the namespaces.
+and reordering, because few kernels have a queue that delays. The kernel removes the air when the
+process that made it ends. The air changes no interface of the machine, and no datagram leaves the
+namespaces.
 """
 
 import contextlib
@@ -62,7 +63,7 @@ class Air:
         self.close()
 
     def close(self) -> dict[str, int]:
-        """Release all resources of the air; return what its queue counted. A second call has no
+        """Release all resources of the air; return the counts of its queue. A second call has no
         effect.
         """
         counts: dict[str, int] = {}

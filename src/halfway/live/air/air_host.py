@@ -1,12 +1,13 @@
 """Live nodes on the air, all in one process: each has a socket in its own namespace.
 
-The air is sealed, so that the nodes need no keys; they accept datagrams of the air only.
+The air is sealed, so the nodes need no keys. They accept datagrams of the air only.
 """
 
 import asyncio
 import socket
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +18,11 @@ from halfway.core.options import Value
 from halfway.live.air.air import Air
 from halfway.live.air.wiring import SUBNET, Pair
 from halfway.live.drops import Drop
+from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
+from halfway.live.runtime.journal_parts import journal_of
 from halfway.live.runtime.node import MeshNode
 from halfway.live.runtime.node_identity import faced
 from halfway.live.runtime.settings import GROUP
@@ -33,7 +36,11 @@ _POLL_S = 0.02
 
 
 class AirSettings(NamedTuple):
-    """The settings of all nodes on the air. compiled: whether they run machine code."""
+    """The settings of all nodes on the air.
+
+    compiled: whether they run machine code. state: a folder for the journals of kept events, or
+    None.
+    """
 
     system: str
     options: Mapping[str, Value] = {}
@@ -42,6 +49,7 @@ class AirSettings(NamedTuple):
     compiled: bool = True
     log: int = 0  # records of each node that wait for a trace
     limits: Limits = DEFAULT
+    state: Path | None = None
 
 
 class AirHost:
@@ -55,6 +63,7 @@ class AirHost:
         self.air, self.settings = air, settings
         self.nodes: list[MeshNode] = []
         self.scheduler: Scheduler
+        self._journals: list[NodeJournal] = []
         self._groups: list[socket.socket] = []
         self.group_received = 0  # datagrams to the discovery group
         self._replaced = Counter[str]()  # datagrams of nodes that were replaced
@@ -65,9 +74,12 @@ class AirHost:
         try:
             for place in range(self.air.n):
                 self.nodes.append(self._made(place, incarnation=1))
+                self._remember(place)
                 self._listen(place)
             for node in self.nodes:
                 node.start()
+                if node.kept is not None:
+                    node.kept.start()
         except BaseException:
             await self.close()
             raise
@@ -84,13 +96,17 @@ class AirHost:
         self._groups = []
         for node in self.nodes:
             node.stop()
+        for journal in self._journals:
+            await journal.close()
+        self._journals = []
         self.scheduler.close()
 
     async def quiet(self, most_s: float) -> bool:
         """Stop the links of all nodes on the air, and wait until no datagram is on its way.
 
-        Return False if one still is after most_s seconds. The nodes say goodbye, and the air loses
-        nothing from then on, so that every node hears the goodbyes. Afterwards `account` is exact.
+        Return False if a datagram is still on its way after most_s seconds. The nodes say goodbye,
+        and the air loses nothing from then on, so that every node hears the goodbyes. Afterwards
+        `account` is exact.
         """
         self.air.set_loss(0.0)
         for node in self.nodes:
@@ -114,8 +130,8 @@ class AirHost:
         return dict(found) | {"received by groups": self.group_received}
 
     async def linked(self, pairs: Iterable[Pair], most_s: float) -> float:
-        """Wait until both ends of all pairs on the air are neighbours; return the seconds, or inf
-        if they are not after most_s seconds.
+        """Wait until all pairs on the air are neighbours at both ends; return the seconds, or inf
+        after most_s seconds.
         """
         begun = self.scheduler.now()
         waiting = {pair for pair in pairs if not self._are_linked(pair)}
@@ -127,8 +143,8 @@ class AirHost:
         return self.scheduler.now() - begun
 
     def stun(self, place: int) -> None:
-        """Drop everything that waits at a node, as a crash does; the air must cut the node off as
-        well.
+        """Drop all waiting records of a node on the air, as a crash does; the air must cut the node
+        off as well.
         """
         self.nodes[place].driver.restart()
 
@@ -142,7 +158,7 @@ class AirHost:
         """Bring a node of the air host back without its memory; return the node in its next
         incarnation.
 
-        The air still cuts it off, so that the end of the old one is not heard.
+        The air still cuts the node off, so that no node hears the end of the old incarnation.
         """
         old = self.nodes[place]
         old.stop()
@@ -153,6 +169,12 @@ class AirHost:
         self._hear_group(place, group)
         self.nodes[place].start()
         return self.nodes[place]
+
+    def _remember(self, place: int) -> None:
+        """Give a node on the air a journal, if the nodes have a folder."""
+        if self.settings.state is not None:
+            folder = self.settings.state / str(place)
+            self._journals.append(journal_of(self.nodes[place], folder, self.scheduler))
 
     def _are_linked(self, pair: Pair) -> bool:
         one, other = (self.nodes[place] for place in pair)
@@ -203,8 +225,8 @@ class AirHost:
 
 
 def datagrams_of(node: MeshNode) -> dict[str, int]:
-    """Return the datagrams that a node on the air sent and received, and that the kernel dropped
-    there.
+    """Return the datagrams that a node on the air sent and received, and those that the kernel
+    dropped at its socket.
     """
     node.endpoint.count_kernel_drops()
     dropped = node.drops.by_reason().get(Drop.KERNEL, 0)

@@ -29,7 +29,7 @@ _AS_ROOT = "run it as root, or in `unshare -rn` where users may make namespaces"
 class Namespace:
     """A network namespace, used as `with Namespace() as one`; `close` releases it.
 
-    Raises Problem if this process may make none.
+    Raises Problem if this process may not make a namespace.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Namespace:
             os.close(home)
 
     def run(self, command: Sequence[str], lines: Sequence[str]) -> str:
-        """Run a program in the namespace with lines on its stdin; return what it printed.
+        """Run a program in the namespace with lines on its stdin; return its output.
 
         Raises Problem with its first error.
         """
@@ -93,10 +93,10 @@ class Namespace:
 
 
 def complete_checksums(namespace: Namespace, interface: str) -> None:
-    """Let the kernel complete the checksums of what leaves a namespace by an interface.
+    """Let the kernel complete the checksums of packets that leave a namespace by an interface.
 
     Otherwise the kernel leaves the checksum to the device, and a program between the nodes passes
-    on a wrong checksum. Raises Problem where the interface refuses it.
+    on a wrong checksum. Raises Problem if the interface refuses this setting.
     """
     value = array.array("I", (_SET_CHECKSUMS, 0))
     request = struct.pack("16sP", interface.encode(), value.buffer_info()[0])
@@ -117,7 +117,9 @@ def check_tools() -> None:
 
 
 def why_not() -> tuple[str, str]:
-    """Return why this process cannot create an air, and what to do; two empty texts if it can."""
+    """Return the reason why this process cannot create an air, and a remedy; two empty texts if it
+    can.
+    """
     try:
         check_tools()
         with Namespace() as one:

@@ -1,7 +1,7 @@
 """The frame queue of the air: a program in the relay namespace that delays each frame.
 
-`python -m halfway.live.air.queue` runs it; it reads its settings from the first line of stdin, and
-ends when stdin ends. Frames that are kept for different times overtake each other.
+`python -m halfway.live.air.queue` runs it; the program reads its settings from the first line of
+stdin, and ends when stdin ends. Frames with different delays overtake each other.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _FRAME = 65_536
 _DRAIN = 256
 _BLOCK = 4096  # random numbers drawn at a time
 _OUTGOING = 4
-# Accept a frame that came in by an interface of odd index: those towards the hub.
+# Accept a frame that came in by an interface with an odd index. These interfaces lead to the hub.
 _FILTER = (
     (0x20, 0, 0, 0xFFFFF004), (0x15, 3, 0, _OUTGOING), (0x20, 0, 0, 0xFFFFF008),
     (0x45, 0, 1, 1), (0x06, 0, 0, 0xFFFFFFFF), (0x06, 0, 0, 0),
@@ -46,7 +46,7 @@ class Delay(NamedTuple):
 
 
 class FrameQueue:
-    """The frames that the air's relay delays, each with the time at which it is sent on."""
+    """The frames that the relay of the air delays, each with the time at which it leaves."""
 
     def __init__(self, delay: Delay) -> None:
         self._delay = delay
@@ -100,7 +100,9 @@ def relay_socket() -> socket.socket:
 
 
 def run(delay: Delay) -> dict[str, int]:
-    """Relay frames until stdin ends; return how many arrived, left, waited and were lost."""
+    """Relay frames of the air until stdin ends; return the numbers of arrived, sent, waiting and
+    lost frames.
+    """
     queue, sock = FrameQueue(delay), relay_socket()
     counts = {"queued": 0, "passed on": 0}
     watch = selectors.DefaultSelector()
@@ -124,7 +126,7 @@ def run(delay: Delay) -> dict[str, int]:
 
 
 def _take(sock: socket.socket, queue: FrameQueue) -> int:
-    """Queue the frames that wait at the relay's socket; return how many."""
+    """Queue the frames that wait at the socket of the air's relay; return their number."""
     for count in range(_DRAIN):
         try:
             frame, (came_by, *_) = sock.recvfrom(_FRAME)

@@ -1,8 +1,9 @@
 """The commands that wire the air, as lines for the programs `ip`, `bridge` and `nft`.
 
-Every node has an interface `air0` in its own namespace. Its frames pass the relay on their way to
-the hub, whose bridge has one port for each node. The set `links` of the bridge's filter says which
-node hears which. On their way back they pass the relay again, where a program may keep them.
+Every node has an interface `air0` in its own namespace. The frames of the node pass the relay on
+their way to the hub, whose bridge has one port for each node. The set `links` in the bridge's
+filter lists which node hears which. On the way back, the frames pass the relay again, where a
+program may delay them.
 
     node k: air0 === d_k :relay: q_k === p_k :hub: bridge and filter
 """
@@ -11,9 +12,9 @@ from collections.abc import Iterable, Iterator
 
 SUBNET, NETWORK_BITS = "10.71.", 16
 LOSS_STEPS = 1_000_000  # the resolution of a share
-DELAYED, STRAIGHT = "drop", "fwd to"  # what the kernel does with a frame that the relay may keep
+DELAYED, STRAIGHT = "drop", "fwd to"  # action of the kernel on a frame that the relay may keep
 COUNTERS = ("heard", "lost", "split", "out_of_reach", "to_groups")
-Pair = tuple[int, int]  # who sends, who hears
+Pair = tuple[int, int]  # sender, hearer
 
 
 def address(node: int) -> str:
@@ -34,8 +35,9 @@ def hub_lines() -> list[str]:
 def relay_lines(hub: str, nodes: list[str]) -> Iterator[str]:
     """Yield the `ip` lines that create all pairs of interfaces in the air's relay.
 
-    hub, nodes: paths of their namespaces. Interfaces towards the hub have odd indices there, so
-    that the filter of one socket can distinguish them from those towards the nodes.
+    hub, nodes: paths of their namespaces. In the relay, interfaces towards the hub have odd
+    indices, so that the filter of one socket can distinguish them from interfaces towards the
+    nodes.
     """
     for k, path in enumerate(nodes):
         yield f"link add name q{k} index {2 * k + 11} type veth peer name p{k} netns {hub}"
@@ -53,13 +55,17 @@ def port_lines(n: int) -> Iterator[str]:
 
 
 def forwarding_lines(n: int) -> Iterator[str]:
-    """Yield the `bridge` lines that say where each node is, so that nothing is flooded."""
+    """Yield the `bridge` lines that fix the port of each node, so that the bridge floods no
+    frame.
+    """
     for k in range(n):
         yield f"fdb replace {hardware_address(k)} dev p{k} master static"
 
 
 def node_lines(node: int, n: int) -> Iterator[str]:
-    """Yield the `ip` lines that give a node its address, and the addresses of the others."""
+    """Yield the `ip` lines that give a node on the air its address, and the addresses of the
+    others.
+    """
     yield "link set lo up"
     yield f"address add {address(node)}/{NETWORK_BITS} dev air0"
     yield "link set air0 up"

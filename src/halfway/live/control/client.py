@@ -22,9 +22,10 @@ START_ONE = "start one with `halfway node`"
 
 
 def chosen(name: str = "") -> ControlSocket | None:
-    """Return the control socket of the process with a name; without a name, of the oldest process.
+    """Return the control socket of the process with a name; without a name, the one of the oldest
+    process.
 
-    None if no process runs. Raises Problem if none has that name.
+    None if no process runs. Raises Problem if no process has that name.
     """
     places = running()
     if not name:
@@ -51,7 +52,7 @@ def ask(
     """Send a request to a control socket and yield the answers. Raises Problem if the node refuses
     or ends.
 
-    every_s: yield None after each time of this length in which nothing came.
+    every_s: yield None after each such time in seconds without an answer.
     """
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(_CONNECT_S)
@@ -60,7 +61,7 @@ def ask(
         except OSError:
             raise Problem(f"node = {place.name}: it has ended", remedy=START_ONE) from None
         sock.settimeout(every_s)
-        with contextlib.suppress(BrokenPipeError):  # a node that refuses has said why
+        with contextlib.suppress(BrokenPipeError):  # the refusal of a node has the reason
             sock.sendall(line(request))
         for whole in _lines(sock):
             answer = None if whole is None else ANSWERS.decode(whole)

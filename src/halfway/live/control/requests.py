@@ -1,4 +1,4 @@
-"""The requests and answers of the control socket: one JSON object a line.
+"""The requests and answers of the control socket, each a JSON object on one line.
 
 A client connects, writes one request, and reads answers until the node closes the connection.
 """
@@ -14,7 +14,7 @@ MOST_LINE = 1 << 20  # bytes of a line
 
 
 class _Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
-    """A control request to a named node of a process, by default its first."""
+    """A control request to a node of a process; without a name, to its first node."""
 
     node: str = ""
 
@@ -58,7 +58,7 @@ class RouteRequest(_Request, frozen=True, tag="route"):
     """A request for the route to a node, or of a topic's event; each hop is an answer `Hopped`,
     then `Done`.
 
-    is_topic: whether `to` is a topic. It is a topic as well if no node of that name answers.
+    is_topic: whether `to` is a topic. If no node of that name answers, `to` is taken as a topic.
     """
 
     to: str = ""
@@ -67,7 +67,7 @@ class RouteRequest(_Request, frozen=True, tag="route"):
 
 
 class Hopped(msgspec.Struct, frozen=True, tag_field="answer", tag="hop"):
-    """The answer of one node on a route: what it did, and the seconds there and back."""
+    """The answer of one node on a route: its action, and the seconds there and back."""
 
     node: int
     name: str
@@ -78,8 +78,8 @@ class Hopped(msgspec.Struct, frozen=True, tag_field="answer", tag="hop"):
     subscriptions: int
 
     def after(self, before: "Hopped | None") -> "Hopped":
-        """Return the answer of a control request joined with the hops and the time of its first
-        answer.
+        """Return this control answer, joined with the hops and the time of the first answer of its
+        node.
         """
         if before is None:
             return self
@@ -87,12 +87,12 @@ class Hopped(msgspec.Struct, frozen=True, tag_field="answer", tag="hop"):
 
 
 class Routed(msgspec.Struct, frozen=True, tag_field="answer", tag="routed"):
-    """The last answer of a route request: what was asked for, and how many nodes could have
+    """The last answer of a route request: its target, and the number of nodes that could have
     answered.
     """
 
     is_topic: bool
-    node: int  # that began
+    node: int  # answers that began
     neighbours: int
     heard: int
 

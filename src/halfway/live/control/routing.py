@@ -9,13 +9,14 @@ from halfway.live.runtime.node import MeshNode
 from halfway.live.runtime.routes import HERE, Hop
 
 _MOST_S = 60.0
-_SEARCHES = 4  # for a node, before its name is taken as a topic: a link may lose a frame
-_SEARCH_S = 0.4  # of one search
-_QUIET_S = 0.5  # after the node that was searched for has answered
+_SEARCHES = 4  # searches for a node before its name is taken as a topic: frames get lost
+_SEARCH_S = 0.4  # seconds of one search
+MOST_ANSWERS = 1024  # answers to one request that wait
+_QUIET_S = 0.5  # seconds after the answer of the target
 
 
 async def route(node: MeshNode, request: RouteRequest) -> AsyncIterator[Hopped | Routed]:
-    """Yield each hop when its answer comes, and at the end what was asked for.
+    """Yield each hop of a route when its answer arrives, and at the end the target of the request.
 
     Raises Refusal for a text that is no topic, or for a topic that the node may not publish on.
     """
@@ -38,10 +39,10 @@ async def route(node: MeshNode, request: RouteRequest) -> AsyncIterator[Hopped |
 
 
 async def _searched(name: str, seconds: float, answers: "_Answers") -> AsyncIterator[Hopped]:
-    """Yield the first answer of each node to up to four searches for a node, one after the other.
+    """Yield the first answer of each node to up to four searches for a node, one after another.
 
-    A search ends after its seconds, or half a second after the node has answered, which ends the
-    searches. Answers to an earlier search count.
+    A search ends after its seconds. Half a second after the answer of the target, all searches end.
+    Answers to an earlier search count.
     """
     seen = set[int]()
     for _ in range(_SEARCHES):
@@ -63,12 +64,12 @@ class _Answers:
 
     def __init__(self, node: MeshNode, ends: contextlib.ExitStack) -> None:
         self._node, self._ends = node, ends
-        self._queue = asyncio.Queue[Hopped]()
+        self._queue = asyncio.Queue[Hopped](MOST_ANSWERS)
         self._loop = asyncio.get_running_loop()
         self._until = 0.0
 
     def search(self, name: str) -> None:
-        """Search for a node."""
+        """Search for the node of a route request."""
         key = self._node.routes.search(name, self._node.identity.incarnation, self._take)
         self._ends.callback(self._node.routes.end, key)
         self._node.links.flush()
@@ -79,9 +80,11 @@ class _Answers:
             self._ends.callback(self._node.routes.end, key)
 
     def _take(self, hop: Hop, there_and_back_s: float) -> None:
-        self._queue.put_nowait(Hopped(
-            hop.node, hop.name, hop.parent, hop.hops, there_and_back_s, hop.why, hop.subscriptions
-        ))  # fmt: skip
+        if not self._queue.full():
+            self._queue.put_nowait(Hopped(
+                hop.node, hop.name, hop.parent, hop.hops, there_and_back_s, hop.why,
+                hop.subscriptions,
+            ))  # fmt: skip
 
     def end_in(self, seconds: float) -> None:
         """End the wait for answers after these seconds from now."""

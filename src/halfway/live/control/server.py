@@ -1,7 +1,7 @@
-"""The control server, which passes requests of local commands to the nodes of its process.
+"""The control server, which passes the requests of local commands to the nodes of its process.
 
-Every connection has a bounded queue. A subscriber that does not read loses its own events only, and
-they are counted.
+Every connection has a bounded queue. A subscriber that does not read loses only its own events, and
+the server counts the losses.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
 
 QUEUE = 1024  # events that wait for one connection
-MOST_CONNECTIONS = 256  # at a time; a further one is refused
+MOST_CONNECTIONS = 256  # connections at a time; a further one is refused
 _TOO_MANY = f"this process serves {MOST_CONNECTIONS} commands already"
 _PING_S = 2.0
 _POLL_S = 0.02
@@ -90,7 +90,8 @@ class ControlServer:
         assert task is not None
         self._connections.add(task)
         try:
-            # The client may go at any time, and a node that ends cancels this task.
+            # The client may close the connection at any time, and a node that ends cancels this
+            # task.
             with contextlib.suppress(ConnectionError, asyncio.CancelledError):
                 if len(self._connections) <= MOST_CONNECTIONS:
                     await self._serve(reader, writer)
@@ -121,7 +122,7 @@ class ControlServer:
             await _answer(writer, RefusedAnswer(str(refusal)))
 
     async def _once(self, node: MeshNode, request: object) -> Answer:
-        """Return the control server's answer to a request that has one."""
+        """Return the control server's answer to a request that has exactly one answer."""
         if isinstance(request, PublishRequest):
             await _wait_for_neighbour(node, request.link_s)
             for payload in request.payloads:

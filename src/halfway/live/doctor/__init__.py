@@ -1,1 +1,1 @@
-"""The checks of `halfway doctor`: what a live node finds on this machine, and what to do."""
+"""The checks of `halfway doctor`: what a live node needs of this machine, and remedies."""

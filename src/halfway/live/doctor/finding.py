@@ -1,4 +1,4 @@
-"""The form of a finding of `halfway doctor`: what was checked, what was found, what to do."""
+"""The form of a finding of `halfway doctor`: the subject of a check, the result, and a remedy."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -11,12 +11,12 @@ class State(StrEnum):
     """The state of a finding: good, a note, or a failure."""
 
     OK = "ok"
-    NOTE = "note"  # Halfway works without it, or works better with it
+    NOTE = "note"  # Halfway works without the checked thing, or better with it
     FAILED = "failed"  # Halfway does not work here
 
 
 class Finding(NamedTuple):
-    """A finding: the thing checked, its state, what was found, and what to do."""
+    """A finding of `halfway doctor`: the checked thing, its state, a text, and a remedy."""
 
     name: str
     state: State
@@ -30,17 +30,17 @@ def ok(name: str, found: str) -> Finding:
 
 
 def note(name: str, found: str, do: str) -> Finding:
-    """Return a finding that something optional is missing."""
+    """Return the finding that something optional is missing."""
     return Finding(name, State.NOTE, found, do)
 
 
 def failed(name: str, found: str, do: str) -> Finding:
-    """Return a finding that something necessary is missing."""
+    """Return the finding that something necessary is missing."""
     return Finding(name, State.FAILED, found, do)
 
 
 def checked(name: str, check: Callable[[], Finding]) -> Finding:
-    """Return the finding of a check; an error in the check gives a finding too."""
+    """Return the finding of a check; an error in the check also gives a finding."""
     try:
         return check()
     except Problem as problem:

@@ -15,8 +15,8 @@ from halfway.live.runtime.settings import Settings
 
 _DAY_S = 86_400.0
 _SOON_DAYS = 14.0
-_BUILT_S = 1_735_689_600.0  # 2025: a clock that is earlier was never set
-_CLOCK_ERROR = 5  # of adjtimex: the clock is not synchronised
+_BUILT_S = 1_735_689_600.0  # begin of 2025: a clock that shows an earlier time was never set
+_CLOCK_ERROR = 5  # result of adjtimex: the clock is not synchronised
 _TIMEX_BYTES = 1024  # more than the structure of any architecture
 _SYNCS = 16
 _SLOW_S = 0.01
@@ -25,7 +25,8 @@ _CIPHERS = {AES_GCM: "AES-256-GCM", CHACHA20: "ChaCha20-Poly1305"}
 
 
 def keys(certificate: Path | None, key: Path | None) -> Finding:
-    """Check a node's two key files; without them, find the cipher that keys would use here.
+    """Check the two key files of a node for `halfway doctor`; without files, find the cipher that
+    keys would use.
 
     Raises Problem for a file that is no certificate or key, or for a certificate that is not valid.
     """
@@ -42,7 +43,9 @@ def keys(certificate: Path | None, key: Path | None) -> Finding:
 
 
 def clock() -> Finding:
-    """Check that the clock is set and synchronised, because certificates expire."""
+    """Check for `halfway doctor` that the clock is set and synchronised, because certificates
+    expire.
+    """
     name, now = "clock", time.time()
     day = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now))
     if now < _BUILT_S:
@@ -54,8 +57,8 @@ def clock() -> Finding:
 
 
 def disk(state: Path | None) -> Finding:
-    """Check the disk for `halfway doctor`: measure how long a sync of a record takes, which delays
-    each acknowledgement.
+    """Check the disk for `halfway doctor`: measure the time of one sync, which delays each
+    acknowledgement.
     """
     folder = state or Path(tempfile.gettempdir())
     name, taken = "disk", []
@@ -74,7 +77,7 @@ def disk(state: Path | None) -> Finding:
 
 
 def compile_cache() -> Finding:
-    """Check that the compile cache is writable, and how large it is."""
+    """Check for `halfway doctor` that the compile cache is writable, and measure its size."""
     name = "compile cache"
     if CACHE_FOLDER.name.startswith(_TEMPORARY):
         found = "no folder can be written: each command compiles anew, for up to a minute"

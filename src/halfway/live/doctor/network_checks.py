@@ -15,8 +15,8 @@ _WAIT_S = 1.0
 
 
 def sockets() -> Finding:
-    """Check sockets for `halfway doctor`: send a datagram of full size over loopback, and ask which
-    buffer the kernel grants.
+    """Check sockets for `halfway doctor`: send a full datagram over loopback, and read the buffer
+    that the kernel grants.
     """
     name = "sockets"
     with contextlib.closing(bound(LOOPBACK, 0)) as sock:
@@ -26,7 +26,7 @@ def sockets() -> Finding:
             sock.recv(DEFAULT.mtu)
         except TimeoutError:
             return failed(name, "a datagram to loopback does not arrive", "allow UDP on loopback")
-        # Linux counts its own overhead, and reports twice what it grants.
+        # Linux adds its own overhead, and reports twice the granted size.
         granted = sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
     if granted < BUFFER:
         found = f"UDP works; the kernel keeps {granted >> 10} KiB a socket, and drops above it"
@@ -49,7 +49,7 @@ def multicast() -> Finding:
             heard.settimeout(_WAIT_S)
             sender.sendto(b"halfway doctor", GROUP)
             source = None
-            while source != sender.getsockname():  # a node that runs here uses the group as well
+            while source != sender.getsockname():  # a running node uses the group as well
                 source = heard.recvfrom(2048)[1]
     except OSError as error:
         why = "a datagram does not arrive" if isinstance(error, TimeoutError) else error.strerror
@@ -58,13 +58,15 @@ def multicast() -> Finding:
 
 
 def control() -> Finding:
-    """Check the folder of control sockets, and list the nodes that run."""
+    """Check the folder of control sockets for `halfway doctor`, and list the running nodes."""
     where, names = folder(), [place.name for place in running()]
     return ok("commands", f"{where}; running: {', '.join(names) or 'no node'}")
 
 
 def namespaces() -> Finding:
-    """Create a network namespace on trial, as `halfway testbed` needs them."""
+    """Create a network namespace on trial for `halfway doctor`, because `halfway testbed` needs
+    them.
+    """
     why, do = why_not()
     if why:
         return note("namespaces", f"`halfway testbed` does not run here: {why}", do)

@@ -1,7 +1,7 @@
 """The bodies of events at a live node: topic, payload and properties, which records do not hold.
 
-A record of an event has its id alone. A node keeps the bodies of the events that it handled, a
-bounded number of them, because it passes them on, and because a neighbour may ask for one.
+A record has only the id of an event. A node keeps a bounded number of bodies of handled events,
+because it passes them on, and because a neighbour may ask for a body.
 """
 
 import hashlib
@@ -23,16 +23,18 @@ _ODD = 0x9E3779B97F4A7C15
 
 
 class StreamPlace(NamedTuple):
-    """The number of a kept event in its stream: its publisher's kept events on its topic."""
+    """The number of a kept event in its stream, which has the kept events of one publisher on one
+    topic.
+    """
 
     epoch: int  # 32 bits, of the publisher's journal
     number: int  # from 1, without gaps
-    stream_age_s: float  # of the stream when the event was published; inf: not known
+    stream_age_s: float  # age of the stream at the publication; inf: not known
 
 
 class EventBody(NamedTuple):
-    """The body of an event. Bodies with one publication number count as one event to
-    applications.
+    """The body of an event; applications count bodies with one publication number as one event.
+    Times are in seconds.
     """
 
     topic: str
@@ -40,11 +42,11 @@ class EventBody(NamedTuple):
     publication: int
     level: Level
     retain: bool
-    expiry_s: float  # from its publication; inf: never
+    expiry_s: float  # lifetime from the publication; inf: no end
     properties: bytes
     born: float  # when it was published, by this node's clock
     place: StreamPlace | None = None  # of an event of level `kept`
-    probe: bool = False  # the nodes on its way report, and no application receives it
+    probe: bool = False  # True: a probe, which no application receives
 
     def is_over(self, now: float) -> bool:
         """Return whether the event of a body has expired."""
@@ -111,9 +113,10 @@ def decoded(data: bytes, now: float) -> EventBody:
 
 
 def identity_of(key: EventKey, body: EventBody) -> EventKey:
-    """Return the identity of an event body for applications: publisher, epoch, number.
+    """Return the identity of an event body for applications: publisher, epoch and number.
 
-    It is equal on all nodes, also for a kept event that a publisher sends again after a start.
+    The identity is equal on all nodes, also for a kept event that its publisher sends again after a
+    start.
     """
     if body.place is None:
         return key[0], key[1], body.publication
@@ -154,8 +157,8 @@ class BodyTable:
         return found
 
     def add(self, key: EventKey, body: EventBody) -> list[EventKey]:
-        """Keep a body unless its event has one; return the events whose bodies were dropped
-        for it.
+        """Keep the body of an event without a body; return the events whose bodies were dropped for
+        it.
         """
         gone: list[EventKey] = []
         if key in self._bodies:

@@ -1,8 +1,8 @@
-"""Retained values at a live node: the last value of each topic.
+"""The retained values at a live node: the last value of each topic, on any system.
 
-They spread from neighbour to neighbour, whatever the system is. A value has a version, a number and
-the node that gave it; the highest version counts. Two neighbours that state different digests in
-their hellos send each other what they have.
+Values spread from neighbour to neighbour, outside the system. A value has a version: a number, and
+the node that published it. The highest version counts. Two neighbours with different digests in
+their hellos send each other all their values.
 """
 
 import hashlib
@@ -37,9 +37,11 @@ class RetainedTable:
         return self._highest + 1, node_id
 
     def put(self, version: Version, body: EventBody) -> bool:
-        """Keep a retained value if it is newer than its topic's present one; return whether it was.
+        """Keep a retained value if it is newer than the present value of its topic; return whether
+        it was newer.
 
-        An empty payload ends a value. Its version stays, so that no older value comes back.
+        An empty payload ends a value. The table keeps the version, so that no older value comes
+        back.
         """
         known = self._values.get(body.topic)
         if known is not None and known[0] >= version:

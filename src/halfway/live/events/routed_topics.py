@@ -1,6 +1,4 @@
-"""Routed topics: how a live system that routes by topic sees topics, by their first two levels or
-as one.
-"""
+"""Routed topics: a live system that routes by topic knows only the first two levels of a topic."""
 
 from halfway.live.events.topic_numbers import EVERYTHING
 from halfway.live.topic_filters import is_wild
@@ -16,5 +14,6 @@ def routed_topic(topic: str) -> str:
 def routed_filter(topic_filter: str) -> str:
     """Return the routed topic that covers a subscription's filter."""
     first = topic_filter.split("/")[:_DEPTH]
-    # "a/b/#" matches "a/b" too, and "a/#" matches "a": the first is one topic, the second is not.
+    # "a/b/#" also matches "a/b", and "a/#" also matches "a". The first filter covers one routed
+    # topic, the second one does not.
     return EVERYTHING if is_wild("/".join(first)) else "/".join(first)

@@ -1,9 +1,10 @@
-"""The subscriptions of a live node's applications, and the topics that its system subscribes to for
-them.
+"""The subscriptions of a live node's applications, and the topics to which its system subscribes
+for them.
 
-A system knows topics, not wildcards. Where every node receives every event, a node matches alone:
-as soon as it meets a topic, it subscribes to it if a filter matches. Elsewhere an event is on the
-topic of its first two levels, and a filter that is wild within these levels needs all topics.
+A system knows topics, not wildcards. If every node receives every event, a node matches by itself:
+it subscribes to a topic when an event of this topic arrives and a filter matches. Otherwise the
+topic of an event is its first two levels, and a filter with a wildcard in these levels needs all
+topics.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,7 +37,7 @@ class Subscriptions:
         self._tree: FilterTree[LocalSubscription, None] = FilterTree()
         self._texts: dict[int, str] = {}  # of the topics met, by hash; where all receive all
         self._subscribed: set[int] = set()  # hashes that the system knows of
-        self._pinned: set[int] = set()  # those of them that a filter names without a wildcard
+        self._pinned: set[int] = set()  # hashes that a filter names without a wildcard
 
     def __len__(self) -> int:
         return len(self._local)
@@ -73,10 +74,10 @@ class Subscriptions:
         return self.table.number(hash64) if self._face.numbered else short(hash64)
 
     def numbers_of(self, hashes: Iterable[int], topic: str | None) -> list[int] | None:
-        """Return the numbers by which subscriptions know the topics from a neighbour, or None if
-        the table is full.
+        """Return the numbers of a neighbour's topics in this node's subscriptions, or None if the
+        table is full.
 
-        topic: the text of these topics, where an event came along.
+        topic: the text of these topics, if an event came with them.
         """
         found = []
         for hash64 in hashes:

@@ -28,9 +28,9 @@ def short(hash64: int) -> int:
 class TopicTable:
     """The topic numbers of one node, a bounded table. hashes: [topics] the 64-bit hash by number.
 
-    When all numbers are taken, a new topic takes the number of the topic that was not used for the
-    longest time, among those that are not pinned. With `keeps`, no number is ever given anew.
-    `used` has the tick of the last use of each number; machine code sets it too.
+    When all numbers are taken, a new topic takes the number of the unpinned topic that was unused
+    for the longest time. With `keeps`, no number is reused. `used` has the tick of the last use of
+    each number; machine code sets it too.
     """
 
     def __init__(self, room: int, keeps: bool) -> None:
@@ -38,16 +38,16 @@ class TopicTable:
         self.used: npt.NDArray[np.int64] = np.zeros(room + 1, np.int64)  # the last one: ticks
         self._room, self._keeps = room, keeps
         self._number: dict[int, int] = {}  # by hash
-        self._pins: dict[int, int] = {}  # hash -> how many subscriptions hold it
+        self._pins: dict[int, int] = {}  # hash -> number of subscriptions that pin the topic
         self.given_anew = 0
-        # Takes the hash and the number of a topic before another topic has the number.
+        # A callback for the hash and the number of a topic, before another topic takes the number.
         self.before_reuse: Callable[[int, int], None] = ignore
 
     def __len__(self) -> int:
         return len(self._number)
 
     def number(self, hash64: int) -> int | None:
-        """Return the number of a topic, a new one if needed, or None if the table is full."""
+        """Return the number of a topic; a new topic gets a number, or None if the table is full."""
         number = self._number.get(hash64)
         if number is None:
             number = self._free()
@@ -55,8 +55,7 @@ class TopicTable:
                 return None
             self.hashes[number] = hash64
             self._number[hash64] = number
-        self.used[-1] += 1
-        self.used[number] = self.used[-1]
+        self._use(number)
         return number
 
     def known(self, hash64: int) -> bool:
@@ -81,10 +80,16 @@ class TopicTable:
             return len(self._number)
         if self._keeps:
             return None
-        for number in np.argsort(self.used[:-1]).tolist():
+        for _ in range(self._room):
+            number = int(np.argmin(self.used[:-1]))
             hash64 = int(self.hashes[number])
             if hash64 not in self._pins:
                 self.given_anew += 1
                 self.before_reuse(hash64, self._number[hash64])
                 return self._number.pop(hash64)
+            self._use(number)  # so that no search meets this topic again soon
         return None
+
+    def _use(self, number: int) -> None:
+        self.used[-1] += 1
+        self.used[number] = self.used[-1]

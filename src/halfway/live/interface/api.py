@@ -1,5 +1,5 @@
-"""The Python interface of a live node: `halfway.live.node` with an event loop, `blocking_node`
-without.
+"""The Python interface of a live node: `halfway.live.node` for programs with an event loop,
+`blocking_node` for others.
 
 >>> import asyncio, halfway.live
 >>> async def main():
@@ -44,7 +44,9 @@ def node(
 def blocking_node(
     system: str = "flooding", *, options: Mapping[str, Value] | None = None, **settings: Any
 ) -> "BlockingNode":
-    """Return a live node for `with`, in a thread of its own; otherwise as `node`."""
+    """Return a live node for `with`, which runs in its own thread; the settings are as for
+    `node`.
+    """
     return BlockingNode(Settings(system=system, options=options or {}, **settings))
 
 
@@ -69,8 +71,8 @@ class Events:
         return await self._queue.get()
 
     def end(self) -> None:
-        """End the subscription of the Python interface; events that have arrived can still be
-        read.
+        """End the subscription; the program can still read events of the Python interface that have
+        arrived.
         """
         if self._subscription is not None:
             self._node.unsubscribe(self._subscription)
@@ -147,7 +149,7 @@ class LiveNode:
 
 
 class BlockingNode:
-    """A live node in a thread of its own, for programs without an event loop. Use `with`."""
+    """A live node in its own thread, for programs without an event loop. Use it with `with`."""
 
     def __init__(self, settings: Settings) -> None:
         self._background = BackgroundHost(settings)

@@ -33,7 +33,7 @@ class BackgroundHost:
         self.place: ControlSocket | None = None
 
     def __enter__(self) -> "BackgroundHost":
-        """Start the nodes in the background; errors of their start are raised here."""
+        """Start the nodes in the background; raise the errors of their start here."""
         self._thread.start()
         self._ready.wait()
         if self._error is not None:
@@ -47,7 +47,9 @@ class BackgroundHost:
             self._thread.join()
 
     def wait_for(self, one: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the background thread; return its result, or raise its error."""
+        """Run a coroutine in the background thread of the nodes; return its result, or raise its
+        error.
+        """
         return asyncio.run_coroutine_threadsafe(one, self._loop).result()
 
     def call(self, function: Callable[[], T]) -> T:

@@ -1,8 +1,8 @@
 """The benchmark of live nodes in this process: rate, delivery, latency, CPU time, drops.
 
 The first node publishes and all others subscribe. Every event carries its number and the time of
-its publication, so that an event counts once at a node, whatever arrives. A phase has a rate, or is
-flat out: the node publishes as long as it has room.
+its publication, so that an event counts once at a node even if copies arrive. A phase has a rate,
+or is "flat out": the node publishes as long as it has room.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ TOPIC = "bench/events"
 _STAMP = struct.Struct("<Id")  # number, seconds of the process's monotonic clock
 LEAST_BYTES, MOST_BYTES, MOST_SECONDS = _STAMP.size, 60_000, 600.0
 _LINKED_S, _QUIET_S, _SETTLE_S, _POLL_S = 30.0, 5.0, 0.5, 0.02
-_MOST_LATENCIES = 2_000_000  # of a phase; further ones count as delivered only
+_MOST_LATENCIES = 2_000_000  # latencies of a phase; further events only count as delivered
 
 
 class BenchSettings(NamedTuple):
-    """The settings of a live benchmark. rate: events a second in the first phase; the second has no
-    limit.
+    """The settings of a live benchmark. rate: events per second in the first phase; the second
+    phase has no limit.
     """
 
     system: str
@@ -71,8 +71,8 @@ class BenchPhase(NamedTuple):
 async def bench(
     settings: BenchSettings, announce: Callable[[str], None]
 ) -> AsyncIterator[BenchPhase]:  # fmt: skip
-    """Run the benchmark of live nodes and yield what each phase measured. announce: takes a text
-    for a person.
+    """Run the benchmark of live nodes, and yield the measured values of each phase. announce: a
+    function that shows a text to a person.
 
     Raises Problem if the nodes do not find each other.
     """
@@ -147,7 +147,7 @@ class _Arrivals:
 
 
 async def _linked(host: Host) -> None:
-    """Wait until every node of the benchmark has the neighbours that its process gives it."""
+    """Wait until every node of the benchmark has the neighbours that its process defines."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_LINKED_S):
             while any(
@@ -162,7 +162,9 @@ async def _linked(host: Host) -> None:
 async def _phase(
     host: Host, arrivals: _Arrivals, name: str, rate: float, settings: BenchSettings
 ) -> BenchPhase:
-    """Publish for the seconds of a benchmark phase, and wait until nothing more arrives."""
+    """Publish for the seconds of a benchmark phase, and wait until no further notification
+    arrives.
+    """
     first = arrivals.first + len(arrivals._seen[0])
     arrivals.begin(first)
     before, cpu = _counts(host), time.process_time()
@@ -185,7 +187,7 @@ async def _phase(
 async def _published(
     host: Host, first: int, rate: float, settings: BenchSettings, end: float
 ) -> int:
-    """Publish at a rate until a time; return how many events."""
+    """Publish events of the benchmark at a rate until a time; return their number."""
     node, count, begun = host.nodes[0], 0, time.monotonic()
     filler = bytes(settings.size - _STAMP.size)
     while (now := time.monotonic()) < end:
@@ -198,7 +200,9 @@ async def _published(
 
 
 async def _quiet(arrivals: _Arrivals, wanted: int) -> None:
-    """Wait until all notifications of a benchmark phase are there, or none came for some time."""
+    """Wait until all notifications of a benchmark phase have arrived, or none arrived for some
+    time.
+    """
     until, known = time.monotonic() + _QUIET_S, arrivals.delivered
     while arrivals.delivered < wanted and time.monotonic() < until:
         await asyncio.sleep(_POLL_S)

@@ -24,14 +24,14 @@ from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
 from halfway.problem import Problem
 
-# QoS 0, 1 and 2 of a node without a journal. MQTT's promise ends at the client's hop.
+# Levels for QoS 0, 1 and 2 at a node without a journal. The promise of MQTT covers only the hop of
+# the client.
 _WITHOUT_JOURNAL = (Level.BEST_EFFORT, Level.HOP, Level.HOP)
 
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """The settings of a service beside its nodes: addresses as "[HOST:]PORT", or "" for a part that
-    is not started.
+    """The settings of a service in addition to those of its nodes.
 
     mqtt, mqtt_tls: doors of the first node for clients of MQTT, plain and with TLS.
     mqtt_certificate, mqtt_key: PEM files of the door with TLS. mqtt_users: a file of users.
@@ -76,10 +76,10 @@ class Service:
         self._settings, self._offered = settings, offered
         self._stack = AsyncExitStack()
         self.host = Host(settings)
-        self.addresses: dict[str, str] = {}  # what is offered -> where
+        self.addresses: dict[str, str] = {}  # name of a part -> its address
 
     async def __aenter__(self) -> "Service":
-        """Start everything. Raises Problem, and leaves nothing open then."""
+        """Start all parts of the service. Raises Problem, and then leaves no part running."""
         access, tls = self._access(), _tls(self._offered)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self.host)

@@ -1,4 +1,5 @@
-"""The journal: what a node must not lose, in checksummed segments on disk, synced in groups.
+"""The journal of a live node: records that must not get lost, in checksummed segments on disk,
+synced in groups.
 
 `segment.py` has the form of a segment, `journal.py` the journal over a `Storage`, `storage.py` its
 files, `commit.py` the groups of an event loop, and `kept_events.py` the events of the delivery

@@ -1,4 +1,4 @@
-"""The check of a journal folder by `halfway journal`, which changes nothing."""
+"""The check of a journal folder by `halfway journal`, which changes no file."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class CheckedSegment(NamedTuple):
     records: int
     bytes: int
     bad: list[str]  # places and reasons
-    torn_bytes: int  # at the end; of a record that was not acknowledged
+    torn_bytes: int  # bytes at the end, of a record that was not acknowledged
     replaced: bool  # a later snapshot has its content
 
 

@@ -1,7 +1,8 @@
-"""Group commit in an event loop: one sync for the records of up to 2 ms, or for 64 of them.
+"""The group commit of a journal in an event loop: one sync for the records of up to 2 ms, or for 64
+records.
 
-While a group is being written in a thread, the next one gathers. So a slow disk makes larger
-groups, and the event loop never waits for the disk.
+While a thread writes a group, the next group collects records. So a slow disk makes larger groups,
+and the event loop never waits for the disk.
 """
 
 import asyncio
@@ -54,7 +55,8 @@ class GroupCommit:
                 await asyncio.shield(self._writing)
 
     async def snapshot(self, records: Callable[[], Iterable[tuple[int, bytes]]]) -> None:
-        """Replace the journal by the records of a function, which is called between two groups.
+        """Replace the journal by the records of a function, which the group commit calls between
+        two groups.
 
         Raises JournalRefusal; the journal then stays as it was.
         """
@@ -91,7 +93,7 @@ class GroupCommit:
 def _settle(group: Group, futures: list[asyncio.Future[None]]) -> None:
     for future in futures:
         if future.done():
-            continue  # its caller does not wait any more
+            continue  # the caller does not wait any more
         if group.refusal:
             future.set_exception(JournalRefusal(group.refusal))
         else:

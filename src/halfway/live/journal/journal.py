@@ -1,7 +1,8 @@
-"""The journal of a node on a `Storage`: append in groups, recover, replace by a snapshot.
+"""The journal of a node on a `Storage`: it appends records in groups, recovers, and replaces itself
+by a snapshot.
 
-A record is kept once its group has been synced. The journal does no I/O of its own and starts no
-thread: `Group.write` is the only slow call, and may run in another thread.
+A record is kept once its group has been synced. The journal does no I/O and starts no thread.
+`Group.write` is the only slow call, and may run in another thread.
 """
 
 import errno
@@ -47,11 +48,13 @@ class _Place(NamedTuple):
 
 
 class Group:
-    """A group of journal records that one sync makes safe; `write` may run in another thread."""
+    """A group of journal records that one sync writes to disk; `write` may run in another
+    thread.
+    """
 
     def __init__(self, journal: "Journal", records: list[tuple[int, bytes]]) -> None:
         self._journal, self.records = journal, records
-        self.refusal = ""  # why the records are not kept; empty if they are
+        self.refusal = ""  # reason why the records are not kept, or empty
 
     def write(self) -> None:
         """Write and sync a group of journal records. Never raises OSError; `refusal` has the
@@ -63,8 +66,8 @@ class Group:
 class Journal:
     """The journal in a storage. random: a source of markers, such as os.urandom.
 
-    segment_bytes: a segment of this size is followed by the next. most_bytes: of all segments.
-    Call `recover` once, before the first append.
+    segment_bytes: size at which a new segment begins. most_bytes: limit of all segments. Call
+    `recover` once, before the first append.
     """
 
     def __init__(
@@ -79,9 +82,9 @@ class Journal:
         self._total = 0
         self._pending: list[tuple[int, bytes]] = []
         self._pending_bytes = 0
-        self.snapshot_bytes = 0  # of the last snapshot
+        self.snapshot_bytes = 0  # bytes of the last snapshot
         self.failed = False  # after an error of the disk nothing more is acknowledged
-        self.problems: list[str] = []  # what recovery found damaged: segment, place, reason
+        self.problems: list[str] = []  # damage that recovery found: segment, place, reason
 
     @property
     def size(self) -> int:
@@ -117,10 +120,11 @@ class Journal:
             yield from ((one.kind, one.data) for one in scan.records if one.kind != END_OF_SNAPSHOT)
 
     def append(self, kind: int, data: bytes, *, spare: bool = False) -> None:
-        """Add a record to the journal's next group, which keeps it once written. kind: 1 to 255.
+        """Add a record to the next group of the journal; the record is kept once this group is
+        written. kind: 1 to 255.
 
-        spare: the record may use the last sixteenth of the space, because it makes others needless.
-        Raises JournalRefusal, and then keeps nothing.
+        spare: whether the record may use the last sixteenth of the space, because it makes other
+        records needless. Raises JournalRefusal, and then keeps nothing.
         """
         if not 0 < kind < 256:
             raise ValueError(f"kind = {kind}: expected 1 to 255")
@@ -206,8 +210,8 @@ class Journal:
         """Append to a segment and sync; return the reason of a failure. A full disk leaves the
         segment as it was.
 
-        Any other error is final. After a failed sync a disk may have dropped what it was given, and
-        report success later. So nothing is acknowledged until a new start reads what is there.
+        Any other error is final. After a failed sync, a disk may have dropped data and may report
+        success later. So the journal acknowledges nothing until a new start has read the segments.
         """
         try:
             self._storage.append(name, data)
@@ -220,7 +224,9 @@ class Journal:
         return ""
 
     def _undone(self, name: str, begin: int) -> str:
-        """Cut the journal behind its last whole group, since a full disk took a part of one."""
+        """Cut the journal behind its last whole group, because a full disk took only a part of a
+        group.
+        """
         try:
             if begin:
                 self._storage.truncate(name, begin)
@@ -237,7 +243,7 @@ class Journal:
     def _take_over(self, name: str, scan: Scan, rest: int, *, last: bool) -> None:
         """Count a journal segment that recovery has read; continue the last one if it is sound.
 
-        rest: bytes behind the last sound record. They are a torn tail only in the last segment.
+        rest: bytes behind the last sound record. In the last segment they are a torn tail.
         """
         size = scan.end
         self._sizes[name] = size
@@ -270,7 +276,7 @@ def _first_needed(storage: Storage, names: list[str]) -> int:
 def _is_unfinished(scan: Scan) -> bool:
     """Return whether the last segment has a torn header or an incomplete snapshot.
 
-    What the snapshot was to replace is still there.
+    The segments before an incomplete snapshot still exist.
     """
     if scan.segment is None:
         return not scan.records

@@ -1,9 +1,10 @@
-"""The kept events of a node (delivery level "kept"): on disk until acknowledged, delivered once.
+"""The kept events of a node (delivery level "kept"), which are on disk until they are acknowledged.
 
-A stream is what one publisher publishes on one topic; its events have the numbers 1, 2, 3, …
-A publisher keeps an event until it is acknowledged or expires, and its heartbeats name the range
-that it has. A reader finds from heartbeats what it has missed, and asks for it. It keeps an event
-before it acknowledges it, and remembers what its application received.
+A stream has the kept events of one publisher on one topic, with the numbers 1, 2, 3, … A publisher
+keeps an event until readers have acknowledged it or it expires. Heartbeats name the range of
+numbers that the publisher has. From heartbeats, a reader finds missing events, and requests them. A
+reader writes an event to disk before it acknowledges the event, and remembers which events its
+application received.
 
 The class does no I/O: `write` hands records to the journal, and `restore` takes them back at the
 next start. The caller acknowledges only what the journal has made safe.
@@ -11,16 +12,16 @@ next start. The caller acknowledges only what the journal has made safe.
 
 import struct
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
 from halfway.live.journal.journal import JournalRefusal
 
 KEEP, DROP, RECEIVED, DELIVERED, POSITION = 1, 2, 3, 4, 5  # kinds of records in the journal
-SPARE_KINDS = {DROP, DELIVERED, POSITION}  # they make other records needless
+SPARE_KINDS = {DROP, DELIVERED, POSITION}  # kinds that make other records needless
 MOST_KEPT_EVENTS, MOST_KEPT_BYTES = 100_000, 128 * 2**20
-MOST_STREAMS = 4096  # of other publishers
+MOST_STREAMS = 4096  # streams of other publishers
 MOST_OWN_STREAMS = 65_536  # topics on which a node has kept events
 MOST_AHEAD = 1024  # events of a stream that are held behind a gap
 MOST_ASKED = 64  # numbers of one answer to a heartbeat
@@ -29,9 +30,7 @@ _POSITION = struct.Struct("<IIQQQ")
 
 
 class Stream(NamedTuple):
-    """The id of a stream of kept events: publisher, topic, and when the publisher's journal
-    began.
-    """
+    """The id of a stream of kept events: publisher, topic, and epoch of the publisher's journal."""
 
     publisher: int  # node id
     epoch: int  # 32 bits; a publisher that has lost its journal begins another
@@ -56,8 +55,8 @@ class Heartbeat(NamedTuple):
 
 
 class _Reading:
-    """A reader's position in a stream of kept events: everything up to `through`, and some events
-    beyond.
+    """A reader's position in a stream of kept events: all events up to `through`, and some later
+    ones.
     """
 
     def __init__(self, through: int = 0) -> None:
@@ -84,8 +83,8 @@ class _Reading:
 class KeptEvents:
     """The kept events of one node in both roles, publisher and reader.
 
-    publisher: the own node id. epoch: of an empty journal; a journal that has own events brings
-    its own epoch. write: appends a record (kind, bytes) to the journal. If it raises
+    publisher: the own node id. epoch: epoch for an empty journal; a journal with own events has an
+    epoch already. write: appends a record (kind, bytes) to the journal. If it raises
     JournalRefusal, an event is not kept, and the refusal goes to the caller. An event that is not
     needed any more is dropped all the same, and may come again after the next start.
     """
@@ -97,7 +96,7 @@ class KeptEvents:
         self._kept_bytes = 0
         self._reading: OrderedDict[Stream, _Reading] = OrderedDict()
         self._undelivered: OrderedDict[tuple[Stream, int], KeptEvent] = OrderedDict()
-        self.last_write: object = None  # what `write` returned last, such as a future to await
+        self.last_write: object = None  # last result of `write`, such as a future
         self.expired = 0  # own events that expired before they were acknowledged
         self.missed = 0  # events of others that were gone before they arrived here
 
@@ -162,7 +161,7 @@ class KeptEvents:
     # The reader
 
     def receive(self, event: KeptEvent) -> bool:
-        """Take a kept event from another publisher.
+        """Take a kept event from another publisher; return False for a repetition, or without room.
 
         Return False if it was had before, or there is no room.
 
@@ -196,8 +195,10 @@ class KeptEvents:
         reading = self._reading.get(stream)
         return reading is not None and reading.has(number)
 
-    def asked(self, heartbeat: Heartbeat) -> list[int]:
+    def asked(self, heartbeat: Heartbeat, lately: Collection[int] = ()) -> list[int]:
         """Return the numbers of kept events to request after a heartbeat, at most 64, ascending.
+
+        lately: numbers that were requested a moment ago, which are left out.
 
         What lies before the first number of the heartbeat is gone: it is counted in `missed`.
         """
@@ -213,7 +214,10 @@ class KeptEvents:
             self.missed += first - 1 - reading.through - had
             reading.advance(first - 1)
         end = min(last, reading.through + MOST_AHEAD) + 1
-        wanted = (one for one in range(reading.through + 1, end) if one not in reading.ahead)
+        wanted = (
+            one for one in range(reading.through + 1, end)
+            if one not in reading.ahead and one not in lately
+        )  # fmt: skip
         return [one for one, _ in zip(wanted, range(MOST_ASKED), strict=False)]
 
     def begin_at(self, stream: Stream, number: int) -> None:
@@ -274,7 +278,9 @@ class KeptEvents:
             yield RECEIVED, _packed(event)
 
     def _note(self, kind: int, data: bytes) -> None:
-        """Note a change of kept events in the journal; its loss costs only work or a repetition."""
+        """Note a change of kept events in the journal; the loss of this note costs only work, or a
+        repetition.
+        """
         with suppress(JournalRefusal):
             self.last_write = self._write(kind, data)
 

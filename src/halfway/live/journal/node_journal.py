@@ -14,7 +14,7 @@ from halfway.live.journal.journal import Journal, JournalRefusal
 from halfway.live.journal.storage import FolderStorage
 from halfway.problem import Problem
 
-_SNAPSHOT_S = 5.0  # between two looks whether a snapshot pays
+_SNAPSHOT_S = 5.0  # seconds between two checks for a snapshot
 
 
 class JournalPart(Protocol):
@@ -42,7 +42,7 @@ class NodeJournal:
         self._journal = Journal(storage, os.urandom)
         self._commit = GroupCommit(self._journal)
         try:
-            self._records = list(self._journal.recover())  # that no part has taken yet
+            self._records = list(self._journal.recover())  # records that no part has taken yet
         except OSError as error:
             what = f"the journal cannot be read: {(error.strerror or str(error)).lower()}"
             raise Problem(what, where=str(folder), remedy="repair the disk, or move it") from None
@@ -95,8 +95,8 @@ class NodeJournal:
         return future
 
     async def close(self) -> None:
-        """Write what waits for the node's journal, and release the folder. A second call has no
-        effect.
+        """Write the waiting records of the node's journal, and release the folder. A second call
+        has no effect.
         """
         if self._timer is not None:
             self._timer.cancel()
@@ -120,7 +120,7 @@ class NodeJournal:
         try:
             await self._commit.snapshot(self._all)
         except JournalRefusal:
-            return  # the old segments stand; the next look tries again
+            return  # the old segments stay; the next check tries again
 
     def _all(self) -> Iterator[tuple[int, bytes]]:
         yield from self._records

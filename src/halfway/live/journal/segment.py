@@ -25,7 +25,9 @@ _COVERED = struct.Struct("<4sQIB")
 
 
 class Segment(NamedTuple):
-    """The header of a journal segment. snapshot: the segment begins with a whole state."""
+    """The header of a journal segment; `snapshot` means that the segment begins with a whole state.
+    Segments have ascending numbers.
+    """
 
     sequence: int
     marker: bytes
@@ -41,8 +43,8 @@ class Record(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """The content of a journal segment. end: behind the last sound record. bad: damage, by offset
-    and reason.
+    """The content of a journal segment. end: offset behind the last sound record. bad: damage, by
+    offset and reason.
     """
 
     segment: Segment | None  # None: the header is damaged
@@ -83,7 +85,7 @@ def scanned(data: bytes) -> Scan:
         if record is None:
             place = data.find(marker, place + 1)
             continue
-        if place > end:  # with a sound record behind them, they are no torn tail
+        if place > end:  # with a sound record behind them, these bytes are no torn tail
             bad.append(f"byte {end}: {place - end} bytes are damaged")
         records.append(record)
         place = end = place + RECORD_BYTES + len(record.data)

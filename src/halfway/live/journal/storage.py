@@ -1,5 +1,5 @@
-"""The storage of a journal: the interface that it needs of a disk, and a folder that
-implements it.
+"""The storage of a journal: the interface to a disk, and a folder that implements this
+interface.
 """
 
 import os
@@ -15,7 +15,8 @@ class Storage(Protocol):
     """The interface of a journal's storage: named files that grow at their end; any method may
     raise OSError.
 
-    Bytes are safe from a loss of power only after `sync`. A failed `append` may have written some.
+    Bytes are safe from a loss of power only after `sync`. A failed `append` may have written some
+    bytes.
     """
 
     def names(self) -> list[str]:
@@ -27,7 +28,9 @@ class Storage(Protocol):
         ...
 
     def append(self, name: str, data: bytes) -> None:
-        """Append to a segment in a journal's storage; an unknown name begins an empty one."""
+        """Append bytes to a segment in a journal's storage; an unknown name begins an empty
+        segment.
+        """
         ...
 
     def sync(self, name: str) -> None:
@@ -50,7 +53,7 @@ class FolderStorage:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._open: tuple[str, int] | None = None  # the file to which was appended last
+        self._open: tuple[str, int] | None = None  # the file of the last append
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -66,7 +69,7 @@ class FolderStorage:
         return (self._folder / name).read_bytes()
 
     def append(self, name: str, data: bytes) -> None:
-        """Append to a journal file; an unknown name begins an empty file."""
+        """Append bytes to a journal file; an unknown name begins an empty file."""
         descriptor, rest = self._descriptor(name), memoryview(data)
         while rest:
             rest = rest[os.write(descriptor, rest) :]

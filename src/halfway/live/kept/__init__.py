@@ -1,11 +1,11 @@
 """The exchange of kept events between nodes with journals: publishers, readers, acknowledgements.
 
-A kept event travels as any other event does. Its publisher also states each second which numbers of
-each stream it still keeps. A node with a journal reads the streams that its subscriptions match: it
-announces their filters as a retained value, hands on the events of a stream in order, acknowledges
-what is on disk, and asks for what it missed. The publisher keeps an event until all announced
+A kept event travels as any other event does. Once a second, the publisher also states which numbers
+of each stream it still keeps. A node with a journal reads the streams that match its subscriptions:
+it announces its filters as a retained value, delivers the events of a stream in order, acknowledges
+events on disk, and requests missing events. The publisher keeps an event until all announced
 readers of its topic have acknowledged it.
 
-All of this is published on topics below `$halfway/`, so it crosses the mesh as events do, whatever
-the system is, and without a route to any node.
+All these messages are events on topics below `$halfway/`. So they cross the mesh under any system,
+without a route to a node.
 """

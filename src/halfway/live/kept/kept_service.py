@@ -16,7 +16,7 @@ class KeptService:
         self, outlet: KeptOutlet, journal: NodeJournal, scheduler: Scheduler, drops: Drops
     ) -> None:
         self.journal, self._form = journal, DiskForm(scheduler)
-        epoch = int(self._form.wall() * 4) % 2**32  # of a journal without events of its own
+        epoch = int(self._form.wall() * 4) % 2**32  # epoch of a journal without own events
         self.events = KeptEvents(outlet.node_id, epoch, self._write)
         journal.add(self.events)
         self.publisher = KeptPublisher(outlet, self.events, self._form, scheduler)

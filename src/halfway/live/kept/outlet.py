@@ -1,4 +1,4 @@
-"""The interface that kept events need of their node, and the form of kept events on disk."""
+"""The interface between kept events and their node, and the form of kept events on disk."""
 
 import math
 import struct
@@ -16,9 +16,9 @@ from halfway.live.step.scheduler import Scheduler
 from halfway.live.topic_filters import OWN
 
 BEATS, ACKS, READERS = OWN + "kept/beats", OWN + "kept/acks/", OWN + "kept/readers/"
-MOST_FILTERS = 500  # of an announcement
+MOST_FILTERS = 500  # lifetime of an announcement
 MOST_BEATS, MOST_ACKS = 1000, 90  # streams of one heartbeat; of one acknowledgement
-RETENTION_S = 86_400.0  # the longest that an event is kept, and that a silent reader counts
+RETENTION_S = 86_400.0  # longest time of a kept event, and of a silent reader
 _WALL = struct.Struct("<d")
 MOST_STATED = 48_000  # bytes of the topics or filters in one statement; longer topics are not kept
 BeatRow = tuple[str, int, int, int, float]  # topic, epoch, first, last, age of the stream
@@ -26,7 +26,7 @@ AckRow = tuple[int, int, int, list[int]]  # topic, epoch, through, numbers asked
 
 
 class KeptOutlet(Protocol):
-    """The interface of a node to its kept events."""
+    """The interface through which kept events use their node."""
 
     node_id: int
 
@@ -35,7 +35,7 @@ class KeptOutlet(Protocol):
         ...
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
-        """Deliver a kept event to the matching subscriptions, now."""
+        """Deliver a kept event to the matching subscriptions now."""
         ...
 
     def say(self, topic: str, payload: bytes, *, retain: bool, expiry_s: float) -> None:

@@ -29,7 +29,7 @@ from halfway.live.step.scheduler import Scheduler
 from halfway.live.topic_filters import matches
 
 BEAT_S = 1.0
-LINGER_S = 5.0  # an event is kept so long in any case: a reader may be about to announce itself
+LINGER_S = 5.0  # least time of a kept event: a reader may be about to announce itself
 MOST_READERS = 1024  # of one stream
 MOST_AGAIN = 256  # events that one acknowledgement makes a publisher send again
 
@@ -44,7 +44,7 @@ class KeptPublisher:
         self._texts: dict[int, str] = {}  # of own streams, by topic
         self._begun: dict[int, float] = {}  # when an own stream began, by topic
         self._acked: dict[int, dict[int, int]] = {}  # by topic: reader -> through
-        self._asked_for_gone: set[int] = set()  # topics of which a reader asks for what is gone
+        self._asked_for_gone: set[int] = set()  # topics of which a reader requests lost events
         self._is_open = True
 
     def start(self) -> None:
@@ -59,10 +59,10 @@ class KeptPublisher:
         self._is_open = False
 
     def publish(self, body: EventBody) -> "tuple[EventBody, asyncio.Future[None]]":
-        """Publish a kept event once it is on disk; return the event with its place in its stream.
+        """Publish a kept event after it is on disk; return the event with its place in its stream.
 
-        The future ends when the system has it, or with a Refusal. Raises Refusal at once for an
-        event that cannot be kept.
+        The future ends when the system has the event, or with a Refusal. Raises Refusal at once for
+        an event that cannot be kept.
         """
         if len(body.topic.encode()) > MOST_STATED:
             raise Refusal("too large", f"topic of a kept event: at most {MOST_STATED} bytes")

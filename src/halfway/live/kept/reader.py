@@ -31,11 +31,12 @@ from halfway.live.mesh import Event
 from halfway.live.step.scheduler import Scheduler
 
 _TICK_S, _ACK_S = 1.0, 0.1
-GAP_S = 30.0  # after which events behind a gap are handed on
+GAP_S = 30.0  # without an event that fills a gap; then events behind the gap are handed on
+ASK_AGAIN_S = 0.3  # after a request for an event
 
 
 class _Waiting(NamedTuple):
-    """A kept event that its application has not had yet."""
+    """A kept event that its application has not received yet."""
 
     key: EventKey
     body: EventBody
@@ -53,6 +54,9 @@ class KeptReader:
         self._outlet, self._kept, self._form = outlet, kept, form
         self._scheduler, self._drops = scheduler, drops
         self._waiting: dict[Stream, dict[int, _Waiting]] = {}
+        # Of streams with waiting events: the last number before the gap, and since when.
+        self._gaps: dict[Stream, tuple[int, float]] = {}
+        self._asked: dict[Stream, dict[int, float]] = {}  # number -> time of the last request
         self._beats: dict[Stream, Heartbeat] = {}  # of streams that are read here
         self._due: set[Stream] = set()  # streams whose acknowledgement is due
         self._is_acking, self._is_open = False, True
@@ -75,7 +79,9 @@ class KeptReader:
         self._is_open = False
 
     def takes(self, key: EventKey, body: EventBody, hops: int) -> bool:
-        """Take a kept event of a stream that this node reads; return False for another stream."""
+        """Take a kept event of a stream that this node reads; return False for an event of another
+        stream.
+        """
         readers = self._outlet.readers_here(body.topic)
         if body.place is None or not readers or key[0] == self._outlet.node_id:
             return False
@@ -88,7 +94,7 @@ class KeptReader:
             is_new = self._kept.receive(event)
         except JournalRefusal:
             self._drops.count(Drop.NOT_KEPT)
-            return True  # it is not acknowledged, and comes again
+            return True  # without an acknowledgement the event comes again
         if is_new:
             waiting = self._waiting.setdefault(stream, {})
             waiting[place.number] = _Waiting(key, body, hops, now)
@@ -114,6 +120,9 @@ class KeptReader:
             return
         self._announce(now)
         self._waiting = {stream: some for stream, some in self._waiting.items() if some}
+        self._asked = {
+            stream: some for stream, some in self._asked.items() if now - max(some.values()) < GAP_S
+        }
         for stream in self._waiting:
             self._hand_on(stream)
             self._acknowledge_soon(stream)
@@ -132,17 +141,26 @@ class KeptReader:
             self._outlet.say(topic, payload, retain=True, expiry_s=RETENTION_S)
 
     def _hand_on(self, stream: Stream) -> None:
-        """Deliver a stream's kept events in order; after a time-out also those behind a gap."""
+        """Deliver the kept events of a stream in order; after a time-out also events behind a
+        gap.
+        """
         waiting, now = self._waiting[stream], self._scheduler.now()
         through = self._kept.through(stream)
-        oldest = min((one.since for one in waiting.values()), default=now)
-        for number in [n for n in sorted(waiting) if n <= through or now - oldest > GAP_S]:
+        before, since = self._gaps.get(stream, (through, now))
+        if before != through:
+            since = now
+        is_over = now - since > GAP_S
+        for number in sorted(waiting if is_over else [n for n in waiting if n <= through]):
             one = waiting.pop(number)
             if one.body.is_over(now):
                 self._drops.count(Drop.EXPIRED)
             else:
                 self._outlet.hand_over(one.key, one.body, one.hops)
             self._kept.delivered(stream, number)
+        if waiting:
+            self._gaps[stream] = through, since
+        else:
+            self._gaps.pop(stream, None)
 
     def _hear(self, event: Event) -> None:
         """Take the heartbeats of publishers whose kept events this node reads."""
@@ -174,13 +192,13 @@ class KeptReader:
             beat = self._beats.pop(stream, Heartbeat(stream, 1, 0))
             waiting = self._waiting.get(stream, {})
             last = max([beat.last, *waiting])
-            asked = self._kept.asked(Heartbeat(stream, beat.first, last))
+            asked = self._ask(Heartbeat(stream, beat.first, last))
             if waiting:
-                self._hand_on(stream)  # what was missing may be gone
+                self._hand_on(stream)  # missing events may be gone
             through = self._kept.through(stream)
             row = stream.topic, stream.epoch, through, asked
             found.setdefault(stream.publisher, []).append(row)
-            if asked:
+            if stream in self._asked:
                 self._beats[stream] = beat
                 self._acknowledge_soon(stream)
         on_disk = self._kept.last_write
@@ -188,6 +206,21 @@ class KeptReader:
             on_disk.add_done_callback(lambda _: self._send(found))
         else:
             self._send(found)
+
+    def _ask(self, heartbeat: Heartbeat) -> list[int]:
+        """Return the numbers of the missing kept events to request now, but none that was requested
+        a moment ago.
+        """
+        stream, now = heartbeat.stream, self._scheduler.now()
+        lately = {
+            number: at for number, at in self._asked.pop(stream, {}).items()
+            if now - at < ASK_AGAIN_S and not self._kept.has(stream, number)
+        }  # fmt: skip
+        asked = self._kept.asked(heartbeat, lately)
+        lately.update(dict.fromkeys(asked, now))
+        if lately:
+            self._asked[stream] = lately
+        return asked
 
     def _send(self, found: dict[int, list[AckRow]]) -> None:
         if not self._is_open:

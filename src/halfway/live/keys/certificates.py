@@ -1,9 +1,9 @@
 """Certificates and revocation lists of a network, each in one canonical form of bytes.
 
-A certificate says that the owner of two keys is a node of a network: its name, its node id, the
-topics that it may publish and subscribe to, and until when. A revocation list names certificates by
-serial number; the list with the higher version counts. Both are signed by the network's root key.
-Decoding accepts only what encoding produces, and has a limit for every length.
+A certificate states that the owner of two keys is a node of a network. It has the node's name and
+id, the topics that the node may publish and subscribe to, and the expiry. A revocation list names
+certificates by serial number; the list with the higher version counts. The root key of the network
+signs both. Decoding accepts only what encoding produces, and has a limit for every length.
 """
 
 import struct
@@ -26,13 +26,13 @@ _LIST_HEAD = struct.Struct("<4s8sIH")
 
 
 class NotValid(Exception):
-    """The error of bytes that are no certificate or revocation list of this network, with the
+    """The error of bytes that are no valid certificate or revocation list of this network, with the
     reason.
     """
 
 
 class Certificate(NamedTuple):
-    """A certificate: what the root key of a network states about a node."""
+    """A certificate: the statement of a network's root key about one node."""
 
     network_id: bytes  # 8 bytes
     serial: int  # 32 bits, unique in the network
@@ -63,7 +63,7 @@ def network_id_of(root_key: bytes) -> bytes:
 
 
 def signed_certificate(certificate: Certificate, root: Ed25519PrivateKey) -> bytes:
-    """Return a certificate's bytes, signed by the root key.
+    """Return the bytes of a certificate, signed by the root key.
 
     Raises NotValid for a name, a pattern or a number of them over its limit.
     """

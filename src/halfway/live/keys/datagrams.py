@@ -1,7 +1,7 @@
 """The layouts of handshake datagrams between nodes with keys; all numbers are little-endian.
 
 Sealed datagrams: `version u8 · kind u8 · session u32 · counter u64`, then the encrypted content and
-its tag. The header is authenticated. The session is a number that the receiver chose.
+its tag. The header is authenticated. The receiver chose the number of the session.
 
 Handshake datagrams end with a MAC by the secret of the network, so that a stranger without it
 causes no answer and no key exchange:
@@ -35,7 +35,7 @@ class Beacon(NamedTuple):
 
     node_id: int
     boot: bytes  # 8 random bytes of a start of the node
-    renew: bool  # although a session stands
+    renew: bool  # even if a session exists
 
 
 class CookieReply(NamedTuple):
@@ -52,7 +52,7 @@ class Init(NamedTuple):
 
     node_id: int
     boot: bytes
-    number: int  # what its sender will call the session
+    number: int  # the sender's number of the session
     cipher: int  # an index of noise.CIPHERS
     cookie: bytes
 

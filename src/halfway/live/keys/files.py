@@ -1,4 +1,5 @@
-"""The files of keys: a node's identity, the folder of a network, and the member file for a node.
+"""The files of keys: the identity of a node, the folder of a network, and the member file for a
+node.
 
     kitchen.key         the private keys of a node, two blocks of PEM; stays on the node
     kitchen.pub         the request for a certificate, one line of text; is no secret
@@ -45,7 +46,7 @@ _Form = TypeVar("_Form")
 
 
 class MemberFile(msgspec.Struct, forbid_unknown_fields=True):
-    """The file that a network gives to a node that it admits."""
+    """The file that a network gives to an admitted node."""
 
     network: str
     certificate: bytes

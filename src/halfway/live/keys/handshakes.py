@@ -2,8 +2,8 @@
 
     A: BEACON    B: COOKIE    A: INIT with the cookie    B: RESPONSE    A: FINISH    B: sealed
 
-B keeps nothing about A until A has shown, by the cookie, that it receives at its address. Lost
-datagrams are repeated by A. Every table has a limit, and every handshake ends within 5 s.
+B stores nothing about A until the cookie has shown that A receives at its address. A repeats lost
+datagrams. Every table has a limit, and every handshake ends within 5 s.
 """
 
 import copy
@@ -28,7 +28,7 @@ from halfway.live.keys.sessions import Session
 from halfway.live.keys.strangers import Cookies, SourceLimit
 from halfway.live.security import Address, Opened, Refused
 
-MOST_HANDSHAKES = 256  # begun here; and as many begun by others
+MOST_HANDSHAKES = 256  # handshakes begun here; others may begin as many
 HANDSHAKE_S, REPEAT_S = 5.0, 0.25
 MOST_PENDING = 1024
 UNKNOWN = Opened(-1, b"")
@@ -43,7 +43,9 @@ class SessionTable(Protocol):
         ...
 
     def wants_session(self, node_id: int, boot: bytes) -> bool:
-        """Return whether a handshake should start: no session exists, or it needs renewal."""
+        """Return whether a handshake should start, because no session exists, or because it needs
+        renewal.
+        """
         ...
 
     def is_taken(self, number: int) -> bool:
@@ -61,13 +63,13 @@ class SessionTable(Protocol):
     def confirm_again(self, number: int, now: float) -> bool:
         """Send the first sealed datagram of a session again, after a repeated handshake message.
 
-        Return False if there is none to repeat.
+        Return False if no such datagram exists.
         """
         ...
 
 
 class _Handshaking(NamedTuple):
-    """A handshake in progress, with the datagram that the peer may have lost."""
+    """A handshake in progress, with its last datagram, which the peer may have lost."""
 
     node_id: int
     address: Address
@@ -214,7 +216,9 @@ class Handshakes:
         return UNKNOWN
 
     def _unanswered(self, address: Address, init: Init, noise: bytes, now: float) -> str:
-        """Return why a handshake's first message gets no answer, or an empty text."""
+        """Return the reason why the first message of a handshake gets no answer, or an empty
+        text.
+        """
         if not self._cookies.is_valid(init.cookie, address, init.boot, now):
             return "cookie"
         if init.cipher >= len(CIPHERS) or len(noise) != NOISE_1_BYTES:

@@ -2,7 +2,7 @@
 
 The Ed25519 key signs: a node's own publications, and the request for a certificate. The X25519 key
 proves the node in a handshake. The node id is the first 31 bits of a hash of the Ed25519 key and a
-salt, which the certificate fixes: an id that is taken is drawn again with another salt.
+salt, which the certificate fixes: if the id is taken, another salt gives another id.
 """
 
 from hashlib import sha256

@@ -20,9 +20,9 @@ from halfway.live.keys.strangers import HANDSHAKE_RATE
 from halfway.live.security import Address, Opened, Refused
 
 MOST_PEERS = 1024
-SILENCE_S, BEACON_S = 3.0, 1.0  # a silent peer may have restarted: ask once a second
+SILENCE_S, BEACON_S = 3.0, 1.0  # a silent peer may have restarted: send it a beacon once a second
 DEAD_S = 60.0
-# Kinds of what the securities of two nodes say to each other in a session.
+# Kinds of control messages between the securities of two nodes in a session.
 _VERSION, _REVOCATIONS = range(2)
 _LIST_VERSION = struct.Struct("<I")
 
@@ -62,7 +62,7 @@ class KeyedSecurity:
         return sessions.current.seal(plain, now) if sessions else None
 
     def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
-        """Return the frames and sender of a datagram sealed with keys, or the reason of its
+        """Return the frames and the sender of a datagram sealed with keys, or the reason of its
         refusal. Never raises.
         """
         if len(datagram) < 2 or datagram[0] != VERSION:
@@ -133,7 +133,8 @@ class KeyedSecurity:
     # Revocation
 
     def learn_revocations(self, data: bytes, now: float) -> bool:
-        """Adopt a revocation list: end the sessions of revoked nodes, and send it to all peers.
+        """Adopt a revocation list: end the sessions of revoked nodes, and send the list to all
+        peers.
 
         Return False if the list is not newer than the one in force, or not signed by the root key.
         """
@@ -164,7 +165,7 @@ class KeyedSecurity:
         return number in self._by_number
 
     def establish(self, session: Session) -> None:
-        """Add a session; seal with it at once if the peer is certain to have its keys."""
+        """Add a session; seal with it at once if the peer certainly has its keys."""
         self._by_number[session.own_number] = session
         if not session.initiator:
             self._begin(session, session.begun)
@@ -229,7 +230,7 @@ class KeyedSecurity:
                 self._introduce(session, now)
 
     def _spread_revocations(self, peer: int, now: float) -> None:
-        """Send the revocation list to a peer until it confirms it."""
+        """Send the revocation list to a peer until the peer confirms the list."""
         if self._versions.get(peer, 0) < self.membership.revocations.version:
             content = self.membership.revocations_bytes
             self._say(self._peers[peer].current, _REVOCATIONS, content, now)

@@ -1,7 +1,8 @@
-"""The membership of a network at one node: its own certificate, those of others, and revocations.
+"""The membership of a network at one node: its own certificate, other certificates, and
+revocations.
 
-A network with a root key admits by certificates. A small network may have one secret only: each
-node then signs its own certificate, so any member can add others, and none can be revoked.
+A network with a root key admits by certificates. A small network may have one secret only. Then
+each node signs its own certificate, any member can add other members, and no member can be revoked.
 """
 
 from collections import OrderedDict
@@ -23,7 +24,7 @@ from halfway.live.keys.identity import Identity
 from halfway.live.keys.patterns import any_covers
 from halfway.live.topic_filters import OWN
 
-MOST_CERTIFICATES = 4096  # of nodes that are not neighbours; the one learnt longest ago goes first
+MOST_CERTIFICATES = 4096  # certificates of nodes that are no neighbours; the oldest goes first
 _FOR_EVER = 2**63
 
 
@@ -54,7 +55,7 @@ class Membership:
 
     @property
     def label(self) -> str:
-        """A text that says which keys protect the node, and how well."""
+        """A text for people about the keys that protect the node, and their strength."""
         if self.root_key is None:
             return f"one secret for all of network {self.network} (weaker than certificates)"
         return f"keys of network {self.network}"
@@ -65,7 +66,8 @@ class Membership:
         return sha256(b"halfway topic key 1\0" + self.secret).digest()
 
     def member(self, data: bytes, static_key: bytes) -> Certificate:
-        """Return the certificate for a static key that a handshake has proven.
+        """Return the certificate for a static key that a handshake has proven to belong to its
+        peer.
 
         Raises NotValid: "certificate", "expired", "revoked" or "node id taken", for counters.
         """
@@ -84,7 +86,7 @@ class Membership:
         """Learn the certificate of a node that is no neighbour; return False if it is not valid
         now.
 
-        Another key never replaces the key of a node id that is known and not void.
+        The key of a known, valid node id is never replaced by another key.
         """
         try:
             certificate = self._read(data)
@@ -98,7 +100,7 @@ class Membership:
     def learn_revocations(self, data: bytes) -> bool:
         """Adopt a revocation list.
 
-        Return False if it is not newer, or not of the network's root key.
+        Return False if the list is not newer, or if the network's root key did not sign it.
         """
         if self.root_key is None:
             return False
@@ -169,6 +171,6 @@ def allows(certificate: Certificate, action: str, topic: str) -> bool:
     topic or topic filter.
     """
     if topic.startswith(OWN):
-        return True  # the runtime itself: without it no member could read kept events
+        return True  # topics of the runtime, without which no member could read kept events
     patterns = {"publish": certificate.publish, "subscribe": certificate.subscribe}
     return any_covers(patterns.get(action, ()), topic)

@@ -84,8 +84,8 @@ def derived(chaining: bytes, material: bytes, count: int) -> list[bytes]:
 class Handshake:
     """One side of a Noise handshake of three messages, written and read in turn.
 
-    static: the own static key. secret: the pre-shared 32 bytes. prologue: what both ends must
-    agree on. cipher: an index of CIPHERS. random: the source of the ephemeral key.
+    static: the own static key. secret: the pre-shared 32 bytes. prologue: bytes on which both ends
+    must agree. cipher: an index of CIPHERS. random: the source of the ephemeral key.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Handshake:
 
     def write(self, payload: bytes) -> bytes:
         """Return the next message of the Noise handshake with a payload; the first payload is not
-        secret.
+        encrypted.
         """
         out = b""
         for token in self._next_tokens():

@@ -1,4 +1,6 @@
-"""The owner's side of a network: create it, admit and revoke nodes, and list its certificates."""
+"""The owner's side of a network with keys: create the network, admit and revoke nodes, and list
+certificates.
+"""
 
 import os
 import re
@@ -80,9 +82,9 @@ def new_network(folder: Path) -> NetworkFile:
 
 
 def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Certificate]:
-    """Sign a certificate for a node; return the member file for it, and the certificate.
+    """Sign a certificate for a node; return the member file for the node, and the certificate.
 
-    Raises Problem for a name that is admitted, a request or a pattern that is not in order.
+    Raises Problem for an admitted name, and for a wrong request or pattern.
     """
     network, root = read_network(folder), read_root_key(folder)
     signing, static = read_request(request)
@@ -162,7 +164,7 @@ def members(folder: Path) -> list[MemberRow]:
 
 
 def member_row(certificate: Certificate, *, revoked: bool) -> MemberRow:
-    """Return a certificate as a row for people."""
+    """Return a certificate of the network as a row for people."""
     state = "revoked" if revoked else "expired" if is_expired(certificate, time.time()) else "valid"
     return MemberRow(
         certificate.name, certificate.node_id, certificate.serial, list(certificate.publish),

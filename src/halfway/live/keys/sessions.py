@@ -1,4 +1,4 @@
-"""Sessions between two nodes: keys, counters, replay window, renewal."""
+"""The sessions between two nodes with keys: keys, counters, replay window, renewal."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ MOST_DATAGRAMS = 2**32  # of one key
 MOST_AGE_S = 3600.0
 RENEW_BEFORE_S, RENEW_BEFORE_DATAGRAMS = 60.0, 2**20
 _TOGETHER_S = 10.0
-WINDOW = 1024  # counters up to so many behind the highest may still come
+WINDOW = 1024  # late counters may be this far behind the highest counter
 _MASK = (1 << WINDOW) - 1
 
 
@@ -42,8 +42,8 @@ class ReplayWindow:
 class Session:
     """A session with one peer: a key in each direction, counters, and a replay window.
 
-    boot: of the peer. numbers: what this end and the other call the session. keys: to send and to
-    receive with. begun, heard_at, sent_at: times in seconds.
+    boot: boot of the peer. numbers: number of the session at this end, and at the peer. keys: keys
+    to send and to receive. begun, heard_at, sent_at: times in seconds.
     """
 
     def __init__(
@@ -84,9 +84,7 @@ class Session:
         return plain
 
     def is_used_up(self, now: float) -> bool:
-        """Return whether the session is so old that it seals nothing, and no datagram is in
-        flight.
-        """
+        """Return whether the session is too old to seal, and no datagram of it is in flight."""
         return now >= self._void_at
 
     def needs_renewal(self, now: float) -> bool:
@@ -101,7 +99,7 @@ class Session:
 
 
 class PeerSessions(NamedTuple):
-    """The sessions with one peer: the newest seals, and the one before still opens."""
+    """The sessions with one peer: the newest session seals, and the one before still opens."""
 
     current: Session
     previous: Session | None = None
@@ -109,8 +107,8 @@ class PeerSessions(NamedTuple):
     def with_newer(self, newer: Session, own_id: int) -> "PeerSessions":
         """Return a peer's sessions after one more handshake.
 
-        Two nodes may open at the same time. Both then keep both sessions, and both seal with the
-        one that the lower node id initiated.
+        Two nodes may open at the same time. Then both keep both sessions, and seal with the session
+        that the lower node id initiated.
         """
         current = self.current
         together = newer.boot == current.boot and newer.begun - current.begun < _TOGETHER_S

@@ -20,7 +20,7 @@ class Cookies:
 
     def __init__(self, random: Random) -> None:
         self._random = random
-        self._keys = (random(KEY_BYTES), random(KEY_BYTES))  # the present one, the one before
+        self._keys = (random(KEY_BYTES), random(KEY_BYTES))  # the present key, and the key before
         self._renew_at: float | None = None
 
     def cookie(self, address: Address, boot: bytes, now: float) -> bytes:
@@ -51,7 +51,7 @@ def _hashed(key: bytes, address: Address, boot: bytes) -> bytes:
 
 
 class SourceLimit:
-    """A token bucket for each source of handshakes: `rate` a second, and as many in a burst.
+    """A token bucket for each source of handshakes, with `rate` tokens per second and in a burst.
 
     The table has 4,096 sources; a new one takes the place of the one that was quiet for longest.
     """

@@ -1,4 +1,5 @@
-"""The UDP endpoint of a live node: one socket in an asyncio loop, drained 64 datagrams at a time.
+"""The UDP endpoint of a live node: one socket in an asyncio loop, which reads up to 64 datagrams at
+a time.
 
 Plain sockets with `add_reader` need a fifth of the processor time of asyncio's datagram transport.
 """
@@ -16,9 +17,9 @@ from halfway.live.drops import Drop, Drops
 from halfway.live.security import Address
 
 DRAIN = 64
-BUFFER = 1 << 21  # bytes that the kernel is asked to keep for a socket
+BUFFER = 1 << 21  # requested size of the kernel's buffer of a socket, bytes
 _LARGEST = 65_535
-_SO_MEMINFO, _DROPS, _WORDS = 55, 8, 9  # Linux: what the kernel dropped for want of room
+_SO_MEMINFO, _DROPS, _WORDS = 55, 8, 9  # Linux: count of datagrams that the kernel dropped
 _BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.ENOBUFS}
 
 
@@ -56,7 +57,7 @@ class Endpoint:
         except OSError as error:
             if error.errno in _BUSY:
                 self._wait(address, datagram)
-            else:  # no route, or no program listens: as if it were lost on the way
+            else:  # no route, or no program listens: like a lost datagram
                 self._drops.count(Drop.NO_ADDRESS)
             return
         self.sent += 1
@@ -109,7 +110,7 @@ class Endpoint:
                 self.bytes_sent += len(datagram)
             self._queue.popleft()
         self._loop.remove_writer(self._socket.fileno())
-        self._drained()  # publishers may wait for the room
+        self._drained()  # publishers may wait for room
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -134,7 +135,7 @@ def bound(host: str, port: int) -> socket.socket:
 def group_socket(group: Address, interface: str) -> socket.socket:
     """Return a UDP socket that receives from a multicast group, shared with other programs.
 
-    interface: an address of the interface. Raises OSError where it has no multicast.
+    interface: an address of the interface. Raises OSError if the interface has no multicast.
     """
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:

@@ -1,7 +1,7 @@
-"""The links of a live node: hellos, frames packed into datagrams, and datagrams opened.
+"""The links of a live node: hellos, packing of frames into datagrams, and opening of datagrams.
 
-The frames for one neighbour wait until the node has nothing more to handle, and share datagrams.
-No timer delays them.
+The frames for one neighbour wait until the node has no more work, and share datagrams. No timer
+delays the frames.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,9 +34,9 @@ from halfway.live.wire.frames import (
 
 _BURST, _BURST_S = 5, 0.1  # hellos at the start, and when a new node is heard
 _JITTER = 0.2
-_FORGOTTEN_S = 15.0  # after which a peer that is silent has no address any more
+_FORGOTTEN_S = 15.0  # seconds of silence after which a peer has no address
 _TYPES = frozenset(FrameType)
-MOST_REFUSALS = 32  # kinds of refusals that are counted apart
+MOST_REFUSALS = 32  # number of reasons of refusal with separate counts
 
 
 class Clock(Protocol):
@@ -63,13 +63,13 @@ class OwnHello(NamedTuple):
 
 
 class Links:
-    """The links of one node; the caller opens the endpoint, and passes it `datagram` and `flush`.
+    """The links of one node; the caller opens the endpoint, which calls `datagram` and `flush`.
 
-    frame: gets each frame of a neighbour that the links do not handle: peer, type, content.
-    take: handles frames of a neighbour as far as it can: time, peer, frames, begin; it returns the
-    place of the first frame that it leaves. written: returns the datagrams that `take` has written.
-    greeted: gets the id of each neighbour that sent a hello. retained, wants_all: return what
-    hellos carry.
+    frame: a function for each frame of a neighbour that the links do not handle: peer, type,
+    content. take: a function that handles a neighbour's frames as far as possible (time, peer,
+    frames, begin), and returns the place of the first remaining frame. written: a function that
+    returns the datagrams of `take`. greeted: a function for the id of each neighbour that sent a
+    hello. retained, wants_all: functions that return the content of hellos.
     """
 
     def __init__(
@@ -304,5 +304,5 @@ class Links:
 
 
 def _at_once(_now: float, _peer: int, _frames: bytes, at: int) -> int:
-    """Take no frame of a link at once; return the place unchanged."""
+    """Take no frame of a link; return the place unchanged."""
     return at

@@ -1,9 +1,10 @@
-"""The neighbour table of a live node, filled by whole hellos.
+"""The neighbour table of a live node, which hellos fill; a neighbour is a node with a link in both
+directions.
 
-A link counts only when both ends hear each other. A node becomes a neighbour when 3 of its last 4
-hellos arrived and its own hello lists this node. It stays a neighbour until 5 of its periods pass
-without a hello, until it says that it ends, until its hello does not list this node, or until fewer
-than half of its last 16 hellos arrived. A hello of a later incarnation begins all this anew.
+A node becomes a neighbour when 3 of its last 4 hellos arrived and its own hello lists this node. A
+node stays a neighbour until 5 of its periods pass without a hello, until it sends LEAVE, until its
+hello does not list this node, or until fewer than half of its last 16 hellos arrived. With a hello
+of a later incarnation, the count begins again.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ _APPEAR_OF, _APPEAR = 4, 3  # hellos
 _MISSED = 5  # periods without a hello
 _SHARE_OF, _SHARE = 16, 8
 _MOST_PERIOD_S = 60.0
-# Why a node that is heard is no neighbour.
+# The reasons why a heard node is no neighbour.
 ONE_WAY = "it does not hear this node"
 NEW = "heard too few hellos so far"
 LOSSY = "too few of its hellos arrive"
@@ -54,7 +55,7 @@ class Neighbours(Protocol):
         ...
 
     def leave(self, node_id: int) -> None:
-        """Remove a node that says LEAVE from the neighbour table."""
+        """Remove a node that sent LEAVE from the neighbour table."""
         ...
 
     def expire(self, now: float) -> None:
@@ -95,7 +96,7 @@ class HelloTable:
         """Enter a hello into the table; return True if the node's incarnation is new."""
         known = self._heard.get(node_id)
         if known is not None and hello.incarnation < known.hello.incarnation:
-            return False  # of an earlier life, late
+            return False  # a late hello of an earlier incarnation
         if known is None and len(self._heard) >= self._most_heard:
             self.not_heard += 1
             return False
@@ -116,12 +117,12 @@ class HelloTable:
         return is_new
 
     def leave(self, node_id: int) -> None:
-        """Remove a node that says LEAVE from the table of hellos."""
+        """Remove a node that sent LEAVE from the table of hellos."""
         if self._heard.pop(node_id, None) is not None:
             self._update()
 
     def expire(self, now: float) -> None:
-        """Remove nodes from which no hello came for five of their periods."""
+        """Remove nodes from which no hello arrived for five of their periods."""
         late = [
             node_id for node_id, one in self._heard.items()
             if now - one.last > _MISSED * min(one.hello.period_ms / 1000.0, _MOST_PERIOD_S)
@@ -158,7 +159,9 @@ class HelloTable:
         return FULL
 
     def wanted_s(self, own: bool) -> int:
-        """Return how long ago a hello wanted all topics, in seconds, for this node's next hello."""
+        """Return the seconds since a hello stated that all topics are wanted, for this node's next
+        hello.
+        """
         heard = [one.hello.wanted_s + 1 for one in self._heard.values()]
         return 0 if own else min([*heard, NOT_WANTED])
 
@@ -172,7 +175,7 @@ class HelloTable:
         self._heard[node_id] = one._replace(is_link=stays)
 
     def _update(self) -> None:
-        """Write the neighbour table's neighbourhood again if neighbours, or their lists, have
+        """Write the neighbourhood of the table again if neighbours, or their lists, have
         changed.
         """
         links = sorted(node_id for node_id, one in self._heard.items() if one.is_link)

@@ -1,4 +1,6 @@
-"""Frames of a live node that wait until the end of a turn, so that several share a datagram."""
+"""The frames of a live node that wait until the end of a turn, so that several frames share a
+datagram.
+"""
 
 from collections.abc import Iterator
 
@@ -6,7 +8,7 @@ from halfway.live.drops import Drop, Drops
 from halfway.live.wire.fragments import Cutter, packed
 from halfway.live.wire.frames import HEAD, FrameType, frame
 
-MOST_WAITING_BYTES = 1 << 20  # of all neighbours; then the node sends at once
+MOST_WAITING_BYTES = 1 << 20  # bytes for all neighbours at which the node sends at once
 
 
 class WaitingFrames:
@@ -26,17 +28,17 @@ class WaitingFrames:
         return self._bytes >= MOST_WAITING_BYTES
 
     def add(self, peer: int, whole: bytes) -> None:
-        """Add a frame to those that wait for a neighbour."""
+        """Add a frame to the waiting frames for a neighbour."""
         self._frames.setdefault(peer, []).append(whole)
         self._bytes += len(whole)
 
     def forget(self, peer: int) -> None:
-        """Drop the frames that wait for a node that is gone."""
+        """Drop the waiting frames for a node that is gone."""
         self._bytes -= sum(map(len, self._frames.pop(peer, ())))
 
     def taken(self, room: int) -> Iterator[tuple[int, bytes]]:
-        """Take all waiting frames as contents of datagrams of at most `room` bytes, with
-        receivers.
+        """Take all waiting frames as contents of datagrams of at most `room` bytes, each with its
+        receiver.
         """
         frames, self._frames, self._bytes = self._frames, {}, 0
         for peer, waiting in frames.items():

@@ -1,1 +1,1 @@
-"""What people and programs see of a running node: metrics, and the status page."""
+"""The monitoring of a running node by people and programs: metrics, and the status page."""

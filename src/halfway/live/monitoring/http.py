@@ -11,7 +11,7 @@ from typing import NamedTuple
 from halfway.live.addresses import is_loopback, listening_address, shown, unavailable
 
 MOST_HEAD = 8192  # bytes of a request
-MOST_CONNECTIONS = 32  # at a time; a further one is closed
+MOST_CONNECTIONS = 32  # connections at a time; a further one is closed
 _REQUEST_S = 5.0
 _SAFE = (
     "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"

@@ -1,6 +1,6 @@
 """The metrics of a process with live nodes, in the form of OpenMetrics.
 
-All nodes of a process are one sum. No label comes from a user, so the number of series is fixed.
+All nodes of a process are one sum. Labels never come from users, so the number of series is fixed.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -87,7 +87,9 @@ def _map(host: Host) -> tuple[dict[int, str], set[tuple[int, int]]]:
 
 
 def _heard(host: Host) -> list[dict[str, str]]:
-    """Return nodes for the status page that are heard but no neighbours, with the reason."""
+    """Return nodes for the status page that the node hears and that are no neighbours, with the
+    reason.
+    """
     found = list[dict[str, str]]()
     for node in host.nodes:
         table = node.links.table

@@ -15,9 +15,10 @@ from halfway.live.mqtt.sessions.machine import Machine
 from halfway.live.mqtt.sessions.messages import Publication
 from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
-WRITE_BUFFER = 256 * 1024  # bytes of one client; above, its messages wait in the bounded queue
+WRITE_BUFFER = 256 * 1024  # unsent bytes of one client; then its messages wait in the bounded queue
 _BACKLOG = 128  # TCP connections that the kernel keeps until they are accepted
-# Without it, the kernel delays acknowledgements by 40 ms, for which the client's Nagle waits.
+# Without this option, the kernel delays acknowledgements by 40 ms, and the Nagle algorithm of the
+# client waits for them.
 _QUICKACK: int | None = getattr(socket, "TCP_QUICKACK", None)
 LEVELS = (Level.BEST_EFFORT, Level.KEPT, Level.KEPT)  # of QoS 0, 1 and 2
 
@@ -25,9 +26,9 @@ LEVELS = (Level.BEST_EFFORT, Level.KEPT, Level.KEPT)  # of QoS 0, 1 and 2
 class MqttDoor:
     """An MQTT door: a server for clients of 3.1.1 and 5.0 at a node of the mesh.
 
-    access: who may connect. levels: the delivery levels of QoS 0, 1 and 2; the acknowledgement of
-    a message means what its level promises. memory: of the sessions, in a journal; None: they end
-    with the door. All methods belong to the thread of the event loop.
+    access: the rule that admits clients. levels: the delivery levels of QoS 0, 1 and 2; an
+    acknowledgement means the promise of its level. memory: the sessions in a journal; None:
+    sessions end with the door. All methods belong to the thread of the event loop.
     """
 
     def __init__(
@@ -47,7 +48,8 @@ class MqttDoor:
         self._servers: list[asyncio.Server] = []
         self._clients: dict[Connection, _Client] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        # Publications that wait because the mesh is full, in order; None: of no client.
+        # Publications that wait because the mesh is full, in order; the client None stands for no
+        # client.
         self._waiting: dict[Connection | None, deque[Publication]] = {}
         self._underway = 0  # publications that the mesh has not taken
         self._timer: asyncio.TimerHandle | None = None
@@ -96,13 +98,13 @@ class MqttDoor:
 
     @property
     def sessions(self) -> int:
-        """The number of sessions of the MQTT door, those of absent clients included."""
+        """The number of sessions of the MQTT door, with the sessions of absent clients."""
         return self._machine.sessions
 
     def _receive(self, event: Event) -> None:
         self._machine.deliver(event, self._loop.time())
         if not self._is_running and not self._is_scheduled:
-            # The events of one turn of the loop leave in one write for each client.
+            # All events of one turn of the loop leave in one write for each client.
             self._is_scheduled = True
             self._loop.call_soon(self.run)
 
@@ -117,7 +119,7 @@ class MqttDoor:
         self.run()
 
     def run(self) -> None:
-        """Carry out what the session machine asks for: admit clients, publish, transmit."""
+        """Carry out the requests of the session machine: admit clients, publish, transmit."""
         if self._is_running:
             return
         self._is_running, self._is_scheduled = True, False
@@ -184,8 +186,8 @@ class MqttDoor:
         self.run()
 
     async def _publish_waiting(self, origin: Connection | None) -> None:
-        """Publish what waits at the MQTT door, one after the other: messages of one client keep
-        their order.
+        """Publish the waiting publications of the MQTT door, one after another, so that messages of
+        a client keep their order.
         """
         queue = self._waiting[origin]
         while queue:
@@ -250,7 +252,7 @@ class _Client(asyncio.Protocol):
         self._note_writable(False)
 
     def resume_writing(self) -> None:
-        """Send messages of the MQTT door again: the client has read."""
+        """Send messages of the MQTT door again, because the client reads again."""
         self._note_writable(True)
         self.transmit(self._loop.time())
 
@@ -270,7 +272,8 @@ class _Client(asyncio.Protocol):
         if connection.is_closing:
             self._transport.close()
             return
-        # A client that does not read is not read either: its answers would pile up.
+        # The door does not read from a client that does not read, because its answers would pile
+        # up.
         is_reading = connection.is_reading and connection.is_writable
         if is_reading != self._is_reading:
             self._is_reading = is_reading

@@ -1,1 +1,1 @@
-"""A live node: its links, its events and its driver together."""
+"""The runtime of a live node, which joins its links, its events and its driver."""

@@ -26,7 +26,9 @@ _MODULE = "halfway.live.runtime.compile_ahead"
 
 
 class CompileRequest(msgspec.Struct):
-    """A system to compile ahead, with its options. Sizes of tables are no part of machine code."""
+    """A system to compile ahead, with its options. The machine code does not depend on sizes of
+    tables.
+    """
 
     system: str
     options: dict[str, Value]

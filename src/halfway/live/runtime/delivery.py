@@ -22,7 +22,7 @@ from halfway.live.step.scheduler import Scheduler
 from halfway.live.topic_filters import OWN
 from halfway.live.wire.frames import FrameType, frame
 
-REMEMBERED = 8192  # publications that reached an application, so that none comes twice
+REMEMBERED = 8192  # publications that reached an application, to detect repetitions
 _RETAINED_EVERY_S = 5.0  # between two exchanges of retained values with one neighbour
 
 
@@ -35,7 +35,7 @@ class Delivery:
     ) -> None:  # fmt: skip
         self._subscriptions, self._scheduler = subscriptions, scheduler
         self._drops, self._counts = drops, counts
-        self.ages = SecondsHistogram()  # of events of other nodes at their delivery
+        self.ages = SecondsHistogram()  # ages of events of other nodes at their delivery
         self._seen: OrderedDict[EventKey, None] = OrderedDict()
 
     def deliver(self, key: EventKey, body: EventBody, hops: int, *, local: bool) -> None:
@@ -57,7 +57,7 @@ class Delivery:
             self._seen.popitem(last=False)
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
-        """Deliver an event to a node's applications that certainly did not come before."""
+        """Deliver an event to a node's applications that certainly did not receive it before."""
         event = event_of(identity_of(key, body), body, self._scheduler.now(), hops=hops)
         self._hand_over(self._subscriptions.matching(body.topic), event)
 
@@ -80,20 +80,20 @@ class RetainedSpread:
         self._drops = drops
         self._table = RetainedTable(limits.retained, limits.retained_bytes)
         self._sent: dict[int, float] = {}  # when all values were sent to a neighbour
-        # Takes a neighbour and the id of a node whose certificate is missing.
+        # A callback for a neighbour and the id of a node whose certificate is missing.
         self.unknown: Callable[[int, int], None] = ignore
-        # Takes each new value: where a node has a journal, it is written there.
+        # A callback for each new value, which a node with a journal writes there.
         self.changed: Callable[[Version, EventBody], None] = ignore
 
     def __len__(self) -> int:
         return len(self._table)
 
     def digest(self) -> int:
-        """Return the 64 bits that say which values the node has."""
+        """Return a 64-bit digest of the retained values of a node."""
         return self._table.digest
 
     def restore(self, version: Version, body: EventBody) -> None:
-        """Take back a value that the node knew before its start."""
+        """Take back a retained value that the node had before its start."""
         self._table.put(version, body)
 
     def values(self) -> Iterator[tuple[Version, EventBody]]:

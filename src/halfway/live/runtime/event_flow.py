@@ -1,7 +1,7 @@
 """The flow of event bodies through a live node: beside records, to neighbours and to applications.
 
-A body travels in front of the first record of its event to a neighbour, where both fit into a
-datagram. Otherwise the neighbour asks for it, and holds the record meanwhile.
+A body travels before the first record of its event to a neighbour, if both fit into one datagram.
+Otherwise the neighbour requests the body, and holds the record meanwhile.
 """
 
 import struct
@@ -29,10 +29,11 @@ class _Held(NamedTuple):
 
 
 class EventFlow:
-    """The bodies of events at one node, on their way in and out.
+    """The bodies of events at one live node, on their way in and out.
 
-    flow: which neighbours have which bodies, and the newest bodies for machine code. send: queues
-    a frame for a neighbour. handle: takes a record whose body is here.
+    flow: the bodies that each neighbour has, and the newest bodies for machine code. send: a
+    function that queues a frame for a neighbour. handle: a function that takes a record whose body
+    is here.
     """
 
     def __init__(
@@ -47,7 +48,9 @@ class EventFlow:
         self._held_records = 0
 
     def send_record(self, kind: int, content: bytes, key: EventKey, to: list[int]) -> None:
-        """Queue a record for neighbours, with the body of its event where a neighbour lacks it."""
+        """Queue a record for neighbours, with the body of its event for each neighbour that lacks
+        it.
+        """
         whole = frame(FrameType.RECORD, content)
         if kind not in self._flow.places:
             for peer in to:
@@ -92,7 +95,9 @@ class EventFlow:
         return True
 
     def take_record(self, peer: int, content: bytes) -> None:
-        """Take a RECORD frame of a neighbour; hold it if the body of its event is not here."""
+        """Take a RECORD frame of a neighbour; hold the frame if the body of its event is
+        missing.
+        """
         begin = 1 + 8 * content[0] if content else 1
         places = self._flow.places.get(content[begin]) if begin < len(content) else None
         if places is None:
@@ -123,7 +128,7 @@ class EventFlow:
             new = decoded(data, self._scheduler.now())
             if len(new.payload) > self._limits.payload:
                 raise ValueError("too large")
-            if not self._security.knows(key[0]):  # the body comes again behind the certificate
+            if not self._security.knows(key[0]):  # the body comes again after the certificate
                 self.ask_certificate(peer, key[0])
                 return
             if not self._security.permits(key[0], "publish", new.topic):
@@ -166,7 +171,7 @@ class EventFlow:
             self._send(peer, frame(FrameType.CERTIFICATE, certificate))
 
     def add(self, key: EventKey, body: EventBody, data: bytes = b"") -> int:
-        """Keep the body of an event that has none here, also as bytes; return its slot."""
+        """Keep the body of an event without a body, also as bytes; return its slot."""
         for gone in self.bodies.add(key, body):
             self._flow.forget_body(gone)
         return self._flow_slot(key, body, data)
@@ -205,7 +210,7 @@ class EventFlow:
         self._scheduler.after(wait, self._ask_again, (key, held.asked))
 
     def _ask_again(self, now: float, asked_for: tuple[EventKey, int]) -> None:
-        """Ask again for a body, another neighbour each time; give up at last."""
+        """Request a body again, each time of another neighbour, and give up at last."""
         del now
         key, asked = asked_for
         held = self._held.get(key)

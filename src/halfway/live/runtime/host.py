@@ -37,23 +37,23 @@ _LOG = logging.getLogger("halfway.live")
 
 
 class Host:
-    """The host of the nodes of a process. Use `async with Host(settings) as host`.
+    """The host of all live nodes of a process. Use `async with Host(settings) as host`.
 
-    Without a certificate, the nodes are those of the development network.
+    Nodes without a certificate belong to the development network.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.nodes: list[MeshNode] = []
         self.journals: list[NodeJournal] = []  # of the nodes, where they have a folder
-        # What the status of the process says beside its nodes, such as "mqtt".
+        # Further entries in the status of the process, such as "mqtt".
         self.sections: dict[str, Callable[[], Mapping[str, Any]]] = {}
         self._group: socket.socket | None = None
         self._task: asyncio.Task[None] | None = None
         self._compiler: subprocess.Popen[bytes] | None = None
 
     async def __aenter__(self) -> "Host":
-        """Start all nodes. Raises Problem, and leaves nothing open then."""
+        """Start all nodes of the host. Raises Problem, and then leaves no node running."""
         self.scheduler = Scheduler()
         try:
             sockets = self._sockets()
@@ -160,7 +160,7 @@ class Host:
         return keyed
 
     def _link(self, sockets: Sequence[socket.socket]) -> None:
-        """Give each node of the host its static peers; let the first one look for other
+        """Give each node of the host its static peers; only the first node searches other
         processes.
         """
         addresses: list[Address] = [node.endpoint.address for node in self.nodes]
@@ -191,7 +191,7 @@ class Host:
         first.links.flush()
 
     def _compile(self) -> None:
-        """Change the host's nodes over to machine code: now, when another process has compiled it,
+        """Change the nodes of the host to machine code: now, after another process has compiled it,
         or never.
         """
         when = self.settings.compile
@@ -219,8 +219,8 @@ class Host:
 
 
 def ring_with_chords(n: int, degree: int) -> list[list[int]]:
-    """Return the links of n nodes in one process: a ring plus random chords, mean about
-    `degree`.
+    """Return the links of n live nodes in one process: a ring plus random chords, with mean degree
+    about `degree`.
     """
     links: list[set[int]] = [set() for _ in range(n)]
     wanted = [(k, (k + 1) % n) for k in range(n)]

@@ -1,4 +1,4 @@
-"""The journal of a node at its start: its folder, and the retained values in it."""
+"""The journal of a live node at its start: the folder, and the retained values in the journal."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -27,7 +27,9 @@ class RetainedMemory:
         values.changed = self._write
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Take back a value. Return False for a record of another part."""
+        """Take back a retained value from the journal; return False for a record of another
+        part.
+        """
         if kind != RETAINED:
             return False
         with suppress(ValueError):  # the checksum is right, so another version wrote it

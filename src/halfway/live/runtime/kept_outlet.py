@@ -20,11 +20,13 @@ class NodeOutlet:
         self._node.own_events.spread(body)
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
-        """Deliver an event to the subscriptions that match."""
+        """Deliver a kept event to the matching subscriptions of the node."""
         self._node.delivery.hand_over(key, body, hops)
 
     def say(self, topic: str, payload: bytes, *, retain: bool, expiry_s: float) -> None:
-        """Publish a statement of the runtime; without room it is lost, and a later one counts."""
+        """Publish a statement of the runtime; without room it is lost, and a later statement
+        replaces it.
+        """
         self._node.try_publish(
             topic, payload, level=Level.BEST_EFFORT, retain=retain, expiry_s=expiry_s
         )

@@ -1,4 +1,4 @@
-"""The key files of a running node, turned into a security, and the revocation list in use."""
+"""The key files of a running node: they give its security, and the revocation list in use."""
 
 import logging
 import os
@@ -52,8 +52,8 @@ def keyed_security(settings: Settings) -> KeyedSecurity:
 class RevocationFile:
     """The revocation list in a file, which a node reads again whenever it changes.
 
-    every_s: between two looks. Raises Problem if the file is no list of the network at the start;
-    later such a file is named in the log, and the list in force stays.
+    every_s: seconds between two checks. Raises Problem at the start if the file is no list of the
+    network. Later, the log names such a file, and the present list stays in force.
     """
 
     def __init__(

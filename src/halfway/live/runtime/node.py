@@ -1,4 +1,4 @@
-"""The live node: one driver of a system on one socket; it is a `Mesh`."""
+"""The live node: one driver of a system on one socket, which offers a `Mesh`."""
 
 import asyncio
 import socket
@@ -36,7 +36,7 @@ AT_ONCE = 64  # publications before the loop has its turn
 class MeshNode:
     """A live node, which is a `Mesh`. Call `start` once the event loop runs; `stop` ends the node.
 
-    face: of its system, for this node alone. log: records kept for a trace, see `Stepper`.
+    face: live face for this node only. log: number of records kept for a trace, see `Stepper`.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class MeshNode:
         return on_disk
 
     def probe(self, topic: str, answered: Callable[[Hop, float], None]) -> list[EventKey]:
-        """Send a live node's event for `Routes.ask`, to no application; return its keys."""
+        """Send the live node's probe event for `Routes.ask`; return its keys."""
         body = self._body(topic, b"", Level.BEST_EFFORT, False, float("inf"), b"")
         keys = self.own_events.spread(body._replace(probe=True), answered)
         self._turn()
@@ -221,7 +221,7 @@ class MeshNode:
             self.routes.ended(head.key, HERE, len(self.subscriptions.matching(body.topic)))
             return
         if head.key[0] == self.node_id:
-            return  # the applications had it when it was published
+            return  # applications of this node received it at the publication
         if body is None:
             self.drops.count(Drop.BODIES_FULL)
             return
@@ -243,7 +243,7 @@ class MeshNode:
         return new_body(topic, payload, level, retain, expiry_s, properties, now, most)
 
     def no_room(self) -> None:
-        """Count what the driver dropped for want of room."""
+        """Count an item that the live node's driver dropped for want of room."""
         self.drops.count(Drop.NO_ROOM)
 
     def refused(self) -> Drop:
@@ -253,11 +253,11 @@ class MeshNode:
         return why
 
     def timer_ran(self) -> None:
-        """Send the live node's frames of a timer after the other timers that are due have run."""
+        """Send the frames of a live node's timer, after all other due timers have run."""
         self.scheduler.call_after_timers(self.links.flush)
 
     def _before_change(self) -> None:
-        """Send what waits at the live node, and let the log be taken: the neighbours change."""
+        """Send the live node's waiting frames, and let the log be taken: neighbours change."""
         self.links.flush()
         self.stepper.before_change()
 
@@ -306,7 +306,7 @@ class MeshNode:
             self._loop.call_soon(self._turn)
 
     def _turn(self) -> None:
-        """End a turn of the live node: send what waits; publishers go on if there is room."""
+        """End a turn of the live node: send waiting frames; publishers go on if there is room."""
         self._turning = False
         if self._closed:
             return

@@ -31,9 +31,10 @@ def faced(
     system: str, options: Mapping[str, Value], limits: Limits, hash_key: bytes, *,
     node_id: int, seed: int, name: str, incarnation: int, period_s: float,
 ) -> tuple[Face, NodeIdentity]:  # fmt: skip
-    """Return the live face of a node's system, and what identifies the node.
+    """Return the live face of a node's system, and the identity of the node.
 
-    seed: of its random numbers. Raises Problem for a system that does not run live, or an option.
+    seed: seed of the node's random numbers. Raises Problem for a system that does not run live, or
+    an option.
     """
     key = int.from_bytes(hash_key[:8], "little") >> 1
     face = face_of(system, options, Setting(node_id, key, seed, limits))

@@ -17,7 +17,7 @@ _WANTED_S = 30  # seconds after which all topics are no longer wanted, unless so
 class OwnEvents:
     """The events that one node publishes, numbered from 0 in each incarnation.
 
-    origin: node id and incarnation. run: lets the system handle a command.
+    origin: node id and incarnation. run: a function that lets the system handle a command.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class OwnEvents:
     ) -> list[EventKey]:
         """Let the system publish an event, on all topics that need it; return its keys.
 
-        answered: takes each hop of a probe, see `Routes`.
+        answered: a function for each hop of a probe, see `Routes`.
         """
         self.join()
         wanted = not self._face.broadcast and self._table.wanted_s(own=False) < _WANTED_S

@@ -1,9 +1,10 @@
-"""The routes that `halfway route` follows at a live node: events and searches, hop by hop.
+"""The routes that `halfway route` follows at a live node, hop by hop: probes on a topic, and
+searches for a node.
 
-A probe is an event that no application receives: the system carries it as any event of its topic.
-Each node that it reaches sends a HOP frame to the neighbour that it came from, which passes it on,
-so that the node that asked learns of every hop. A search for a node is passed on to all neighbours,
-and its answer comes back with a HOP of each node on the way. The tables are bounded.
+A probe is an event that no application receives: the system carries it like any event of its topic.
+Each node that the probe reaches sends a HOP frame back to the neighbour that sent the probe.
+Neighbours pass HOP frames on, so that the asking node learns every hop. A node passes a search on
+to all neighbours. The answer comes back with a HOP of each node on the way. The tables are bounded.
 """
 
 import struct
@@ -26,10 +27,10 @@ _MOST_WORDS = 63  # bytes of a name, and of a reason
 
 
 class Hop(NamedTuple):
-    """A hop of a route: the act of one node on a probe or a search."""
+    """A hop of a route: the action of one node on a probe or a search."""
 
     node: int
-    parent: int  # the neighbour that it came from; the node itself where it began
+    parent: int  # previous neighbour; at the origin, the node itself
     hops: int
     subscriptions: int  # at this node, that match
     held_s: float  # between the arrival and this answer
@@ -38,7 +39,7 @@ class Hop(NamedTuple):
 
 
 class NeighbourTable(Protocol):
-    """The neighbours of a node."""
+    """The neighbours of a node, as its routes use them."""
 
     def links(self) -> list[int]:
         """Return the ids of the neighbours that routes can follow now."""
@@ -79,7 +80,7 @@ class Routes:
         self._number, self._second, self._passed = 0, 0, 0
 
     def ask(self, key: EventKey, answered: Callable[[Hop, float], None]) -> None:
-        """Call back with each hop of a probe of this node, and the seconds there and back."""
+        """Call a function with each hop of a probe of this node, and the seconds there and back."""
         self._track(key, _Tracked(self._node_id, 0, self._now()))
         self._asked[key] = answered
 
@@ -131,12 +132,12 @@ class Routes:
             self._answer(key, PASSED_ON, 0)
 
     def ended(self, key: EventKey, why: str, subscriptions: int = 0) -> None:
-        """Report what became of a route's probe at this node."""
+        """Report the end of a route's probe at this node, with the reason."""
         if key in self._tracked:
             self._answer(key, why, subscriptions)
 
     def _take_hop(self, content: bytes) -> None:
-        """Pass a HOP frame on, or call back at the node that asked."""
+        """Pass a HOP frame on, or call the function of the route if this node asked."""
         key, hop = _hop_in(content)
         tracked = self._tracked.get(key)
         if tracked is None:

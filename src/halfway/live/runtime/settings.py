@@ -22,19 +22,19 @@ ANY_INTERFACE = "0.0.0.0"
 GROUP: Address = ("239.255.71.17", 4711)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _MOST_NODES = 300
-_FIRST_S = 1_577_836_800  # of 2020: incarnations without a folder count seconds from then on
+_FIRST_S = 1_577_836_800  # begin of 2020: incarnations without a folder are seconds since then
 
 
 @dataclass(frozen=True)
 class Settings:
     """The settings of the nodes of one process. Raises Problem for a value out of range.
 
-    nodes: in this process; they are linked among themselves, about `degree` links each. peers:
+    nodes: number of nodes in this process, which have about `degree` links among themselves. peers:
     "host:port" of other processes. certificate, key: the two files of a node with keys. secret: the
     file with the secret of a network without certificates; it needs a key too. Without keys the
-    network is the development network, on loopback. revoked: a revocation list, read again when it
-    changes. state: a folder for the journal and what else a node remembers over starts. period_s:
-    of hellos. compile: "background", "now" or "never". seed: None for a new one at each start.
+    network is the development network, on loopback. revoked: a revocation list, read again after a
+    change. state: a folder for the journal and other memory across starts. period_s: seconds
+    between hellos. compile: "background", "now" or "never". seed: None for a new one at each start.
     """
 
     system: str = DEFAULT_SYSTEM
@@ -133,7 +133,8 @@ def random_id() -> int:
 
 
 def own_id(state: Path | None, node: int) -> int:
-    """Return the id of a node without a certificate; with a folder it is the same at each start.
+    """Return the id of a node without a certificate; with a folder, the id is the same at each
+    start.
 
     Raises Problem if the folder cannot be used.
     """
@@ -151,10 +152,11 @@ def own_id(state: Path | None, node: int) -> int:
 
 
 def next_incarnation(state: Path | None, node: int) -> int:
-    """Return the incarnation of a node that starts now, larger than that of any earlier start.
+    """Return the incarnation of a node that starts now, which is larger than at any earlier start.
 
-    With a folder it is counted there; else it is the time in seconds, so that a node which starts
-    twice within a second keeps its incarnation. Raises Problem if the folder cannot be written.
+    A folder counts the starts. Without a folder, the incarnation is the time in seconds, so that a
+    node which starts twice within a second keeps its incarnation. Raises Problem if the folder
+    cannot be written.
     """
     if state is None:
         return int(time.time()) - _FIRST_S

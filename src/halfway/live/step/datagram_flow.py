@@ -27,14 +27,14 @@ from halfway.live.step.wire_tables import MOST_BYTES
 from halfway.live.wire.frames import HEAD_BYTES
 
 BODIES, ARENA = 512, 1 << 17
-DATAGRAMS = 8 * PLACES  # that wait until the end of a turn
+DATAGRAMS = 8 * PLACES  # datagrams that wait until the end of a turn
 _LEAST_ROOM = HEAD_BYTES + MOST_BYTES  # for a record alone
 _FREE = -1
 EventKey = tuple[int, int, int]  # publisher, epoch, number
 
 
 class EventPlaces(NamedTuple):
-    """The offsets of an event's id in the compact form of a record."""
+    """The offsets of the parts of an event's id in the compact form of a record."""
 
     publisher: int
     epoch: int
@@ -51,7 +51,7 @@ class FlowCounts(NamedTuple):
 
 
 def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
-    """Return where the records of each kind that carries an event have it, for the flow of
+    """Return the offsets of the event id in each kind of record with an event, for the flow of
     datagrams.
     """
     found = {}
@@ -69,8 +69,8 @@ def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
 class Flow:
     """The tables of one node's datagram kernel, with the methods that fill and empty these tables.
 
-    The kernel uses them once the node runs machine code. room: bytes of frames that share a
-    datagram. topic_used: [topics + 1] see `TopicTable.used`.
+    The kernel uses them once the node runs machine code. room: bytes of frames in one datagram.
+    topic_used: [topics + 1] see `TopicTable.used`.
     """
 
     def __init__(
@@ -110,8 +110,8 @@ class Flow:
             self._find, self._add = quiet(interpreted(find_body)), quiet(interpreted(add_body))
 
     def set_neighbours(self, node_ids: Iterable[int]) -> None:
-        """Give each neighbour a place in the flow of datagrams, as long as there are places; those
-        that left lose theirs.
+        """Give each neighbour a place in the flow of datagrams while places are left; former
+        neighbours lose theirs.
 
         No datagram may wait.
         """
@@ -134,12 +134,12 @@ class Flow:
             index[first + (ways.index(_FREE) if _FREE in ways else number % WAYS)] = number
 
     def slot_of(self, key: EventKey) -> int:
-        """Return the slot of an event's body in the flow of datagrams, or -1 if it is not here."""
+        """Return the slot of an event's body in the flow of datagrams, or -1 without a body."""
         return int(self._find(self.lent, *key))
 
     def add_body(self, key: EventKey, data: bytes, born: float, ends: float) -> int:
-        """Add a body that is not in the flow of datagrams yet, in its frame's form; times in
-        seconds. Return its slot.
+        """Add a new body to the flow of datagrams, in the form of its frame, with times in seconds.
+        Return its slot.
 
         A body that no datagram has room for has a slot, and its bytes are not kept.
         """
@@ -172,7 +172,7 @@ class Flow:
             self._holders[slot] |= 1 << place
 
     def taken_datagrams(self) -> Iterable[tuple[int, bytes]]:
-        """Take the datagrams that wait: the node id of the receiver, frames."""
+        """Take the waiting datagrams of the flow: the node id of each receiver, and its frames."""
         used = self._tally[USED]
         if not used:
             return ()
@@ -198,8 +198,8 @@ class Flow:
 
 
 def quiet(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    """Return a function that calls an interpreted kernel of the flow of datagrams with the
-    arguments `given` first, and ignores integer overflow.
+    """Return a function that calls an interpreted kernel of the flow of datagrams, first with the
+    arguments `given`, without warnings of integer overflow.
     """
 
     def call(*arguments: Any) -> Any:

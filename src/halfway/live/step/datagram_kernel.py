@@ -1,9 +1,10 @@
-"""The datagram kernel of a live node: datagrams in, handler calls, datagrams out, in machine code.
+"""The datagram kernel of a live node: machine code from received datagrams, through the handler, to
+sent datagrams.
 
-It takes the frames of a neighbour in their order, lets the node handle the records whose topics and
-bodies it knows, and writes what the handler emits behind the frames that wait for each neighbour.
-It stops at each frame that it does not know: Python then handles this one frame. It makes no
-decision of its own, so a node gives the same records without it.
+The kernel takes the frames of a neighbour in their order, and lets the node handle records with
+known topics and bodies. It appends the emitted records to the waiting frames of each neighbour. The
+kernel stops at an unknown frame, which Python then handles. The kernel makes no decision, so a node
+emits the same records without it.
 """
 
 import numpy as np
@@ -39,8 +40,8 @@ from halfway.live.wire.frames import BODY, HEAD_BYTES, KEY_BYTES, RECORD
 AGE_AT = 9  # of the age in a body, see `live.events.bodies`
 _TOPIC_BYTES = 8
 
-# Why `take` has stopped: at the end, at a frame for Python, for want of room, behind a record that
-# was refused, or behind one with emissions for Python.
+# The reasons why `take` stops: at the end, at a frame for Python, without room, after a refused
+# record, or after a record with emissions for Python.
 DONE, OTHER, NO_ROOM, REFUSED, LEFT = range(5)
 REASONS = 8
 
@@ -61,8 +62,8 @@ def _number_of(tables, flow, hash64):
 
 @inlined
 def _has_numbers(tables, flow, at, topics):
-    """Return whether all topics that a record in a datagram lists have numbers; they are in
-    `numbers` then.
+    """Return whether all topics in a record's list have numbers in the datagram kernel; then
+    `numbers` has them.
     """
     for k in range(topics):
         number = _number_of(tables, flow, taken(tables.inbox, at + _TOPIC_BYTES * k, 8))
@@ -98,7 +99,7 @@ def _is_known(tables, flow, place, at, end):
 
 @inlined
 def _take_record(door, tables, flow, place, at, end):
-    """Let the datagram kernel's node handle a RECORD frame's content; return DONE, or why `take`
+    """Let the node handle the content of a RECORD frame; return DONE, or the reason why `take`
     stops here.
     """
     if at >= end:
@@ -122,8 +123,8 @@ def _take_record(door, tables, flow, place, at, end):
 
 @inlined
 def _take_body(tables, flow, place, at, end):
-    """Note in the datagram kernel that a neighbour has a body; return DONE, or OTHER for a body
-    that is not here.
+    """Note that a neighbour has a body, in the datagram kernel; return DONE, or OTHER for an
+    unknown body.
     """
     if end - at < KEY_BYTES:
         return OTHER
@@ -139,7 +140,8 @@ def _take_body(tables, flow, place, at, end):
 def take(door, tables, flow, place, at, end):
     """Take the frames of a datagram, inbox[at:end], from the neighbour at a place.
 
-    Return where it stopped, times REASONS, plus why. With LEFT, the emissions are for Python.
+    Return the place of the stop, times REASONS, plus the reason. After LEFT, Python handles the
+    emissions.
     """
     why = DONE
     while at < end and why == DONE:
@@ -158,10 +160,9 @@ def take(door, tables, flow, place, at, end):
 
 @kernel
 def spread(tables, flow):
-    """Write the datagram kernel's emissions that leave at once behind the frames of their
-    receivers.
+    """Append the datagram kernel's immediate emissions to the waiting frames of their receivers.
 
-    What remains in the emissions is for Python: timers, reports, and what has no place here.
+    The other emissions are for Python: timers, reports, and records without a place here.
     """
     _spread_all(tables, flow)
 
@@ -183,8 +184,8 @@ def _spread_all(tables, flow):
 
 @apart
 def _spread(tables, flow, slot, k):
-    """Write an emission of the datagram kernel for its receivers; False, and no effect, where
-    Python has to do it.
+    """Append an emission of the datagram kernel to the frames of its receivers; False, without
+    effect, if Python must do this.
     """
     record = tables.out.pool[slot]
     body, first, last = NONE, 0, PLACES
@@ -244,7 +245,9 @@ def _write_record(tables, flow, k, place):
 
 @apart
 def _write_body(tables, flow, body, place, record_bytes):
-    """Write a body for a neighbour that lacks it, if it fits into a datagram with its record."""
+    """Write a body for a neighbour that lacks it, if body and record fit into one datagram of the
+    kernel.
+    """
     bit, size = np.uint64(1) << np.uint64(place), flow.size[body]
     whole = HEAD_BYTES + KEY_BYTES + size
     is_there = flow.holders[body] & bit != np.uint64(0)

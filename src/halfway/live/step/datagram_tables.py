@@ -1,4 +1,4 @@
-"""The tables of the datagram kernel: the neighbours, topics and bodies of a live node."""
+"""The tables of the datagram kernel: neighbours, topics and bodies of a live node."""
 
 from typing import NamedTuple
 
@@ -20,9 +20,9 @@ PUBLISHER, EPOCH, EVENT, LEAST = range(4)
 class DatagramTables(NamedTuple):
     """The tables in which the datagram kernel finds a node's neighbours, topics and bodies.
 
-    `topic_at` and `body_at` are indexes of sets of `WAYS` entries, -1 where there is none. An
-    index is a cache: what it does not have, Python looks up. The bytes of a body have a place in
-    the arena as long as fewer bytes than the arena has were written after its first one.
+    `topic_at` and `body_at` are indexes of sets of `WAYS` entries, -1 where there is none. An index
+    is a cache: Python looks up a missing entry. The bytes of a body stay in the arena until as many
+    bytes as the arena has were written after its first byte.
     """
 
     peer: npt.NDArray[np.int32]  # [PLACES] node ids of the neighbours; -1: free
@@ -31,7 +31,7 @@ class DatagramTables(NamedTuple):
     fill: npt.NDArray[np.int64]  # [datagrams] bytes
     frames: npt.NDArray[np.uint8]  # [datagrams, bytes] that wait for the end of the turn
     room: npt.NDArray[np.int64]  # [1] bytes of frames that share a datagram
-    event_at: npt.NDArray[np.int64]  # [256, 4] by kind: where its compact form has its event
+    event_at: npt.NDArray[np.int64]  # [256, 4] by kind: places of the event id in the compact form
     topic_at: npt.NDArray[np.int32]  # [sets * WAYS] numbers of topics, by the low bits of the hash
     topic_used: npt.NDArray[np.int64]  # [topics + 1] the tick of the last use; the ticks so far
     key: npt.NDArray[np.int64]  # [bodies, 3] publisher, epoch and number of an event
@@ -58,7 +58,7 @@ def _set_of(publisher, epoch, number, entries):
 
 @apart
 def found_body(flow, publisher, epoch, number):
-    """Return the slot of a body, or NONE if it is not here."""
+    """Return the slot of a body in the datagram tables, or NONE."""
     first = _set_of(publisher, epoch, number, flow.body_at.shape[0])
     for k in range(first, first + WAYS):
         slot = np.int64(flow.body_at[k])
@@ -75,19 +75,19 @@ def found_body(flow, publisher, epoch, number):
 
 @kernel
 def find_body(flow, publisher, epoch, number):
-    """Return what `found_body` does, to Python."""
+    """Return the result of `found_body` to Python."""
     return found_body(flow, publisher, epoch, number)
 
 
 @kernel
 def add_body(flow, publisher, epoch, number, size):
-    """Make room in the datagram tables for a body that is not here; return its slot. The caller
-    writes its bytes.
+    """Make room for a new body in the datagram tables; return its slot. The caller writes its
+    bytes.
     """
     slot, room = flow.tally[NEXT_SLOT], flow.arena.shape[0]
     flow.tally[NEXT_SLOT] = (slot + 1) % flow.key.shape[0]
     begin = flow.tally[WRITTEN]
-    if begin % room + size > room:  # a body does not go round the end
+    if begin % room + size > room:  # a body does not wrap around the end of the arena
         begin += room - begin % room
     flow.tally[WRITTEN] = begin + size
     flow.key[slot, 0], flow.key[slot, 1], flow.key[slot, 2] = publisher, epoch, number

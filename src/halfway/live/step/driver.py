@@ -1,7 +1,8 @@
-"""The driver of a live node: commands, timers and records in; frames and reports out.
+"""The driver of a live node: its input are commands, timers and records, and its output are frames
+and reports.
 
-It has no clock and no socket. Its caller passes the time, and receives what leaves the node: the
-memory bed with a clock of its own, or a node on a socket.
+The driver has no clock and no socket. Its caller passes the time, and receives the output. The
+caller is the memory bed with its own clock, or a node on a socket.
 """
 
 from typing import Any, Protocol
@@ -13,27 +14,29 @@ from halfway.live.step.timers import Timers
 
 
 class Surroundings(Protocol):
-    """The network and the application around a driver."""
+    """The network and the application around the driver of a live node."""
 
     def transmit(self, record: Any, data: bytes) -> None:
         """Transmit a record of the driver to the neighbour `record.next`, or to all of them.
 
-        data: the content of a RECORD frame. The record is the driver's again after the call.
+        data: the content of a RECORD frame. After the call the record belongs to the driver again.
         """
         ...
 
     def report(self, record: Any) -> None:
-        """Take a report of the node to its application; it is the driver's after the call."""
+        """Take a report of the node for its application; after the call the report belongs to the
+        driver.
+        """
         ...
 
     def timer_ran(self) -> None:
-        """Take note that a driver's timer has run: what the node sent waits for the end of the
+        """Take note that a timer of the driver has run; the output waits for the end of the
         turn.
         """
         ...
 
     def no_room(self) -> object:
-        """Take note that a command, a record or a timer was dropped: the node had no room."""
+        """Take note that the driver dropped a command, a record or a timer for want of room."""
         ...
 
     def refused(self) -> object:
@@ -42,11 +45,12 @@ class Surroundings(Protocol):
 
 
 class Driver:
-    """The driver of one node. What does not fit is dropped, and counted in `dropped`.
+    """The driver of one live node. It drops items without room, and counts them in `dropped`.
 
-    All times are those of the clock of the caller, who may run many drivers on the same timers.
+    All times are times of the caller's clock. A caller may run many drivers on the same timers.
     ages_in_flight: whether ages on the wire are relative to a clock that all nodes share, as in the
-    memory bed; else a record has its age when it leaves the node, and `travelled_s` is added.
+    memory bed. Otherwise a record has its age at its departure, and the receiver adds
+    `travelled_s`.
     """
 
     def __init__(
@@ -86,11 +90,10 @@ class Driver:
         return accepted
 
     def take(self, now: float, peer: int, frames: bytes, at: int) -> int:
-        """Let the driver's node handle the frames of a peer from a place in them on, as machine
-        code.
+        """Let the node of the driver handle a peer's frames from a place on, as machine code.
 
-        Return where the first frame is that the caller has to handle, or the end: the driver takes
-        what neighbours send, once the node is compiled.
+        Return the place of the first frame for the caller, or the end. A compiled node takes most
+        frames.
         """
         stepper, flow = self.stepper, self.stepper.flow
         if flow is None or not stepper.compiled or peer not in flow.place_of:
@@ -108,7 +111,9 @@ class Driver:
         return at
 
     def _has_room(self) -> bool:
-        """Make room for a step; where there is none, `receive` drops and counts the record."""
+        """Make room for a step of the driver; without room, `receive` drops and counts the
+        record.
+        """
         try:
             self.stepper.make_room()
         except NoRoom:
@@ -121,7 +126,9 @@ class Driver:
         return False
 
     def restart(self) -> None:
-        """Void all that waits in the driver of a node, as a crash does. The node's memory stays."""
+        """Void all waiting records and timers in the driver of a node, as a crash does. The node's
+        memory stays.
+        """
         self._life += 1
         self.stepper.release_all()
 
@@ -133,7 +140,7 @@ class Driver:
             self.stepper.set_time(now, into=travelled_s - now, out_of=now)
 
     def _pass_on(self, *, is_spread: bool = False) -> None:
-        """Pass on what the driver's node emitted, in the order in which the handler emitted it."""
+        """Pass on the records that the driver's node emitted, in the order of their emission."""
         if not is_spread and self.stepper.flow is not None and self.stepper.compiled:
             self.stepper.spread()
         for one in self.stepper.emissions():
@@ -147,7 +154,7 @@ class Driver:
                 self._timers.push(one.at, self._due, (self._life, one))
 
     def _due(self, now: float, timer: tuple[int, Emission]) -> None:
-        """Go on with a record that waited in the driver, unless the node has been down since."""
+        """Continue with a record that waited in the driver, unless the node has been down since."""
         life, one = timer
         if life == self._life:
             self._set_time(now)

@@ -24,7 +24,7 @@ Fate = Callable[[int, int, int], Sequence[float]]
 
 
 class BedNode:
-    """One node of a bed: its driver, and its links."""
+    """One node of a memory bed: its driver, and its links."""
 
     def __init__(
         self, bed: "MemoryBed", row: int, node: SystemNode, links: Sequence[int],
@@ -42,15 +42,17 @@ class BedNode:
         self.links = links
 
     def transmit(self, record: Any, data: bytes) -> None:
-        """Transmit in the memory bed to one neighbour or to all of them: they receive it after the
-        delay.
+        """Transmit a record in the memory bed to one neighbour or to all neighbours, who receive it
+        after the delay.
         """
         to = int(record["next"])
         everyone = to == EVERYONE
         self._bed.fly(self, data, self.links if everyone else [self._bed.row_of.get(to, -1)])
 
     def forget(self) -> None:
-        """Lose the memory: the next life of the node begins with its first state."""
+        """Lose the memory of a node in the memory bed: its next incarnation begins with the first
+        state.
+        """
         for now, first in zip(arrays(self.stepper.node.state), self._first, strict=True):
             now[...] = first
         self.stepper.tables.incarnation[0] += 1
@@ -60,7 +62,7 @@ class BedNode:
         self._bed.reports.append((self.row, record.copy()))
 
     def timer_ran(self) -> None:
-        """Do nothing: in the memory bed everything is on its way."""
+        """Do nothing: the memory bed sends each record at once."""
 
     def no_room(self) -> None:
         """Do nothing: in the memory bed the driver counts what it dropped."""
@@ -72,9 +74,10 @@ class BedNode:
 class MemoryBed:
     """A network in memory. links[r]: the rows in reach of row r, in ascending order.
 
-    delay_s: of every reception. node_ids: [n] 31 bits. make: the node of a row's system. fate: the
-    delays (seconds) of the copies of a transmission that arrive, by the rows of sender and receiver
-    and the number of their transmissions so far; () for a loss. Without it, delay_s.
+    delay_s: of every reception. node_ids: [n] 31 bits. make: a function that returns the node of a
+    row. fate: a function of the rows of sender and receiver and the number of their transmissions
+    so far; it returns the delays (seconds) of the arriving copies, and () for a loss. Without
+    `fate`, the delay is delay_s.
     """
 
     node_type: type[BedNode] = BedNode
@@ -88,7 +91,7 @@ class MemoryBed:
         self._flights: Counter[tuple[int, int]] = Counter()  # by the rows of both ends
         self.node_ids, self.delay_s, self.links = node_ids, delay_s, links
         self.row_of: Mapping[int, int] = {int(one): row for row, one in enumerate(node_ids)}
-        # A topic is on the wire as any 64 bits; here they are its number, changed.
+        # A topic has any 64 bits on the wire; here the bits follow from its number.
         self.hashes = np.arange(topics, dtype=np.uint64) + np.uint64(2**40)
         self.timers, self.now = Timers(), 0.0
         self.reports: list[tuple[int, Any]] = []
@@ -123,7 +126,7 @@ class MemoryBed:
         self.now = until
 
     def fly(self, sender: BedNode, data: bytes, to: Sequence[int]) -> None:
-        """Let a transmission in the memory bed arrive at rows; those out of the sender's reach do
+        """Let a transmission in the memory bed arrive at rows in the sender's reach; other rows do
         not receive it.
         """
         for row in to:
@@ -147,8 +150,8 @@ class MemoryBed:
 
 
 def listed_in(data: bytes) -> tuple[list[int], int]:
-    """Return the topics that a RECORD frame's content in the memory bed lists, and where its record
-    begins.
+    """Return the topics in the list of a RECORD frame's content in the memory bed, and the place of
+    its record.
     """
     at = 1 + 8 * data[0]
     return np.frombuffer(data, "<u8", data[0], 1).tolist(), at

@@ -36,24 +36,25 @@ MOST_SLOTS = 65_536
 
 
 class Emission(NamedTuple):
-    """One record that a handler emitted."""
+    """One record that the handler of a live node emitted in a step."""
 
     to: int  # TO_APPLICATION, TO_SELF or TO_NETWORK
-    at: float  # seconds: when it is due; the time of the step if it does not wait
+    at: float  # seconds: due time; the time of the step if it leaves at once
     slot: int  # the caller frees it
     data: bytes  # a RECORD frame's content, of a record that leaves at once; else empty
 
 
 class NoRoom(Exception):
-    """The records that wait at a node are as many as its limit allows."""
+    """The error that a node has as many waiting records as its limit allows."""
 
 
 class Stepper:
-    """The stepper of one node. It begins interpreted; `compile` changes over, on the same arrays.
+    """The stepper of one live node. It begins interpreted, and `compile` changes it to machine code
+    on the same arrays.
 
-    node: the state and the rules. neighbourhood: row 0 is the node's. log: how many records that
-    reached the handler are kept until `take_log`. flow: the tables of the datagram kernel, for a
-    node on a socket; None: records come and leave one by one.
+    node: the state and the rules. neighbourhood: row 0 is the node's. log: number of handled
+    records that are kept until `take_log`. flow: the tables of the datagram kernel, for a node on a
+    socket; None: records arrive and leave one by one.
     """
 
     def __init__(
@@ -101,14 +102,14 @@ class Stepper:
         node, tables = self.node, self.tables
         if not is_compiled(node.state, node.rules, self.neighbourhood, tables.out):
             return False
-        # The door's type is the same for all protocols, so that the interpreted one will do.
+        # All doors have the same type, so the door of the interpreted handler is enough.
         steps = _STEPS if self.flow is None else _STEPS + _FLOWS
-        given = lent(tables)
-        return all(is_stored(one, *self._given(one, given), *_EXAMPLES[one]) for one in steps)
+        given, flow = lent(tables), () if self.flow is None else (lent(self.flow.tables),)
+        return all(is_stored(one, *self._given(one, given, flow), *_EXAMPLES[one]) for one in steps)
 
     def set_time(self, now: float, *, into: float = 0.0, out_of: float = 0.0) -> None:
-        """Set the time of the stepper's next steps (seconds), and what ages grow by on the way in
-        and out.
+        """Set the time of the stepper's next steps (seconds), and the times by which ages grow on
+        arrival and departure.
         """
         seconds = self._seconds
         seconds[NOW], seconds[AGED_IN], seconds[AGED_OUT] = now, into, out_of
@@ -128,8 +129,8 @@ class Stepper:
         return bool(self._step(slot, int(FROM_APPLICATION)))
 
     def wake(self, slot: int) -> bool:
-        """Let the stepper's node handle a record that it sent to itself, and whose delay is
-        over.
+        """Let the stepper's node handle a record that it sent to itself, after the delay of the
+        record.
         """
         self.make_room()
         return bool(self._step(slot, int(FROM_SELF)))
@@ -148,7 +149,7 @@ class Stepper:
         return bool(self._receive(0, end, len(topics)))
 
     def emissions(self) -> list[Emission]:
-        """Return what the handler emitted in the last step, in order."""
+        """Return the records that the handler of the stepper emitted in the last step, in order."""
         count = self._tally[EMITTED]
         towards, due, slot, span = self._emitted
         return [
@@ -157,14 +158,14 @@ class Stepper:
         ]
 
     def transmit(self, slot: int) -> None:
-        """Let the stepper of a node emit only the waiting record of a slot, as of now."""
+        """Make a waiting record of the stepper its only emission, at the present time."""
         self._transmit(slot)
 
     def take(self, place: int, frames: bytes, at: int) -> tuple[int, int]:
-        """Let the stepper take the frames of the neighbour at a place; return where and why it
-        stopped.
+        """Let the stepper take the frames of the neighbour at a place; return the place and the
+        reason of the stop.
 
-        See `datagram_kernel.take`. Only a node that is compiled has this.
+        See `datagram_kernel.take`. Only a compiled node has this method.
         """
         end = len(frames)
         self._inbox[:end] = frames
@@ -172,18 +173,22 @@ class Stepper:
         return stopped, why
 
     def spread(self) -> None:
-        """Let the stepper's datagram kernel send what leaves at once; `emissions` has the rest."""
+        """Let the stepper's datagram kernel send the immediate emissions; `emissions` has the
+        others.
+        """
         if self._tally[EMITTED]:
             self._spread()
 
     def release(self, slot: int) -> None:
-        """Free the slot of a stepper's emission that is done with."""
+        """Free the slot of a stepper's emission that the caller has handled."""
         out = self.tables.out
         out.free[out.tally[0]] = slot
         out.tally[0] += 1
 
     def release_all(self) -> None:
-        """Free every slot of the stepper: what waited is void, as when the node goes down."""
+        """Free every slot of the stepper, because the node goes down and all waiting records are
+        void.
+        """
         out = self.tables.out
         slots = len(out.free)
         out.free[:] = np.arange(slots - 1, -1, -1, dtype=np.uint32)
@@ -195,12 +200,12 @@ class Stepper:
         return {why: count for why, count in zip(REASONS, counts, strict=True) if count}
 
     def unreadable(self) -> int:
-        """Return why the stepper could not read the last record that came in, or 0 if it could."""
+        """Return the reason why the stepper could not read the last received record, or 0."""
         return int(self.tables.tally[UNREADABLE])
 
     def before_change(self) -> None:
-        """Let the reader of the stepper's log take it: the log is full, or the node's surroundings
-        change.
+        """Let the reader of the stepper's log take it, because the log is full or the node's
+        surroundings change.
         """
         if self.on_log is not None:
             self.on_log()
@@ -212,7 +217,7 @@ class Stepper:
         return self.tables.log[:count].copy()
 
     def reenter(self, record: npt.NDArray[np.void]) -> None:
-        """Let the stepper's handler have a record of a log again, as it was; drop what it emits."""
+        """Let the stepper's handler have a record of a log again, unchanged; drop the emissions."""
         out = self.tables.out
         free = int(out.tally[0])
         if self.compiled:
@@ -250,23 +255,28 @@ class Stepper:
         self._open()
 
     def _open(self) -> None:
-        """Open the door to the handler, and find the entry points for the tables as they are."""
+        """Open the door to the handler of the stepper, and find the entry points for the present
+        tables.
+        """
         tables, node = self.tables, self.node
         lend = lent if self.compiled else _unlent
         self._door = Door(node.state, node.rules, self.neighbourhood, tables.out, lend)
         self._lent = lend(tables)
         self._step, self._receive, self._transmit = (
-            self._entry(one, *self._given(one, self._lent)) for one in _STEPS
+            self._entry(one, *self._given(one, self._lent, ())) for one in _STEPS
         )
         if self.flow is not None:
             self.flow.open(compiled=self.compiled)
+            flow = (self.flow.lent,)
             self._take, self._spread = (
-                self._entry(one, *self._given(one, self._lent)) for one in _FLOWS
+                self._entry(one, *self._given(one, self._lent, flow)) for one in _FLOWS
             )
 
-    def _given(self, step: Any, tables: Any) -> tuple[Any, ...]:
-        """Return the first arguments of each call of the stepper's record kernel."""
-        flow = () if self.flow is None else (self.flow.lent,)
+    def _given(self, step: Any, tables: Any, flow: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the first arguments of each call of the stepper's record kernel.
+
+        flow: the tables of the datagram kernel, for its own steps.
+        """
         return {
             record_kernel.transmit: (tables,), datagram_kernel.spread: (tables, *flow),
             datagram_kernel.take: (self._door, tables, *flow),
@@ -281,7 +291,7 @@ class Stepper:
 
 _STEPS: Any = (record_kernel.step, record_kernel.receive, record_kernel.transmit)
 _FLOWS: Any = (datagram_kernel.take, datagram_kernel.spread)
-# Arguments of the types with which a step is called, behind the first ones.
+# Examples of the further arguments of a step, for their types.
 _EXAMPLES: dict[Any, tuple[Any, ...]] = {
     record_kernel.step: (0, 0), record_kernel.receive: (0, 0, 0), record_kernel.transmit: (0,),
     datagram_kernel.take: (0, 0, 0), datagram_kernel.spread: (),

@@ -1,8 +1,8 @@
-"""The record kernel of a live node: one record into the handler, and its emitted records out.
+"""The record kernel of a live node: one record enters the handler, and its emitted records leave.
 
 A step is what the simulator's engine does with one record, for a node with one row: the check at
-the door, the clock, the ages, the handler, the stamps. Compiled it is entered without numba's
-dispatcher; the interpreted twin does the same on the same arrays.
+the door, the clock, the ages, the handler, the stamps. Python calls the compiled step without
+numba's dispatcher. The interpreted twin does the same on the same arrays.
 """
 
 from typing import NamedTuple
@@ -24,13 +24,15 @@ EMITTED, LOGGED, REFUSED, UNREADABLE = 0, 1, 2, 3  # places of `tally`
 
 
 class StepTables(NamedTuple):
-    """The arrays of a driver step beside the node's state. Slots are those of the outbox's pool."""
+    """The arrays of a driver step in addition to the state of the node, by slot of the outbox's
+    pool.
+    """
 
     out: Outbox
     rows: npt.NDArray[np.uint8]  # [slots + 1, 128] the bytes of the pool
     node_id: npt.NDArray[np.int32]  # [1]
     incarnation: npt.NDArray[np.uint32]  # [1]
-    seconds: npt.NDArray[np.float64]  # [3] the time; what a record's age grows by on both ways
+    seconds: npt.NDArray[np.float64]  # [3] the time; the growth of a record's age on both ways
     ages: npt.NDArray[np.int8]  # [256] see `Kinds.ages`; or [0]
     checks: RecordChecks
     wire: WireTables
@@ -55,14 +57,14 @@ def _add_age(tables, record, seconds):
 
 @inlined
 def released(tables, slot):
-    """Free a slot that the record kernel is done with."""
+    """Free a slot that the record kernel does not need any more."""
     tables.out.free[np.uint32(tables.out.tally[0])] = np.uint32(slot)
     tables.out.tally[0] += 1
 
 
 @inlined
 def _encoded(tables, slot, at):
-    """Write the record of a slot into `sent`, with its age as of now; return where it ends."""
+    """Write the record of a slot into `sent`, with its present age; return the end of its bytes."""
     record = tables.out.pool[slot]
     _add_age(tables, record, tables.seconds[AGED_OUT])
     return wire_tables.encode(
@@ -72,7 +74,7 @@ def _encoded(tables, slot, at):
 
 @inlined
 def _take_emissions(tables, hops, before):
-    """Stamp what the handler emitted, in order, and encode what leaves the node at once."""
+    """Stamp the records that the handler emitted, in order, and encode the immediate ones."""
     out, now, count, at = tables.out, tables.seconds[NOW], 0, 0
     after = out.tally[0]
     for stacked in range(before - 1, after - 1, -1):
@@ -117,7 +119,8 @@ def _handle(door, tables, slot, origin):
 
 @kernel
 def step(door, tables, slot, origin):
-    """Let the node handle the record of a slot, which is free afterwards. False: refused.
+    """Let the record kernel's node handle the record of a slot, which is free afterwards. False:
+    refused.
 
     The slots of the emissions belong to the caller until it calls `released` or `transmit`.
     """
@@ -128,7 +131,8 @@ def step(door, tables, slot, origin):
 
 @inlined
 def received(door, tables, begin, end, topics):
-    """Let the node handle the record in `inbox[begin:end]`. False: unreadable, or refused.
+    """Let the record kernel's node handle the record in `inbox[begin:end]`. False: unreadable, or
+    refused.
 
     `numbers` has the node's numbers of its topics. There must be a free slot.
     """
@@ -158,13 +162,13 @@ def received(door, tables, begin, end, topics):
 
 @kernel
 def receive(door, tables, begin, end, topics):
-    """Let the node handle the record in `inbox[begin:end]`, see `received`."""
+    """Let the node of the record kernel handle the record in `inbox[begin:end]`, see `received`."""
     return received(door, tables, begin, end, topics)
 
 
 @kernel
 def transmit(tables, slot):
-    """Make a waiting record the only emission of the record kernel's step, as of now."""
+    """Make a waiting record the only emission of the record kernel's step, at the present time."""
     tables.slot[0], tables.towards[0] = slot, driver.TO_NETWORK
     tables.span[0, 0], tables.span[0, 1] = 0, _encoded(tables, slot, 0)
     tables.tally[EMITTED] = 1

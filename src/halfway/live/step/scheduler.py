@@ -1,7 +1,7 @@
 """The scheduler of live nodes: one clock, and one call of the event loop for all timers.
 
 The clock is monotonic, in seconds since the process started its nodes, in whole ticks of 2^-20 s as
-in the simulator: a node that subtracts two readings gets the same double whatever the origin is.
+in the simulator: the difference of two readings is the same double for every origin of the clock.
 """
 
 import asyncio
@@ -37,11 +37,13 @@ class Scheduler:
         self.arm()
 
     def call_after_timers(self, call: Callable[[], None]) -> None:
-        """Call a function once when the timers that are due have run."""
+        """Call a function once after all due timers of live nodes have run."""
         self._after.add(call)
 
     def arm(self) -> None:
-        """Have the loop call when the first timer is due. Call this after pushing timers."""
+        """Let the event loop call the scheduler when the first timer is due. Call this after
+        pushing timers.
+        """
         at = self.timers.next_at()
         if at >= self._armed_for:
             return

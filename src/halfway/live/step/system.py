@@ -1,4 +1,4 @@
-"""The system of a stepper: state and rules of one live node, and their message kinds."""
+"""The system of a live node's stepper: state and rules of the node, and their message kinds."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -7,11 +7,13 @@ from halfway.core.kinds import Kinds
 
 
 class SystemNode(NamedTuple):
-    """One node of a system, ready to run: the live face of what an adapter makes for a run."""
+    """One live node of a system, ready to run: the part of a system instance that a live node
+    needs.
+    """
 
     state: Any  # with one row
     rules: Any
     most_emissions: int  # of one call of the handler
     kinds: Kinds
-    limits: Mapping[str, int]  # of the ranges of its records, by name
+    limits: Mapping[str, int]  # limits of the ranges of record fields, by name
     numbered: bool = True  # whether topics are the node's own numbers; else equal on all nodes

@@ -8,7 +8,9 @@ _Entry = tuple[float, int, Callable[[float, Any], None], Any]
 
 
 class Timers:
-    """The timers of many nodes. A time is in seconds of the caller's clock, whatever its origin."""
+    """The timers of many live nodes, with times in seconds of the caller's clock. The clock may
+    have any origin.
+    """
 
     def __init__(self) -> None:
         self._heap: list[_Entry] = []
@@ -18,7 +20,7 @@ class Timers:
         return len(self._heap)
 
     def push(self, at: float, call: Callable[[float, Any], None], argument: Any) -> None:
-        """Call a function with the time and an argument when a time has come."""
+        """Call a function with the time and an argument when the given time has come."""
         heapq.heappush(self._heap, (at, self._order, call, argument))
         self._order += 1
 

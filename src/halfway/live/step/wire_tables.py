@@ -1,8 +1,8 @@
-"""The wire form of records as tables, for compiled code: the same bytes as `core.records.wire`.
+"""The wire form of records as tables for compiled code, with the same bytes as `core.records.wire`.
 
-A RECORD frame is the number of its topics, one byte; the topics, 64 bits each, in the order in
-which the record first names them; and the record in its compact form, where a topic is its place in
-that list. A node has its own numbers of topics, which no other node can read.
+A RECORD frame has three parts: the number of its topics in one byte; the topics, 64 bits each, in
+the order of their first use in the record; and the compact form of the record, in which a topic is
+a place in the list. The list is necessary because each node has its own numbers of topics.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ MOST_BYTES = 1 + 8 * MOST_TOPICS + MESSAGE.itemsize + 16  # of a RECORD frame
 _WORD_BYTES = 8
 _INTEGER, _WHOLE_REAL, _DOUBLE = 0, 1, 2  # sorts of parts
 
-# Why bytes are no record.
+# The reasons why bytes are no record.
 FITS, TOO_SHORT, UNKNOWN_KIND, NOT_CANONICAL, BAD_SOURCE = range(5)
 REASONS = ("fits", "too short", "unknown kind", "not canonical", "not a node id")
 
@@ -39,8 +39,8 @@ class WireTables(NamedTuple):
     size: npt.NDArray[np.int64]  # [parts] bytes of an entry on the wire
     signed: npt.NDArray[np.uint8]  # [parts] 1 for a signed integer on the wire
     sort: npt.NDArray[np.uint8]  # [parts] an integer, a double, or a double that is whole
-    varies: npt.NDArray[np.uint8]  # [parts] 1 for a vector that need not be full
-    fill: npt.NDArray[np.float64]  # [parts] value of its entries that are not in use
+    varies: npt.NDArray[np.uint8]  # [parts] 1 for a vector of variable length
+    fill: npt.NDArray[np.float64]  # [parts] value of unused entries
     topic: npt.NDArray[np.uint8]  # [parts] 1 where the entries are topics
 
 
@@ -83,7 +83,7 @@ def _row(part: Part, numbered: bool) -> tuple[float, ...]:
 @inlined
 def put(buffer, at, word, size):
     """Write the low `size` bytes of a word into the wire form of a record, little-endian; return
-    where they end.
+    the next place.
     """
     for k in range(size):
         buffer[at + k] = np.uint8((word >> np.uint64(8 * k)) & np.uint64(255))
@@ -125,7 +125,7 @@ def _is_fill(wire, p, record, row, e):
 
 @inlined
 def _used(wire, p, record, row):
-    """Return how many entries of a part are on the wire."""
+    """Return how many entries of a part the wire form of a record has."""
     count = wire.entries[p]
     if wire.varies[p] == 1:
         while count > 0 and _is_fill(wire, p, record, row, count - 1):
@@ -143,8 +143,8 @@ def _place_of(listed, count, topic):
 
 @apart
 def listed_topics(wire, record, row, listed):
-    """List the topics in a record's wire form, by the node's numbers, each once; return how many
-    they are.
+    """List the topics in the wire form of a record once each, by the node's numbers; return their
+    count.
     """
     count = 0
     for p in range(wire.first[record.kind], wire.first[record.kind + 1]):
@@ -159,7 +159,8 @@ def listed_topics(wire, record, row, listed):
 
 @apart
 def encode(wire, record, row, hashes, listed, buffer, at):
-    """Write the wire form of a record as a RECORD frame's content; return where it ends.
+    """Write the wire form of a record as the content of a RECORD frame; return the end of its
+    bytes.
 
     row: [128] the bytes of the record. hashes: [topics] 64 bits of each topic, by the node's
     number. listed: [MOST_TOPICS] scratch. The buffer has MOST_BYTES of room.
@@ -189,8 +190,8 @@ def encode(wire, record, row, hashes, listed, buffer, at):
 
 @apart
 def decode(wire, record, row, numbers, topics, buffer, at, end):
-    """Read the wire form of a record behind its list of topics into a blank record; return FITS, or
-    why not.
+    """Read the wire form of a record, after its list of topics, into a blank record; return FITS,
+    or the reason of a failure.
 
     row: [128] the bytes of the record. numbers: [topics] the node's numbers of the listed topics.
     The record has not passed the check at the door yet. Only bytes that `encode` writes fit: the
@@ -219,8 +220,8 @@ def decode(wire, record, row, numbers, topics, buffer, at, end):
 
 @inlined
 def _read_part(wire, p, record, row, numbers, listed, buffer, at):
-    """Read part p of a record's wire form; return where it ends, -1 for bytes that are not one, and
-    how many of the listed topics the record has named by then.
+    """Read part p of a record's wire form; return its end, or -1 for wrong bytes, and the number of
+    named topics so far.
     """
     bad, count, end = np.int64(-1), wire.entries[p], buffer.shape[0]
     if wire.varies[p] == 1:
@@ -240,7 +241,7 @@ def _read_part(wire, p, record, row, numbers, listed, buffer, at):
             listed += np.int64(word == np.uint64(listed))
             word = np.uint64(numbers[np.int64(word)])
         _set(wire, p, record, row, e, word)
-        # A double has no room for every whole number of 64 bits.
+        # A double cannot represent every whole number of 64 bits.
         is_large = wire.sort[p] == _WHOLE_REAL and wire.size[p] == _WORD_BYTES
         if is_large and word != _word_at(wire, p, record, row, e):
             return bad, listed

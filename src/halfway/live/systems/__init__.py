@@ -1,1 +1,1 @@
-"""The systems that run live: the face of each, and why the others cannot."""
+"""The systems that run live: the live face of each, and the reasons why other systems do not."""

@@ -22,7 +22,7 @@ class Command(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """The values from which a live node of a system is made. The node learns none of them."""
+    """The values from which a live node of a system is made, and which the node does not learn."""
 
     node_id: int
     key: int  # of the hashes that all nodes of a network share, 63 bits
@@ -46,7 +46,9 @@ class Face:
         self.node = self._node()
 
     def _node(self) -> SystemNode:
-        """Make the node of a live face, interpreted: on a fresh machine nothing is compiled yet."""
+        """Make the interpreted node of a live face, because a fresh machine has no machine code
+        yet.
+        """
         module, limits = self.module, self.setting.limits
         rules = module.Rules(**self.values)
         known = {
@@ -62,12 +64,14 @@ class Face:
         )  # fmt: skip
 
     def subscribe(self, topic: int) -> list[Command]:
-        """Return the commands by which the application subscribes to a topic, by its number."""
+        """Return the commands by which the application subscribes to a topic, given by its
+        number.
+        """
         return [Command(self.module.KINDS.number("subscribe"), topic)]
 
     def unsubscribe(self, topic: int) -> list[Command]:
-        """Return the commands by which that subscription ends; none where a system has no end of
-        it.
+        """Return the commands that end the application's subscription to a topic; none if the
+        system cannot end it.
         """
         kinds = self.module.KINDS
         return (
@@ -85,13 +89,15 @@ class Face:
 
 
 class RumorFace(Face):
-    """The live face of rumor routing: agents leave paths by topic, so each topic is subscribed."""
+    """The live face of rumor routing, which subscribes to each topic, because agents leave paths by
+    topic.
+    """
 
     broadcast = False
     keeps_topics = True
 
 
 def made(function: Any, *given: Any, **named: Any) -> Any:
-    """Return the result of a live face's function that makes a state, interpreted."""
+    """Return the result of a function that makes the state of a live face, run interpreted."""
     with np.errstate(over="ignore"):
         return interpreted(function)(*given, **named)

@@ -1,4 +1,4 @@
-"""The registry of systems that run live, with the reason for each that does not."""
+"""The registry of the systems that run live, with the reason for each system that does not."""
 
 import importlib
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from halfway.live.systems.face import Face, Setting
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
 
-# System -> module and class of its live face, where the face of simple systems does not fit.
+# System -> module and class of its live face, if the face of simple systems does not fit.
 _SIMPLE_FACE = "halfway.live.systems.face:Face"
 _FACES = {
     "rumor-routing": "halfway.live.systems.face:RumorFace",

@@ -1,8 +1,9 @@
-"""The live face of the walk overlay: a catalogue of the node's own, and topics as hashes.
+"""The live face of the walk overlay, in which each node has its own catalogue, and topics are
+hashes.
 
 Filters with the hashes of topics travel between nodes, so the number of a topic must be equal on
-all of them: it is 31 bits of the topic's hash. Two topics with one number share their way; the
-receiver compares their texts.
+all nodes: it is 31 bits of the topic's hash. Two topics with one number share their paths; the
+receiver compares the texts.
 """
 
 import numpy as np
@@ -55,7 +56,9 @@ class WalkOverlayFace(Face):
         )  # fmt: skip
 
     def subscribe(self, topic: int) -> list[Command]:
-        """Enter the topic into the node's catalogue, and subscribe to that entry."""
+        """Enter a topic into the catalogue of the node, and subscribe to this entry in the walk
+        overlay.
+        """
         free = np.flatnonzero(self._catalogue.topic == _UNUSED)
         if not len(free):
             return []
@@ -67,9 +70,7 @@ class WalkOverlayFace(Face):
         return [Command(int(SUBSCRIBE), entry)]
 
     def unsubscribe(self, topic: int) -> list[Command]:
-        """End the walk overlay's subscription of the topic's entry; the entry is free
-        afterwards.
-        """
+        """End the walk overlay's subscription to a topic, and free its entry in the catalogue."""
         found = np.flatnonzero(self._catalogue.topic == topic)
         return [Command(int(UNSUBSCRIBE), int(found[0]))] if len(found) else []
 

@@ -1,7 +1,7 @@
-"""The live face of the two walk systems: each member of a topic launches a walk of its own.
+"""The live face of the two walk systems, in which each member of a topic launches its own walk.
 
-A node learns the other members of a topic from their walks, so it is given none of them. Topics are
-the node's own numbers, and a number stays with its topic, because trails and paths have it.
+A node learns the other members of a topic from their walks only. Topics are the node's own numbers,
+and a number stays with its topic, because trails and paths have it.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from halfway.live.step.system import SystemNode
 from halfway.live.systems.face import Face, made
 from halfway.protocols.walks.messages import rules_of
 
-_MEMBERS = 16  # of a topic, that a node has room for where the option `trails` is 0
+_MEMBERS = 16  # members of a topic that a node has room for, if the option `trails` is 0
 _TRACKED_HOPS = 24
 
 

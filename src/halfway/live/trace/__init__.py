@@ -1,1 +1,1 @@
-"""The trace of a live node: what it took in, and its replay into the same handler."""
+"""The trace of a live node: the records that it handled, and their replay into the same handler."""

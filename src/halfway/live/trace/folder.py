@@ -1,10 +1,11 @@
 """The trace of live nodes as a growing folder of Parquet files, in the schema of simulated traces.
 
-Each file has some seconds of one node. It is written beside and renamed, so that a reader of the
-folder, such as Structured Streaming, never sees half of one. Beside the columns of a simulated
-trace a row has the node's boot, its wall clock and its hybrid logical clock. Dropped items are rows
-as well: `what` is "dropped", `name` is the reason, and `args[0]` how many since the row before.
-Beside each file is a hidden one with the state before and the digest behind it, for a replay.
+Each file has some seconds of one node. The writer writes a file under another name and renames it,
+so that a reader of the folder, such as Structured Streaming, never sees an incomplete file. In
+addition to the columns of a simulated trace, a row has the node's boot, its wall clock and its
+hybrid logical clock. Dropped items are rows as well: `what` is "dropped", `name` is the reason, and
+`args[0]` is the number since the row before. Each file has a hidden companion with the state before
+it and the digest after it, for a replay.
 """
 
 import os
@@ -64,7 +65,7 @@ class TraceFolder:
             what = f"cannot write traces: {(error.strerror or str(error)).lower()}"
             raise Problem(what, where=str(folder)) from None
         self._every_s, self._open, self._folder = every_s, True, folder
-        # The disk must not keep the nodes waiting: one thread writes, in order.
+        # The nodes must not wait for the disk. So one thread writes, in order.
         self._disk, self._writes = ThreadPoolExecutor(1), list[_Written]()
         self._disk.submit(import_module, "pyarrow.parquet").result()
         self.problem: Problem | None = None  # the first of the disk
@@ -75,12 +76,12 @@ class TraceFolder:
 
     @property
     def rows(self) -> int:
-        """The rows in the trace folder so far, those that wait for the disk included."""
+        """The number of rows in the trace folder so far, with rows that wait for the disk."""
         return sum(one.rows for one in self._traces)
 
     def close(self) -> int:
-        """Close the trace folder: write what waits; return the number of rows. Raises the Problem
-        of a file.
+        """Close the trace folder: write the waiting rows, and return the number of rows. Raises the
+        Problem of a file.
         """
         self._open = False
         for one in self._traces:
@@ -132,10 +133,10 @@ class TraceFolder:
 
 
 class NodeTrace:
-    """The trace of one node: records that its handler had, reports, and drops.
+    """The trace of one live node: handled records, reports, and drops.
 
-    later: takes the node, a number of rows, and the call that writes them; it returns False if
-    it drops the rows.
+    later: a function of the node, a number of rows, and the call that writes these rows; it returns
+    False if it drops the rows.
     """
 
     def __init__(
@@ -166,19 +167,21 @@ class NodeTrace:
         self.node.on_report = lambda _record: None
 
     def reading(self) -> bytes:
-        """Return the hybrid logical clock of a traced node for a datagram: after all that the node
-        had so far.
+        """Return the hybrid logical clock of a traced node for a datagram, later than all its
+        earlier events.
         """
         self._take()
         return self.clock.reading()
 
     def take(self, content: bytes) -> None:
-        """Take the clock of a node that a traced node heard. Raises ValueError for other bytes."""
+        """Take the clock reading of another node that a traced node heard. Raises ValueError for
+        other bytes.
+        """
         self._take()
         self.clock.take(content)
 
     def write(self) -> None:
-        """Write a file of the trace folder with what came since the last one, if anything did."""
+        """Write a file of the trace folder with all rows since the last file, if there are any."""
         self._take()
         self._offset_s = self._wall() - self.node.scheduler.now()
         drops = self._new_drops()
@@ -226,7 +229,7 @@ class NodeTrace:
             self.write()
 
     def _note_around(self) -> None:
-        """Note in the trace what is around the handler, where it is not what it was."""
+        """Note the surroundings of the handler in the trace, if they have changed."""
         self._is_around_old = False
         around = b"".join(one.tobytes() for one in around_of(self.node.stepper))
         if around != self._around:
@@ -252,7 +255,7 @@ class NodeTrace:
     def _write_whole(
         self, table: Any, number: int, replayed: Callable[[], bytes]
     ) -> list[Path]:  # fmt: skip
-        """Write the trace file and what its replay needs; return both."""
+        """Write the trace file and its hidden companion for a replay; return both."""
         from pyarrow import parquet
 
         boot = self.node.identity.incarnation

@@ -1,6 +1,7 @@
-"""The hybrid logical clock of a traced node: near to the wall clock, and after all that it heard.
+"""The hybrid logical clock of a traced node, which is near the wall clock and later than all heard
+clocks.
 
-48 bits of milliseconds and 16 bits of a counter, in one number. [Kulkarni et al., Logical Physical
+One number has 48 bits of milliseconds and 16 bits of a counter. [Kulkarni et al., Logical Physical
 Clocks, OPODIS 2014]
 """
 
@@ -29,7 +30,9 @@ class HybridClock:
         return self._last
 
     def merge(self, other: int) -> None:
-        """Take the time of a node that was heard, so that all later events here are after it."""
+        """Take the hybrid time of a heard node, so that all later events of this node are later
+        than it.
+        """
         if (other >> COUNTER_BITS) > self._physical() + _MOST_AHEAD_MS:
             self.refused += 1
         else:

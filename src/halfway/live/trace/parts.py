@@ -1,4 +1,4 @@
-"""The parts of a live recording: head, state, surroundings, records, and end.
+"""The parts of a recording of a live node: head, state, surroundings, records, and end.
 
 `halfway record` writes them into one file. A trace folder has the records in Parquet files, and
 beside each of them a hidden file with the other parts, compressed.
@@ -21,12 +21,12 @@ from halfway.live.step.node_stepper import Stepper
 MARK = b"halfway live trace 1\n"
 PART = struct.Struct("<4sI")  # sort, bytes
 HEAD, STATE, RECORDS, AROUND, END = b"head", b"stat", b"reco", b"arou", b"end "
-ROWS = b"rows"  # in place of RECORDS: how many received rows of the Parquet file follow
+ROWS = b"rows"  # instead of RECORDS: number of received rows in the Parquet file
 _MOST_PART = 1 << 30
 
 
 def head_of(node: MeshNode) -> dict[str, Any]:
-    """Return the head of a recording: what a replay needs to make the node's handler again."""
+    """Return the head of a recording, from which a replay makes the handler of the node again."""
     return {
         "system": node.identity.system, "options": node.face.values, "node": node.name,
         "id": node.node_id, "incarnation": node.identity.incarnation,
@@ -36,19 +36,19 @@ def head_of(node: MeshNode) -> dict[str, Any]:
 
 
 def around_of(stepper: Stepper) -> list[npt.NDArray[Any]]:
-    """Return the surroundings in a recording: the arrays that a handler reads and does not write,
-    neighbourhood and catalogue.
+    """Return the surroundings in a recording: the arrays that a handler only reads, neighbourhood
+    and catalogue.
     """
     return [*arrays(stepper.neighbourhood), *arrays(stepper.node.rules)]
 
 
 def part_bytes(sort: bytes, content: bytes) -> bytes:
-    """Return a part as it is in a file."""
+    """Return a part of a recording in the form of a file."""
     return PART.pack(sort, len(content)) + content
 
 
 def parts_in(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the parts of a file's content behind its mark, up to one that is not whole."""
+    """Yield the parts of a recording's file after its mark, up to an incomplete part."""
     at = len(MARK)
     while at + PART.size <= len(content):
         sort, size = PART.unpack_from(content, at)

@@ -1,8 +1,9 @@
-"""The recorder of a live node: its state, then every record and neighbour that it takes in.
+"""The recorder of a live node, which writes the node's state, and then every handled record and
+neighbour.
 
 A trace is a file of frames: a JSON head, the state when the recording began, the records in the
-order in which the handler had them, between them what is around the handler where that changed, and
-the digest of the state at the end. Records have the layout of the simulator's traces (`MESSAGE`).
+order of the handler, between them each change of the surroundings, and the digest of the state at
+the end. Records have the layout of the simulator's traces (`MESSAGE`).
 """
 
 import contextlib
@@ -52,7 +53,7 @@ class Recorder:
         node.stepper.on_log = self._write
 
     def close(self) -> int:
-        """Complete the recording; return how many records it has."""
+        """Complete the recording; return the number of its records."""
         self._write()
         self._node.stepper.on_log = None
         end = {"digest": state_digest(self._node.stepper.node.state), "records": self._count}
@@ -69,10 +70,10 @@ class Recorder:
         self._part(STATE, b"".join(one.tobytes() for one in arrays(node.stepper.node.state)))
 
     def _write(self) -> None:
-        """Write into the recording what is around the handler, if it has changed, and the records
-        since the last call.
+        """Write the changed surroundings of the handler into the recording, and the records since
+        the last call.
 
-        The node calls this before a change, so that all these records came before it.
+        The node calls this before a change, so that these records came before the change.
         """
         around = b"".join(one.tobytes() for one in around_of(self._node.stepper))
         if around != self._around:

@@ -1,4 +1,4 @@
-"""The replay of a live trace: the same records into the same handler give the same state."""
+"""The replay of a live trace: the same records, given to the same handler, give the same state."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -49,9 +49,10 @@ class Replayed(NamedTuple):
 
 
 def replay(path: Path) -> Iterator[Replayed]:
-    """Replay a record, a Parquet file of a trace, or all of a folder, in the order of the names.
+    """Replay a recording, a Parquet file of a trace, or all files of a folder in the order of
+    names.
 
-    Raises Problem for what is not a trace, or ends too early.
+    Raises Problem for a file that is no trace, or that ends too early.
     """
     if path.is_dir():
         files = sorted(path.glob(f"[!.]*{_PARQUET}"))
@@ -67,7 +68,7 @@ def replay(path: Path) -> Iterator[Replayed]:
 
 
 class _Made:
-    """The handler of the node that was replayed last, for the next file of this node."""
+    """The handler of the last replayed node, kept for the next file of this node."""
 
     def __init__(self) -> None:
         self._head: dict[str, Any] = {}
@@ -105,8 +106,8 @@ class _Made:
 
 
 def _content(path: Path) -> tuple[bytes, Callable[[bytes], npt.NDArray[np.void]], str]:
-    """Return the parts of a file to replay, what gives the rows of a part, and the remedy if the
-    end is missing.
+    """Return the parts of a file to replay, the source of the rows of a part, and the remedy for a
+    missing end.
     """
     if path.suffix != _PARQUET:
         content = path.read_bytes()
@@ -122,7 +123,7 @@ def _content(path: Path) -> tuple[bytes, Callable[[bytes], npt.NDArray[np.void]]
 
 
 class _Rows:
-    """The records of a Parquet file that its node had received, in their order."""
+    """The received records in the Parquet file of a live trace, in order."""
 
     def __init__(self, path: Path) -> None:
         import pyarrow as pa
@@ -172,7 +173,7 @@ def _stepper(head: dict[str, Any]) -> Stepper:
 
 
 def _fill(targets: list[Any], content: bytes, path: Path) -> None:
-    """Write the arrays of a replayed part into the arrays of the node."""
+    """Write the arrays of a part of a live trace into the arrays of the node."""
     if sum(one.nbytes for one in targets) != len(content):
         raise Problem("the trace is of another version of the system", where=str(path))
     at = 0

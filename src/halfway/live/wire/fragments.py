@@ -1,7 +1,8 @@
 """Fragments: a frame that is longer than a datagram, cut into at most 64 parts.
 
-Each part has the number of the frame, its own place, how many there are, and bytes. A receiver
-keeps a bounded number of incomplete frames of each peer, of bounded size; the oldest goes first.
+Each part has the number of the frame, its own place, the number of parts, and bytes. A receiver
+keeps a bounded number of incomplete frames of each peer, with bounded size; the oldest is dropped
+first.
 """
 
 import struct
@@ -15,7 +16,7 @@ INCOMPLETE = 4  # frames of one peer
 
 
 class Cutter:
-    """The cutter of one node's frames."""
+    """The part of a live node that cuts long frames into fragments."""
 
     def __init__(self) -> None:
         self._number = 0
@@ -36,7 +37,7 @@ class Cutter:
 
 
 class Joiner:
-    """The joiner of the frames that one peer cut."""
+    """The part of a live node that joins the fragments of one peer into frames."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[int, tuple[int, dict[int, bytes]]] = OrderedDict()

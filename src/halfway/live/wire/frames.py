@@ -1,8 +1,8 @@
 """The frames in a datagram of live nodes: kinds, layouts and lengths.
 
 All numbers are little-endian. The content of a frame has at most 65,535 bytes. A datagram is well
-formed if its last frame ends with it. A frame of an unknown type is skipped, counted and never
-answered.
+formed if its last frame ends at the end of the datagram. A node skips and counts a frame of an
+unknown type, and never answers it.
 """
 
 import struct
@@ -39,15 +39,17 @@ class FrameType(IntEnum):
     WANT_CERTIFICATE = 11  # the id of a node whose certificate the sender lacks
     CLOCK = 22  # the hybrid logical clock of a traced node, first in each of its datagrams
     SEARCH = 20  # for a node, by its name: passed on to all neighbours
-    HOP = 21  # what one node did with a search or a probe; it takes the way back
+    HOP = 21  # action of one node on a search or a probe, on the way back
 
 
-# Of the frames that compiled code reads and writes.
+# Numbers of the frames that compiled code reads and writes.
 RECORD, BODY = int(FrameType.RECORD), int(FrameType.BODY)
 
 
 class Hello(NamedTuple):
-    """A hello: what a node states about itself in each period, to every node that it hears."""
+    """A hello frame: the statement of a node about itself in each period, for every node that hears
+    it.
+    """
 
     incarnation: int
     number: int  # of hellos in this incarnation
@@ -57,11 +59,11 @@ class Hello(NamedTuple):
     wanted_s: int  # seconds since some node wanted all topics; NOT_WANTED
     name: str
     heard: tuple[int, ...]  # node ids, ascending
-    links: tuple[int, ...]  # those of them that are neighbours
+    links: tuple[int, ...]  # ids among them that are neighbours
 
 
 def frame(sort: int, content: bytes) -> bytes:
-    """Return a frame. Raises struct.error for content that is too long."""
+    """Return a frame of a datagram as bytes. Raises struct.error for content that is too long."""
     return HEAD.pack(sort, len(content)) + content
 
 

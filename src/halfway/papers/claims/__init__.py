@@ -1,1 +1,3 @@
-"""The claims of all papers: where each is judged, and the numbers that their words stand for."""
+"""The claims of all papers: the judge of each claim, and the numbers that the words of claims stand
+for.
+"""

@@ -1,4 +1,6 @@
-"""The declared claims of a paper: each clause, and where it is judged or tested."""
+"""The declared claims of a paper: each clause, and the figure that judges it or the test that
+checks it.
+"""
 
 import csv
 from pathlib import Path
@@ -16,13 +18,13 @@ STATUSES: dict[Status, str] = {
 
 
 class Claim(NamedTuple):
-    """A claim of a paper: a clause as printed, and where it is judged or tested."""
+    """A claim of a paper: a clause as printed, and the figure or the test that examines it."""
 
     section: str
     clause: str
     status: Status
     where: tuple[str, ...]  # J: figures; I: a test (file::name) or a drawn figure
-    values: tuple[str, ...]  # metrics of printed numbers; empty: rows that publish the clause
+    values: tuple[str, ...]  # metrics of printed numbers; empty: verdict rows with the clause
     note: str
 
     def is_judged_by(self, verdict: Verdict) -> bool:

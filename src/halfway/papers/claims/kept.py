@@ -1,6 +1,6 @@
-"""The lines that a new page of claims keeps from an earlier page: figures without new results.
+"""The lines that a new page of claims takes from an earlier page, for figures without new results.
 
-A line keeps its verdicts, and its row of results keeps command, times and digest.
+Such a line keeps its verdicts, and its row of results keeps command, times and digest.
 """
 
 import re
@@ -45,7 +45,9 @@ def with_kept(new: str, old: str) -> str:
 
 
 def _results(lines: list[str], rows: list[str]) -> list[str]:
-    """Return a page's lines with more rows of results, and the time of its rows at paper scale."""
+    """Return the lines of a claims page with additional rows of results, and the time of these rows
+    at paper scale.
+    """
     if rows and NO_RESULTS in lines:
         at = lines.index(NO_RESULTS)
         lines = [*lines[:at], MADE, "", MADE_HEAD, _line(["---"] * 5), *lines[at + 1 :]]

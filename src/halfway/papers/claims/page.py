@@ -32,16 +32,16 @@ _MADE = "results", "command", "wall time of the command", "processor time of the
 MADE_HEAD = f"| {' | '.join(_MADE)} |"
 MADE = "The verdicts come from these results. A resumed command made the missing runs only."
 NO_RESULTS = "No results are given: the columns of verdicts are empty."
-_MOST_READINGS = 3  # of one claim in one figure that have lines of their own
+_MOST_READINGS = 3  # verdict rows of one claim in one figure with separate lines
 
 
 class StudyVerdicts(NamedTuple):
-    """The results of one `halfway reproduce`: its verdicts, and how the runs were made."""
+    """The results of one `halfway reproduce`: its verdicts, its times, and its command."""
 
     title: str  # figures and scale
     command: str
     digest: str
-    seconds: float | None  # of wall time of the command, which may have resumed earlier ones
+    seconds: float | None  # seconds of wall time of the command, which may resume earlier ones
     verdicts: Sequence[Verdict]
     processor: float | None = None  # seconds of all its runs
 
@@ -148,8 +148,8 @@ def _parts(claim: Claim, verdicts: Sequence[Verdict]) -> Iterable[tuple[str, str
 
 
 def _measured(rows: Sequence[Verdict]) -> str:
-    """Return the measured value that the page of claims states, with its interval; of several rows
-    the least and the greatest.
+    """Return the measured value on the page of claims, with its interval; for several rows, the
+    least and the greatest value.
     """
     values = [v.measured for v in rows if v.measured is not None]
     if not values:

@@ -1,6 +1,6 @@
 """The numbers that the words of the papers stand for: one table for all five papers.
 
-No paper says how near "close" is. Two rules give the numbers, and no result does: a word of
+No paper says how near "close" is. Two rules, and never a result, give the numbers: a word of
 nearness allows a quarter, and a stronger word of nearness ("very", "nearly") allows a tenth.
 """
 

@@ -128,7 +128,9 @@ def _concentrated(found: Summaries, n: int) -> Iterator[Verdict]:
 
 
 def judge_step_lengths(found: Summaries) -> Iterator[Verdict]:
-    """Judge the explanation of Figure 5 for walks that meet at a constant time: shorter steps."""
+    """Judge, for Figure 5 of directional walks, whether shorter steps explain the constant time to
+    a meeting.
+    """
     for system, (less, more) in product(WALKS, pairwise(SIZES_BOXES)):
         before, after = (found.find("length / radius", n=n, system=system) for n in (less, more))
         yield judge_ratio(
@@ -139,8 +141,9 @@ def judge_step_lengths(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
-    """Judge Figure 6 of directional walks: [drw §4.2] all 48 printed numbers, and: k = 1 takes the
-    fewest steps."""
+    """Judge Figure 6 of directional walks [drw §4.2]: all 48 printed numbers, and the claim that k
+    = 1 takes the fewest steps.
+    """
     yield from _printed_steps(found, "figure-6", "heard")
     for system in WALKS:
         for n in SIZES:
@@ -186,7 +189,7 @@ def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
-    """Judge Figure 8 of directional walks: [drw §4.3] largest loads as printed.
+    """Judge Figure 8 of directional walks [drw §4.3]: the largest loads as printed.
 
     The smallest load is 2 by construction: every node is once a source and once a target.
     """
@@ -203,8 +206,9 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
 
 
 def judged_maximum(row: Published, seen: Summary) -> Judged:
-    """Judge a maximum load of directional walks: it depends on one bottleneck of one network, drawn
-    once on each side."""
+    """Judge a maximum load of directional walks, which depends on one bottleneck of one network,
+    drawn once on each side.
+    """
     off = f"{seen.maximum / row.value - 1:+.1%} from the printed value".replace("%", " %")
     span = f"the permutations' own maxima run from {seen.minimum:.0f} to {seen.maximum:.0f}"
     if seen.units < PRINTED_PERMUTATIONS:

@@ -1,6 +1,7 @@
-"""Judge of paper 1, §2: failure detection over publish/subscribe, beside gossip.
+"""The judge of paper 1, §2: failure detection over publish/subscribe, compared with gossip.
 
-The section has sentences, and no numbers. What orders systems is judged; the rest is measured.
+The section has sentences, and no numbers. Sentences that order systems are judged; all other values
+are only measured.
 """
 
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from functools import partial
 
 from halfway.papers.claims.thresholds import RARE, VERY_NEAR, percent
 from halfway.papers.directional_walks.detector_points import (
+    BROADCAST,
     DETECTORS,
     GOSSIP,
     MERGED,
@@ -28,23 +30,29 @@ _Detector = tuple[str, float]
 _INSTEAD = "can be used instead of the gossip algorithm"
 _FAILURE = "does not manage the failure of the nodes that compose the routing path"
 _LIST = "each node gets the list of all the members of the group"
-_REFRESHED, _MERGED, _GOSSIP = (PATHS, REFRESH_S), (MERGED, REFRESH_S), (GOSSIP, 0.0)
+_REFRESHED, _MERGED, _PROBES = (PATHS, REFRESH_S), (MERGED, REFRESH_S), (PROBES, 0.0)
+_GOSSIPS: tuple[_Detector, ...] = ((GOSSIP, 0.0), (BROADCAST, 0.0))
 _WRONG = "share of the time in which a monitor suspects a member that is up"
+_ALL = "s until all monitors suspect a crashed member"
+_MESSAGES = "messages of a member in a second"
 # Metrics that are only measured, with the scenarios that have values.
 _MEASURED = {
     "first": ("s until the first monitor suspects a crashed member", ("deaths",)),
+    "all": (_ALL, ("deaths",)),
     "wrong": (_WRONG, ("deaths", "loss", "slow nodes")),
-    "messages": ("messages of a member in a second", SCENARIOS),
+    "messages": (_MESSAGES, SCENARIOS),
 }
 
 
 def judge_detectors(found: Summaries) -> Iterator[Verdict]:
     """Judge failure detection over directional walks [drw §2] by its sentences."""
     yield from _lists(found)
-    for detector in (PRINTED, _REFRESHED, (PROBES, 0.0)):
+    for detector in (PRINTED, _REFRESHED, _PROBES):
         yield from _instead(found, detector)
     yield from _broken_paths(found)
     yield from _merged(found)
+    for detector in (_REFRESHED, _PROBES, _MERGED):
+        yield from _against_broadcast(found, detector)
     for metric, (words, scenarios) in _MEASURED.items():
         for scenario in scenarios:
             for detector in DETECTORS:
@@ -81,23 +89,23 @@ def _lists(found: Summaries) -> Iterator[Verdict]:
 
 
 def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
-    """Judge whether a detector over directional walks can do what gossip does."""
+    """Judge whether a detector over directional walks can replace gossip."""
     calm = _of(found, "mistakes", "calm", detector)
     yield _row(
         _cell("calm", detector), "mistakes of a monitor about a member in an hour", _INSTEAD,
         *_mean(calm), calm.networks, "without a fault, no member is suspected",
         *judge_range(0.0, 0.0, *_mean(calm), rounding=0.0),
     )  # fmt: skip
-    share = ratio(
-        _of(found, "detected", "deaths", _GOSSIP), _of(found, "detected", "deaths", detector),
-        "mean",
-    )  # fmt: skip
-    yield _row(
-        _cell("deaths", detector), "detected share of crashes, gossip / this", _INSTEAD, *share,
-        calm.networks, f"instead: at most {percent(VERY_NEAR)} fewer than gossip",
-        *judge_order(*share, equal=1 + VERY_NEAR),
-    )  # fmt: skip
-
+    for gossip in _GOSSIPS:
+        share = ratio(
+            _of(found, "detected", "deaths", gossip), _of(found, "detected", "deaths", detector),
+            "mean",
+        )  # fmt: skip
+        yield _row(
+            _cell("deaths", detector), f"detected share of crashes, {gossip[0]} / this", _INSTEAD,
+            *share, calm.networks, f"instead: at most {percent(VERY_NEAR)} fewer than gossip",
+            *judge_order(*share, equal=1 + VERY_NEAR),
+        )  # fmt: skip
     wrong = _of(found, "wrong", "deaths", detector)
     yield _row(
         _cell("deaths", detector), f"{_WRONG}, while others die", _INSTEAD, *_mean(wrong),
@@ -109,11 +117,12 @@ def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
 def _broken_paths(found: Summaries) -> Iterator[Verdict]:
     """Judge the effect of node crashes on the paths of directional walks, as printed."""
     printed = _of(found, "wrong", "deaths", PRINTED)
-    more = difference(_of(found, "wrong", "deaths", _GOSSIP), printed, "mean")
-    yield _row(
-        _cell("deaths", PRINTED), f"{_WRONG}, gossip - this", _FAILURE, *more, printed.networks,
-        "a tenth of all nodes dies", *judge_order(*more, equal=0.0),
-    )  # fmt: skip
+    for gossip in _GOSSIPS:
+        more = difference(_of(found, "wrong", "deaths", gossip), printed, "mean")
+        yield _row(
+            _cell("deaths", PRINTED), f"{_WRONG}, {gossip[0]} - this", _FAILURE, *more,
+            printed.networks, "a tenth of all nodes dies", *judge_order(*more, equal=0.0),
+        )  # fmt: skip
     more = difference(_of(found, "wrong", "deaths", _REFRESHED), printed, "mean")
     yield _row(
         _cell("deaths", _REFRESHED), f"{_WRONG}, this - as printed", None, *more,
@@ -126,7 +135,7 @@ def _merged(found: Summaries) -> Iterator[Verdict]:
     """Judge the merger of directional walks with gossip, the paper's further work."""
     for metric, words, rivals in (
         ("wrong", _WRONG, (PRINTED, _REFRESHED)),
-        ("messages", "messages of a member in a second", (_REFRESHED,)),
+        ("messages", _MESSAGES, (_REFRESHED,)),
     ):
         for rival in rivals:
             mine = _of(found, metric, "deaths", _MERGED)
@@ -137,3 +146,16 @@ def _merged(found: Summaries) -> Iterator[Verdict]:
                 mine.networks, "further work of the paper; the rules are ours",
                 *ours(judge_order(*more, equal=0.0)),
             )  # fmt: skip
+
+
+def _against_broadcast(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
+    """Judge whether a detector over directional walks is sooner, more accurate or cheaper than
+    gossip by broadcast.
+    """
+    for metric, words in (("all", _ALL), ("wrong", _WRONG), ("messages", _MESSAGES)):
+        mine = _of(found, metric, "deaths", detector)
+        more = difference(mine, _of(found, metric, "deaths", (BROADCAST, 0.0)), "mean")
+        yield _row(
+            _cell("deaths", detector), f"{words}, this - {BROADCAST}", None, *more, mine.networks,
+            "the paper compares no costs; options are ours", *ours(judge_order(*more, equal=0.0)),
+        )  # fmt: skip

@@ -12,11 +12,14 @@ SIZES: dict[Scale, int] = {"quick": 40, "paper": 100}
 DEGREE = 12.0
 REFRESH_S = 10.0  # of walks that are launched again; 0: launched once, as printed
 PATHS, PROBES, MERGED, GOSSIP = "path-heartbeat", "walk-probe", "path-gossip", "gossip-counters"
+# Gossip by broadcast, the fair baseline: as many transmissions as GOSSIP, with a time-out as short
+# as those of the walks.
+BROADCAST = "gossip-counters by broadcast"
 # A system, and the refresh time of its walks.
 PRINTED = (PATHS, 0.0)
 DETECTORS = (
     PRINTED, (PATHS, REFRESH_S), (PROBES, 0.0), (MERGED, REFRESH_S),
-    (GOSSIP, 0.0), ("heartbeat", 0.0), ("swim", 0.0),
+    (GOSSIP, 0.0), (BROADCAST, 0.0), ("heartbeat", 0.0), ("swim", 0.0),
 )  # fmt: skip
 MONITORS = (
     "every node is a member, and monitors all others; networks: n points uniform in the unit "
@@ -26,6 +29,10 @@ MONITORS = (
 TIME_OUTS = (
     "time-outs: the defaults of each system; 5 s for heartbeats, 8 s for path-gossip, 20 s for "
     "walk-probe and gossip-counters; hops on paths are repeated three times"
+)
+GOSSIPS = (
+    "gossip-counters sends its counters to one random neighbour in a period; by broadcast, it "
+    "sends them to all neighbours at once, and waits for 5 s"
 )
 HARSH = (
     "scenarios: calm; deaths of a tenth of the nodes at once; loss of a tenth of the records; and "

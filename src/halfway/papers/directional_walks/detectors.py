@@ -1,9 +1,11 @@
 """The measurement of failure detectors for paper 1, §2, on one random network."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from halfway.papers.directional_walks.detector_points import BROADCAST, GOSSIP
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
@@ -17,6 +19,7 @@ _SHARE = 0.1  # of the nodes that die, or are slow
 _SUCCESS = 0.9  # of a transmission, with loss
 _DISCOVERY_S = 2.5  # until a node knows that a neighbour is gone
 _RETRIES = 3
+_BROADCAST_OPTIONS = {"fanout": -1, "timeout_s": 5.0}
 
 
 def _faults(scenario: str) -> Sequence[Fault]:
@@ -30,13 +33,17 @@ def _faults(scenario: str) -> Sequence[Fault]:
 def detection(run: Run) -> Observations:
     """[drw §2] Measure a failure detector of directional walks, or a rival, on one network.
 
-    detected: share of crashes and monitors. first: seconds from a crash until the first monitor
-    suspects the member. mistakes: of one monitor about one member in an hour. wrong: share of the
-    time in which a monitor suspects a member that is up. listed: share of the time in which it
-    knows the member. messages: of a member in a second.
+    detected: share of crashes and monitors. first, all: seconds from a crash until the first
+    monitor, and until all monitors, suspect the member. mistakes: of one monitor about one member
+    in an hour. wrong: share of the time in which a monitor suspects a member that is up. listed:
+    share of the time in which it knows the member. messages: of a member in a second.
     """
     system, n = str(run["system"]), int(run["n"])
-    options = {"refresh_s": run["refresh_s"], "retries": _RETRIES} if "path" in system else {}
+    options: Mapping[str, Any] = {}
+    if "path" in system:
+        options = {"refresh_s": run["refresh_s"], "retries": _RETRIES}
+    elif system == BROADCAST:
+        system, options = GOSSIP, _BROADCAST_OPTIONS
     with run.timed("network"):
         network = kept_draw(n, radius_of_degree(n, run["degree"]), run.network_seed).network
     success = _SUCCESS if run["scenario"] == "loss" else 1.0
@@ -57,5 +64,7 @@ def detection(run: Run) -> Observations:
         "messages": sum(outcome.sent.values()) / (n * END_S),
     }
     if found.crashes:
-        values |= {"detected": found.detected_share, "first": found.first_s}
+        values |= {
+            "detected": found.detected_share, "first": found.first_s, "all": found.all_s,
+        }  # fmt: skip
     return {name: np.array([value]) for name, value in values.items() if np.isfinite(value)}

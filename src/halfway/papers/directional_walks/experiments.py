@@ -192,6 +192,7 @@ PAPER = Paper(
     year=2013,
     bounds={
         "unmet": (0.0, math.inf),
+        "stretch": (1.0, math.inf),
         **dict.fromkeys(("visited", "listed", "detected", "wrong"), (0.0, 1.0)),
     },
     figures=(
@@ -200,8 +201,8 @@ PAPER = Paper(
             detector_points.detection_points, {"quick": 5, "paper": 30},
             claims_detectors.judge_detectors,
             (
-                detector_points.MONITORS, detector_points.TIME_OUTS, detector_points.HARSH,
-                INTERVALS,
+                detector_points.MONITORS, detector_points.TIME_OUTS, detector_points.GOSSIPS,
+                detector_points.HARSH, INTERVALS,
             ),
             (
                 Plot(

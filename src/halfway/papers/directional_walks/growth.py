@@ -17,8 +17,8 @@ from halfway.world.graphs.mean_degree import radius_of_degree
 
 Pairs = npt.NDArray[np.int64]
 PairValues = dict[str, npt.NDArray[Any]]
-MOST_STEPS_A_NODE = 50  # a pair that makes so many steps has not met: far above any that meets
-MOST_HOPS_A_COLUMN = 100  # a route of cells that is longer is cut
+MOST_STEPS_A_NODE = 50  # limit of steps, far above the steps of any pair that meets
+MOST_HOPS_A_COLUMN = 100  # limit of hops of a route of cells
 
 
 def growth(run: Run) -> Observations:
@@ -26,10 +26,10 @@ def growth(run: Run) -> Observations:
     mean degree; a unit is a pair.
 
     steps: of both walks together. state: back pointers that both walks leave. raised: weights that
-    they raise. messages: steps, and the two notifications along the path; of cell routing, hops
-    with the traversals that prove a home. path: hops of the path from end to end. unmet: 1 for the
-    pairs without one. again: ends that were drawn again, because they are not in the giant
-    component.
+    both walks raise. messages: steps, and the two notifications along the path; of cell routing,
+    hops with the traversals that prove a home. path: hops of the path from end to end. unmet: 1 for
+    a pair without a path. again: number of ends that were drawn again, because they are not in the
+    giant component.
     """
     with run.timed("network"):
         disk = LazyDisk(run["n"], radius_of_degree(run["n"], run["degree"]), run.network_seed)

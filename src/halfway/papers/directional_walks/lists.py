@@ -1,5 +1,7 @@
 """The measurement of lists of members for paper 1, §2, on one random network."""
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from halfway.pipeline.plan.run import Observations, Run
@@ -7,7 +9,9 @@ from halfway.protocols.walks.messages import GO_ON, MERGE, STOP
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.mean_degree import radius_of_degree
+from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import kept_draw
+from halfway.world.underlays.paths import distances
 from halfway.world.workload.groups import Groups, drawn_stays
 
 READINGS = {"merge": MERGE, "stop": STOP, "go-on": GO_ON}
@@ -18,8 +22,9 @@ _ALWAYS_S = 3600.0  # a report of a member holds to the end of the run
 def lists(run: Run) -> Observations:
     """[drw §2] Measure the lists that the members of one group have in the end, on one network.
 
-    listed: the share of the other members that a member lists, from 90 s to 100 s. messages: the
-    transmissions for each member in 100 s.
+    listed: the share of the other members that a member lists, from 90 s to 100 s. stretch: the
+    hops of the path to another member, divided by those of a shortest path, a mean over the pairs
+    with a path in the end. messages: the transmissions for each member in 100 s.
     """
     n, members = int(run["n"]), int(run["members"])
     with run.timed("network"):
@@ -39,7 +44,23 @@ def lists(run: Run) -> Observations:
         outcome = simulation.run()
     if outcome.groups is None:
         raise TypeError("the run has no groups")
-    return {
+    found = {
         "listed": np.array([outcome.groups.completeness]),
         "messages": np.array([sum(outcome.sent.values()) / members]),
     }
+    stretches = list(_stretches(simulation, network, [stay.row for stay in stays]))
+    return found | ({"stretch": np.array([np.mean(stretches)])} if stretches else {})
+
+
+def _stretches(simulation: Simulation, network: Network, rows: Sequence[int]) -> Iterator[float]:
+    """Yield the stretch of each path between two members of a group: its hops divided by those of a
+    shortest path.
+    """
+    find, now = simulation.instance.path_to, np.full(network.n, simulation.at)
+    if find is None:
+        raise TypeError("the system keeps no paths to members")
+    for row in rows:
+        shortest = distances(network, row)
+        for member in rows:
+            if row != member and (way := find(row, 0, member, now)):
+                yield (len(way) - 1) / int(shortest[member])

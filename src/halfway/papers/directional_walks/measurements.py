@@ -70,7 +70,7 @@ def visits(run: Run) -> Observations:
     """
     with run.timed("network"):
         network = kept_draw(run["n"], run["radius"], run.network_seed).network
-        # The other walk is on two nodes apart, so that the walks never meet.
+        # The other walk stays on two separate nodes, so that the walks never meet.
         n, end = network.n, network.start[-1]
         apart = Network(
             np.append(network.start, [end + 1, end + 2]).astype(np.uint32),
@@ -110,8 +110,8 @@ def loads(run: Run) -> Observations:
 
 
 def loads_read(run: Run) -> Observations:
-    """[drw §4.3] Measure permutations routed under other readings; a unit is a node under a
-    permutation.
+    """[drw §4.3] Measure permutations that walks route under other readings; a unit is a node under
+    a permutation.
 
     pairing: "both ways" routes each of n / 2 pairs there and back. weights: as `Walkers`.
     """

@@ -5,7 +5,8 @@ from halfway.report.pictures.network_picture import walk_svg
 from halfway.world.graphs.unit_disk import kept_draw
 from halfway.world.workload.pairs import distinct_pairs
 
-# The paper shows one instance and does not define it; this one is on the same kind of network.
+# The paper shows one instance and does not define it. This picture has an instance on the same kind
+# of network.
 _N, _RADIUS, _SEED = 1500, 0.04, 17
 
 

@@ -1,4 +1,6 @@
-"""DRIP §V-C: the time until all destinations have a copy, and the number of brokers for it."""
+"""The analysis of DRIP §V-C: the time until all destinations have a copy, and the number of brokers
+for a given time.
+"""
 
 import math
 from collections.abc import Callable
@@ -44,9 +46,9 @@ def corrected_meeting(grid: float, brokers: float) -> float:
 
     The mean first passage time of a diffusion from a uniform start in a disc of the torus' area to
     a smaller disc in its centre [Redner, A Guide to First-Passage Processes, §6.3]: N/π (s - s²/4 -
-    3/4 - ln(s)/2), where s is the share of the area that the smaller disc covers. Two walks move
-    apart with variance 1 a step and axis. The smaller disc has the area of all points within α
-    steps; whole steps make α half a step shorter on average.
+    3/4 - ln(s)/2), where s is the share of the area that the smaller disc covers. The distance of
+    two walks has the variance 1 per step and axis. The smaller disc has the area of all points
+    within α steps. Whole steps make α half a step shorter on average.
     """
     share = 2.0 * (reach(grid, brokers) - 0.5) ** 2 / grid
     if share >= 1.0:

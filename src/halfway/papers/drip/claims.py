@@ -117,7 +117,7 @@ def _bound(copies: Summary, cell: dict[str, Scalar], m: int, words: str) -> Verd
     if copies.metric == "coverage":
         counted = float(cell["k"])
     elif copies.metric == "copies for one":
-        own = 0.0  # measured without it
+        own = 0.0  # measured without the source
     ends = np.array((copies.mean, copies.mean_low, copies.mean_high))
     value, low, high = ((ends * counted - own) / most).tolist()
     return _row(
@@ -201,7 +201,7 @@ def judge_limited(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_contended(found: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's claims on delay with a contended radio, at another load than the paper's."""
+    """Judge DRIP's claims on delay with a contended radio, at another load than in the paper."""
     for share, rate in CONTENDED_LOADS:
         load: dict[str, Scalar] = {"share": share, "rate": rate}
         model = (
@@ -246,8 +246,8 @@ def rows_against_sf(
     found: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
     copies: tuple[int, ...], load: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
-    """Yield the rows of a verdict on DRIP's delay in a figure against SF, and of more copies
-    against one.
+    """Yield the verdict rows of DRIP's delay in a figure against SF, and of more copies against one
+    copy.
     """
     at = partial(found.find, metric, l=NEAREST_3B, **load)
     for k in brokers:
@@ -288,13 +288,16 @@ def _ratios(found: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
 
 
 def judge_pairs(found: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP pair by pair, on the same network: without contention an epidemic is fastest."""
+    """Judge DRIP's delay pair by pair, on the same network; without contention an epidemic is
+    fastest.
+    """
     for elected, which in ELECTED.items():
         for system, claim in (("sf", LESS_THAN_SF), ("drip", LESS_WITH_M)):
             at = partial(found.find, system=system, elected=elected)
             for place, what in (("broker ", "copies at brokers"), ("", "deliveries")):
                 later, earlier = at(f"{place}later"), at(f"{place}earlier")
-                # SF is the slower system of its claim, and four copies are the faster of theirs.
+                # SF is the slower system in its claim, and four copies are the faster choice in
+                # theirs.
                 slower, faster = (earlier, later) if system == "sf" else (later, earlier)
                 net = difference(slower, faster, "mean")
                 opinion, reason = judge_order(*net, equal=0.0, relevant=RARE)

@@ -1,4 +1,4 @@
-"""Contacts of DRIP's regions in the paper's environment, without messages.
+"""The contacts of DRIP's regions in the environment of the paper, without messages.
 
 [drip §V-C] assumes that two regions meet after an exponential time. Here nodes move as in
 [drip §VI-A], each node belongs to its nearest broker by hops, and two regions are in contact while
@@ -21,7 +21,7 @@ STEP_S = 1.0  # from one observation of the regions to the next
 def region_contacts(run: Run) -> Observations:
     """Measure the times between contacts of DRIP's regions on one network; a unit is such a time.
 
-    apart: seconds from the end of a contact of two regions to their next one, where the run sees
+    apart: seconds from the end of a contact of two regions to their next contact, if the run sees
     both. deviation: its standard deviation over its mean, one for the network. touching: share of
     the time in which two regions are in contact, mean over the pairs.
     """
@@ -43,8 +43,8 @@ def region_contacts(run: Run) -> Observations:
 def _touching(
     position: npt.NDArray[np.float64], brokers: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """Return [pairs of brokers]: whether a link joins two regions of DRIP. A node that is equally
-    near to two brokers belongs to the first in the list.
+    """Return [pairs of brokers]: True if a link joins the two regions of DRIP. A node that is
+    equally near to two brokers belongs to the first in the list.
     """
     network = unit_disk(position, RANGE_M)
     a = np.repeat(np.arange(network.n), np.diff(network.start))
@@ -63,7 +63,9 @@ def _touching(
 
 
 def _apart(joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """Return [times without contact]: the observations in each, for one pair of DRIP's regions."""
+    """Return [times without contact] of one pair of DRIP's regions: the number of observations in
+    each.
+    """
     contacts = np.flatnonzero(joined)
     gaps = np.diff(contacts)
     return np.asarray(gaps[gaps > 1] - 1)

@@ -1,4 +1,6 @@
-"""Deliveries of DRIP's events that several nodes detect: the first copy of an event counts."""
+"""The deliveries of DRIP's events that several nodes detect, where the first copy of an event
+counts.
+"""
 
 from typing import NamedTuple
 
@@ -12,7 +14,7 @@ Longs = npt.NDArray[np.int64]
 
 
 class Happened(NamedTuple):
-    """Events and their first deliveries in a DRIP run, whichever node published them."""
+    """The events of a DRIP run and their first deliveries, for any publishing node."""
 
     at: Floats  # [events] seconds
     came_at: Floats  # [brokers, events] the first copy; inf: never

@@ -1,4 +1,6 @@
-"""Walks on a torus, as DRIP §V-C assumes: until two meet, until all destinations have a copy."""
+"""Walks on a torus, as DRIP §V-C assumes, until two walks meet, or until all destinations have a
+copy.
+"""
 
 import math
 

@@ -107,13 +107,13 @@ def broking(run: Run) -> Observations:
     """[drip §VI-B] Measure one network under DRIP or another system. A unit of the observations is
     a delivery, actual or expected.
 
-    delay: seconds of each delivery. waited: the same, 60 s for those that were later or lost.
-    coverage: share of brokers with a copy when a subscriber got the event. union: with one ever.
-    copies, complete: of each event, the brokers that ever had a copy, and the seconds until the
-    last of them had it; for SF, until all brokers had it, and 60 s if one never had.
-    copies for one: of each event with exactly one subscriber, the copies but the first.
-    delivered: delivery ratio. brokers, sent: brokers elected, transmissions.
-    handed: transmissions of events from broker to broker.
+    delay: seconds of each delivery. waited: the same, with 60 s for later and for lost deliveries.
+    coverage: share of brokers with a copy when a subscriber got the event. union: share of brokers
+    that ever had a copy. copies, complete: of each event, the brokers that ever had a copy, and the
+    seconds until the last of them had it; for SF, until all brokers had it, and 60 s if one never
+    had. copies for one: copies except the first, of each event with exactly one subscriber.
+    delivered: delivery ratio. brokers, sent: brokers elected, transmissions. handed: transmissions
+    of events from broker to broker.
     """
     with run.timed("run"):
         made = simulation(run, run["system"], run["m"])

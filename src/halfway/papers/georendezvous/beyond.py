@@ -54,7 +54,7 @@ def signalling(run: Run) -> Observations:
 
 
 def rivals(run: Run) -> Observations:
-    """Compare GeoRendezvous's rivals: hops from publisher to subscriber under a system, on the same
+    """Compare the hops from publisher to subscriber under GeoRendezvous's rivals, on the same
     networks and pairs.
 
     set up: transmissions until the pair is matched: the steps of walks.

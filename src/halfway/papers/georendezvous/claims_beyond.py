@@ -11,8 +11,8 @@ from halfway.pipeline.reproduction.judge import judge_number, judge_order
 from halfway.pipeline.reproduction.verdict import Verdict
 
 POINTS = (1, 2, 4, 8)
-# System, points, tried, replicas: a GHT-like single point, the paper's choice, that with divided
-# keys; and directional walks, which lose the nodes that the paper's choice would lose.
+# System, points, tried, replicas: a single point as in GHT, the paper's choice, this choice with
+# divided keys, and directional walks, which lose the same nodes as the paper's choice.
 DESIGNS = (
     (CELLS, 1, 1, 0),
     (CELLS, 8, 2, 0),

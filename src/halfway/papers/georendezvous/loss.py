@@ -27,7 +27,7 @@ from halfway.world.workload.demand import Listed
 from halfway.world.workload.pairs import distinct_pairs
 
 RENEW_S, LIFETIME_S, BEACON_S = 10.0, 25.0, 1.0
-MISSED_S = 2.5 * BEACON_S  # a node that sends no beacon for so long is gone
+MISSED_S = 2.5 * BEACON_S  # seconds of silence after which a node counts as gone
 LOSS_S = 12.0
 AFTER_S = 30  # seconds observed after the loss, one event a second
 END_S = LOSS_S + AFTER_S + 2.5
@@ -36,12 +36,12 @@ Pairs = npt.NDArray[np.int64]
 
 
 def loss(run: Run) -> Observations:
-    """Measure deliveries of GeoRendezvous's events after nodes die: members of the rendezvous cell,
-    or a tenth of the network.
+    """Measure the deliveries of GeoRendezvous's events after nodes die: the members of the
+    rendezvous cell, or a tenth of the network.
 
-    delivered: 1 where the subscriber received it, a unit is an event. outage: seconds from the loss
-    to the last missed event, a unit is a topic. entries: what a node stores before the loss (of a
-    walk: trails, branches and paths), a mean over nodes.
+    delivered: 1 if the subscriber received the event, a unit is an event. outage: seconds from the
+    loss to the last missed event, a unit is a topic. entries: what a node stores before the loss
+    (of a walk: trails, branches and paths), a mean over nodes.
     """
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
     cells = _before_loss(run, pairs)

@@ -1,4 +1,4 @@
-"""GeoRendezvous message by message on given rules and table sizes; what such a run counted."""
+"""A run of GeoRendezvous message by message on given rules and table sizes, and its counts."""
 
 from collections.abc import Sequence
 
@@ -35,8 +35,8 @@ def cell_run(
 ) -> Simulation:
     """Return a message run of GeoRendezvous that publishes and subscribes only by posted commands.
 
-    publishers: whose newest events a node distinguishes. entries: places in the store of a node.
-    journal: records received to keep.
+    publishers: number of publishers whose newest events a node distinguishes. entries: places in
+    the store of a node. journal: records received to keep.
     """
 
     class Sized(Adapter):

@@ -1,7 +1,7 @@
 """Beyond paper 3: mobile publishers and subscribers that choose their rendezvous point again.
 
 [geo §1] "subscribers concern only with their own position and pick a better rendezvous node as they
-move" — the paper says it and does not measure it.
+move" — the paper states this and does not measure it.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Verdicts on Figures 5 and 6 of paper 5 where links lose messages and control messages count."""
+"""The verdicts on Figures 5 and 6 of paper 5 if links lose messages and control messages count."""
 
 from collections.abc import Iterator
 from functools import partial

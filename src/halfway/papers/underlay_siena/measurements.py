@@ -23,7 +23,7 @@ REMEDIES = {  # remedy -> (retry, bare path)
     "none": (False, False), "retry": (True, False), "bare path": (False, True),
     "both": (True, True),
 }  # fmt: skip
-# What the paper leaves open -> the rules; `points` has the meaning of the names.
+# Name of an open point of the paper -> our rules; `points` explains the names.
 READINGS = {
     "tested": Rules("tested"), "around": Rules("around"), "free": Rules("free"),
     "nearest in hops": Rules("around", proximity="hops"),
@@ -55,8 +55,8 @@ def overlay(n: int, brokers: int, interpretation: str, remedy: str, seed: int) -
 
 @lru_cache(maxsize=8)
 def workload(brokers: int, clients: int, events: int, interest: str, seed: int) -> Content:
-    """Return the clients and events of a paper 5 measurement, the same for every system and
-    fault.
+    """Return the clients and events of a measurement of paper 5, which are the same for every
+    system and fault.
     """
     return content(brokers, clients, events, interest, seed)  # type: ignore[arg-type]
 

@@ -17,8 +17,8 @@ BROKERS_FAIL = ("used", "brokers")  # fault models in which clients often lose t
 TAU = 0.01  # of the run; the paper leaves τ open
 # Of the run, if τ is 10 s: the longest mean time of examples/tree_recovery.py, PINGs each second.
 DETECTION = 0.00424
-# Readings of what the paper leaves open, of Figure 5 with Algorithm 1 as printed: what it says, the
-# name of its rules, whether failures are detected late.
+# Readings of open points of the paper, for Figure 5 with Algorithm 1 as printed: the sentence, the
+# name of its rules, and whether failures are detected late.
 OPEN = {
     "the alternate nearest in hops": ("nearest in hops", False),
     "neighbours by all links": ("all links", False),

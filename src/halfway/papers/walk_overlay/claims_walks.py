@@ -79,8 +79,9 @@ def _rumors(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_stopping(found: Summaries) -> Iterator[Verdict]:
-    """Judge our rule for walks: give up after c mean numbers of steps. Compare its error with
-    e^-c."""
+    """Judge our rule by which a walk of the overlay gives up after c mean numbers of steps, and
+    compare its error with e^-c.
+    """
     for n, system, there, c in product(SIZES, WALKS, JOINED, MULTIPLES):
         at = partial(found.find, n=n, system=system, initiators=there)
         late, spent = at(f"late after {c} means"), at(f"spent after {c} means")

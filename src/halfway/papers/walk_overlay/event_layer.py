@@ -40,9 +40,9 @@ def traffic(run: Run) -> Observations:
 
     exact, bloom, none: transmissions of an event under exact tables, Bloom filters, no filter.
     lost: (event, subscriber) pairs that the filters lost. false: share of filters that admit a
-    topic without subscribers; predicted: the formula's share for these filters.
-    chunks: records that one unsubscription sends when filters are recomputed; links: records that
-    it sends with counting filters, one a link.
+    topic without subscribers; predicted: the formula's share for these filters. chunks: records
+    that one unsubscription sends when filters are recomputed; links: records of one unsubscription
+    with counting filters, one per link.
     """
     with run.timed("network"):
         walks, _ = overlays_on(run["n"], run["radius"], run.network_seed)

@@ -1,7 +1,7 @@
-"""Input files of a run, identified by a digest of their content, not by their path.
+"""The input files of a run, identified by a digest of their content and not by their path.
 
-A point's parameter `inputs` is JSON, name -> path. Other parameters refer to the file by its name;
-the path says where to find it.
+A point's parameter `inputs` is JSON, name -> path. Other parameters refer to the file by its name.
+The path gives the place of the file.
 """
 
 import hashlib

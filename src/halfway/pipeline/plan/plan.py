@@ -1,4 +1,6 @@
-"""The plan of a sweep: one row per run, keyed by all that determines its result. No Spark."""
+"""The plan of a sweep: one row per run, with a key over all that determines the result of the run.
+The module does not use Spark.
+"""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -96,7 +98,7 @@ def key_of(measurement: str, parameters: str, run: tuple[int, ...], code: str) -
 
 
 def together(plans: Sequence[pa.Table]) -> pa.Table:
-    """Return several plans of sweeps as one; a run that is in two of them occurs once."""
+    """Return several plans of sweeps as one plan; a run that occurs in two plans occurs once."""
     table = pa.concat_tables([SCHEMA.empty_table(), *plans])
     _, first = np.unique(table["key"].to_numpy(), return_index=True)
     return table.take(np.sort(first))
@@ -157,7 +159,7 @@ def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
 
 
 def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) -> list[float]:
-    """Return sizes of a plan's tasks that sum to `seconds`, by guided self-scheduling.
+    """Return the sizes of a plan's tasks, which sum to `seconds`, by guided self-scheduling.
 
     Large tasks come first, as each has an overhead of about 50 ms; small ones come last, so that
     no worker waits long for another.
@@ -182,8 +184,8 @@ def by_network(plan: pa.Table) -> pa.Table:
 
 
 def _seeds(seed: int, axis: str, which: str, count: int) -> npt.NDArray[np.int64]:
-    """Return [count]: independent seeds of a plan's replicates; the first do not depend on
-    `count`.
+    """Return [count]: independent seeds of a plan's replicates, where the first seeds do not depend
+    on `count`.
     """
     digest = hashlib.sha256(f"{seed}\n{axis}\n{which}".encode()).digest()
     entropy = [int(word) for word in np.frombuffer(digest, "<u4")]

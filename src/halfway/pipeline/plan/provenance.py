@@ -1,4 +1,6 @@
-"""The digest of the code behind a run: the simulator's packages and the measurement's imports."""
+"""The digest of the code behind a run: the packages of the simulator, and the imports of the
+measurement.
+"""
 
 import ast
 import hashlib

@@ -73,9 +73,9 @@ def mean_interval(
 
     Each side is the longer of Student's t interval and the same after Hall's transformation, which
     removes the skewness of the mean (Hall 1992, J. R. Stat. Soc. B 54, 221-228: his g1, with t's
-    quantiles in place of the normal's). Without skewness it is Student's interval. bounds: what the
-    values cannot leave; a side towards a bound is shortened so that it ends before the bound. All
-    nan without values; an interval of nan with one network.
+    quantiles in place of the normal's). Without skewness it is Student's interval. bounds: limits
+    of the values; a side towards a bound is shortened so that it ends before the bound. All nan
+    without values; an interval of nan with one network.
     """
     value = np.asarray(values, np.float64)
     count = len(value)
@@ -114,7 +114,7 @@ def welch_interval(
 ) -> tuple[float, float, float]:  # fmt: skip
     """Estimate the change of a mean and its interval, by Welch's t test of independent samples.
 
-    Values that are nan do not count. bounds: what a change cannot leave; an end beyond a bound is
+    Values that are nan do not count. bounds: limits of a change; an end beyond a bound is moved to
     the bound. An interval of nan with fewer than two values on a side; without spread, no width.
     """
     from scipy.special import stdtrit
@@ -204,7 +204,8 @@ def bounded(summary: Summary, bounds: tuple[float, float]) -> Summary:
 
 
 def ratio(above: Summary, below: Summary, statistic: Statistic) -> tuple[float, float, float]:
-    """Estimate `above / below` and its 95 % interval on a log scale, paired by network.
+    """Estimate the ratio of two summaries, `above / below`, and its 95 % interval on a log scale,
+    paired by network.
 
     nan where either is not positive, and the interval nan with one network.
     """
@@ -220,7 +221,9 @@ def ratio(above: Summary, below: Summary, statistic: Statistic) -> tuple[float, 
 
 
 def difference(left: Summary, right: Summary, statistic: Statistic) -> tuple[float, float, float]:
-    """Estimate `left - right`, paired by network, and its 95 % interval: nan with one network."""
+    """Estimate the difference of two summaries, `left - right`, paired by network, and its 95 %
+    interval.
+    """
     a, boot_a = _parts(left, statistic)
     b, boot_b = _parts(right, statistic)
     return a - b, *around(a - b, boot_a - boot_b, min(left.networks, right.networks))
@@ -265,7 +268,7 @@ def _resampled(value: Floats, network: Counts, planned: int) -> tuple[Floats, Fl
 
 
 def _medians(unique: Floats, counts: Floats, sizes: Floats) -> Floats:
-    """Return [rows]: an estimate's medians of bootstrap resamples, nan for a resample without
+    """Return [rows]: the medians of an estimate's bootstrap resamples, nan for a resample without
     values.
 
     counts [rows, values]: how often a resample has each of the `unique` values.

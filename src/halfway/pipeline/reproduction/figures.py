@@ -1,4 +1,6 @@
-"""The declaration of a paper: its figures as points, plots and judgements. Names no paper."""
+"""The declaration of a paper in general: its figures as points, plots and judgements. The module
+contains no paper.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -108,8 +108,8 @@ def judge_ratio(
     paper: str, figure: str, cell: dict[str, Scalar], metric: str, claim: str | None,
     one: Summary, other: Summary, interpretation: str,
 ) -> Verdict:  # fmt: skip
-    """Judge that the mean of `one` is less than the mean of `other`, by a paired estimate of the
-    ratio.
+    """Judge the statement that the mean of `one` is less than the mean of `other`, by a paired
+    estimate of the ratio.
 
     claim: the paper's clause; None for a statement of ours.
     """

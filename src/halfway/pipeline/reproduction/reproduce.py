@@ -1,4 +1,6 @@
-"""The reproduction of declared figures: plan, simulate, summarise, judge. Prints nothing."""
+"""The reproduction of declared figures: plan, simulate, summarise, judge. The module prints
+nothing.
+"""
 
 import dataclasses
 import math

@@ -1,4 +1,6 @@
-"""Summaries of runs, one row per point and metric: by Spark, or in this process for few values."""
+"""The summaries of runs, one row per point and metric: by Spark, or in this process if there are
+few values.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

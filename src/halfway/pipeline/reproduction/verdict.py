@@ -6,7 +6,8 @@ import msgspec
 
 from halfway.pipeline.plan.run import Scalar
 
-# The last three are opinions on statements of ours, which no paper prints: `published` is None.
+# The last three opinions are for statements of ours, which no paper prints. Then `published` is
+# None.
 Opinion = Literal[
     "agrees", "same trend", "opposite trend", "differs", "impossible as printed", "not comparable",
     "ours holds", "ours fails", "ours open",

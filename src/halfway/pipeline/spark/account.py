@@ -1,4 +1,4 @@
-"""The account of a sweep from Spark's event log: how much time each stage took.
+"""The account of a sweep from the event log of Spark: the time of each stage.
 
 An event log has one JSON object a line, as Spark's own history server reads it. All times of a
 stage are sums over its tasks, except its wall time.
@@ -122,7 +122,9 @@ def _stage(
 
 
 def _part(job: str, info: Mapping[str, Any], shuffles: bool) -> str:
-    """Return which part of a job a stage is: before the shuffle, after it, or another."""
+    """Return which part of a Spark job a stage is: before the shuffle, after the shuffle, or
+    another part.
+    """
     before, after = _PARTS.get(job.split(maxsplit=1)[0], ("", ""))
     known = before if shuffles else after if info.get("Parent IDs") else ""
     return known or str(info["Stage Name"]).split(" at ", 1)[0]

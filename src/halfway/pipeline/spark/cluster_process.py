@@ -1,4 +1,6 @@
-"""The processes of a standalone Spark cluster: their commands, their Java, and whose they are."""
+"""The processes of a standalone Spark cluster: their commands, their Java, and the folder to which
+they belong.
+"""
 
 import contextlib
 import subprocess

@@ -1,8 +1,8 @@
-"""The daemon that Spark forks workers from. The daemon imports and compiles everything before a
-fork.
+"""The daemon of Spark's Python workers, which imports and compiles everything before it forks a
+worker.
 
-Run by Spark as `python -m halfway.pipeline.spark.daemon`. A worker forked from it costs 8 ms
-instead of 30, and no worker compiles or loads a kernel that the warm-up rows use.
+Spark runs it as `python -m halfway.pipeline.spark.daemon`. A worker that the daemon forks costs 8
+ms instead of 30, and no worker compiles or loads a kernel that the warm-up rows use.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Failures of Spark as a Problem: one line instead of two stack traces."""
+"""The failures of Spark as a Problem in one line, in place of two stack traces."""
 
 import contextlib
 import re

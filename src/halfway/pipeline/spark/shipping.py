@@ -1,4 +1,5 @@
-"""The package on the workers of a cluster: sent as one archive, unpacked once per machine and user.
+"""The shipping of this package to the workers of a Spark cluster: one archive, unpacked once per
+machine and user.
 
 Importing from the archive would compile every kernel in every application, because numba keys its
 cache by the path of a source, and Spark changes the archive's path each time.

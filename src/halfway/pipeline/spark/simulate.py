@@ -1,7 +1,9 @@
-"""The simulation of plan rows in Spark's workers: plan row -> result row, for failed runs too.
+"""The simulation of plan rows in the workers of Spark: a plan row becomes a result row, also if its
+run fails.
 
-A row's result depends on the row alone, so retries, speculation and repartitioning are harmless.
-Nothing here may depend on the worker, the task, the clock (except for timing), or another row.
+The result of a row depends on the row alone, so Spark may retry tasks, run them twice, and
+repartition rows. Nothing here may depend on the worker, the task, the clock (except for timing), or
+another row.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """The canonical digest of a sweep's results.
 
-Equal rows have equal digests, although the bytes of Spark's Parquet files differ.
+Equal rows have equal digests, even if the bytes of Spark's Parquet files differ.
 """
 
 import pyarrow as pa

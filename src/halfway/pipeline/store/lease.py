@@ -1,4 +1,6 @@
-"""The lease of a writer on a folder in an object store, and the store's errors in plain words."""
+"""The lease of a writer on a folder in an object store, and the errors of the store in plain
+words.
+"""
 
 import contextlib
 import json
@@ -17,7 +19,7 @@ from halfway.problem import Problem
 
 WRITERS = "writers"
 _RENEWAL_S, _LEASE_S = 10.0, 60.0
-# What an object store answers -> what it means, and what to do.
+# Answer of an object store -> its meaning, and a remedy.
 _REASONS = (
     (r"ACCESS_DENIED|INVALID_ACCESS_KEY|INVALID_CLIENT_TOKEN|SIGNATURE|InvalidAccessKeyId|Forbidden"
      r"|MISSING_AUTHENTICATION|NO_CREDENTIALS|AuthFailure|HTTP status 40[13]",
@@ -66,7 +68,7 @@ class Lease:
         def renew() -> None:
             while not ended.wait(_RENEWAL_S):
                 with contextlib.suppress(OSError):
-                    if not self._is_there():  # it ended while this process did not run
+                    if not self._is_there():  # the lease ended while this process did not run
                         return
                     self._state()
 

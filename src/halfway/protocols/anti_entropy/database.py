@@ -14,17 +14,15 @@ from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, 
 
 
 class AntiEntropyState(NamedTuple):
-    """The state of an anti-entropy node: its random state, the events it holds, its
-    subscriptions.
-    """
+    """The state of an anti-entropy node: its random state, its events and its subscriptions."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
-    held: EventWindows  # the events held of each publisher; beyond SPAN: forgotten
-    topic: npt.NDArray[np.int32]  # [n, places, WINDOW] of each, by event modulo WINDOW
+    held: EventWindows  # the SPAN newest events held of each publisher
+    topic: npt.NDArray[np.int32]  # [n, places, WINDOW] topics, by event modulo WINDOW
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
     next_after: npt.NDArray[np.int32]  # [n] the next round begins with publishers above this id
-    starts: npt.NDArray[np.int32]  # [n] START events so far: a ROUND of an earlier one is void
+    starts: npt.NDArray[np.int32]  # [n] STARTs so far; a ROUND of an earlier START is void
 
 
 def empty_database(
@@ -32,7 +30,7 @@ def empty_database(
 ) -> AntiEntropyState:
     """Return the state of anti-entropy nodes before START: no events, no subscriptions.
 
-    publishers: whose newest events a node's database has room for.
+    publishers: number of publishers for which the database of a node has room.
     """
     n, held = len(node_ids), empty_windows(len(node_ids), publishers)
     return AntiEntropyState(
@@ -48,30 +46,32 @@ def empty_database(
 
 @inlined
 def has_bit(bits, behind):
-    """Return whether a publisher's bits in an anti-entropy record include the event `behind` places
-    older than the newest.
+    """Return whether the bits of a publisher in an anti-entropy record include the event that is
+    `behind` places older than the publisher's newest event.
     """
     return 0 <= behind < SPAN and (np.int64(bits) >> np.int64(behind)) & np.int64(1) == 1
 
 
 @inlined
 def first_held(state, i, place):
-    """Return the oldest event of a publisher that row i's anti-entropy database may hold; the
-    publisher is given by place.
+    """Return the oldest event of the publisher at a place that the anti-entropy database of row i
+    may hold.
     """
     return max(np.int64(state.held.of[i, place].newest) - SPAN + 1, np.int64(0))
 
 
 @inlined
 def holds(state, i, place, event):
-    """Return whether row i's anti-entropy database holds an event of the publisher at a place."""
+    """Return whether the anti-entropy database of row i holds an event of the publisher at a
+    place.
+    """
     return event >= first_held(state, i, place) and has(state.held, i, place, event)
 
 
 @apart
 def next_publisher(state, i, after):
-    """Return the place of the next publisher in row i's anti-entropy database, the least id above
-    `after`; NONE after the last.
+    """Return the place of the publisher with the least id above `after` in the anti-entropy
+    database of row i; NONE after the last publisher.
     """
     found = np.int64(NONE)
     for place in range(state.held.of.shape[1]):
@@ -83,18 +83,20 @@ def next_publisher(state, i, after):
 
 @inlined
 def held_bits(state, i, place):
-    """Return bits for an anti-entropy digest: which events of a publisher row i holds."""
+    """Return the bits of an anti-entropy digest: a bit is 1 if row i holds that event of the
+    publisher.
+    """
     mask = (np.uint64(1) << np.uint64(SPAN)) - np.uint64(1)
     return np.float64(np.int64(state.held.of[i, place].bits & mask))
 
 
 @apart
 def lacking_bits(state, i, place, bits, newest, most):
-    """Return bits of the first `most` events that a neighbour's anti-entropy bits have and row i
-    lacks; and how many.
+    """Return the bits of the first `most` anti-entropy events that a neighbour holds and row i
+    lacks, and the number of these events.
     """
     found, count = np.int64(0), 0
-    # Any `newest` may come in a record, but the bits have no event before its SPAN.
+    # A record may state any `newest`, but its bits reach back only SPAN events.
     for event in range(max(first_held(state, i, place), newest - SPAN + 1), newest + 1):
         lacks = has_bit(bits, newest - event) and not holds(state, i, place, event)
         if lacks and count < most:

@@ -1,19 +1,19 @@
 """Anti-entropy: in each round a node compares its events with those of one random neighbour.
 
 After Demers et al. 1987, "Epidemic algorithms for replicated database maintenance", §1.3: partners
-drawn at random, push and pull. In a round a node sends digests (which events of a publisher it
-holds, a bit each) to one neighbour. The neighbour answers with events that the digest lacks, and
-with one request (bits again) for those that it lacks itself, which the first node then sends. On a
-connected network every node ends up with every event of the windows, whatever was lost: a later
-round repeats what an earlier one missed.
+drawn at random, push and pull. In a round a node sends digests to one neighbour. A digest has one
+bit for each event of a publisher: the bit is 1 if the node holds the event. The neighbour answers
+with the events that the digest lacks, and with one request for the events that the neighbour lacks.
+The node then sends the requested events. On a connected network every node receives every event of
+the windows in the end, because a later round repeats what an earlier round lost.
 
 We compare a few publishers at a time, in turn by their ids, instead of whole databases by checksum,
 and send at most `batch` events in answer to one record, because a record has a fixed size and an
-outbox is bounded. A digest covers a range of ids, so that its receiver also sends the events of
-publishers in this range that the digest does not name. We forget an event once 48 newer ones of its
-publisher are out, because memory is bounded: the database is a window for each publisher, which
-moves with the newest event that a node knows of, and a node keeps, sends and delivers nothing below
-it.
+outbox is bounded. A digest covers a range of publisher ids. So the receiver of a digest also sends
+the events of publishers in this range that the digest does not name. We forget an event after 48
+newer events of its publisher, because memory is bounded. The database has one window for each
+publisher. A window ends with the newest event that the node knows. The node keeps, sends and
+delivers no event below the window.
 """
 
 from typing import NamedTuple
@@ -71,7 +71,7 @@ class Rules(NamedTuple):
 
     period_s: float  # from one round of a node to its next
     jitter_s: float  # upper bound of the random delay added to each wait
-    pages: int  # pages of 3 publishers that a round compares; the next round compares the next
+    pages: int  # pages of 3 publishers in one round; the next round takes the next pages
     batch: int  # most events sent, and requested, in answer to one record
 
 
@@ -85,7 +85,9 @@ def most_emissions(state: AntiEntropyState, rules: Rules) -> int:
 
 @inlined
 def accept(state, i, message, out):
-    """Keep and deliver a new event of anti-entropy; no effect if it is held already, or too old."""
+    """Keep and deliver a new event of anti-entropy; do nothing if row i holds the event already, or
+    if the event is too old.
+    """
     place = window_of(state.held, i, message.publisher, message.epoch)
     if place == NONE or message.event < first_held(state, i, place):
         return
@@ -106,8 +108,8 @@ def send_event(state, i, place, event, towards, out):
 
 @apart
 def push_lacking(state, i, place, bits, newest, most, towards, out):
-    """Send a publisher's anti-entropy events that the bits of a neighbour lack, up to a limit;
-    return how many.
+    """Send the anti-entropy events of a publisher that a neighbour lacks by its bits, up to a
+    limit; return the number of events sent.
     """
     sent = 0
     for event in range(first_held(state, i, place), np.int64(state.held.of[i, place].newest) + 1):
@@ -127,7 +129,7 @@ def start_round_timer(state, i, wait, out):
 
 @apart
 def compare(state, rules, neighbourhood, i, out):
-    """Send a random neighbour the anti-entropy digests of the next publishers in turn."""
+    """Send a random neighbour the anti-entropy digests of the publishers that are next in turn."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if first == last:
         return
@@ -140,9 +142,10 @@ def compare(state, rules, neighbourhood, i, out):
 
 @apart
 def send_digest(state, i, after, partner, out):
-    """Send a neighbour the anti-entropy digest of row i's next publishers above the id `after`.
+    """Send a neighbour one anti-entropy digest of the next publishers of row i, whose ids are above
+    `after`.
 
-    Returns where the next digest begins: messages.NO_PUBLISHER after the last publisher.
+    Returns the `after` of the next digest, or messages.NO_PUBLISHER after the last publisher.
     """
     o = emit(out, messages.DIGEST, 0.0, partner)
     upto = np.int32(after)
@@ -164,8 +167,8 @@ def send_digest(state, i, after, partner, out):
 
 @apart
 def answer_digest(state, rules, i, message, out):
-    """Answer an anti-entropy digest: push the events that it lacks, and pull those that row i
-    lacks.
+    """Answer an anti-entropy digest: push the events that the sender lacks, and request the events
+    that row i lacks.
     """
     sent = lacking = 0
     for k in range(messages.PAGE):
@@ -175,7 +178,8 @@ def answer_digest(state, rules, i, message, out):
         if place == NONE:
             continue  # no publisher, or an epoch that is over
         know_of(state.held, i, place, newest)
-        # A sender that knows newer events has forgotten the old ones: only row i's window counts.
+        # A sender that knows newer events has forgotten the old events, so only the window of row i
+        # counts.
         there = message.reals[messages.BITS + k]
         most = rules.batch - sent
         sent += push_lacking(state, i, place, there, newest, most, message.source, out)
@@ -187,7 +191,9 @@ def answer_digest(state, rules, i, message, out):
 
 @apart
 def request(state, rules, i, message, out):
-    """Request up to `batch` events that an anti-entropy digest has and row i lacks."""
+    """Request up to `batch` events that the sender of an anti-entropy digest holds and row i
+    lacks.
+    """
     o, requested = emit(out, messages.REQUEST, 0.0, message.source), 0
     for k in range(messages.PAGE):
         o.args[messages.PUBLISHERS + k] = publisher = message.args[messages.PUBLISHERS + k]
@@ -203,8 +209,8 @@ def request(state, rules, i, message, out):
 
 @apart
 def push_unnamed(state, i, message, most, out):
-    """Push events of publishers that an anti-entropy digest does not name, within its range of ids,
-    up to a limit.
+    """Push the events of publishers in the range of ids of an anti-entropy digest that the digest
+    does not name, up to a limit.
     """
     after = message.args[messages.AFTER]
     while most > 0:

@@ -8,15 +8,16 @@ from halfway.core.kinds import Kinds, MapRole
 from halfway.core.values.ranges import COUNT, EPOCH, NODE, NODE_OR_NONE, NUMBER, whole
 from halfway.protocols import application
 
-SPAN = 48  # the newest events of a publisher that nodes compare: a real holds their bits exactly
+SPAN = 48  # newest events of a publisher that nodes compare; a float64 holds their bits
 PAGE = 3  # publishers that a digest has room for
 NO_PUBLISHER, LAST_ID = np.int32(-1), np.int32(2**31 - 1)
-# Places in `args` of a DIGEST and a REQUEST: of each publisher its id (-1: none) and the newest
-# event known; the digest is complete for the ids above AFTER up to UPTO.
+# Places in `args` of a DIGEST and a REQUEST: the id of each publisher (-1: no publisher) and its
+# newest known event. The digest is complete for the ids above AFTER up to UPTO.
 PUBLISHERS, NEWEST, AFTER, UPTO = 0, PAGE, 2 * PAGE, 2 * PAGE + 1
-# Places in `reals`: of each publisher the bits, where bit k is the event `newest` - k, and epoch.
+# Places in `reals`: the bits of each publisher, where bit k is the event `newest` - k, and its
+# epoch.
 BITS, EPOCHS = 0, PAGE
-START_NUMBER = 0  # place in `args` of a ROUND: which START its rounds began with
+START_NUMBER = 0  # place in `args` of a ROUND: the number of the START with which its rounds began
 
 _PAGE = {"publishers[3]": PUBLISHERS, "newest events[3]": NEWEST}
 

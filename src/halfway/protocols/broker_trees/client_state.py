@@ -1,7 +1,9 @@
-"""The state of a client's node in a broker tree, and how brokers expire silent clients.
+"""The state of the nodes of clients in a broker tree, and the rule by which a broker expires silent
+clients.
 
-[uas §4.1] handles the failure of a link or a broker, and leaves clients open. We let a client's
-node keep the subscriptions of its clients, because its broker may lose the only other list.
+[uas §4.1] handles the failure of a link or a broker, and says nothing of clients. We let the node
+of a client keep the subscriptions of the client, because the broker has the only other list and may
+lose it.
 """
 
 from typing import NamedTuple
@@ -16,43 +18,45 @@ from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, is_complete, remove_slot
 from halfway.protocols.event_window import EventWindows, empty_windows
 
-_FIRST = 2**28  # serial of a client's path: its node, as a broker, has other paths below this
+_FIRST = 2**28  # first serial of a client's path; the paths of a broker have lower serials
 MOST_SILENT = 3  # refresh intervals after which a broker expires a client
 
 
 class ClientState(NamedTuple):
-    """The state of clients' nodes, and each broker's counts of its clients' silence."""
+    """The state of clients' nodes, and the silence of clients that each broker counts."""
 
     client_index: Int32s  # [n] row of a client's node in the arrays [nodes]; -1: no clients here
     broker: Int32s  # [nodes] id of the broker in use; NONE: none yet
-    hops: Int32s  # [nodes] to it when the node attached
-    number: Int32s  # [nodes] of the path to it; paths have numbers in order
+    hops: Int32s  # [nodes] hops to the broker when the node attached
+    number: Int32s  # [nodes] number of the path to the broker; numbers ascend
     attached: npt.NDArray[np.uint8]  # [nodes] 1 where the broker has answered
     missed: Int32s  # [nodes] KEEP_ALIVEs in a row without an answer
-    moves: Int32s  # [nodes] changes of broker that did not answer
+    moves: Int32s  # [nodes] changes from a broker that did not answer
     moved_s: npt.NDArray[np.float64]  # [nodes] time of the last change
     filter: Int32s  # [nodes, places] the application's numbers of filters; FREE: no subscription
     name: Int32s  # [nodes, places] the digest of each filter
-    client: Int32s  # [nodes, places] the client of each
+    client: Int32s  # [nodes, places] the client of each subscription
     delivered: EventWindows  # [nodes x clients] the newest events delivered to each client
     refused: npt.NDArray[np.int64]  # [nodes] subscriptions that found no room
-    silence: Int32s  # [brokers, slots] refreshes since a broker heard of the client of that entry
+    silence: Int32s  # [brokers, slots] refreshes since the broker heard of the entry's client
 
 
 class ClientRoom(NamedTuple):
     """The table sizes of clients' nodes."""
 
     clients: npt.NDArray[np.int32]  # ids of the nodes with clients
-    places: int = 1  # for subscriptions at each of these nodes
-    each: int = 1  # bound on the numbers of clients at each
-    publishers: int = 1  # whose newest events such a node distinguishes
+    places: int = 1  # places for subscriptions at each of these nodes
+    each: int = 1  # limit of the client numbers at each node
+    publishers: int = 1  # number of publishers whose newest events such a node distinguishes
 
 
 NO_CLIENTS = ClientRoom(np.zeros(0, np.int32))
 
 
 def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -> ClientState:
-    """Return the initial client state, for a number of brokers with a number of slots each."""
+    """Return the initial state of clients' nodes in a broker tree, for a number of brokers with a
+    number of slots each.
+    """
     at = np.flatnonzero(np.isin(node_ids, room.clients))
     index = np.full(len(node_ids), NONE, np.int32)
     index[at] = np.arange(len(at))
@@ -73,13 +77,15 @@ def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -
 
 @apart
 def clients_each(clients):
-    """Return the limit of client numbers in the state of a client's node."""
+    """Return the limit of the client numbers at one node of a broker tree."""
     return clients.delivered.of.shape[0] // max(clients.broker.shape[0], 1)
 
 
 @apart
 def remember(clients, c, f, name, client):
-    """Add a client's subscription to the state of its node; return False if the table is full."""
+    """Add a client's subscription to the state of the client's node; return False if the table is
+    full.
+    """
     if is_subscribed(clients, c, name, client):
         return True
     free = -1
@@ -95,8 +101,8 @@ def remember(clients, c, f, name, client):
 
 @apart
 def forget(clients, c, f, client):
-    """Remove a client's subscription to filter f from the state of its node, or to all filters if f
-    is FREE.
+    """Remove the subscription of a client to filter f from the state of the client's node; remove
+    all subscriptions of the client if f is FREE.
     """
     for s in range(clients.filter.shape[1]):
         if clients.client[c, s] == client and f in (FREE, clients.filter[c, s]):
@@ -105,7 +111,7 @@ def forget(clients, c, f, client):
 
 @apart
 def is_subscribed(clients, c, name, client):
-    """Return whether a client's node holds a subscription of the client to the filter with a
+    """Return whether a client's node has a subscription of the client to the filter with a
     digest.
     """
     for s in range(clients.filter.shape[1]):
@@ -122,8 +128,8 @@ def _word(f, client):
 
 @apart
 def subscriptions_digest(clients, c):
-    """Return the digest of all subscriptions at a client's node, to compare with its broker's
-    entries.
+    """Return the digest of all subscriptions at a client's node; the broker compares it with its
+    own entries for this node.
     """
     word = np.uint64(0)
     for s in range(clients.filter.shape[1]):
@@ -134,8 +140,8 @@ def subscriptions_digest(clients, c):
 
 @apart
 def entries_digest(table, b, guest):
-    """Return the digest of a broker's entries for one client's node, to compare with the node's
-    subscriptions.
+    """Return the digest of a broker's entries for one client's node, to compare with the
+    subscriptions at that node.
     """
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
@@ -147,7 +153,9 @@ def entries_digest(table, b, guest):
 
 @apart
 def renew(clients, table, b, guest):
-    """Reset a broker's count of silence for a client's node, which it has just heard."""
+    """Reset the count of silence of a client's node at a broker, because the broker has just heard
+    the node.
+    """
     for s in range(clients.silence.shape[1]):
         if table.via[b, s] == guest:
             clients.silence[b, s] = 0
@@ -155,10 +163,11 @@ def renew(clients, table, b, guest):
 
 @apart
 def expire(clients, table, sender, children, up, out):
-    """Count one refresh of silence for each client of a broker; remove the clients that exceed the
-    limit.
+    """Count one refresh of silence for each client of a broker, and remove the clients whose count
+    exceeds the limit.
 
-    children: whether children expire as well, which the underlay-aware tree watches by PINGs.
+    children: whether children expire as well. The underlay-aware tree watches children by PINGs
+    instead.
     """
     b = sender.broker
     for s in range(clients.silence.shape[1]):

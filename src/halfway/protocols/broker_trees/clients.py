@@ -1,13 +1,14 @@
-"""The clients of a broker tree: their nodes attach to the nearest broker and refresh the
-attachment.
+"""The clients of a broker tree: the node of a client attaches to the nearest broker and refreshes
+this attachment.
 
-A client's node learns of the nearest broker from announcements. Its KEEP_ALIVEs set up the path
-there, and carry a digest of its subscriptions: a broker that lost its memory gets them again. The
-node moves to a broker that is nearer than its own was when the node attached. The paper's clients
-stay with their broker, also when it fails [uas §4.1]. We let a client's node that knows several
-brokers send a KEEP_ALIVE in each ping interval, and change to the next broker when more than
-`Rules.missed_pings` in a row are not answered. Events published during such a change are lost to
-the client.
+The node of a client learns of the nearest broker from announcements. The KEEP_ALIVEs of the node
+set up the path to this broker, and carry a digest of the node's subscriptions, so that a broker
+that lost its memory receives the subscriptions again. The node changes to another broker that is
+nearer than the present broker was when the node attached. The paper's clients stay with their
+broker, also when the broker fails [uas §4.1]. We let a client's node that knows several brokers
+send a KEEP_ALIVE in each ping interval. The node changes to the next broker when more than
+`Rules.missed_pings` KEEP_ALIVEs in a row have no answer. The client loses the events that are
+published during such a change.
 """
 
 import numpy as np
@@ -63,12 +64,12 @@ from halfway.protocols.broker_trees.records.messages import (
 from halfway.protocols.broker_trees.tables.subscription_table import FREE
 from halfway.protocols.event_window import copy_event_id, record_if_new
 
-_OVERLAP_S = 1.0  # that a client's node stays at its old broker after it attached to another one
+_OVERLAP_S = 1.0  # seconds for which a client's node stays at its old broker after a change
 
 
 @apart
 def start_client(state, rules, i, c, out):
-    """Start the refreshes of a client's node, at an offset of its own in the interval."""
+    """Start the refreshes of a client's node at a time of its own within the interval."""
     state.clients.missed[c] = state.clients.attached[c] = 0
     wait_s = 0.5 * rules.join_delay_s * uniform(mixed(np.uint64(state.node_id[i])))
     emit(out, REFRESH, wait_s, state.node_id[i])
@@ -76,7 +77,7 @@ def start_client(state, rules, i, c, out):
 
 @apart
 def send_to_broker(state, i, c, kind, f, client, out):
-    """Send a client's filter in a record from the client's node to the broker in use."""
+    """Send a record about a client's filter from the client's node to its present broker."""
     own, place = state.node_id[i], NO_PLACE
     if state.clients.broker[c] != NONE:
         place = find(state.circuits, i, own, state.clients.number[c])
@@ -87,8 +88,8 @@ def send_to_broker(state, i, c, kind, f, client, out):
 
 @apart
 def send_subscriptions(state, catalogue, i, c, out):
-    """Send all subscriptions of a client's node to the broker in use, with three attributes in a
-    record.
+    """Send all subscriptions of a client's node to its present broker; one record has three
+    attributes.
     """
     clients, attributes = state.clients, catalogue.values.shape[1]
     for s in range(clients.filter.shape[1]):
@@ -102,7 +103,9 @@ def send_subscriptions(state, catalogue, i, c, out):
 
 @apart
 def keep_alive(state, i, c, out):
-    """Send a client's KEEP_ALIVE to the broker in use; on its way it sets up or renews the path."""
+    """Send a client's KEEP_ALIVE to the present broker; the record sets up or renews the path on
+    its way.
+    """
     clients, own = state.clients, state.node_id[i]
     towards = next_hop_to(state.nearby, i, clients.broker[c])
     there = state.circuits.of[i, claim(state.circuits, i, own, clients.number[c])]
@@ -117,8 +120,8 @@ def keep_alive(state, i, c, out):
 
 @apart
 def attach(state, i, c, place, out):
-    """Attach a client's node to the broker at a place in its table of near brokers, and leave the
-    old broker.
+    """Attach a client's node to the broker at a place in the node's table of near brokers, and
+    leave the old broker.
     """
     clients, nearby = state.clients, state.nearby
     if clients.attached[c] == 1:
@@ -132,7 +135,7 @@ def attach(state, i, c, place, out):
 
 @apart
 def leave_broker(state, i, c, out):
-    """Detach a client's node from its broker, because the node becomes a broker itself."""
+    """Detach a client's node from its broker, because the node itself becomes a broker."""
     if state.clients.attached[c] == 1:
         send_to_broker(state, i, c, messages.DETACH, 0, NONE, out)
     state.clients.broker[c], state.clients.attached[c] = NONE, 0
@@ -140,8 +143,9 @@ def leave_broker(state, i, c, out):
 
 @apart
 def attach_to_nearer(state, i, c, out):
-    """Attach a client's node to the nearest broker. It keeps the one in use if that is as near and
-    answers, or neighbours still know a way to it.
+    """Attach a client's node to the nearest broker, if the present broker is farther away or
+    unreachable. The node keeps a present broker that is as near and answers, or to which neighbours
+    still know a way.
     """
     clients, place = state.clients, nth_nearest(state.nearby, i, 0)
     if place < 0 or state.nearby.broker[i, place] == clients.broker[c]:
@@ -154,7 +158,9 @@ def attach_to_nearer(state, i, c, out):
 
 @apart
 def change_broker(state, i, c, now, out):
-    """Attach a client's node to the next nearest broker, since the one in use does not answer."""
+    """Attach a client's node to the next nearest broker, because the present broker does not
+    answer.
+    """
     nearby, before = state.nearby, place_in_row(state.nearby.broker, i, state.clients.broker[c])
     after = np.int64(-1)
     if before >= 0:
@@ -171,8 +177,8 @@ def change_broker(state, i, c, now, out):
 
 @apart
 def forget_broker(state, i, c, broker):
-    """Forget a broker that left the tree, as a client's node; it attaches at the next
-    announcement.
+    """Forget a broker that left the tree, at a client's node; the node attaches to another broker
+    at the next announcement.
     """
     place = place_in_row(state.nearby.broker, i, broker)
     if place >= 0:
@@ -187,12 +193,11 @@ def refresh_client(state, rules, i, c, every_s, missed, now, out):
     """Handle a REFRESH at a client's node: change to a better broker if there is one, and send a
     KEEP_ALIVE.
 
-    missed: KEEP_ALIVEs without an answer after which the node is not attached any more. It changes
-    its broker if it knows several, or if it knows only another one by now.
+    missed: number of unanswered KEEP_ALIVEs after which the node is not attached any more. The node
+    then changes its broker if it knows several brokers, or only a different one.
     """
     clients = state.clients
-    if now + every_s <= rules.until_s:
-        emit(out, REFRESH, every_s, state.node_id[i])
+    emit(out, REFRESH, every_s, state.node_id[i])
     drop_stale(state.nearby, i, now, rules.refresh_s)
     if clients.missed[c] > missed:
         clients.attached[c] = 0
@@ -206,9 +211,9 @@ def refresh_client(state, rules, i, c, every_s, missed, now, out):
 
 @apart
 def send_command(state, catalogue, i, c, message, out):
-    """Remember an application's command at the client's node, and send it to the broker under the
-    filter's network name. Until the broker has answered, only events are sent: its answer requests
-    all subscriptions.
+    """Remember an application's command at the client's node, and send the command to the broker
+    with the digest of its filter. Before the first answer of the broker, the node sends only
+    events, because that answer requests all subscriptions.
     """
     clients, kind, f, client = state.clients, message.kind, message[FILTER], message.args[CLIENT]
     attributes, name = catalogue.values.shape[1], np.int32(0)
@@ -234,8 +239,8 @@ def send_command(state, catalogue, i, c, message, out):
 
 @apart
 def is_wanted(clients, catalogue, c, client, message):
-    """Return whether an event matches a subscription at the client's node; the broker's table may
-    be out of date.
+    """Return whether an event matches a subscription at the client's node, because the table of the
+    broker may be out of date.
     """
     filters = catalogue.filters
     for s in range(clients.filter.shape[1]):
@@ -254,7 +259,9 @@ def is_wanted(clients, catalogue, c, client, message):
 
 @apart
 def receive_from_broker(state, catalogue, i, c, message, out):
-    """Handle a broker's record at a client's node; from a former broker it takes only events."""
+    """Handle a record of a broker at a client's node; from a former broker the node takes only
+    events.
+    """
     clients, kind, client = state.clients, message.kind, message.args[CLIENT]
     if kind == messages.NOTIFY:
         each = clients_each(clients)
@@ -288,8 +295,8 @@ def receive_at_client(state, rules, i, c, message, out):
 
 @apart
 def answer_keep_alive(clients, table, sender, message, out):
-    """Answer a KEEP_ALIVE at a broker; if the digests differ, send the entries held for the
-    client's node.
+    """Answer a client's KEEP_ALIVE at a broker; if the digests differ, send the entries that the
+    broker holds for the client's node.
     """
     b, guest = sender.broker, message.args[ORIGIN]
     renew(clients, table, b, guest)

@@ -1,11 +1,11 @@
-"""Confirmed records: a broker resends a subscription or event until the receiving broker confirms
-it.
+"""Confirmed records of broker trees: a broker resends a subscription or an event until the
+receiving broker confirms the record.
 
 [uas §4.1] "The overlay link failure can be detected by a child while it tries to send subscription
-to its parent or by a parent while it tries to send a notification to its child." The sender keeps
-the record. Without a confirmation in time the path counts as dead, and the record leaves again, on
-the path that then is the next one. Where hops are acknowledged, the path counts as dead only after
-several timeouts. A record that finds no room in the table is not confirmed.
+to its parent or by a parent while it tries to send a notification to its child." The sending broker
+keeps the record. If no confirmation arrives in time, the path counts as dead, and the broker sends
+the record on its next path. Where hops are acknowledged, the path counts as dead only after several
+timeouts. A record for which the table has no room is sent without confirmation.
 """
 
 from typing import NamedTuple
@@ -41,15 +41,15 @@ from halfway.protocols.broker_trees.records.messages import (
 from halfway.protocols.reliable_hop import copy_record
 
 PLACES = 128  # records that a broker keeps
-_MOST_TRIES = 20  # after these the record is lost
+_MOST_TRIES = 20  # number of retransmissions after which the record is lost
 _NUMBERS = 2**31 - 1
 
 
 class Unconfirmed(NamedTuple):
-    """The records that a broker sent and that are not confirmed yet, by place."""
+    """The records of each broker that the receiver has not confirmed yet, by place."""
 
     record: npt.NDArray[np.void]  # [brokers, places] MESSAGE as sent; number 0: free
-    upwards: npt.NDArray[np.uint8]  # [brokers, places] 1: for the parent, whichever it is
+    upwards: npt.NDArray[np.uint8]  # [brokers, places] 1: for the present parent
     tries: Int32s  # [brokers, places] retransmissions so far
     sent: npt.NDArray[np.int64]  # [brokers] records tracked so far
     refused: npt.NDArray[np.int64]  # [brokers] records without room
@@ -57,7 +57,7 @@ class Unconfirmed(NamedTuple):
 
 
 def no_records(brokers: int, confirm: bool) -> Unconfirmed:
-    """Return empty tables of unconfirmed records, of size 0 if records are not confirmed."""
+    """Return empty tables of unconfirmed records; their size is 0 if brokers confirm no records."""
     places = PLACES if confirm else 0
     return Unconfirmed(
         np.zeros((brokers, places), MESSAGE).view(np.recarray),
@@ -68,8 +68,8 @@ def no_records(brokers: int, confirm: bool) -> Unconfirmed:
 
 @apart
 def track_new(state, rules, sender, before, out):
-    """Track as unconfirmed each record for another broker that was emitted since the outbox had
-    `before` free slots.
+    """Track, as unconfirmed, each record for another broker that this call emitted; before the call
+    the outbox had `before` free slots.
     """
     if rules.confirm_timeout_s == 0.0:
         return
@@ -86,7 +86,7 @@ def track_new(state, rules, sender, before, out):
 
 @apart
 def track(state, rules, sender, record, upwards, out):
-    """Track an unconfirmed record for another broker."""
+    """Track one record for another broker until the receiver confirms the record."""
     kept, b = state.unconfirmed, sender.broker
     places = kept.record.shape[1]
     for place in range(places):
@@ -103,7 +103,7 @@ def track(state, rules, sender, record, upwards, out):
 
 @apart
 def copy_with_kind(record, copy):
-    """Copy a tracked record with the kind that the broker sent."""
+    """Copy a tracked record with the kind of the broker's original record."""
     copy_record(record, copy)
     copy.kind = record.kind
 
@@ -123,8 +123,8 @@ def confirm(sender, message, out):
 
 @apart
 def place_of_number(kept, b, number):
-    """Return the place of a broker's unconfirmed record with a number, or NO_PLACE if it has been
-    freed.
+    """Return the place of the unconfirmed record with a number at a broker, or NO_PLACE if the
+    broker has freed this place.
     """
     places = kept.record.shape[1]
     if number <= 0 or places == 0:
@@ -135,7 +135,9 @@ def place_of_number(kept, b, number):
 
 @apart
 def receive(state, rules, sender, message, out):
-    """Handle a confirmation, which frees the place of its record, or the timeout of a record."""
+    """Handle the confirmation of a record, which frees the place of the record, or the timeout of a
+    confirmation.
+    """
     if message.kind == kinds.CONFIRM:
         place = place_of_number(state.unconfirmed, sender.broker, message.args[NUMBER])
         if place >= 0:
@@ -147,7 +149,7 @@ def receive(state, rules, sender, message, out):
 @apart
 def start_numbers(kept, b, incarnation):
     """Start the record numbers of a broker that lost its memory at a new base, so that old
-    confirmations match none.
+    confirmations match no record.
     """
     if incarnation > 0 and kept.sent[b] == 0:
         kept.sent[b] = low_half(mixed(np.uint64(incarnation))) & 0xFFFFF
@@ -155,8 +157,8 @@ def start_numbers(kept, b, incarnation):
 
 @apart
 def restart_timers(state, rules, sender, out):
-    """Restart the timers of a broker's unconfirmed records after a crash, if the memory was
-    kept.
+    """Restart the timers of a broker's unconfirmed records after a crash in which the broker kept
+    its memory.
     """
     kept, b = state.unconfirmed, sender.broker
     for place in range(kept.record.shape[1]):
@@ -166,16 +168,16 @@ def restart_timers(state, rules, sender, out):
 
 @apart
 def on_timeout(state, rules, sender, message, out):
-    """Resend an unconfirmed record; count its path as dead first, unless the confirmation may just
-    be late.
+    """Resend an unconfirmed record after its timeout, and first count its path as dead unless the
+    confirmation may only be late.
     """
     kept, b = state.unconfirmed, sender.broker
     place = place_of_number(kept, b, message.args[NUMBER])
     if place < 0:
         return
     record = kept.record[b, place]
-    # Over lossy links a confirmation may only be late: hops are then retransmitted on the way. So
-    # the record leaves again on its path as often as a ping may be missed.
+    # Over lossy links a confirmation may only be late, because nodes on the path retransmit their
+    # hops. So the broker resends the record on the same path as often as a ping may be missed.
     if rules.retries == 0 or kept.tries[b, place] >= rules.missed_pings:
         lose_path(state, rules, sender, record, message.at, out)
     if kept.upwards[b, place] == 1:
@@ -196,7 +198,7 @@ def on_timeout(state, rules, sender, message, out):
 
 @apart
 def resend(sender, record, to, out):
-    """Resend an unconfirmed record, and remember its present path."""
+    """Resend an unconfirmed record on the present path of its receiver, and remember this path."""
     route = active_path(sender, to)
     if route == NO_PLACE:
         return
@@ -219,7 +221,7 @@ def lose_path(state, rules, sender, record, now, out):
 
 @apart
 def lose_path_up(state, rules, sender, path, now, out):
-    """Count a path to the parent as dead, because a confirmation is missing; change to the other
+    """Count a path to the parent as dead because a confirmation is missing; change to the other
     path, or search for another parent.
     """
     b, up = sender.broker, state.parent[sender.broker]
@@ -236,8 +238,8 @@ def lose_path_up(state, rules, sender, path, now, out):
 
 @apart
 def lose_path_down(state, rules, sender, child, path, out):
-    """Count a path to a child as dead, because a confirmation is missing; change to the other path,
-    or adopt the child's children.
+    """Count a path to a child as dead because a confirmation is missing; change to the other path,
+    or adopt the children of this child.
     """
     b, most = sender.broker, rules.missed_pings + 1
     s = place_in_row(state.children.child, b, child)

@@ -1,15 +1,17 @@
-"""Brokers that enter or leave a running tree; outside the tree, a broker is a client's node.
+"""Brokers that enter or leave a running broker tree; outside the tree, a broker acts as a client's
+node.
 
-[uas Algorithm 2] the children of a broker that leaves join its parent. The broker names this parent
-in a LEAVING to its children; in the underlay-aware tree the parent itself accepts them, because it
-knows them. Its WITHDRAW frees its place at the nodes around, which then hear of other brokers: the
-paper leaves the clients of such a broker open. The root stays.
+[uas Algorithm 2] the children of a broker that leaves join its parent. The leaving broker names
+this parent in a LEAVING to its children. In the underlay-aware tree the parent itself accepts the
+children, because the parent knows them. The paper says nothing of the clients of such a broker: a
+WITHDRAW of the broker makes the nodes around forget the broker and hear of other brokers. The root
+never leaves.
 
 [uas §4] "priority based deadlock avoidance mechanism which allows nodes lower in the hierarchy to
 leave" first: in the underlay-aware tree a broker asks its parent for the leave. A parent grants one
-leave at a time, and does not leave itself before this one is over. A child never waits for its
-parent's own leave, so brokers do not wait for each other in a cycle. We let a broker that waits
-pass on events and subscriptions, because its clients would miss them.
+leave at a time, and does not leave before the child has left. A child never waits for the leave of
+its parent, so brokers do not wait for each other in a cycle. We let a waiting broker pass on events
+and subscriptions, because its clients would miss them otherwise.
 """
 
 from typing import NamedTuple
@@ -47,40 +49,42 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, insert_own
 
-_GRANT_WAITS = 4  # times the detection of a dead path, after which a broker leaves without a grant
+_GRANT_WAITS = 4  # leaves without a grant after this many detection times of a path
 
 
 class Leaves(NamedTuple):
     """The brokers that are leaving the underlay-aware tree; the paper's `trans` is waits > 0."""
 
-    waits: Int32s  # [brokers] ticks since the broker asked to leave, from 1 on; 0: it stays
+    waits: Int32s  # [brokers] ticks since the broker asked to leave, from 1 on; 0: stays
     granted: Int32s  # [brokers] the child that may leave now; NONE: none
     silent: Int32s  # [brokers] ticks since that child asked
 
 
 def no_leaves(brokers: int) -> Leaves:
-    """Return the state of brokers of which none is leaving."""
+    """Return the state of leaves in which no broker of the tree is leaving."""
     return Leaves(np.zeros(brokers, np.int32), np.full(brokers, NONE), np.zeros(brokers, np.int32))
 
 
 @apart
 def is_outside(state, b):
-    """Return whether a node is outside the tree now; NONE is the index of a node that never is a
-    broker.
+    """Return whether a node is outside the broker tree now; the index NONE belongs to a node that
+    never is a broker.
     """
     return b == NONE or state.parent[b] == OUTSIDE
 
 
 @apart
 def is_for_broker(message):
-    """Return whether a record was meant for a broker that has left and is a client's node now."""
+    """Return whether the target of a record is a broker that has left the tree and is a client's
+    node now.
+    """
     return message.kind == JOIN or message.kind == KEEP_ALIVE
 
 
 @apart
 def remember_own(state, catalogue, c, message):
-    """Keep the subscriptions of a broker's own application, for the time after it leaves
-    the tree.
+    """Keep the subscriptions of the application at a broker's node, for the time after the broker
+    leaves the tree.
     """
     client, own = message.args[CLIENT], message.args[DIRECTION] == 0
     if c == NONE or not own or not is_command(catalogue, message):
@@ -96,7 +100,9 @@ def remember_own(state, catalogue, c, message):
 
 @apart
 def enter(state, catalogue, sender, c, out):
-    """Make a node outside of the tree a broker without a parent, with its own subscriptions."""
+    """Make a node outside of the broker tree a broker without a parent, with the subscriptions of
+    the node's application.
+    """
     b, clients = sender.broker, state.clients
     if state.parent[b] != OUTSIDE:
         return False
@@ -142,10 +148,11 @@ def ask_to_leave(state, sender, out):
 
 @apart
 def renew_leave(state, rules, sender, out):
-    """Ask the parent for leave again at each tick; return True once the broker has left.
+    """Ask the parent for leave again at each tick of a leaving broker; return True once the broker
+    has left.
 
-    A child that was granted its leave and is silent does not count. A broker whose parent never
-    answers leaves without its grant.
+    A silent child with a granted leave does not hold the broker back. A broker whose parent never
+    answers leaves without a grant.
     """
     b, leaves, most = sender.broker, state.leaves, rules.missed_pings + 1
     leaves.silent[b] += 1
@@ -177,8 +184,8 @@ def on_ask_leave(state, sender, message, out):
 
 @apart
 def on_grant_leave(state, sender, message, out):
-    """Leave as the parent granted, unless this broker granted a child's leave meanwhile; the child
-    goes first.
+    """Leave the broker tree as the parent granted, unless this broker has granted the leave of a
+    child, which goes first.
     """
     b, leaves = sender.broker, state.leaves
     asked = leaves.waits[b] > 0 and message.args[ORIGIN] == state.parent[b]
@@ -188,8 +195,8 @@ def on_grant_leave(state, sender, message, out):
 
 @apart
 def leave_tree(state, sender, out):
-    """[uas Algorithm 2] Leave the tree: send LEAVING, which names the parent, to parent and
-    children.
+    """[uas Algorithm 2] Leave the broker tree: send the parent and the children a LEAVING, which
+    names the parent.
     """
     b, up = sender.broker, state.parent[sender.broker]
     send(sender, LEAVING, up, out)[PARENT] = up
@@ -203,7 +210,9 @@ def leave_tree(state, sender, out):
 
 @apart
 def notify_children(state, sender, successor, out):
-    """Send the children of a leaving broker the parent to join, if they have subscriptions."""
+    """Send each child of a leaving broker the name of the parent to join, if the child has
+    subscriptions.
+    """
     table, b = state.table, sender.broker
     for s in range(table.filter.shape[1]):
         child = table.via[b, s]
@@ -218,10 +227,10 @@ def notify_children(state, sender, successor, out):
 
 @apart
 def hear_withdrawal(nearby, i, message, out):
-    """Forget a broker that has left, and forward its withdrawal; a node that knows another broker
-    announces that broker.
+    """Forget a broker that has left the tree, and forward its withdrawal; announce another known
+    broker.
 
-    So the nodes that knew only the broker that left hear of another one at once.
+    So nodes that knew only the withdrawn broker hear of another broker at once.
     """
     s = place_in_row(nearby.broker, i, message.args[ORIGIN])
     newer = s >= 0 and (

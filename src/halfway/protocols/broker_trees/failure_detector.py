@@ -1,10 +1,10 @@
 """The failure detector of the underlay-aware tree: brokers PING their parent on both paths.
 
 [uas §2] "The overlay topology should periodically monitor the node capabilities and link
-qualities". We let every broker PING its parent on both of its paths in each interval, because the
-paper does not state how: a path is dead after `missed_pings` without an answer; a parent likewise
-counts the silence of its children. A PING also carries a digest of what the parent should hold for
-the child, so that subscriptions lost on a dead path are repaired when it is back.
+qualities". The paper does not state how. We let every broker PING its parent on both paths in each
+interval. A path is dead after `missed_pings` PINGs without an answer, and a parent counts the
+silent intervals of its children. A PING also carries a digest of the filters that the parent should
+hold for the child, so that filters lost on a dead path are repaired when the path works again.
 """
 
 import numpy as np
@@ -54,23 +54,23 @@ from halfway.protocols.broker_trees.tables.table_repair import (
     send_held,
 )
 
-_NUMBERS = np.int32(2**31 - 1)  # of PINGs; they start again after these
+_NUMBERS = np.int32(2**31 - 1)  # largest number of a PING, after which the numbers start again
 
 
 @apart
-def start_ticks(rules, own, now, out):
+def start_ticks(rules, own, out):
     """Start the ticks of a broker's failure detector, at an offset of its own in the interval."""
     wait_s = rules.ping_interval_s * (0.5 + 0.5 * uniform(mixed(np.uint64(own))))
-    if now + wait_s <= rules.until_s:
-        emit(out, kinds.TICK, wait_s, own)
+    emit(out, kinds.TICK, wait_s, own)
 
 
 @apart
-def on_start(state, rules, sender, now, out):
+def on_start(state, rules, sender, out):
     """Start a broker's failure detector, also after a crash: start its ticks, and send its parent a
     JOIN.
 
-    A broker that lost its memory does not know whether it was up before, so it joins the tree.
+    A broker that lost its memory always joins the tree, because the broker does not know whether it
+    was up before.
     """
     b = sender.broker
     parents.reset_watch(state, b)
@@ -78,7 +78,7 @@ def on_start(state, rules, sender, now, out):
         clear(state.paths, b, s)
     for s in range(state.children.child.shape[1]):
         reset_silence(state.children, b, s)
-    start_ticks(rules, sender.own, now, out)
+    start_ticks(rules, sender.own, out)
     if state.parent[b] == NONE:
         state.asked[b] = 1
     elif state.parent[b] >= 0:
@@ -88,8 +88,7 @@ def on_start(state, rules, sender, now, out):
 @apart
 def on_tick(state, rules, sender, now, out):
     """Check a broker's parent and children for failures once a ping interval."""
-    if now + rules.ping_interval_s <= rules.until_s:
-        emit(out, kinds.TICK, rules.ping_interval_s, sender.own)
+    emit(out, kinds.TICK, rules.ping_interval_s, sender.own)
     if renew_leave(state, rules, sender, out):
         return
     age(state.children, sender.broker, rules.missed_pings + 2)
@@ -108,8 +107,8 @@ def on_tick(state, rules, sender, now, out):
 def act_as_root(state, rules, sender, out):
     """Find and merge concurrent roots, at each tick of a root's failure detector.
 
-    A successor keeps asking the root that it replaced. A root that restarted or lost all children
-    asks its successor.
+    A successor keeps asking the root that it replaced. A root that restarted, or that lost all
+    children, asks its successor.
     """
     b = sender.broker
     first = first_child(state.children, b, NONE)
@@ -144,7 +143,9 @@ def ping(state, sender, path, r, now, out):
 
 @apart
 def add_trip(sender, up, path, o):
-    """Write into a PING the round trip that its sender measured on this path."""
+    """Write the latest and the shortest round trip on a path into a PING of its broker, in
+    seconds.
+    """
     paths, s = sender.paths, place_in_row(sender.paths.peer, sender.broker, up)
     if s >= 0:
         o.reals[kinds.TRIP_S] = paths.trip_s[sender.broker, s, path]
@@ -153,7 +154,7 @@ def add_trip(sender, up, path, o):
 
 @apart
 def check_parent(state, rules, sender, now, out):
-    """Check a broker's PINGs to its parent [uas §4.1].
+    """Check the PINGs of a broker to its parent for answers [uas §4.1].
 
     The second path replaces a dead direct path. After τ, or with both paths dead, the broker
     searches for another parent.
@@ -187,10 +188,11 @@ def check_parent(state, rules, sender, now, out):
 
 @apart
 def check_children(state, rules, sender, out):
-    """Check the PINGs from a broker's children, which may be silent on one path or on both.
+    """Check the PINGs from the children of a broker, which may be silent on one path or on both
+    paths.
 
-    The broker uses the other path to a child that is silent on one path. It adopts the children of
-    a child that is silent on both.
+    If a child is silent on one path, the broker uses the other path. If a child is silent on both
+    paths, the broker adopts the children of this child.
     """
     b, children = sender.broker, state.children
     most = rules.missed_pings + 1
@@ -210,8 +212,8 @@ def check_children(state, rules, sender, out):
 
 @apart
 def on_ping(state, sender, message, out):
-    """Answer a child's PING of the failure detector; if the digests differ, send the child the
-    filters held for it.
+    """Answer the PING of a child in the failure detector; if the digests differ, send the child the
+    filters that this broker holds for the child.
     """
     b, child, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
     if parents.is_above(state, b, child):
@@ -235,8 +237,8 @@ def on_ping(state, sender, message, out):
 
 @apart
 def on_pong(state, sender, message, out):
-    """Handle a parent's PONG of the failure detector: the path of the PONG works. If the digests
-    differ, send all filters to the parent.
+    """Handle the PONG of a parent in the failure detector: the path on which the PONG came works.
+    If the digests differ, send all filters to the parent.
     """
     b, up, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
     if up != state.parent[b]:

@@ -1,6 +1,6 @@
 """The maintenance of a broker in the underlay-aware tree: its refresh and its other records.
 
-`receive` calls the rule of a record about joins, leaves, failures, replicas, paths or tables.
+`receive` calls the function for a record about joins, leaves, failures, replicas, paths or tables.
 """
 
 from halfway.core.compiled import apart
@@ -21,12 +21,11 @@ from halfway.protocols.broker_trees.tables.children import add_grandchild
 
 @apart
 def refresh_broker(state, rules, sender, now, out):
-    """Handle a REFRESH at a broker of the underlay-aware tree: announce it, and search for missing
-    paths.
+    """Handle a REFRESH at a broker of the underlay-aware tree: announce this broker, and search for
+    missing paths.
     """
     b, up = sender.broker, state.parent[sender.broker]
-    if now + rules.refresh_s <= rules.until_s:
-        emit(out, messages.REFRESH, rules.refresh_s, sender.own)
+    emit(out, messages.REFRESH, rules.refresh_s, sender.own)
     drop_stale(state.nearby, sender.row, now, rules.refresh_s)
     expire(state.clients, state.table, sender, False, max(up, NONE), out)
     if up == SEEKING and state.asked[b] == 0:
@@ -42,7 +41,7 @@ def refresh_broker(state, rules, sender, now, out):
 
 @apart
 def receive_common(state, rules, sender, message, out):
-    """Handle a maintenance record that exists in both broker trees."""
+    """Handle a maintenance record that both broker trees have."""
     kind = message.kind
     if kind == messages.REFRESH:
         refresh_broker(state, rules, sender, message.at, out)

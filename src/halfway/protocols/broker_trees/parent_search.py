@@ -1,7 +1,8 @@
-"""The search for a parent by a broker that has no parent: which brokers it asks, and in what order.
+"""The search for a parent by a broker without a parent: which brokers it asks in a broker tree, and
+in what order.
 
 [uas §4.1] "the child node has to join its grand parent or the alternate". A broker that joins the
-tree asks the nearest broker, as Algorithm 1 prints it.
+tree asks the nearest broker, as Algorithm 1 states.
 """
 
 from halfway.core.compiled import apart
@@ -28,12 +29,13 @@ from halfway.protocols.broker_trees.tables.children import first_child
 
 @apart
 def fallback_parent(state, rules, sender, stage):
-    """Return the broker to ask in a stage of the search for a parent: the choices of `fallback`,
-    then the root's successor.
+    """Return the broker that a broker asks in a stage of its search for a parent: the choices of
+    `fallback`, then the successor of the root.
     """
     b, own = sender.broker, sender.own
     if state.parent[b] == SEEKING and stage < FALLBACKS - 1:
-        # [uas Algorithm 1] the nearest broker in hops. We let its fallback be the next nearest.
+        # [uas Algorithm 1] the nearest broker in hops. We let a joining broker ask the next nearest
+        # broker afterwards.
         s = nth_nearest(state.nearby, sender.row, stage)
         return state.nearby.broker[sender.row, s] if s >= 0 else NONE
     which = fallback(stage, rules.alternate_first) if stage < FALLBACKS else OTHERS
@@ -45,15 +47,16 @@ def fallback_parent(state, rules, sender, stage):
         return state.successor[b] if stage == FALLBACKS else state.root[b]
     if state.grandparent[b] != NONE:
         return state.grandparent[b]
-    # [uas] below the root there is no grandparent. We let the root's children ask its successor,
-    # and the successor the next one: the root is dead only if that one does not hear it either.
+    # [uas] children of the root have no grandparent. We let these children ask the successor of the
+    # root, and let the successor ask the next successor. The root is dead only if the next
+    # successor does not hear the root either.
     return state.successor[b] if state.successor[b] != own else state.next_successor[b]
 
 
 @apart
 def fallback_after_tau(state, rules, b):
-    """[uas §4.1] Return the broker to join when the direct path to the parent has been dead for τ,
-    or NONE.
+    """[uas §4.1] Return the broker to join after the direct path to the parent has been dead for τ
+    seconds, or NONE.
     """
     other = state.grandparent[b]
     if fallback(0, rules.alternate_first) == ALTERNATE and state.alternate[b] != NONE:
@@ -63,7 +66,7 @@ def fallback_after_tau(state, rules, b):
 
 @apart
 def is_asked_before(state, rules, sender, stage):
-    """Return whether an earlier stage of the search for a parent asks the same broker."""
+    """Return whether a broker was already asked in an earlier stage of the search for a parent."""
     for earlier in range(stage):
         asked = fallback_parent(state, rules, sender, earlier)
         if asked == fallback_parent(state, rules, sender, stage):
@@ -73,11 +76,12 @@ def is_asked_before(state, rules, sender, stage):
 
 @apart
 def search_parent(state, rules, sender, now, out):
-    """Take one tick of the search for a parent: ask the next broker for a place as its child.
+    """Take one tick of the search for a parent: ask the next broker to accept this broker as its
+    child.
 
     A successor that finds no parent becomes the root. A broker that lost its memory may be above
-    all brokers that it asks: its children still have it as their parent, and no broker accepts one
-    that is above it. So this broker becomes the root too.
+    all brokers that it asks, because its children still have it as their parent. No broker accepts
+    an ancestor as a child. So such a broker becomes the root too.
     """
     b, own = sender.broker, sender.own
     ticks = rules.missed_pings + 1  # a stage
@@ -89,7 +93,8 @@ def search_parent(state, rules, sender, now, out):
             # We make the successor the root, because the paper leaves the root's death open.
             become_root(state, b, own, now)
             return
-        # The PINGs ask the parent itself in every tick, and a refresh searches for paths to it.
+        # PINGs reach the parent itself in every tick, and a refresh searches for paths to the
+        # parent.
         skipped = other in (NONE, own, state.parent[b])
         if not skipped and not is_asked_before(state, rules, sender, stage):
             ask(sender, other, state.asked[b], out)
@@ -102,11 +107,11 @@ def search_parent(state, rules, sender, now, out):
 
 @apart
 def ask(sender, other, turn, out):
-    """Ask a broker for a place as its child, on the known paths in turn; search for a path if none
-    is known.
+    """Ask a broker of the underlay-aware tree to accept this broker as its child, on the known
+    paths in turn; search for a path if none is known.
 
-    In turn, because the failed node may be on one of the paths. Every third turn searches for a new
-    path, and `on_found` asks along that path.
+    The paths take turns, because the failed node may be on one of them. Every third turn searches
+    for a new path, and `on_found` asks along the new path.
     """
     place, second = direct_path(sender, other), second_path(sender, other)
     if place == NO_PLACE or turn % 3 == 0:
@@ -118,10 +123,13 @@ def ask(sender, other, turn, out):
 
 @apart
 def on_found(state, rules, sender, message, out):
-    """Ask the broker at the end of a new direct path to become, or to remain, the parent."""
+    """Ask the broker at the end of a new direct path to become, or to remain, the parent of this
+    broker.
+    """
     b, peer = sender.broker, message.args[ORIGIN]
     if state.parent[b] == SEEKING and 0 < state.asked[b] <= rules.missed_pings + 1:
-        # [uas Algorithm 1] the nearest broker: one that joined in the meantime may be nearer.
+        # [uas Algorithm 1] joins the nearest broker. A broker that joined in the meantime may be
+        # nearer.
         nearer = nearest_but(state.nearby, sender.row, peer)
         if nearer != NONE:
             ask(sender, nearer, 1, out)
@@ -138,8 +146,8 @@ def on_found(state, rules, sender, message, out):
 
 @apart
 def follow_leaving(state, rules, sender, message, out):
-    """[uas Algorithm 2] "C.Connect To(B.Parent)": ask the parent of a leaving parent for a
-    place.
+    """[uas Algorithm 2] "C.Connect To(B.Parent)": ask the grandparent for a place as its child,
+    because the parent leaves.
     """
     b = sender.broker
     state.grandparent[b], state.asked[b] = message[messages.PARENT], 0
@@ -149,7 +157,9 @@ def follow_leaving(state, rules, sender, message, out):
 
 @apart
 def become_root(state, b, own, now):
-    """Make a broker the root, which keeps asking its predecessor, if it had a predecessor."""
+    """Make a broker the root of the underlay-aware tree; the new root keeps asking the root that it
+    replaced.
+    """
     state.predecessor[b] = max(state.parent[b], NONE)
     state.parent[b] = state.grandparent[b] = state.alternate[b] = NONE
     state.root[b], state.depth[b] = own, 0

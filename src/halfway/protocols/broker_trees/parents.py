@@ -1,8 +1,8 @@
 """Changes of parent in the underlay-aware tree: joining, accepting, adopting, and root succession.
 
 [uas §4.1] a child whose parent does not answer asks its grandparent; a broker takes over the
-children of a child that it hears no more. We let a broker move only if it asked to, or if its
-parent reported that it leaves, because a parent that seems dead may only be cut off.
+children of a silent child. We let a broker change its parent only if the broker asked another
+broker, or if its parent reported its own leave, because a silent parent may only be cut off.
 """
 
 import numpy as np
@@ -43,12 +43,12 @@ from halfway.protocols.broker_trees.tables.children import (
 from halfway.protocols.broker_trees.tables.replicas import use_replica
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
 
-_DEEPER = 4  # brokers that a parent's news may add above a broker that is not on a cycle
+_DEEPER = 4  # most brokers that news may add above a broker which is not on a cycle
 
 
 @apart
 def path_up(state, sender, most):
-    """Return the path of a broker's next hop to its parent; a path is dead after more than `most`
+    """Return the path on which a broker reaches its parent; a path is dead after more than `most`
     missed PINGs.
     """
     b = sender.broker
@@ -60,8 +60,8 @@ def path_up(state, sender, most):
 
 @apart
 def is_silent(state, sender, most):
-    """Return whether a parent is silent: more than `most` PINGs in a row are unanswered on every
-    path.
+    """Return whether the parent of a broker is silent: more than `most` PINGs in a row have no
+    answer on every path.
     """
     silent = path_up(state, sender, most) not in (DIRECT, SECOND)
     return state.parent[sender.broker] >= 0 and silent
@@ -69,8 +69,8 @@ def is_silent(state, sender, most):
 
 @apart
 def is_cut_off(state, rules, sender):
-    """Return whether a broker is cut off from the root: no parent, a parent silent on all paths, or
-    a cycle above it.
+    """Return whether a broker is cut off from the root: it has no parent, its parent is silent on
+    all paths, or its ancestors form a cycle.
     """
     b = sender.broker
     on_cycle = (
@@ -84,7 +84,9 @@ def is_cut_off(state, rules, sender):
 
 @apart
 def add_news(state, sender, o):
-    """Write the news of a parent into a record for its child: ancestors, root and successors."""
+    """Write the news of a parent in the broker tree into a record for its child: ancestors, root
+    and successors.
+    """
     b = sender.broker
     o[PARENT] = state.parent[b]
     if state.parent[b] == NONE:
@@ -99,7 +101,9 @@ def add_news(state, sender, o):
 
 @apart
 def take_news(state, b, own, message):
-    """Take the news in a parent's record at its child: ancestors, root and successors."""
+    """Read the news in a record of the parent in the broker tree: ancestors, root and
+    successors.
+    """
     state.grandparent[b], state.root[b] = message[PARENT], message[kinds.ROOT]
     state.successor[b] = message.args[kinds.SUCCESSOR]
     state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
@@ -107,13 +111,15 @@ def take_news(state, b, own, message):
     take_ancestors(state.above, b, message)
     named = state.grandparent[b] != NONE and state.next_successor[b] != own
     if named and state.alternate[b] == NONE:
-        # [uas §4] the alternate is a neighbour of the parent. We let the parent name one.
+        # [uas §4] the alternate parent is a neighbour of the parent. We let the parent name it.
         state.alternate[b] = state.next_successor[b]
 
 
 @apart
 def accept(state, sender, child, r, replaced, out):
-    """Accept a broker as a child; the record back takes path r, or the active path."""
+    """Accept a broker as a child in the underlay-aware tree; the answer takes path r, or the active
+    path.
+    """
     forget_peer(sender, child)
     if add_child(state.children, sender.broker, child) < 0:
         return
@@ -128,7 +134,9 @@ def accept(state, sender, child, r, replaced, out):
 
 @apart
 def is_above(state, b, node_id):
-    """Return whether a broker that asks for a parent is above this one: a cycle would close."""
+    """Return whether a broker that asks for a parent is above this broker, so that the tree would
+    have a cycle.
+    """
     if state.parent[b] == NONE:
         return False
     near = node_id in (state.parent[b], state.grandparent[b], state.root[b])
@@ -141,8 +149,8 @@ def on_join(state, rules, sender, message, out):
     soon.
     """
     b, child = sender.broker, message.args[ORIGIN]
-    # The successor asks the next child of the root, which may detect the root's death a little
-    # later; the answer to the last PING may be in flight.
+    # The successor asks the next child of the root. This child may detect the death of the root a
+    # little later, because the answer to its last PING may be in flight.
     cut_off = is_cut_off(state, rules, sender) or is_silent(state, sender, 1)
     # [uas §4] "Any new broker trying to contact this node, will find another": a broker that waits
     # to leave does not answer.
@@ -157,9 +165,10 @@ def on_join(state, rules, sender, message, out):
 
 @apart
 def complete_paths(state, rules, sender, out):
-    """Complete a broker's paths to its parent and grandparent: search for x, y or z [uas §4].
+    """Search for the missing or dead paths x, y and z of a broker to its parent and grandparent
+    [uas §4].
 
-    The missing or dead paths follow one after the other, because y avoids x.
+    One search follows the other, because y avoids x.
     """
     b, up, above = sender.broker, state.parent[sender.broker], state.grandparent[sender.broker]
     if up < 0:
@@ -176,9 +185,11 @@ def complete_paths(state, rules, sender, out):
 
 @apart
 def on_accept(state, rules, sender, message, out):
-    """Take the sender as parent, if this broker asked for a parent or its parent is leaving."""
+    """Take the sender of an ACCEPT as parent, if this broker asked for a parent or if its parent is
+    leaving.
+    """
     b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
-    # Two roots may have asked each other: the lower id stays root.
+    # Two roots may have asked each other: the root with the lower id stays root.
     both = up == NONE and sender.own < source and place_in_row(state.children.child, b, source) >= 0
     replaced = up >= 0 and message.args[kinds.REPLACED] == up
     wanted = state.asked[b] > 0 or replaced or source == state.predecessor[b]
@@ -196,12 +207,13 @@ def on_accept(state, rules, sender, message, out):
 
 @apart
 def change_parent(state, rules, sender, parent, now, out):
-    """Move a broker to a new parent: subscribe there, and quit the old parent."""
+    """Move a broker to a new parent: send the new parent the filters, and quit the old parent."""
     b, table = sender.broker, state.table
     if state.parent[b] >= 0:
         o = send(sender, kinds.QUIT, state.parent[b], out)
-        # We quit one interval later, because events in flight from the old parent passed
-        # the new one before it held these subscriptions. Events from both parents pass once.
+        # We quit the old parent one interval later. An event in flight from the old parent may have
+        # passed the new parent before the new parent held these subscriptions. An event that comes
+        # from both parents passes once.
         o.at = rules.ping_interval_s
         forget_peer(sender, state.parent[b])
     forget_peer(sender, parent)
@@ -225,14 +237,18 @@ def count_move(state, b, now):
 
 @apart
 def reset_watch(state, b):
-    """Begin to watch a parent: reset the counts of missed PINGs, and end the parent search."""
+    """Begin to watch a new parent: reset the counts of missed PINGs, and end the search for a
+    parent.
+    """
     state.missed[b, DIRECT] = state.missed[b, SECOND] = 0
     state.dead_since_s[b], state.asked[b] = np.inf, 0
 
 
 @apart
 def lose_child(state, sender, child, out):
-    """Remove a child and its subscriptions at the parent, and withdraw them upstream."""
+    """Remove a child of a broker with its subscriptions, and withdraw these subscriptions
+    upstream.
+    """
     b = sender.broker
     if state.leaves.granted[b] == child:
         state.leaves.granted[b] = NONE
@@ -243,11 +259,14 @@ def lose_child(state, sender, child, out):
 
 @apart
 def adopt(state, sender, failed, replaced, out):
-    """[uas §4.1] Take over the children of a dead child, and remove the child as if it had left."""
+    """[uas §4.1] Take over the children of a dead child, and then remove the dead child from the
+    broker's tables.
+    """
     b, children = sender.broker, state.children
     for s in range(children.grandchild.shape[1]):
         if children.grandchild[b, s] != NONE and children.via[b, s] == failed:
-            # Before the filters of the failed child are withdrawn, so that no event is missed.
+            # The broker serves the grandchildren before it withdraws the filters of the failed
+            # child, so that no event is missed.
             child, up = children.grandchild[b, s], max(state.parent[b], NONE)
             use_replica(state.table, state.replicas, sender, child, up, out)
     lose_child(state, sender, failed, out)

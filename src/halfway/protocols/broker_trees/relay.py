@@ -1,4 +1,6 @@
-"""The relay in every node of a broker tree: it forwards records and searches of others."""
+"""The relay in every node of a broker tree: it forwards the records and the searches of other
+nodes.
+"""
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
@@ -28,9 +30,10 @@ from halfway.protocols.broker_trees.records.messages import (
 
 @apart
 def carry(state, i, own, message, out):
-    """Relay a client's KEEP_ALIVE towards its announced broker, and set up its path here.
+    """Relay a client's KEEP_ALIVE towards its announced broker, and set up the path of the client
+    at this node.
 
-    Return whether this node is that broker. The record may circle while announcements spread.
+    Return whether this node is that broker. The KEEP_ALIVE may circle while announcements spread.
     """
     place = claim(state.circuits, i, message.args[ORIGIN], message.args[ROUTE])
     there = state.circuits.of[i, place]
@@ -50,10 +53,10 @@ def carry(state, i, own, message, out):
 
 @apart
 def relay(state, rules, i, is_broker, message, out):
-    """Handle a record as a relay, as any node of the tree does; return True if nothing is left to
-    do.
+    """Handle a record as a relay of a broker tree; return True if the record needs no further
+    handling.
 
-    is_broker: whether the node announces itself as a broker.
+    is_broker: whether this node announces itself as a broker.
     """
     kind, own = message.kind, state.node_id[i]
     if kind in (ANNOUNCE, WITHDRAW):

@@ -1,17 +1,17 @@
 """SIENA's broker tree [Carzaniga et al.]: filters go up the tree, events go up and down.
 
 [Carzaniga, Rosenblum & Wolf 2001, "Design and evaluation of a wide-area event notification
-service", §4.2] every event goes to the parent; it goes to a child whose subscriptions match it.
-Every node is a router, some are brokers, and a client's node speaks to its broker alone. Clients
-are numbers at their node: one subscribes to attach, DETACHes to leave, and moves by doing both.
-[ibid. §4.2] a server is started with the identity of its master. We let a broker that starts choose
-the nearest broker of the tree as its parent, so that both trees are formed alike; it keeps this
-parent until that one leaves. A broker repeats its JOIN in each refresh interval, with a digest of
-what it forwarded, so that a parent without memory gets this again. A path that does not answer is
-searched for again, but a broker that is down partitions the tree.
+service", §4.2] every event goes to the parent, and to each child whose subscriptions match the
+event. Every node is a router, some are brokers, and a client's node speaks to its broker alone.
+Clients are numbers at their node. A client subscribes to attach, sends a DETACH to leave, and does
+both to move. [ibid. §4.2] a server is started with the identity of its master. We let a broker that
+starts choose the nearest broker of the tree as its parent, so that both systems form their trees in
+the same way. The broker keeps this parent until the parent leaves. A broker repeats its JOIN in
+each refresh interval, with a digest of the filters that it forwarded, so that a parent that lost
+its memory requests them again. The broker searches for a new path if a path does not answer. A
+broker that is down partitions the tree.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,40 +91,39 @@ OPTIONS = {
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
     "ack_backoff": ACK_BACKOFF_OPTION,
 }
-_UNANSWERED = 2  # KEEP_ALIVEs in a row, after which a client's node is not attached any more
+_UNANSWERED = 2  # unanswered KEEP_ALIVEs in a row that end the attachment of a client's node
 MAP_PARENT = "parent"  # the field of the state that the replay map draws as a tree
 
 
 class Rules(NamedTuple):
-    """The parameters of SIENA's tree. We add reliable hops: the paper's links lose nothing."""
+    """The parameters of SIENA's tree. The paper's links lose nothing; we add reliable hops."""
 
     catalogue: Catalogue
     refresh_s: float = 10.0
     join_delay_s: float = 3.0
     search_s: float = 0.1
-    until_s: float = math.inf  # on a node's own clock: nothing is refreshed after it
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S
     ack_backoff: float = 1.0
 
 
 class SienaState(NamedTuple):
-    """The state of a node in SIENA's tree; a broker has a parent and a subscription table."""
+    """The state of nodes in SIENA's tree; a broker has a parent and a subscription table."""
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
     parent: Int32s  # [brokers] the parent's id; NONE at the root, SEEKING: none yet, OUTSIDE
     root: Int32s  # [brokers] the root's id, which each broker is given
-    successor: Int32s  # [brokers] parent of the parent that left, or of this broker; NONE: none
+    successor: Int32s  # [brokers] broker to ask after a leave, or NONE
     asked: Int32s  # [brokers] JOINs in a row without an answer
     announced: Int32s  # [brokers] announcements so far
     above: npt.NDArray[np.int64]  # [brokers, words] the ancestors
     table: SubscriptionTable
-    paths: peer_paths.PeerPaths  # no room: this tree has no other paths
+    paths: peer_paths.PeerPaths  # empty: this tree uses direct paths only
     circuits: Circuits
     nearby: Nearby
     searches: Searches
-    seen: EventWindows  # [brokers] the newest events that passed of each publisher
+    seen: EventWindows  # [brokers] the newest events of each publisher that passed the broker
     clients: ClientState
     hops: ReliableHops
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
@@ -134,7 +133,7 @@ State = SienaState
 
 
 def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
-    """Return the broker index of each node for SIENA's state [n]; NONE is no broker."""
+    """Return the row of each node [n] among SIENA's brokers; NONE for a node that is no broker."""
     at = np.flatnonzero(np.isin(node_ids, brokers))
     index = np.full(len(node_ids), NONE, np.int32)
     index[at] = np.arange(len(at))
@@ -144,9 +143,9 @@ def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
 def parents_at_first(
     node_ids: Int32s, brokers: Int32s, root: int, later: Int32s | None = None
 ) -> Int32s:
-    """Return [brokers] the first parents in SIENA's state: unknown, and NONE for the root.
+    """Return [brokers] SIENA's first parents: NONE for the root, SEEKING for the others.
 
-    later: ids of those brokers that enter the tree later, on a command; None: there are none.
+    later: ids of the brokers that enter the tree later, on a command; None: no such broker.
     """
     own = node_ids[np.isin(node_ids, brokers)]
     up = np.where(own == root, NONE, SEEKING).astype(np.int32)
@@ -159,9 +158,9 @@ def state(
 ) -> SienaState:  # fmt: skip
     """Return the initial state of nodes in SIENA's tree, in which no broker has a parent.
 
-    brokers: ids of those nodes that are brokers; root: the id of the broker that founds the tree,
-    which only brokers know; slots: room for subscriptions at each broker; room: for circuits at
-    each node; attributes: of an event, up to MOST_ATTRIBUTES; later: see `parents_at_first`.
+    brokers: ids of the nodes that are brokers; root: id of the broker that founds the tree, which
+    only brokers know; slots: subscriptions of each broker; room: circuits of each node; attributes:
+    number of attributes of an event, up to MOST_ATTRIBUTES; later: see `parents_at_first`.
     """
     up = parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
@@ -179,8 +178,9 @@ def state(
 
 
 def most_of_table(table: SubscriptionTable) -> int:
-    """Return the most records that one call emits about one SIENA broker's table entries."""
-    # Each entry is forwarded, in parts, and withdrawn at most once; an event goes to each.
+    """Return the most records of one call about the table entries of one SIENA broker."""
+    # The broker forwards each entry, in parts, and withdraws it at most once. An event goes to each
+    # entry.
     return (int(parts_of(table.low.shape[2])) + 1) * int(table.filter.shape[1])
 
 
@@ -192,8 +192,8 @@ def most_emissions(state: SienaState, rules: Rules) -> int:
 
 
 def limits(state: Any, rules: Any) -> dict[str, int]:
-    """Return the limits that ranges in records of either broker tree refer to: the attributes of
-    events.
+    """Return the limits to which the ranges of record fields in either broker tree refer: the
+    attributes of events.
     """
     del state
     return {"attributes": rules.catalogue.values.shape[1]}
@@ -201,7 +201,7 @@ def limits(state: Any, rules: Any) -> dict[str, int]:
 
 @apart
 def filter_named(catalogue, message):
-    """Return the digest of the filter in a record of SIENA's tree or in a command."""
+    """Return the digest of the filter that a record of SIENA's tree, or a command, names."""
     if message.args[messages.DIRECTION] > 0:
         return message[FILTER]
     return digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])
@@ -209,7 +209,7 @@ def filter_named(catalogue, message):
 
 @apart
 def receive_at_broker(table, catalogue, sender, up, message, out):
-    """Handle a subscription, its end, or an event at a broker of either tree below `up`."""
+    """Handle a subscription, its end, or an event at a broker of either tree with parent `up`."""
     kind, client, own = message.kind, message.args[CLIENT], message.args[messages.DIRECTION] == 0
     if own and not is_command(catalogue, message):
         return
@@ -238,7 +238,7 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
 
 @apart
 def receive_in_tree(state, rules, sender, message, out):
-    """Handle a record at a SIENA broker."""
+    """Handle a record at a broker that is in SIENA's tree."""
     kind, up = message.kind, max(state.parent[sender.broker], NONE)
     if kind == messages.REFRESH:
         siena_parent.refresh_broker(state, rules, sender, message.at, out)
@@ -267,14 +267,14 @@ def receive_in_tree(state, rules, sender, message, out):
 
 @apart
 def receive_at_router(catalogue, own, message, out):
-    """Count a command at a node of either SIENA tree that has no room for clients."""
+    """Count a command at a node of either broker tree that has no room for clients."""
     if message.args[messages.DIRECTION] == 0 and is_command(catalogue, message):
         emit(out, NO_PATH, 0.0, own)
 
 
 @apart
 def receive(state, rules, sender, c, message, out):
-    """Handle a record of SIENA's tree in the node's present role: broker, client's node, router."""
+    """Handle a record of SIENA's tree in the role of the node: broker, client's node or router."""
     b, kind = sender.broker, message.kind
     if b != NONE and kind == messages.ENTER:
         siena_parent.enter_tree(state, rules.catalogue, sender, c, out)
@@ -296,7 +296,7 @@ def receive(state, rules, sender, c, message, out):
 
 @handles(SienaState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of SIENA's tree receive one message."""
+    """Handle one message at a node of SIENA's tree."""
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, ALL_DIRECT)

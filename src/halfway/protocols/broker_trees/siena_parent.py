@@ -1,4 +1,6 @@
-"""The parent of a broker in SIENA's tree: how the broker finds it, keeps it, and leaves it."""
+"""The parent of a broker in SIENA's tree: how the broker finds its parent, keeps it, and leaves the
+tree.
+"""
 
 import numpy as np
 
@@ -42,10 +44,10 @@ from halfway.protocols.broker_trees.tables.table_repair import (
     send_held,
 )
 
-_SUCCESSOR_ASKED = 6  # JOINs in a row to the parent of a broker that left, before others are asked
-_SEEK_S = 1.0  # between two JOINs of a broker without a parent
+_SUCCESSOR_ASKED = 6  # JOINs in a row to the parent of a broker that left, before other brokers
+_SEEK_S = 1.0  # seconds between two JOINs of a broker without a parent
 _MOST_ASKED = 3  # JOINs in a row without an answer after which a broker counts as cut off
-_SEARCHED = 2  # the JOIN in a row without an answer for which a new path is searched
+_SEARCHED = 2  # unanswered JOINs in a row after which the broker searches for a new path
 
 
 @apart
@@ -57,7 +59,7 @@ def is_connected(state, b):
 
 @apart
 def announce_broker(state, sender, out):
-    """Announce a broker of either tree."""
+    """Announce this broker of either tree to all neighbours."""
     b = sender.broker
     state.announced[b] = (state.announced[b] + 1) & 0x7FFFFFFF
     incarnation = np.uint32(state.searches.incarnation[b])
@@ -66,7 +68,9 @@ def announce_broker(state, sender, out):
 
 @apart
 def start_broker(state, rules, sender, message, out):
-    """Start the refreshes of a broker of either tree, at a time of its own in `join_delay_s`."""
+    """Start the refreshes of a broker of either tree, at a random time of its own within
+    `join_delay_s` seconds.
+    """
     start_searches(state.searches, sender.broker, message.incarnation)
     state.asked[sender.broker] = 0
     wait_s = rules.join_delay_s * uniform(mixed(np.uint64(sender.own)))
@@ -77,8 +81,8 @@ def start_broker(state, rules, sender, message, out):
 
 @apart
 def join(state, sender, other, again, out):
-    """Ask a SIENA broker to become, or to remain, the parent; search for a path to it if none is
-    known.
+    """Ask a SIENA broker to become, or to remain, the parent of this broker; search for a path if
+    none is known.
     """
     place = direct_path(sender, other)
     if place == NO_PLACE or again:
@@ -91,7 +95,8 @@ def join(state, sender, other, again, out):
 
 @apart
 def on_found(state, sender, message, out):
-    """Ask the SIENA broker at the end of a new path to become, or to remain, the parent.
+    """Ask the SIENA broker at the end of a new path to become, or to remain, the parent of this
+    broker.
 
     [uas Algorithm 1] the parent is the nearest broker. A broker that joined in the meantime may be
     nearer, because brokers join at about the same time.
@@ -110,21 +115,20 @@ def on_found(state, sender, message, out):
 
 @apart
 def asks_root(state, b):
-    """Return whether a SIENA broker without a parent asks the root this time, instead of the
-    nearest broker.
+    """Return whether a SIENA broker without a parent asks the root this time, and not the nearest
+    broker.
 
-    After a loss of memory the brokers near this one may be below it: the root is not.
+    After a loss of memory, near brokers may be below this broker. The root never is.
     """
     return state.asked[b] % 3 == 0
 
 
 @apart
 def refresh_broker(state, rules, sender, now, out):
-    """Handle a REFRESH at a SIENA broker: announce it, and renew or seek its parent."""
+    """Handle a REFRESH at a SIENA broker: announce this broker, and renew or search its parent."""
     b, up = sender.broker, state.parent[sender.broker]
     every_s = min(_SEEK_S, rules.refresh_s) if up == SEEKING else rules.refresh_s
-    if now + every_s <= rules.until_s:
-        emit(out, messages.REFRESH, every_s, sender.own)
+    emit(out, messages.REFRESH, every_s, sender.own)
     drop_stale(state.nearby, sender.row, now, rules.refresh_s)
     expire(state.clients, state.table, sender, True, max(up, NONE), out)
     if is_connected(state, b):
@@ -148,8 +152,8 @@ def refresh_broker(state, rules, sender, now, out):
 
 @apart
 def on_join(state, sender, message, out):
-    """Accept a child at a SIENA broker, unless this broker is below the child or not in the
-    tree.
+    """Accept a child at a SIENA broker, unless this broker is outside the tree or is itself below
+    the child.
     """
     b, child = sender.broker, message.args[ORIGIN]
     below = child == state.parent[b] or is_ancestor(state.above, b, child)
@@ -165,8 +169,8 @@ def on_join(state, sender, message, out):
 
 @apart
 def on_holds(state, sender, message, out):
-    """Take the sender as a SIENA broker's parent if the broker seeks a parent; correct the filters
-    held there.
+    """Take the sender of a HOLDS as the parent of a SIENA broker that searches for one, and correct
+    the filters that the sender holds.
     """
     b, source = sender.broker, message.args[ORIGIN]
     if state.parent[b] == SEEKING:
@@ -185,7 +189,9 @@ def on_holds(state, sender, message, out):
 
 @apart
 def enter_tree(state, catalogue, sender, c, out):
-    """Let a node enter SIENA's tree as a broker; it asks the nearest broker at once."""
+    """Let a node enter SIENA's tree as a broker, which asks the nearest broker for a place at
+    once.
+    """
     if enter(state, catalogue, sender, c, out):
         state.successor[sender.broker] = NONE
         nearest = nearest_but(state.nearby, sender.row, NONE)
@@ -195,7 +201,9 @@ def enter_tree(state, catalogue, sender, c, out):
 
 @apart
 def leave_tree(state, sender, out):
-    """[uas Algorithm 2] Let a SIENA broker leave, and send its children the parent to join."""
+    """[uas Algorithm 2] Let a SIENA broker leave the tree, and send its children the name of the
+    parent to join.
+    """
     b = sender.broker
     up = state.parent[b]
     if up in (NONE, OUTSIDE):
@@ -209,9 +217,10 @@ def leave_tree(state, sender, out):
 
 @apart
 def on_leaving(state, sender, message, out):
-    """[uas Algorithm 2] "C.Connect To(B.Parent)": join the parent of the parent that leaves.
+    """[uas Algorithm 2] "C.Connect To(B.Parent)": join the grandparent at a SIENA broker, because
+    the parent leaves.
 
-    Of a child that leaves, remove what this SIENA broker holds for it.
+    If a child leaves, remove the subscriptions that this broker holds for the child.
     """
     b, source, successor = sender.broker, message.args[ORIGIN], message[PARENT]
     if source == state.parent[b] or (source == state.successor[b] and state.parent[b] == SEEKING):
@@ -224,10 +233,10 @@ def on_leaving(state, sender, message, out):
 
 @apart
 def receive_outside(state, rules, sender, message, out):
-    """Handle a record for a SIENA broker at a node outside the tree: name the broker to ask
-    instead.
+    """Handle a record for a SIENA broker at a node outside the tree: answer with the name of the
+    broker to ask.
     """
     if message.kind == JOIN or message.kind == KEEP_ALIVE:
         reply(sender, message, LEAVING, out)[PARENT] = state.successor[sender.broker]
-    elif message.kind == REFRESH and message.at + rules.refresh_s <= rules.until_s:
+    elif message.kind == REFRESH:
         emit(out, REFRESH, rules.refresh_s, sender.own)

@@ -3,12 +3,11 @@
 [uas §4.1] the second path replaces a dead direct path; after τ the child joins its grandparent; a
 broker dead on both paths is replaced by its parent, which adopts its children. We let brokers
 detect failures by PINGs, and make the root's first child its successor. [uas §4, Algorithm 1] a
-broker that starts joins the nearest broker, and searches for its paths. We lead the second path
-through the alternate broker as through any router, because it only forwards there. Filters and
-events are handled as in `siena`, and each event passes a broker once.
+broker that starts joins the nearest broker, and searches for its paths. The second path passes the
+alternate broker like any router, because this broker only forwards the records. Filters and events
+are handled as in `siena`, and each event passes a broker once.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -109,57 +108,56 @@ class Rules(NamedTuple):
     """The parameters of the underlay-aware tree, equal on every node."""
 
     catalogue: Catalogue
-    ping_interval_s: float  # more than there and back
+    ping_interval_s: float  # more than a round trip
     missed_pings: int  # PINGs in a row without an answer after which a path counts as dead
     tau_s: float  # how long a direct path may be dead before its child joins elsewhere [uas §4.1]
     refresh_s: float = 10.0
     join_delay_s: float = 3.0
     search_s: float = 0.1
     confirm_timeout_s: float = 0.0  # 0: nothing is confirmed, and PINGs alone detect failures
-    balance: int = EARLIEST  # the place of its rule in BALANCES [uas §5]
+    balance: int = EARLIEST  # the place of the rule in BALANCES [uas §5]
     alternate_first: bool = (
         False  # which of its two fallback parents a broker asks first [uas §4.1]
     )
-    until_s: float = math.inf  # on a node's own clock: no PING is sent after it
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S
     ack_backoff: float = 1.0
 
 
 class UnderlaySienaState(NamedTuple):
-    """The state of a node in the underlay-aware tree; a broker has a parent, paths and a table."""
+    """The state of nodes in the underlay-aware tree; a broker has a parent, paths and a table."""
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
     parent: Int32s  # [brokers] C; NONE at the root, SEEKING: none, OUTSIDE: not in the tree
     grandparent: Int32s  # [brokers] P; NONE below the root
     alternate: Int32s  # [brokers] A, a neighbour of C; NONE: none
-    root: Int32s  # [brokers] as each broker is given it, and then from the latest news
-    successor: Int32s  # [brokers] of the root, from the latest news; at the root: its first child
-    next_successor: Int32s  # [brokers] at children of the root: its child after the successor
-    predecessor: Int32s  # [brokers] at a root that succeeded another: the former root
+    root: Int32s  # [brokers] given at first, then from the latest news
+    successor: Int32s  # [brokers] successor of the root, by the latest news
+    next_successor: Int32s  # [brokers] of the root's children: the next one after it
+    predecessor: Int32s  # [brokers] at a root: the former root, or NONE
     depth: Int32s  # [brokers] brokers up to the root, from the latest news
-    joined_depth: Int32s  # [brokers] when the broker joined its parent
+    joined_depth: Int32s  # [brokers] depth when the broker joined its parent
     above: npt.NDArray[np.int64]  # [brokers, words] the ancestors, from the latest news
     announced: Int32s  # [brokers] announcements so far
     ticks: Int32s  # [brokers] JOINs to the predecessor so far
     missed: npt.NDArray[np.int32]  # [brokers, 2] PINGs in a row without an answer, by path
     pings: npt.NDArray[np.int32]  # [brokers, 2] number of the latest PING, by path
     pinged_s: npt.NDArray[np.float64]  # [brokers, 2] time of the latest PING, by path
-    dead_since_s: npt.NDArray[np.float64]  # [brokers] direct path found dead; inf: it works
+    dead_since_s: npt.NDArray[np.float64]  # [brokers] death of the direct path; inf: works
     asked: Int32s  # [brokers] ticks spent asking for another parent; 0: none is asked for
-    moves: Int32s  # [brokers] changes of parent so far, its first one included
+    moves: Int32s  # [brokers] changes of parent so far, with the first parent
     moved_s: npt.NDArray[np.float64]  # [brokers] time of the last change
     leaves: Leaves
     children: Children
     table: SubscriptionTable
-    replicas: SubscriptionTable  # of what a broker's children hold for its grandchildren
+    replicas: SubscriptionTable  # the filters of a broker's grandchildren
     paths: peer_paths.PeerPaths
     circuits: Circuits
     nearby: Nearby
     searches: Searches
     unconfirmed: Unconfirmed
-    seen: EventWindows  # [brokers] the newest events that passed of each publisher
+    seen: EventWindows  # [brokers] the newest events of each publisher that passed the broker
     clients: ClientState
     hops: ReliableHops
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
@@ -173,12 +171,12 @@ def state(
     room: int = 64, known: int = 1, retries: int = 0, clients: ClientRoom = NO_CLIENTS,
     confirm: bool = False, attributes: int = 1, later: Int32s | None = None,
 ) -> UnderlaySienaState:  # fmt: skip
-    """Return the state of nodes before the underlay-aware tree exists.
+    """Return the state of nodes before brokers form the underlay-aware tree.
 
-    brokers: ids of the brokers' nodes; root: the id of the broker that founds the tree, which only
-    brokers know; slots: room for subscriptions; child_slots: for children, and for grandchildren;
-    room: for circuits at a node; known: brokers that a node keeps a way to; confirm: whether they
-    confirm records; attributes: of an event; later: see `siena.parents_at_first`.
+    brokers: ids of the brokers' nodes; root: id of the broker that founds the tree, which only
+    brokers know; slots: subscriptions of a broker; child_slots: its children, and its
+    grandchildren; room: circuits of a node; known: brokers to which a node keeps a way; confirm:
+    whether brokers confirm records; attributes: of an event; later: see `siena.parents_at_first`.
     """
     up = siena.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
@@ -218,10 +216,10 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 
 @apart
 def receive_outside(rules, sender, message, out):
-    """Handle a record for a broker at a node that is outside of the underlay-aware tree."""
+    """Handle a record for a broker at a node that is outside the underlay-aware tree."""
     if message.kind == messages.KEEP_ALIVE:
         peer_paths.reply(sender, message, messages.LEAVING, out)
-    elif message.kind == messages.REFRESH and message.at + rules.refresh_s <= rules.until_s:
+    elif message.kind == messages.REFRESH:
         emit(out, messages.REFRESH, rules.refresh_s, sender.own)
 
 
@@ -248,22 +246,22 @@ def start(state, rules, sender, message, out):
     siena_parent.start_broker(state, rules, sender, message, out)
     confirmations.start_numbers(state.unconfirmed, b, message.incarnation)
     if state.parent[b] != OUTSIDE:
-        detector.on_start(state, rules, sender, message.at, out)
+        detector.on_start(state, rules, sender, out)
         confirmations.restart_timers(state, rules, sender, out)
 
 
 @apart
 def enter_tree(state, rules, sender, c, message, out):
-    """Let a node enter the underlay-aware tree as a broker; it asks the nearest one at once."""
+    """Let a node enter the underlay-aware tree as a broker, and ask the nearest broker at once."""
     if enter(state, rules.catalogue, sender, c, out):
         state.asked[sender.broker] = 0
-        detector.on_start(state, rules, sender, message.at, out)
+        detector.on_start(state, rules, sender, out)
         parent_search.search_parent(state, rules, sender, message.at, out)
 
 
 @apart
 def receive_at_client(state, rules, i, c, message, out):
-    """Handle a record of the underlay-aware tree at a client's node; it may watch its broker."""
+    """Handle a record of the underlay-aware tree at a client's node, which may watch its broker."""
     if message.kind == messages.REFRESH:
         every_s = rules.ping_interval_s if state.nearby.broker.shape[1] > 1 else rules.refresh_s
         most = rules.missed_pings

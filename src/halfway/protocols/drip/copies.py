@@ -18,18 +18,19 @@ from halfway.protocols.event_window import copy_event_id
 
 @inlined
 def role_for(epidemic, role, copies, requested, interested, known):
-    """Return the role that a DRIP broker with `role` writes into the event copy of another broker,
-    or NOTHING.
+    """Return the role of the event copy that a DRIP broker with `role` gives to another broker, or
+    NOTHING for no copy.
 
-    [drip §V-B] The source gives `copies` to brokers that will relay, and one to each interested
-    broker; relays give to the interested only. We let the interested keep what they get, because
-    "destinations" are where copies go. known: the other broker has a copy already.
-    [drip §VI-A] SF: "delivered among broker nodes in an epidemic way".
+    [drip §V-B] The source gives `copies` copies to relays, and one copy to each interested broker.
+    Relays give copies to interested brokers only. We let interested brokers pass on no copy,
+    because they are "destinations". known: whether the other broker has a copy already; epidemic:
+    whether each broker gives a copy to every broker, as in SF of [drip §VI-A]: "delivered among
+    broker nodes in an epidemic way".
     """
     if epidemic:
         return NOTHING if known else RELAY
     if role == SOURCE and copies > 0 and requested and not interested:
-        return RELAY  # also to a former destination, so that more copies are never worse
+        return RELAY  # also to a former destination; otherwise more copies could be worse
     if known or role < RELAY or not interested:
         return NOTHING
     return DESTINATION
@@ -37,10 +38,11 @@ def role_for(epidemic, role, copies, requested, interested, known):
 
 @inlined
 def interest(state, i, topic, broker):
-    """Return whether a DRIP event's topic has a subscriber, and one whose list names that broker.
+    """Return whether the topic of a DRIP event has a subscriber, and whether a subscriber's list of
+    nearest brokers names that broker.
 
-    [drip §V-B] A broker is interested if a subscriber may be in its region: the broker is one of
-    the l nearest ones of the subscriber.
+    [drip §V-B] A broker is interested if it is one of the l nearest brokers of a subscriber,
+    because the subscriber may be in the region of this broker.
     """
     requested, interested = False, False
     for p in range(state.register.shape[1]):
@@ -56,7 +58,7 @@ def copies_left(state, i, place, broker):
     """Return how many relays the source of a DRIP event may still choose, or 0 if a given broker is
     already a relay.
 
-    [drip §V-B] m brokers get the event from its source, so that these are the relays.
+    [drip §V-B] m brokers get the event from its source. These brokers are the relays.
     """
     left = 0
     for r in range(state.relays.shape[2]):
@@ -68,8 +70,8 @@ def copies_left(state, i, place, broker):
 
 @inlined
 def is_relay(state, i, place, broker):
-    """Return whether the source of a DRIP event copy chose that broker as a relay, as row i knows
-    it.
+    """Return whether row i knows that the source of a DRIP event copy chose that broker as a
+    relay.
     """
     found = False
     for r in range(state.relays.shape[2]):
@@ -79,7 +81,7 @@ def is_relay(state, i, place, broker):
 
 @inlined
 def add_relay(state, i, place, broker):
-    """Choose another DRIP broker as a relay of the event's copies, one of m [drip §V-B]."""
+    """Choose another DRIP broker as one of the m relays of an event copy [drip §V-B]."""
     for r in range(state.relays.shape[2]):
         if state.relays[i, place, r] == NONE:
             state.relays[i, place, r] = broker
@@ -88,7 +90,9 @@ def add_relay(state, i, place, broker):
 
 @inlined
 def write_relays(state, i, place, o):
-    """Write the source's relays into a DRIP event copy, whichever broker gives the copy."""
+    """Write the relays that the source chose into a DRIP event copy, whether or not this broker is
+    the source.
+    """
     for r in range(MOST_RELAYS):
         there = r < state.relays.shape[2]
         o.args[RELAYS + r] = state.relays[i, place, r] if there else NONE
@@ -96,8 +100,8 @@ def write_relays(state, i, place, o):
 
 @apart
 def note_relays(state, i, place, message):
-    """Keep the source's relays from a DRIP event copy in its slot; the source itself keeps its own
-    list.
+    """Store the relays in a DRIP event copy in the slot of the event; the source keeps its own list
+    instead.
     """
     if place == NO_PLACE or state.events[i, place].role == SOURCE:
         return
@@ -108,7 +112,7 @@ def note_relays(state, i, place, message):
 
 @apart
 def note_sender(state, i, place, broker):
-    """Note that a broker that this one is in contact with gave it the DRIP event copy in a slot."""
+    """Note that a broker in contact with row i gave row i the DRIP event copy in a slot."""
     for c in range(CONTACTS):
         if place != NO_PLACE and state.contacts[i, c].broker == broker:
             state.events[i, place].known_by |= bit_of(c)
@@ -118,7 +122,8 @@ def note_sender(state, i, place, broker):
 def transfer_events(state, rules, neighbourhood, i, broker, number, message, out):
     """Copy events to another DRIP broker that lacks them [drip §V-B].
 
-    message: a REPORT or that broker's own BEACON, with digest `number` of the broker.
+    message: a REPORT about the other broker, or its own BEACON; both have digest `number` of that
+    broker.
     """
     now = message.at
     if now < state.node[i].transfer_at:
@@ -130,8 +135,8 @@ def transfer_events(state, rules, neighbourhood, i, broker, number, message, out
         if place < 0 or state.events[i, place].role < RELAY or sent >= rules.transfer_batch:
             continue
         role = state.events[i, place].role
-        # A bit of a digest may be that of another event. So it counts only for an event that one of
-        # these brokers sent to the other before. A copy that was lost may be sent again late.
+        # A bit of a digest may belong to another event. So a bit counts only for an event that one
+        # of the two brokers sent to the other before. So a lost copy may be sent again late.
         exchanged = state.events[i, place].known_by & bit_of(c) != 0
         known = exchanged and is_in_digest(message, state.events[i, place], broker, number)
         if rules.epidemic:
@@ -148,7 +153,7 @@ def transfer_events(state, rules, neighbourhood, i, broker, number, message, out
             given = role_for(False, role, left, requested, interested, known)
             chosen = not known and is_relay(state, i, place, broker)
             if chosen and (given != NOTHING or role == SOURCE):
-                given = RELAY  # its copy has not arrived
+                given = RELAY  # the relay's copy has not arrived
             elif given == RELAY:
                 add_relay(state, i, place, broker)
         if given != NOTHING:

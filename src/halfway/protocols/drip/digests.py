@@ -1,11 +1,12 @@
-"""Digests of DRIP: which of its newest events a broker holds, and which ones a subscriber has seen.
+"""Digests of DRIP: which of the newest events a broker holds, and which events a subscriber has
+seen.
 
-[drip §V-B] a broker sends another one matched events only. The paper leaves open how the sender
-knows which of them the other broker has. We set one bit for each event, as a Bloom filter with one
-hash function does [Bloom 1970], because every node may publish, and a record has no room for a word
-for each publisher. The place of the bit depends on the number of the digest as well. So two events
-share a place in one digest, but hardly ever in the next one: a copy that was withheld for one is
-given a beacon later.
+[drip §V-B] a broker sends matched events only to another broker. The paper does not say how the
+sender knows which of these events the other broker already has. We set one bit for each event, as a
+Bloom filter with one hash function does [Bloom 1970], because every node may publish, and a record
+has no room for a word for each publisher. The place of the bit depends on the number of the digest
+as well. So two events may share a place in one digest, but hardly ever in the next digest. A copy
+that was withheld because of a shared place is sent one beacon later.
 """
 
 import numpy as np
@@ -17,22 +18,22 @@ from halfway.protocols.drip import messages
 from halfway.protocols.drip.messages import ARG_BITS, DIGEST_BITS, REAL_BITS, SEEN_BITS
 from halfway.protocols.drip.state import NOTHING
 
-# A broker offers the newest copies by its own order of arrival. Another one states some more,
-# because the same events may have come to it earlier.
+# A broker offers its OFFERED newest copies. A digest states more copies, because the same events
+# may have reached the other broker earlier.
 OFFERED, STATED = 128, 160
 
 
 @inlined
 def event_bit(event, who, number, bits):
-    """Return the place of an event's bit in digest `number` of a DRIP node."""
+    """Return the place of the bit of an event in digest `number` of a DRIP node."""
     word = seeded(seeded(np.uint64(who), np.int64(number)), np.int64(event.publisher))
     return pick(mixed(advanced(seeded(word, np.int64(event.event)))), bits)
 
 
 @inlined
 def recent_event(state, i, order):
-    """Return the slot of the DRIP event with that order of arrival at row i, or NO_PLACE if it gave
-    way.
+    """Return the slot of the DRIP event with this order of arrival at row i, or NO_PLACE if a later
+    event replaced it.
     """
     slots = state.events.shape[1]
     place = np.int64(state.events[i, order & (slots - 1)].recent)
@@ -42,7 +43,7 @@ def recent_event(state, i, order):
 
 @apart
 def write_digest(state, i, o):
-    """Write the digest of DRIP events into a BEACON: which ones broker row i holds, or held."""
+    """Write the digest of the DRIP events that broker row i holds, or held, into a BEACON."""
     number, newest = o.args[messages.BEACON_SEQUENCE], np.int64(state.node[i].arrivals)
     words = np.int64(ARG_BITS * messages.DIGEST_WORDS)
     for order in range(max(newest - STATED, np.int64(0)), newest):
@@ -60,7 +61,7 @@ def write_digest(state, i, o):
 
 @inlined
 def set_bit(o, first, bit):
-    """Set a bit of a DRIP digest in `reals`, from place `first` on."""
+    """Set one bit of a DRIP digest in `reals`, whose first word is at place `first`."""
     place = first + bit // REAL_BITS
     word = np.int64(o.reals[place]) | np.int64(1) << np.int64(bit % REAL_BITS)
     o.reals[place] = np.float64(word)
@@ -68,14 +69,15 @@ def set_bit(o, first, bit):
 
 @inlined
 def bit_at(message, first, bit):
-    """Return a bit of a DRIP digest in `reals`, from place `first` on."""
+    """Return one bit of a DRIP digest in `reals`, whose first word is at place `first`."""
     word = np.int64(message.reals[first + bit // REAL_BITS])
     return (word >> np.int64(bit % REAL_BITS)) & np.int64(1) == 1
 
 
 @apart
 def is_in_digest(message, event, broker, number):
-    """Return whether a DRIP BEACON or REPORT has an event in the digest of a broker's beacon.
+    """Return whether a DRIP BEACON or REPORT states, in the digest of a broker's beacon, that this
+    broker has an event.
 
     number: the sequence number of this beacon.
     """
@@ -88,7 +90,7 @@ def is_in_digest(message, event, broker, number):
 
 @apart
 def write_seen(state, i, o):
-    """Write into a DRIP REGISTER which events of its interval row i has seen."""
+    """Write into a DRIP REGISTER which events of the registered interval row i has seen."""
     newest = np.int64(state.node[i].arrivals)
     for order in range(max(newest - STATED, np.int64(0)), newest):
         place = recent_event(state, i, order)

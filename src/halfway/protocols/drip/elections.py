@@ -10,12 +10,13 @@ from halfway.core.outbox import emit
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.routes import nearest_but
 
-_LONG_AGO = -1e9  # seconds: a registration from then is due for renewal
+_LONG_AGO = -1e9  # a time (s) so long ago that a registration is due for renewal
 
 
 @inlined
 def is_more_capable(capability, node_id, other_capability, other):
-    """Return whether a node is more capable than another in DRIP's elections, or there is no other.
+    """Return whether a node is more capable than another node in an election of DRIP, or is the
+    only candidate.
 
     We break ties by node id, because [drip §IV-A] does not say how.
     """
@@ -28,16 +29,17 @@ def is_more_capable(capability, node_id, other_capability, other):
 
 @inlined
 def outranks(state, i, capability, node_id, r):
-    """Return whether a node is more capable than row i's candidate r in a DRIP election."""
+    """Return whether a node is more capable than the r-th candidate of row i in a DRIP election."""
     other = state.candidates[i, r]
     return is_more_capable(capability, node_id, other.capability, other.node_id)
 
 
 @apart
 def rank(state, i, node_id, capability):
-    """Insert a candidate of a DRIP election at row i among the k most capable ones [drip §IV-A].
+    """Insert a candidate of a DRIP election into the list of the k most capable nodes at row i
+    [drip §IV-A].
 
-    Return False if the candidate is known, or less capable than all of them.
+    Return False if the list has the candidate already, or if all k nodes are more capable.
     """
     k = state.candidates.shape[1]
     for r in range(k):
@@ -68,11 +70,11 @@ def announce_candidate(state, i, node_id, capability, wait, out):
 
 
 @apart
-def on_bootstrap_end(state, i):
+def on_bootstrap_end(state, rules, i):
     """End DRIP's first election: [drip §IV-A] the k nodes with the largest ξ become brokers."""
     state.node[i].bootstrapped = 1
     # A node that knows a broker already arrived late and missed the candidates: it is not one.
-    if nearest_but(state, i, -1) >= 0:
+    if nearest_but(state, rules, i, -1) >= 0:
         return
     for r in range(state.candidates.shape[1]):
         if state.candidates[i, r].node_id == state.node_id[i]:
@@ -81,7 +83,7 @@ def on_bootstrap_end(state, i):
 
 @apart
 def become_broker(state, i, replaced):
-    """Make row i, which won an election, a DRIP broker, and its own local broker.
+    """Make row i, which won an election of DRIP, a broker and its own local broker.
 
     [drip §IV-A] A broker chooses a unique id for its region. We take its node id.
     """
@@ -94,7 +96,8 @@ def become_broker(state, i, replaced):
 
 @apart
 def call_election(state, rules, i, lost, node_id, capability, out):
-    """Call, or join, the election of a lost DRIP broker's successor; pass on the best candidate.
+    """Begin, or join, the election of a successor of a lost DRIP broker; pass on the best
+    candidate.
 
     We add this, because the paper has no rule for a broker that is lost.
     """
@@ -124,7 +127,9 @@ def beats_best(state, i, capability, node_id):
 
 @apart
 def on_election_call(state, rules, i, message, out):
-    """Join the election of a DRIP broker's successor, if the lost broker was the local one."""
+    """Join the election of a successor of a DRIP broker, if the lost broker was the local broker of
+    this node.
+    """
     local = message[messages.BROKER_ID] in (state.node[i].local_broker, state.node[i].electing_for)
     if state.node[i].is_broker == 0 and local:
         node_id, capability = (
@@ -136,7 +141,9 @@ def on_election_call(state, rules, i, message, out):
 
 @apart
 def on_election_end(state, rules, i, message, out):
-    """End a DRIP election: the most capable node succeeds the lost broker; others await beacons."""
+    """End a DRIP election: the most capable node succeeds the lost broker; the other nodes wait for
+    its beacons.
+    """
     if state.node[i].electing_for != message[messages.BROKER_ID]:
         return
     if (

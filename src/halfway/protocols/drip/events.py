@@ -1,4 +1,6 @@
-"""Events of DRIP at one broker or node [drip §V-A]: copies held, and floods of a region."""
+"""The events of DRIP at one node [drip §V-A]: the copies that the node holds, and floods of a
+region.
+"""
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from halfway.protocols.drip.state import DELETED, NOTHING
 from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.hash_table import probed
 
-_PROBE = 16  # slots that a search looks at
+_PROBE = 16  # number of slots that a search looks at
 
 
 @inlined
@@ -27,7 +29,7 @@ def _probed(state, event, k):
 
 @apart
 def slot_of(state, i, event):
-    """Return the slot of a DRIP event at row i, or NO_PLACE if the event has none."""
+    """Return the slot of a DRIP event at row i, or NO_PLACE if row i has no slot for the event."""
     for k in range(_PROBE):
         place = _probed(state, event, k)
         there = state.events[i, place]
@@ -41,8 +43,9 @@ def slot_of(state, i, event):
 
 @apart
 def keep_event(state, i, message):
-    """Return the slot of a message's DRIP event at row i, new if the event is, or NO_PLACE if it
-    was forgotten. Without a free slot, the event that came first of those in reach gives way.
+    """Return the slot of the DRIP event of a message at row i; a new event gets a slot, and a
+    forgotten event gets NO_PLACE. If no slot within reach is free, the earliest event of these
+    slots gives way.
     """
     place = slot_of(state, i, message)
     if place != NO_PLACE or not record_if_new(state.known, i, message):
@@ -72,7 +75,9 @@ def keep_event(state, i, message):
 
 @apart
 def notify_application(state, i, place, out):
-    """Deliver a DRIP event to the application of the node, once, if it subscribes [drip §V-A]."""
+    """Deliver a DRIP event once to the application of the node, if the application subscribes [drip
+    §V-A].
+    """
     topic = state.events[i, place].topic
     if state.events[i, place].seen == 0 and subscribes(state, i, topic):
         state.events[i, place].seen = 1
@@ -96,7 +101,7 @@ def flood_region(state, i, place, out):
 
 @inlined
 def on_flood(state, rules, i, message, out):
-    """Repeat a DRIP event's flood of the own region, once a round [drip §V-A].
+    """Repeat the flood of a DRIP event in the region of this node, once in each round [drip §V-A].
 
     The node ignores the floods of other regions.
     """
@@ -106,13 +111,15 @@ def on_flood(state, rules, i, message, out):
     if place == NO_PLACE:
         return
     mark = np.int64(message[messages.BROKER_ID]) * ROUNDS + message.args[messages.ROUND]
-    # Rounds ascend, and two may be in progress at a time: an older one is never repeated.
+    # Rounds ascend, and two rounds may be in progress at a time. A node never repeats an older
+    # round.
     last = state.events[i, place].flood_mark
     if last // ROUNDS == message[messages.BROKER_ID] and mark <= last:
         return
     state.events[i, place].flood_mark = mark
     notify_application(state, i, place, out)
-    # Drawn by event and node id, not from the node's random state: floods change nothing else.
+    # The draw depends on event and node id only, because a flood must not change the node's random
+    # state.
     word = seeded(np.uint64(message.publisher), np.int64(message.event))
     part = uniform(mixed(advanced(seeded(word, np.int64(state.node_id[i])))))
     o = emit(out, messages.FLOOD, rules.flood_jitter_s * part, EVERYONE)
@@ -124,9 +131,9 @@ def on_flood(state, rules, i, message, out):
 
 @apart
 def matching(state, i, topic, local):
-    """Return how many subscriptions in row i's register match a DRIP event.
+    """Return how many subscriptions in the register of row i match a DRIP event.
 
-    local: only those of its own region.
+    local: count only subscriptions of the broker's own region.
     """
     count = 0
     for p in range(state.register.shape[1]):
@@ -137,8 +144,8 @@ def matching(state, i, topic, local):
 
 @apart
 def make_room(state, rules, i):
-    """Make room for a DRIP event: [drip §V-A] delete copies that match the fewest subscriptions;
-    among equals the oldest.
+    """Make room for a DRIP event [drip §V-A]: delete the copies that match the fewest
+    subscriptions, and of these the oldest copies.
     """
     while state.node[i].held_events > rules.event_capacity:
         worst, least = NO_PLACE, np.int64(0)
@@ -154,8 +161,8 @@ def make_room(state, rules, i):
 
 @apart
 def store_event(state, rules, i, message, role, out):
-    """Store a message's DRIP event at broker row i, and flood its region if a subscriber is there
-    [drip §V-A].
+    """Store the DRIP event of a message at broker row i, and flood the region if a subscriber is
+    there [drip §V-A].
 
     Return the slot of the event, or NO_PLACE if the event was forgotten.
     """
@@ -181,7 +188,8 @@ def store_event(state, rules, i, message, role, out):
 
 @apart
 def flood_missed(state, rules, i, message, out):
-    """Flood the held DRIP events that match a REGISTER and that its subscriber has not seen.
+    """Flood the held DRIP events that match a REGISTER and that the registered subscriber has not
+    seen.
 
     We add this to [drip §V-A], because a subscriber that changes its region misses floods.
     """

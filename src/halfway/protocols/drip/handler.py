@@ -1,15 +1,16 @@
 """DRIP: brokers whose Voronoi regions follow the moving nodes, and event copies between brokers.
 
 [Yuan & Wu 2009, "DRIP: a dynamic Voronoi regions-based publish/subscribe protocol in mobile
-networks"] The k most capable nodes are brokers; each other node attaches to the nearest one by
-delay. Brokers reach each other through bridge nodes, which have a neighbour in the other region. An
-event is flooded in regions with subscribers of their own, and goes to `copies` brokers, which carry
-it to the brokers nearest to its subscribers. By design an event goes to the l brokers (`nearest`)
-of a subscriber and not to all of them: in a uniform workload the delivery ratio is around 0.3.
+networks"] The k most capable nodes are brokers; each other node attaches to the broker with the
+least delay. Brokers reach each other through bridge nodes, which have a neighbour in the other
+region. An event is flooded in each region that has a subscriber. The event also goes to `copies`
+brokers, which carry it to the brokers nearest to its subscribers. By design an event goes to the l
+brokers (`nearest`) of a subscriber and not to all of them: in a uniform workload the delivery ratio
+is around 0.3.
 
-We add versions of registrations, digests of the events held (in beacons and reports) and seen (in
-registrations), periodic registration and, with `replace_brokers`, successors of lost brokers,
-because the paper is silent about loss.
+The paper is silent about loss. So we add versions of registrations, periodic registration, digests
+of the held events in beacons and reports, digests of the seen events in registrations and, with
+`replace_brokers`, successors of lost brokers.
 """
 
 from typing import NamedTuple
@@ -55,6 +56,11 @@ OPTIONS = {
     "registration_interval_s": seconds(20.0, "after which a subscriber registers again"),
     "exchange_interval_s": seconds(
         5.0, "that a broker waits before it sends subscriptions to the same broker again"
+    ),
+    "least_gain_s": seconds(
+        0.0,
+        "by which the delay of another broker must be lower before a node changes its local "
+        "broker. 0 means that a node always chooses the lowest delay",
     ),
     "retry_interval_s": seconds(0.5, "after which a node retries a record without a next hop"),
     "retries": count(20, "number of retries of a record without a next hop"),
@@ -106,6 +112,7 @@ class Rules(NamedTuple):
     transfer_interval_s: float
     two_nearest_bridges: bool = False  # [drip §V-B]
     relays_only: bool = False  # [drip §V-B]
+    least_gain_s: float = 0.0  # [drip §IV-B] "always chooses the broker with the min(Delay)"
 
 
 KINDS, State, state = kinds.KINDS, DripState, blank_state
@@ -129,17 +136,17 @@ def on_start(state, rules, i, message, out):
     state.node[i].starts += 1
     if state.node[i].starts == 1:
         state.node[i].version = registrations.first_version(message.incarnation)
-    state.node[i].electing_for = NONE  # the timer of that election died
+    state.node[i].electing_for = NONE  # the crash ended the timer of that election
     if state.node[i].bootstrapped == 0:
         if not rules.by_capability and state.node[i].starts == 1:
             state.node[i].capability = uniform(random_bits(state, i))
         wait = 0.1 * rules.election_s * uniform(random_bits(state, i))
-        if state.node[i].capability > 0.0:  # a node without any capability is no candidate
+        if state.node[i].capability > 0.0:  # a node with capability 0 is no candidate
             elections.announce_candidate(
                 state, i, state.node_id[i], state.node[i].capability, wait, out
             )
         emit(out, kinds.BOOTSTRAP_END, rules.election_s, state.node_id[i])
-    # Anywhere within an interval, so that nodes are not in phase.
+    # Each node starts at a random time within the interval, so that nodes are not in phase.
     wait = rules.beacon_interval_s * uniform(random_bits(state, i))
     start_timer(state, i, wait, out)
 
@@ -170,8 +177,8 @@ def on_tick(state, rules, neighbourhood, i, message, out):
 
 @apart
 def meet(state, rules, neighbourhood, i, broker, number, message, out):
-    """Send subscriptions and events to a DRIP broker that can be reached and may lack them. number:
-    the digest of that broker.
+    """Send subscriptions and events to a DRIP broker that this broker can reach and that may lack
+    them. number: the number of that broker's digest.
 
     [drip §V-B] Brokers exchange subscriptions and copy events when they can communicate.
     """
@@ -181,7 +188,7 @@ def meet(state, rules, neighbourhood, i, broker, number, message, out):
 
 @apart
 def on_routed(state, rules, neighbourhood, i, kind, message, out):
-    """Process a record that has reached this DRIP broker hop by hop."""
+    """Process a record that has reached this DRIP broker over one or more hops."""
     if kind == kinds.REPORT:
         other, number = message.args[OTHER_BROKER], message.args[kinds.OTHER_SEQUENCE]
         meet(state, rules, neighbourhood, i, other, number, message, out)
@@ -193,7 +200,7 @@ def on_routed(state, rules, neighbourhood, i, kind, message, out):
     elif kind == kinds.SUBSCRIPTION:
         registrations.on_subscription(state, i, message)
     elif kind == kinds.EVENT:
-        role = np.int64(message.args[ROLE])  # one type of number: `store_event` is compiled once
+        role = np.int64(message.args[ROLE])  # one type: `store_event` is compiled once
         place = store_event(state, rules, i, message, role, out)
         note_relays(state, i, place, message)
         note_sender(state, i, place, np.int32(message.reals[kinds.SENDER]))
@@ -221,12 +228,12 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_rare(state, rules, neighbourhood, i, kind, message, out):
-    """Process a DRIP record of elections, a start event, or a subscription."""
+    """Process a DRIP record of an election, a start event, or a subscription."""
     if kind == kinds.CANDIDATE:
         node_id, capability = message[kinds.CANDIDATE_ID], message.reals[CAPABILITY]
         elections.announce_candidate(state, i, node_id, capability, 0.0, out)
     elif kind == kinds.BOOTSTRAP_END:
-        elections.on_bootstrap_end(state, i)
+        elections.on_bootstrap_end(state, rules, i)
     elif kind == kinds.ELECTION_CALL:
         elections.on_election_call(state, rules, i, message, out)
     elif kind == kinds.ELECTION_END:
@@ -242,7 +249,9 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
 
 @inlined
 def on_hop(state, rules, neighbourhood, i, kind, message, out):
-    """Process a DRIP record that goes hop by hop: it is for this broker, or to be forwarded."""
+    """Process a DRIP record that travels hop by hop: this node is its target, or forwards the
+    record.
+    """
     if kind == kinds.REPORT and message.kind != kinds.DEFERRED:
         note_route(state, i, message.args[OTHER_BROKER], message.source, message.at)
     is_broker = state.node[i].is_broker == 1

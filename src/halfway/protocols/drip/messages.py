@@ -1,7 +1,8 @@
-"""Message kinds of DRIP, and what the places of their records hold.
+"""The message kinds of DRIP, and the meaning of each place in their records.
 
-A subscription is an interval of topics. A digest states which events a broker holds or held: a bit
-is set for each event, at a place that its identity and the digest's own number give.
+A subscription is an interval of topics. A digest states which events a broker holds or held. The
+digest has one bit set for each event. The id of the event and the number of the digest give the
+place of this bit.
 """
 
 from halfway.core.kinds import EVENT_ID, Kinds, MapRole
@@ -20,14 +21,14 @@ from halfway.core.values.ranges import (
 
 # Header fields that DRIP reuses.
 FIRST_TOPIC, LAST_TOPIC = "topic", "event"  # of a registered interval: its first and last topic
-LOCAL_BROKER = "topic"  # of a BEACON: the sender's
+LOCAL_BROKER = "topic"  # of a BEACON: the local broker of the sender
 DEFERRED_KIND = "flags"  # of a DEFERRED record: the kind to retry
 CANDIDATE_ID, BROKER_ID = "target", "target"  # the node or the broker that a record is about
 # Places in `args`.
 LAST_WANTED = COMMAND_ARG  # of a SUBSCRIBE: the last topic of its interval, whose first is `topic`
 BEACON_SEQUENCE, REPLACES, DIGEST = 0, 1, 2  # of a BEACON; DIGEST also of a REPORT
-OTHER_BROKER, OTHER_SEQUENCE = 0, 1  # of a REPORT: that broker, and its beacon with the digest
-# Of a REGISTER, a SUBSCRIPTION, partly of a QUIT; a subscriber numbers its intervals from 0.
+OTHER_BROKER, OTHER_SEQUENCE = 0, 1  # of a REPORT: the other broker, and the number of its digest
+# In a REGISTER and a SUBSCRIPTION, and partly in a QUIT; a subscriber numbers its intervals from 0.
 VERSION, INTERVAL_NUMBER, SUBSCRIBER, NEAREST = 0, 1, 2, 3
 ROLE, RELAYS = 0, 1
 ROUND = 0
@@ -38,8 +39,8 @@ STARTS = 0
 AGE = 0  # of a BEACON: seconds since its broker sent it
 CAPABILITY = 0
 MORE_DIGEST = 1  # of a BEACON and a REPORT: the rest of the digest
-SENDER = 0  # of a SUBSCRIPTION and an EVENT: the broker that sends it
-SEEN = 0  # of a REGISTER: the events that its subscriber has seen
+SENDER = 0  # of a SUBSCRIPTION and an EVENT: the broker that sends the record
+SEEN = 0  # of a REGISTER: the events that the subscriber has seen
 RETRY = 5  # of a DEFERRED record: retries so far
 
 DIGEST_WORDS, MORE_DIGEST_WORDS, SEEN_WORDS = 6, 4, 5  # words in `args`; in `reals`; in `reals`
@@ -56,7 +57,7 @@ _SUBSCRIPTION = {
 _EVENT = f"topic {EVENT_ID}"
 
 _WORD = whole(0, 2**REAL_BITS - 1)
-ROUNDS = 1 << 20  # more than a region is flooded with one event
+ROUNDS = 1 << 20  # more than the floods of one region with one event
 KINDS = Kinds(
     {
         "candidate": NODE, "that broker": NODE, "the sender's local broker": NODE_OR_NONE,
@@ -67,7 +68,7 @@ KINDS = Kinds(
         "digest": BITS, "more digest": _WORD, "seen": _WORD,
         "role": whole(0, 4), "round": whole(0, ROUNDS - 1), "age": AGE_S, "capability": REAL,
         "awaits_winner": SWITCH, "starts": COUNT,
-        # Of a deferred record: a REPORT to an EVENT.
+        # Deferred records have the kinds from REPORT to EVENT.
         "kind of that record": whole(20, 25), "as in that record": NUMBER_OR_NONE,
         "deferred integers": BITS, "deferred numbers": _WORD, "retry": COUNT,
     }

@@ -17,7 +17,7 @@ def send_beacon(state, i, out):
     """Send a DRIP broker's beacon: [drip §IV-B] "its node ID, region ID, sequence number, source
     time-stamp".
 
-    We let the age of the record replace the time stamp, because no clock is shared.
+    We replace the time stamp by the age of the record, because nodes share no clock.
     """
     state.node[i].beacon_sequence += 1
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
@@ -25,8 +25,8 @@ def send_beacon(state, i, out):
     o[messages.LOCAL_BROKER] = state.node[i].local_broker
     o.args[messages.BEACON_SEQUENCE] = state.node[i].beacon_sequence
     o.args[messages.REPLACES] = state.node[i].replaces
-    # We add which events are held here, because a broker that offers events must know what is
-    # missing.
+    # We add a digest of the held events, because a broker that offers events must know which events
+    # this broker lacks.
     write_digest(state, i, o)
 
 
@@ -34,8 +34,8 @@ def send_beacon(state, i, out):
 def repeat_beacon(state, i, message, out):
     """Repeat a DRIP broker's beacon to all neighbours [drip §IV-B].
 
-    We add the local broker of this node, because [drip §V-B] a bridge node must know the regions of
-    its neighbours.
+    We add the local broker of the repeating node, because [drip §V-B] a bridge node must know the
+    regions of its neighbours.
     """
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o[messages.BROKER_ID] = message[messages.BROKER_ID]
@@ -45,13 +45,15 @@ def repeat_beacon(state, i, message, out):
 
 @inlined
 def list_broker(state, rules, i, message):
-    """Update row i's list of the nearest DRIP brokers. Return True if the beacon must be repeated.
+    """Update the list of nearest DRIP brokers at row i by a beacon; return True if the node must
+    repeat the beacon.
 
-    [drip §IV-B] A delay that is not below the largest one is discarded, else it replaces that.
-    We let a newer beacon overwrite the broker's own entry, also by a larger delay, because the
-    broker may have moved away. A list of the smallest delays ever seen would not notice this.
+    [drip §IV-B] A beacon with a delay below the largest delay in the list replaces the entry with
+    that delay; other beacons are discarded. We let a newer beacon of a listed broker overwrite the
+    entry of this broker, also by a larger delay, because the broker may have moved away. A list of
+    the smallest delays so far would not notice this.
     """
-    # We count microseconds, because no clock is finer: equal paths have equal delays.
+    # We count microseconds, because no clock is finer. So equal paths have equal delays.
     delay = np.floor(message.reals[messages.AGE] * 1e6 + 0.5)
     at = routes.place_of_broker(state, i, message[messages.BROKER_ID])
     if at >= 0:
@@ -62,13 +64,14 @@ def list_broker(state, rules, i, message):
         for s in range(state.nearest.shape[1]):
             if state.nearest[i, at].node_id == NONE:
                 break
-            if state.nearest[i, s].node_id == NONE or routes.is_nearer(state, i, at, s):
+            if state.nearest[i, s].node_id == NONE or routes.is_nearer(state, rules, i, at, s):
                 at = s
-        # We break ties by node id, because the order of arrival is chance. We let any broker
-        # replace the only one of a list of one, if its beacons no longer come.
+        # We break ties by node id, because the order of arrival is chance. In a list with one
+        # place, we let any broker replace an entry whose beacons no longer come.
         last = state.nearest[i, at]
         is_silent = state.nearest.shape[1] == 1 and last.heard_at + rules.expiry_s < message.at
-        is_farther = (delay, message[messages.BROKER_ID]) >= (last.delay, last.node_id)
+        favoured = routes.favoured_delay(state, rules, i, at)
+        is_farther = (delay, message[messages.BROKER_ID]) >= (favoured, last.node_id)
         if last.node_id != NONE and is_farther and not is_silent:
             return False
         state.nearest[i, at].node_id = message[messages.BROKER_ID]
@@ -88,11 +91,11 @@ def list_broker(state, rules, i, message):
 def attach(state, rules, neighbourhood, i, now, out):
     """Attach a node to a DRIP region: [drip §IV-B] "always chooses the broker with the min(Delay)".
 
-    The node is handed over if that is another broker.
+    If this broker is a new one, the node hands over its subscriptions.
     """
     if state.node[i].is_broker == 1:
         return
-    s = routes.nearest_but(state, i, -1)
+    s = routes.nearest_but(state, rules, i, -1)
     if s < 0 or state.nearest[i, s].node_id == state.node[i].local_broker:
         return
     hand_over(state, rules, neighbourhood, i, state.nearest[i, s].node_id, now, out)
@@ -100,8 +103,8 @@ def attach(state, rules, neighbourhood, i, now, out):
 
 @apart
 def hand_over(state, rules, neighbourhood, i, broker, now, out):
-    """Move a node to another DRIP region: [drip §V-A] a Quit to its last local broker, and a copy
-    of its registrations to the new one.
+    """Move a node to another DRIP region: [drip §V-A] send a Quit to the last local broker, and a
+    copy of the node's registrations to the new broker.
     """
     if state.node[i].local_broker != NONE:
         send_quits(state, rules, neighbourhood, i, state.node[i].local_broker, now, out)
@@ -111,8 +114,8 @@ def hand_over(state, rules, neighbourhood, i, broker, now, out):
 
 @inlined
 def step_down_for(state, i, message):
-    """Stop being a DRIP region's successor, if its lost broker is back or another successor has a
-    lower id.
+    """End the role of this broker as successor in a DRIP region, if the lost broker is back or
+    another successor has a lower id.
     """
     replaced = state.node[i].replaces
     rival = (
@@ -127,8 +130,8 @@ def step_down_for(state, i, message):
 
 @inlined
 def on_beacon(state, rules, neighbourhood, i, message, out):
-    """Process a DRIP beacon [drip §IV-B]: list its broker, attach to the nearest one, and repeat
-    the beacon.
+    """Process a DRIP beacon [drip §IV-B]: list the broker of the beacon, attach to the nearest
+    broker, and repeat the beacon.
     """
     local = message[messages.LOCAL_BROKER]
     s = routes.place_of_broker(state, i, local)
@@ -148,7 +151,8 @@ def on_beacon(state, rules, neighbourhood, i, message, out):
 
 @apart
 def drop_expired(state, rules, neighbourhood, i, now, out):
-    """Drop DRIP brokers whose beacons no longer come; elect a successor of a lost local broker.
+    """Drop DRIP brokers whose beacons no longer come; elect a successor if the local broker is
+    lost.
 
     The last broker stays, because [drip §IV-B] a node is attached to a broker at any time.
     """
@@ -157,7 +161,7 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
         node_id = state.nearest[i, s].node_id
         expired = node_id != NONE and state.nearest[i, s].heard_at + rules.expiry_s < now
         local_expired |= expired and node_id == state.node[i].local_broker
-        if expired and routes.nearest_but(state, i, s) >= 0:
+        if expired and routes.nearest_but(state, rules, i, s) >= 0:
             state.nearest[i, s].node_id = NONE
     if (
         local_expired
@@ -173,17 +177,17 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
 
 @apart
 def send_report(state, rules, neighbourhood, i, now, out):
-    """[drip §V-B, Fig. 2] Report a neighbouring DRIP region to the local broker: its broker is the
-    second nearest of this node, and a border neighbour leads to it.
+    """[drip §V-B, Fig. 2] Report a neighbouring DRIP region to the local broker; a border neighbour
+    of this node leads to that region.
     """
-    first = routes.nearest_but(state, i, -1)
+    first = routes.nearest_but(state, rules, i, -1)
     if (
         state.node[i].is_broker == 1
         or first < 0
         or state.nearest[i, first].node_id != state.node[i].local_broker
     ):
         return
-    second = routes.nearest_but(state, i, first)
+    second = routes.nearest_but(state, rules, i, first)
     if second < 0 or not routes.has_border_neighbour(state, rules, neighbourhood, i, second, now):
         return
     o = routes.send(

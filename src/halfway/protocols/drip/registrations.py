@@ -1,9 +1,11 @@
-"""Subscriptions of DRIP: local copies, registration and Quit, brokers' registers and exchanges.
+"""The subscriptions of DRIP: local copies at nodes, registration and Quit, registers of brokers,
+and their exchange.
 
 [drip §V-A] "Our solution is that every non-broker node makes a local copy of its subscriptions."
-Registrations carry a version. We let a Quit end the versions up to its own only, because records
-of a node that moves from A to B and back to A may arrive in any order. The versions of a node that
-lost its memory are above those of its earlier incarnations, because brokers still have these.
+Registrations carry a version. We let a Quit end only the versions up to the version of the Quit,
+because records of a node that moves from A to B and back to A may arrive in any order. After a loss
+of memory, a node uses versions above the versions of its earlier incarnations, because brokers
+still have these.
 """
 
 import numpy as np
@@ -15,25 +17,27 @@ from halfway.protocols.drip.digests import write_seen
 from halfway.protocols.drip.routes import is_nearer, send
 from halfway.protocols.drip.state import CONTACTS
 
-_VERSIONS = 16  # bits of a version that count within an incarnation of the node
+_VERSIONS = 16  # low bits of a version, which count within an incarnation of the node
 _INCARNATIONS = np.uint32(0x7FFF)
 
 
 @inlined
 def first_version(incarnation):
-    """Return the version from which the DRIP registrations of a node's incarnation count."""
+    """Return the first version of the DRIP registrations in one incarnation of a node."""
     return np.int32((incarnation & _INCARNATIONS) << _VERSIONS)
 
 
 @inlined
 def is_registered(state, i):
-    """Return whether row i sent a DRIP registration in its incarnation, or became a broker."""
+    """Return whether row i has sent a DRIP registration in its present incarnation, or has become a
+    broker.
+    """
     return state.node[i].version & ((1 << _VERSIONS) - 1) != 0
 
 
 @apart
 def keep_interval(state, i, low, high):
-    """Keep a local copy of a DRIP subscription's interval, if there is room [drip §V-A].
+    """Keep a local copy of the interval of a DRIP subscription, if the table has room [drip §V-A].
 
     Return whether the interval is new.
     """
@@ -52,7 +56,7 @@ def keep_interval(state, i, low, high):
 
 @inlined
 def subscribes(state, i, topic):
-    """Return whether the local copies of row i's DRIP subscriptions contain a topic."""
+    """Return whether the intervals of row i's own DRIP subscriptions contain a topic."""
     for k in range(state.intervals.shape[1]):
         if state.intervals[i, k].low <= topic <= state.intervals[i, k].high:
             return True
@@ -61,8 +65,8 @@ def subscribes(state, i, topic):
 
 @apart
 def place_in_register(state, i, message):
-    """Return the place of a message's subscription in row i's DRIP register, new if necessary, or
-    NO_PLACE if it is full.
+    """Return the place of a message's subscription in the DRIP register of row i; a new
+    subscription gets a place, or NO_PLACE if the register is full.
     """
     places = state.register.shape[1]
     subscriber = message.args[messages.SUBSCRIBER]
@@ -82,7 +86,7 @@ def place_in_register(state, i, message):
 
 @apart
 def update(state, i, p, message):
-    """Write a REGISTER or SUBSCRIPTION to place p of a DRIP register.
+    """Write a REGISTER or a SUBSCRIPTION to place p of a broker's DRIP register.
 
     Return False if the register has this version or a newer version.
     """
@@ -94,7 +98,7 @@ def update(state, i, p, message):
     for a in range(messages.MOST_NEAREST):
         state.register[i, p].nearest[a] = message.args[messages.NEAREST + a]
     state.register[i, p].known_by = 0
-    # A subscriber of this region would have registered the newer version here.
+    # A subscriber of this region would have registered the newer version at this broker.
     state.register[i, p].local = 0
     state.node[i].changes += 1
     return True
@@ -102,9 +106,9 @@ def update(state, i, p, message):
 
 @apart
 def on_register(state, i, message):
-    """Insert a subscription of this region in a DRIP register [drip §V-A].
+    """Insert a subscription of this broker's region into its DRIP register [drip §V-A].
 
-    Return its place, or NO_PLACE if it is known.
+    Return the place of the subscription, or NO_PLACE if the register has it already.
     """
     p = place_in_register(state, i, message)
     if p == NO_PLACE or not update(state, i, p, message):
@@ -124,16 +128,17 @@ def on_quit(state, i, message):
     if p != NO_PLACE:
         version = message.args[messages.VERSION]
         state.register[i, p].quit = max(state.register[i, p].quit, version)
-        # We keep it as another region's, because other brokers would send it back at once.
+        # We keep the subscription as one of another region, because other brokers would send it
+        # back at once.
         if state.register[i, p].version <= version:
             state.register[i, p].local = 0
 
 
 @apart
 def on_subscription(state, i, message):
-    """Update a DRIP register by a subscription from another broker [drip §V-B].
+    """Update this broker's DRIP register by a subscription that another broker sent [drip §V-B].
 
-    This broker need not send that broker the same version in return.
+    This broker does not send the same version back.
     """
     p = place_in_register(state, i, message)
     if p == NO_PLACE:
@@ -147,7 +152,9 @@ def on_subscription(state, i, message):
 
 @apart
 def send_quits(state, rules, neighbourhood, i, broker, now, out):
-    """Send the previous local DRIP broker a QUIT for each registered subscription [drip §V-A]."""
+    """Send the previous local DRIP broker a QUIT for each subscription that row i registered [drip
+    §V-A].
+    """
     own = state.intervals.shape[1]
     for k in range(own):
         if state.intervals[i, k].low <= state.intervals[i, k].high:
@@ -158,7 +165,7 @@ def send_quits(state, rules, neighbourhood, i, broker, now, out):
 
 
 @apart
-def write_nearest(state, i, o):
+def write_nearest(state, rules, i, o):
     """Write row i's nearest DRIP brokers into a REGISTER; a broker is nearest to itself.
 
     [drip §V-A] A subscription has the ids of several brokers, which [drip §V-B] says are the l
@@ -172,15 +179,17 @@ def write_nearest(state, i, o):
     for s in range(places):
         rank = count
         for t in range(places):
-            rank += state.nearest[i, t].node_id != NONE and t != s and is_nearer(state, i, t, s)
+            rank += (
+                state.nearest[i, t].node_id != NONE and t != s and is_nearer(state, rules, i, t, s)
+            )
         if state.nearest[i, s].node_id != NONE and rank < places:
             o.args[messages.NEAREST + rank] = state.nearest[i, s].node_id
 
 
 @apart
 def register(state, rules, neighbourhood, i, now, out):
-    """Register subscriptions: [drip §V-A] a DRIP node "registers to its new local broker with the
-    copy of its subscriptions".
+    """Register the subscriptions of a node: [drip §V-A] a DRIP node "registers to its new local
+    broker with the copy of its subscriptions".
     """
     own = state.intervals.shape[1]
     state.node[i].version += 1
@@ -204,21 +213,21 @@ def register(state, rules, neighbourhood, i, now, out):
             o.args[messages.INTERVAL_NUMBER] = k
             for a in range(messages.MOST_NEAREST):
                 o.args[messages.NEAREST + a] = NONE
-            write_nearest(state, i, o)
+            write_nearest(state, rules, i, o)
             # We state which events were seen, because a node that moves may have missed floods.
             write_seen(state, i, o)
 
 
 @inlined
 def bit_of(c):
-    """Return the bit of contact c in `known_by` of a DRIP register."""
+    """Return the bit of contact c in the field `known_by` of a DRIP register."""
     return np.uint32(1) << np.uint32(c)
 
 
 @apart
 def contact(state, i, broker, now):
-    """Return the place of a broker among the contacts of a DRIP register; a new contact replaces
-    the least recent contact.
+    """Return the place of a broker among the contacts of row i in DRIP; a new contact replaces the
+    least recent contact.
     """
     oldest = 0
     for c in range(CONTACTS):
@@ -242,8 +251,8 @@ def contact(state, i, broker, now):
 
 @apart
 def exchange_subscriptions(state, rules, neighbourhood, i, broker, now, out):
-    """Exchange DRIP registers: [drip §V-B] "broker nodes exchange their subscriptions when they can
-    communicate".
+    """Send another DRIP broker the subscriptions that it lacks: [drip §V-B] "broker nodes exchange
+    their subscriptions when they can communicate".
     """
     c = contact(state, i, broker, now)
     if (

@@ -1,4 +1,6 @@
-"""Routes of DRIP: back along a beacon to its broker [drip §IV-B], or over bridges [drip §V-B]."""
+"""The routes of DRIP: back along a beacon to its broker [drip §IV-B], or across bridge nodes [drip
+§V-B].
+"""
 
 import numpy as np
 
@@ -22,7 +24,7 @@ _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
 @inlined
 def place_of_broker(state, i, broker):
-    """Return the place of a broker in row i's list of the nearest DRIP brokers, or NO_PLACE."""
+    """Return the place of a broker in the list of nearest DRIP brokers at row i, or NO_PLACE."""
     for s in range(state.nearest.shape[1]):
         if state.nearest[i, s].node_id == broker and broker != NONE:
             return s
@@ -30,22 +32,35 @@ def place_of_broker(state, i, broker):
 
 
 @inlined
-def is_nearer(state, i, s, t):
+def favoured_delay(state, rules, i, s):
+    """Return the delay in microseconds by which row i ranks the DRIP broker at place s.
+
+    We lower the delay of the local broker by `least_gain_s`, because clocks that drift would let a
+    node change between brokers of equal delays for ever.
+    """
+    if state.nearest[i, s].node_id == state.node[i].local_broker:
+        return state.nearest[i, s].delay - 1e6 * rules.least_gain_s
+    return state.nearest[i, s].delay
+
+
+@inlined
+def is_nearer(state, rules, i, s, t):
     """Return whether the DRIP broker at place s is nearer to row i than that at t, by delay; node
     ids break ties.
     """
-    if state.nearest[i, s].delay != state.nearest[i, t].delay:
-        return state.nearest[i, s].delay < state.nearest[i, t].delay
+    one, other = favoured_delay(state, rules, i, s), favoured_delay(state, rules, i, t)
+    if one != other:
+        return one < other
     return state.nearest[i, s].node_id < state.nearest[i, t].node_id
 
 
 @inlined
-def nearest_but(state, i, excluded):
+def nearest_but(state, rules, i, excluded):
     """Return the place of the nearest DRIP broker, but not place `excluded`, or NO_PLACE."""
     found = NO_PLACE
     for s in range(state.nearest.shape[1]):
         other = state.nearest[i, s].node_id != NONE and s != excluded
-        if other and (found < 0 or is_nearer(state, i, s, found)):
+        if other and (found < 0 or is_nearer(state, rules, i, s, found)):
             found = np.int64(s)
     return found
 
@@ -65,20 +80,21 @@ def has_border_neighbour(state, rules, neighbourhood, i, s, now):
 
 
 @inlined
-def is_one_of_two_nearest(state, i, s):
+def is_one_of_two_nearest(state, rules, i, s):
     """Return whether the DRIP broker at place s is one of row i's two nearest: [drip §V-B] "they
     are the top two nearest broker nodes of the bridge node".
     """
-    first = nearest_but(state, i, -1)
-    return s == first or s == nearest_but(state, i, first)
+    first = nearest_but(state, rules, i, -1)
+    return s == first or s == nearest_but(state, rules, i, first)
 
 
 @apart
 def note_route(state, i, broker, via, now):
-    """Keep a neighbour as the next hop to a DRIP broker's region, in place of the oldest route.
+    """Keep a neighbour as the next hop to the region of a DRIP broker, in place of the oldest
+    route.
 
-    [drip §V-B] A bridge node reports its status to its local broker; we let each node on the way
-    learn the route.
+    [drip §V-B] A bridge node reports its status to its local broker. We let each node on the way of
+    this report learn the route.
     """
     oldest = 0
     for r in range(ROUTES):
@@ -94,9 +110,10 @@ def note_route(state, i, broker, via, now):
 
 @inlined
 def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
-    """Return the next hop on the route of a DRIP broker's last beacon, but not `excluded`, or NONE.
+    """Return the next hop to a DRIP broker, back along its last beacon, or NONE; the next hop is
+    not `excluded`.
 
-    [drip §IV-B] "receiving these messages can communicate with the broker node": the way back.
+    [drip §IV-B] "receiving these messages can communicate with the broker node".
     """
     s = place_of_broker(state, i, broker)
     known = s >= 0 and state.nearest[i, s].via != excluded
@@ -107,7 +124,8 @@ def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
 
 @inlined
 def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
-    """Return the next hop, but not `excluded`, on a DRIP route to another region, or NONE.
+    """Return the next hop on a DRIP route to another region, or NONE; the next hop is not
+    `excluded`.
 
     [drip §V-B] "it first finds one bridge node B and contacts it. Then B relays the message to its
     1-hop foreign neighbor C"
@@ -121,7 +139,7 @@ def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
         state.node[i].is_broker == 0 and s >= 0 and state.nearest[i, s].border_neighbour != excluded
     )
     if rules.two_nearest_bridges:
-        known = known and is_one_of_two_nearest(state, i, s)
+        known = known and is_one_of_two_nearest(state, rules, i, s)
     if known and has_border_neighbour(state, rules, neighbourhood, i, s, now):
         return state.nearest[i, s].border_neighbour
     for r in range(ROUTES):
@@ -134,9 +152,11 @@ def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
 
 @apart
 def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, out):
-    """Emit a record on a DRIP route, but not to `excluded`; without a next hop it is deferred.
+    """Emit a record on a DRIP route, but not to `excluded`; defer the record if no next hop is
+    known.
 
-    [drip §V-B] There may be no bridge node at the time. The caller fills in the rest.
+    [drip §V-B] There may be no bridge node at the time. The caller fills the other fields of the
+    record.
     """
     if kind in (EVENT, SUBSCRIPTION):
         hop = next_hop_across(state, rules, neighbourhood, i, target, excluded, now)
@@ -157,20 +177,24 @@ def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, o
 
 @inlined
 def send(state, rules, neighbourhood, i, kind, target, now, out):
-    """Send a record that starts here on a DRIP route, see `send_or_defer`."""
+    """Send a record that starts at row i on a DRIP route, see `send_or_defer`."""
     return send_or_defer(state, rules, neighbourhood, i, np.int64(kind), target, NONE, now, out)
 
 
 @inlined
 def forward(state, rules, neighbourhood, i, kind, message, out):
-    """Forward a record on a DRIP route to its broker; after too many retries or hops it is lost."""
+    """Forward a record on a DRIP route to its broker; drop the record after too many retries or
+    hops.
+    """
     retry = message.reals[RETRY] + 1.0 if message.kind == DEFERRED else 0.0
     if retry > rules.retries or message.hops >= _MOST_HOPS:
         state.node[i].lost += 1
         return
-    # [drip §V-A] "nodes publish them to their local broker nodes": to that of each forwarding node.
+    # [drip §V-A] "nodes publish them to their local broker nodes": each forwarding node sends the
+    # event to its own local broker.
     target = state.node[i].local_broker if kind == NEWS else message.target
-    # Never straight back: two nodes whose routes lead to each other would pass it to and fro.
+    # The record never goes straight back: two nodes whose routes lead to each other would exchange
+    # it for ever.
     last = NONE if message.kind == DEFERRED else np.int32(message.source)
     o = send_or_defer(state, rules, neighbourhood, i, kind, target, last, message.at, out)
     o.topic = message.topic

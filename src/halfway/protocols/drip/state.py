@@ -10,10 +10,10 @@ from halfway.core.prng import random_states
 from halfway.protocols.drip.messages import DIGEST_WORDS, MORE_DIGEST_WORDS, MOST_NEAREST
 from halfway.protocols.event_window import EventWindows, empty_windows
 
-# Roles of a broker's copy of an event, ascending in what the broker may do with it.
+# Roles of a broker's copy of an event. A higher role gives the broker more rights on the copy.
 NOTHING, DELETED, DESTINATION, RELAY, SOURCE = 0, 1, 2, 3, 4
 ROUTES = 16  # routes to other regions that a node remembers
-CONTACTS = 32  # other brokers that a broker keeps track of; bits of `known_by`
+CONTACTS = 32  # other brokers that a broker keeps track of; each has a bit of `known_by`
 
 # Scalars of a node; times in seconds.
 NODE = np.dtype(
@@ -21,19 +21,19 @@ NODE = np.dtype(
         ("capability", "<f8"),  # [drip §IV-A] ξ, or a random number where brokers are drawn
         ("best_capability", "<f8"),
         ("registered_at", "<f8"),
-        ("transfer_at", "<f8"),  # when it may transfer events again
-        ("starts", "<i4"),  # start events so far: a TICK of an older one is void
-        ("replaces", "<i4"),  # the lost broker that this one replaces, -1
-        ("beacon_sequence", "<i4"),  # of its last beacon
-        ("electing_for", "<i4"),  # the lost broker whose successor is being elected, -1
-        ("best_candidate", "<i4"),  # of that election
-        ("local_broker", "<i4"),  # [drip §IV-A] of the node's region; -1: none
-        ("version", "<i4"),  # of its last registration
-        ("arrivals", "<i4"),  # events so far, each the order of its arrival
-        ("changes", "<i4"),  # of its register so far
+        ("transfer_at", "<f8"),  # when the broker may transfer events again
+        ("starts", "<i4"),  # start events so far; a TICK of an older start is void
+        ("replaces", "<i4"),  # the lost broker that this broker replaces; -1: none
+        ("beacon_sequence", "<i4"),  # of the broker's last beacon
+        ("electing_for", "<i4"),  # the lost broker of the present election; -1: none
+        ("best_candidate", "<i4"),  # best candidate of the present election
+        ("local_broker", "<i4"),  # [drip §IV-A] broker of the node's region; -1: none
+        ("version", "<i4"),  # version of the node's last registration
+        ("arrivals", "<i4"),  # events so far; the count at its arrival is an event's order
+        ("changes", "<i4"),  # changes of the broker's register so far
         ("held_events", "<i4"),  # copies that count against the capacity
         ("lost", "<u4"),  # records dropped after too many retries or hops
-        ("forgotten", "<u4"),  # event copies that gave way to later events for want of room
+        ("forgotten", "<u4"),  # event copies replaced by later events in a full table
         ("pad", "<u4"),
         ("bootstrapped", "<u2"),  # 1 when the first election is over
         ("is_broker", "<u2"),
@@ -44,8 +44,8 @@ CANDIDATE = np.dtype([("capability", "<f8"), ("node_id", "<i4"), ("pad", "<i4")]
 NEAREST = np.dtype(
     [
         ("delay", "<f8"),  # [drip §IV-B] microseconds
-        ("heard_at", "<f8"),  # when its last beacon came
-        ("border_at", "<f8"),  # when the border neighbour was last heard in its region
+        ("heard_at", "<f8"),  # when the broker's last beacon came
+        ("border_at", "<f8"),  # when the border neighbour was last heard in that region
         ("node_id", "<i4"),  # the broker; -1: free
         ("sequence", "<i4"),
         ("via", "<i4"),  # neighbour that sent the beacon
@@ -56,22 +56,23 @@ NEAREST = np.dtype(
 )
 ROUTE = np.dtype([("at", "<f8"), ("to", "<i4"), ("via", "<i4")])
 INTERVAL = np.dtype([("low", "<i4"), ("high", "<i4")])  # topics, inclusive; high < low: free
-# An event, hashed by its identity: what a node repeated and delivered, and a broker's copy.
+# An event, hashed by its id: what a node repeated and delivered, and the copy of a broker.
 EVENT_SLOT = np.dtype(
     [
         ("held_at", "<f8"),  # when the copy came
         ("flood_mark", "<i8"),  # region and round of the flood that was repeated last; -1: none
-        ("event", "<i4"),  # its publisher's number; -1: free
+        ("event", "<i4"),  # the publisher's number of the event; -1: free
         ("publisher", "<i4"),
         ("epoch", "<u4"),
-        ("order", "<i4"),  # of its arrival here
+        ("order", "<i4"),  # order of arrival at this node
         ("topic", "<i4"),
         ("rounds", "<i4"),  # floods of the region so far
-        ("role", "<i4"),  # NOTHING: no copy was here
-        ("seen", "<i4"),  # 1: it was delivered or published here
-        # The slot of the event whose order of arrival, modulo the slots, is the place of this one.
+        ("role", "<i4"),  # NOTHING: the node never had a copy
+        ("seen", "<i4"),  # 1: delivered or published at this node
+        # The entry at place p has the slot of the event whose order of arrival is p, modulo the
+        # slots.
         ("recent", "<i4"),
-        ("known_by", "<u4"),  # a bit for each contact that this node exchanged it with
+        ("known_by", "<u4"),  # a bit for each contact that sent or got the event
     ]
 )
 # A broker's register of subscriptions [drip §V-A], hashed by key. Places are never freed, so that a
@@ -79,9 +80,9 @@ EVENT_SLOT = np.dtype(
 REGISTRATION = np.dtype(
     [
         ("subscriber", "<i4"),  # node id; -1: free
-        ("number", "<i4"),  # of its interval
-        ("version", "<i4"),  # 0: only a QUIT has come
-        ("quit", "<i4"),  # versions up to this one are not local
+        ("number", "<i4"),  # number of the subscriber's interval
+        ("version", "<i4"),  # 0: only a QUIT has arrived
+        ("quit", "<i4"),  # versions up to this number are not local
         ("local", "<i4"),  # 1: the subscriber is in this broker's region
         ("low", "<i4"),
         ("high", "<i4"),
@@ -92,31 +93,33 @@ REGISTRATION = np.dtype(
 CONTACT = np.dtype(
     [
         ("met_at", "<f8"),
-        ("exchange_at", "<f8"),  # when it may be sent subscriptions again
+        ("exchange_at", "<f8"),  # when subscriptions may go to this broker again
         ("broker", "<i4"),
-        ("changes", "<i4"),  # of the register when all of it had been sent
-        ("place", "<i4"),  # of the register, where sending continues
+        ("changes", "<i4"),  # changes of the register when all of it had been sent
+        ("place", "<i4"),  # place of the register where sending continues
         ("pad", "<i4"),
     ]
 )
 
 
 class DripState(NamedTuple):
-    """The state of a DRIP node. K, L and M are `brokers`, `nearest` and `copies` of the rules.
+    """The state of nodes of DRIP, where K, L and M are `brokers`, `nearest` and `copies` of the
+    rules.
 
-    A few arrays of records, because the compiler passes each array to each function separately.
+    The state has few arrays with records of many fields, because the compiler passes each array to
+    each function separately.
     """
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n]
     node: npt.NDArray[np.void]  # [n] NODE
-    candidates: npt.NDArray[np.void]  # [n, K] CANDIDATE: the most capable ones, in order
+    candidates: npt.NDArray[np.void]  # [n, K] CANDIDATE: the most capable nodes, in order
     nearest: npt.NDArray[np.void]  # [n, L] NEAREST brokers, in no order [drip §IV-B]
     routes: npt.NDArray[np.void]  # [n, ROUTES] ROUTE to another region, as bridge nodes reported
     intervals: npt.NDArray[np.void]  # [n, own] INTERVAL: own subscriptions [drip §V-A]
-    known: EventWindows  # the newest events of each publisher that came here
+    known: EventWindows  # the newest events of each publisher that reached the node
     events: npt.NDArray[np.void]  # [n, slots] EVENT_SLOT
-    # [n, slots, M] brokers that the event's source chose, if known [drip §V-B]
+    # [n, slots, M] the relays that the event's source chose, if known [drip §V-B]
     relays: npt.NDArray[np.int32]
     register: npt.NDArray[np.void]  # [n, places] REGISTRATION
     contacts: npt.NDArray[np.void]  # [n, CONTACTS] CONTACT: other brokers
@@ -128,10 +131,11 @@ def blank_state(
 ) -> DripState:  # fmt: skip
     """Return the state of DRIP nodes before their start event, with empty tables.
 
-    capability [n]; brokers, nearest, copies: of the rules. window: events in flight at a time; a
-    node has room for twice as many. publishers: whose newest events a node distinguishes. own:
-    intervals that a node may subscribe to; intervals: that all nodes together may subscribe to; a
-    register has room for more, so it never overflows.
+    capability: [n]; brokers, nearest, copies: as in the rules. window: events in flight at a time;
+    a node has room for twice as many. publishers: number of publishers whose newest events a node
+    distinguishes. own: number of intervals to which one node may subscribe. intervals: number of
+    intervals to which all nodes together may subscribe; a register has room for more, so it never
+    overflows.
     """
     n = len(node_ids)
     slots = 2 << max(window - 1, 31).bit_length()
@@ -156,7 +160,9 @@ def blank_state(
 
 
 def _records(kind: np.dtype[np.void], *shape: int, none: tuple[str, ...]) -> np.recarray[Any, Any]:
-    """Return records of a DRIP state table: zeros, with -1 in the fields `none`."""
+    """Return the records of one table in a DRIP state: all fields are 0, and the fields `none` are
+    -1.
+    """
     made = np.zeros(shape, kind).view(np.recarray)
     for field in none:
         made[field] = -1

@@ -1,1 +1,3 @@
-"""Failure detectors: each node learns which members there are, and suspects those that are down."""
+"""Failure detectors: each node learns which members exist, and suspects the members that are
+down.
+"""

@@ -1,4 +1,6 @@
-"""Records of heartbeat counters: six entries each, a member and its counter."""
+"""Records of heartbeat counters: a record has six entries, and an entry has a member and its
+counter.
+"""
 
 import numpy as np
 
@@ -9,7 +11,7 @@ from halfway.core.values.ranges import NODE_OR_NONE, whole
 from halfway.protocols.failure_detectors.silence import note_counter
 
 ENTRIES = 6  # of a record
-_EPOCH = 1 << 31  # a counter in a record is its number, and so much for each incarnation
+_EPOCH = 1 << 31  # added to a counter in a record for each incarnation
 _MOST = (1 << 52) - 1
 
 RANGES = {"known": NODE_OR_NONE, "counter": whole(0, _MOST)}
@@ -20,7 +22,7 @@ COUNTERS = {"counter[k]": 0}
 
 @inlined
 def emit_counters(kind, towards, out):
-    """Emit an empty record of counters."""
+    """Emit an empty record of heartbeat counters."""
     o = emit(out, kind, 0.0, towards)
     for a in range(o.args.shape[0]):
         o.args[a] = NONE
@@ -36,9 +38,9 @@ def write_counter(o, k, member, epoch, counter):
 
 @apart
 def append_trusted(heard, i, o, out):
-    """Append the counters of all members that row i trusts to a record with one entry.
+    """Append the heartbeat counters of all members that row i trusts to a record with one entry.
 
-    Further records like it follow if it is full: equal to it, except for their entries.
+    If the record is full, the other counters follow in copies of this record.
     """
     first, used = o, 1
     for k in range(heard.members.known[i]):
@@ -55,8 +57,8 @@ def append_trusted(heard, i, o, out):
 
 @inlined
 def member_in(message, k, own_id):
-    """Return the member in entry k of a record of counters; NONE if the entry is empty or names
-    this node.
+    """Return the member in entry k of a record of counters; NONE if the entry is empty or has the
+    id of this node.
     """
     member = message.args[k]
     return np.int32(NONE) if member == own_id else member
@@ -64,7 +66,9 @@ def member_in(message, k, own_id):
 
 @inlined
 def note_entry(heard, i, message, k, now, out):
-    """Note the counter in entry k of a record of counters at row i; return whether it grew."""
+    """Enter the heartbeat counter in entry k of a record into the table of row i; return whether
+    the counter grew.
+    """
     number = np.int64(message.reals[k])
     epoch, counter = np.uint32(number // _EPOCH), np.int32(number % _EPOCH)
     return note_counter(heard, i, message.args[k], epoch, counter, now, out)

@@ -1,12 +1,12 @@
-"""Gossip counters: nodes gossip tables of heartbeat counters, and suspect members whose counter
+"""Gossip counters: nodes gossip tables of heartbeat counters, and suspect a member whose counter
 stands still.
 
 After van Renesse, Minsky & Hayden 1998, "A gossip-style failure detection service", §3: each node
-has a counter, which it increments each period, and sends all counters that it knows to a random
-member. The receiver keeps the greater one of each member, and suspects a member whose counter has
-not grown for a time. We send to random neighbours, because a node of a multi-hop network can
-address no others. We leave out members that the sender suspects, instead of forgetting them after a
-second time-out: so an old counter never returns. A table that exceeds a record takes several.
+increments its own counter in each period, and sends all counters that it knows to a random member.
+The receiver keeps the greater counter of each member, and suspects a member whose counter has not
+grown for a time. We send to random neighbours, because a node of a multi-hop network can address no
+others. We do not send the counters of suspected members, instead of forgetting them after a second
+time-out. So an old counter never returns. A large table takes several records.
 """
 
 from collections.abc import Mapping
@@ -53,9 +53,9 @@ GOSSIP = KINDS.network(
 TICK = KINDS.timer(3, "tick", "the node looks for silent members, and may gossip")
 KINDS.start()
 
-BROADCAST = -1  # a fanout: one transmission to all neighbours
+BROADCAST = -1  # a value of `fanout`: one transmission to all neighbours
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
-MOST_BESIDE = ENTRIES  # emissions for a record that others receive as well
+MOST_BESIDE = ENTRIES  # most emissions for a record that other nodes receive as well
 OPTIONS = {
     "period_s": seconds(1.0, "from one gossip of a node to its next gossip", 1e-3),
     "timeout_s": seconds(20.0, "without a new counter, after which a node suspects a member", 1e-3),
@@ -79,7 +79,7 @@ class Rules(NamedTuple):
 
 
 class CountersState(NamedTuple):
-    """The state of a node of gossip counters."""
+    """The state of nodes of gossip counters."""
 
     periods: Periods
     heard: HeardMembers
@@ -93,7 +93,7 @@ def state(
 ) -> CountersState:
     """Return the initial state of gossip counters, with room for `members` at each node.
 
-    intervals: times between counters that a node keeps of each member, for φ.
+    intervals: number of times between counters that a node keeps for each member, for φ.
     """
     heard = silence.nothing_heard(len(node_ids), members, intervals)
     return CountersState(no_periods(node_ids, seed), heard)
@@ -113,7 +113,9 @@ def most_emissions(state: CountersState, rules: Rules) -> int:
 
 @apart
 def send_counters(state, i, epoch, towards, out):
-    """Send the counters that row i knows to a neighbour or to all, its own counter first."""
+    """Send the gossip counters that row i knows to one neighbour or to all; the first counter is
+    its own.
+    """
     o = emit_counters(GOSSIP, towards, out)
     write_counter(o, 0, state.periods.node_id[i], epoch, state.periods.counter[i])
     append_trusted(state.heard, i, o, out)
@@ -121,9 +123,11 @@ def send_counters(state, i, epoch, towards, out):
 
 @apart
 def gossip(state, rules, neighbourhood, i, epoch, out):
-    """Send row i's counters to `fanout` distinct neighbours, uniformly drawn, or to all.
+    """Send the gossip counters of row i to `fanout` distinct random neighbours, or to all
+    neighbours.
 
-    Selection sampling [Knuth, TAOCP 2, §3.4.2, algorithm S], as in `protocols.gossip`.
+    The neighbours are drawn by selection sampling [Knuth, TAOCP 2, §3.4.2, algorithm S], as in
+    `protocols.gossip`.
     """
     if rules.fanout == BROADCAST:
         send_counters(state, i, epoch, EVERYONE, out)

@@ -1,4 +1,5 @@
-"""All-to-all heartbeats: every member announces itself to all others. The expensive baseline.
+"""All-to-all heartbeats: every member sends its heartbeat to all others, which is the expensive
+baseline of failure detectors. The expensive baseline.
 
 A heartbeat is flooded: a node repeats a new one once, up to `hops` hops from its origin. Where all
 nodes are neighbours, `hops` = 1 gives the all-to-all heartbeats of the literature, such as in
@@ -41,7 +42,7 @@ TICK = KINDS.timer(3, "tick", "the node looks for silent members, and may send i
 KINDS.start()
 
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
-MOST_BESIDE = 2  # emissions for a record that others receive as well
+MOST_BESIDE = 2  # most emissions for a record that other nodes receive as well
 OPTIONS = {
     "period_s": seconds(1.0, "from one heartbeat of a member to its next heartbeat", 1e-3),
     "timeout_s": seconds(5.0, "without a heartbeat, after which a node suspects a member", 1e-3),
@@ -63,7 +64,7 @@ class Rules(NamedTuple):
 
 
 class HeartbeatState(NamedTuple):
-    """The state of a node of heartbeats."""
+    """The state of nodes of the heartbeat detector."""
 
     periods: Periods
     heard: HeardMembers
@@ -77,7 +78,7 @@ def state(
 ) -> HeartbeatState:
     """Return the initial state of heartbeats, with room for `members` at each node.
 
-    intervals: times between heartbeats that a node keeps of each member, for φ.
+    intervals: number of times between heartbeats that a node keeps for each member, for φ.
     """
     heard = silence.nothing_heard(len(node_ids), members, intervals)
     return HeartbeatState(no_periods(node_ids, seed), heard)

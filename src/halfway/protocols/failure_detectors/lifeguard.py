@@ -1,8 +1,8 @@
-"""Lifeguard: SWIM with longer time-outs at nodes that are slow themselves.
+"""Lifeguard: SWIM in which a slow node uses longer time-outs.
 
 After Dadgar, Phillips & Currey 2018, "Lifeguard: local health awareness for more accurate failure
 detection": a local health score that slows probes (§IV.A), a time of suspicion that other members
-shorten (§IV.B), and suspicions that reach their member first (§IV.C).
+shorten (§IV.B), and suspicions that reach the suspected member first (§IV.C).
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ NEIGHBOUR_HOPS, MOST_BESIDE = probing.NEIGHBOUR_HOPS, probing.MOST_BESIDE
 
 
 class LifeguardState(NamedTuple):
-    """The state of a node of Lifeguard: its probes."""
+    """The state of nodes of Lifeguard: their probes."""
 
     probes: Probes
 

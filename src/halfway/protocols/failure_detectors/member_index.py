@@ -1,4 +1,6 @@
-"""The index of a table of members: it finds the entry of a member by its id."""
+"""The index of the members in a failure detector's table: it finds the entry of a member by the
+id.
+"""
 
 from typing import NamedTuple
 
@@ -12,24 +14,24 @@ EVICTED, WITHOUT_ROOM = 0, 1  # columns of `counts`
 
 
 class MemberIndex(NamedTuple):
-    """The members in each row's table, in ascending order of ids, and a count of those without
-    room.
+    """The members in the table of each row, in ascending order of ids, and the number of members
+    that found no room.
     """
 
-    place: npt.NDArray[np.int32]  # [n, limit] places in the row's table, by id; the rest is free
+    place: npt.NDArray[np.int32]  # [n, limit] places in the row's table, by id; then free ones
     known: npt.NDArray[np.int32]  # [n] number of members
-    counts: npt.NDArray[np.int64]  # [n, 2] members evicted, and members without room
+    counts: npt.NDArray[np.int64]  # [n, 2] evicted members; members that found no room
 
 
 def member_index(n: int, limit: int) -> MemberIndex:
-    """Return an empty index of members for n rows with room for `limit` each."""
+    """Return an empty index of members for n rows with room for `limit` members each."""
     place = np.tile(np.arange(limit, dtype=np.int32), (n, 1))
     return MemberIndex(place, np.zeros(n, np.int32), np.zeros((n, 2), np.int64))
 
 
 @inlined
 def _rank_of(index, entry, i, node_id):
-    """Return how many members in row i's index have a lower id."""
+    """Return how many members in the index of row i have a lower id than this member."""
     first, last = np.int64(0), np.int64(index.known[i])
     while first < last:
         middle = (first + last) >> 1
@@ -42,7 +44,9 @@ def _rank_of(index, entry, i, node_id):
 
 @inlined
 def find_member(index, entry, i, node_id):
-    """Return the place of a member in row i's table, or NO_PLACE if the index lacks it."""
+    """Return the place of a member in the table of row i, or NO_PLACE if the index does not contain
+    the member.
+    """
     rank = _rank_of(index, entry, i, node_id)
     if rank < index.known[i]:
         place = np.int64(index.place[i, rank])
@@ -53,8 +57,9 @@ def find_member(index, entry, i, node_id):
 
 @inlined
 def add_member(index, entry, i, node_id):
-    """Add a new member to row i's index; return its place in the table, or NO_PLACE, counted, if it
-    is full. The caller fills in the rest of the entry.
+    """Add a new member to the index of row i; return the place of the member in the table, or
+    NO_PLACE if the table is full. A full table counts the member. The caller fills the other fields
+    of the entry.
     """
     count = np.int64(index.known[i])
     if count == index.place.shape[1]:
@@ -72,7 +77,7 @@ def add_member(index, entry, i, node_id):
 
 @inlined
 def evict_member(index, entry, i, place):
-    """Remove the member at a place from row i's index, and count the eviction."""
+    """Remove the member at a place from the index of row i, and count the eviction."""
     rank, count = _rank_of(index, entry, i, entry[i, place].node_id), np.int64(index.known[i])
     for k in range(rank, count - 1):
         index.place[i, k] = index.place[i, k + 1]

@@ -1,7 +1,7 @@
-"""The periods of a failure detector: each has several ticks, at which nodes look for silent
-members.
+"""The periods of a failure detector: a period has several ticks, and at each tick a node looks for
+silent members.
 
-Each node begins its first period at a random time, because nodes that start together would all
+Each node begins its first period at a random time. Otherwise nodes that start together would all
 send at once.
 """
 
@@ -15,27 +15,27 @@ from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, random_states, uniform
 from halfway.protocols.failure_detectors import silence
 
-TICKS = 8  # in a period: how often a node looks for silent members
+TICKS = 8  # ticks of a period: how often a node looks for silent members
 
 
 class Periods(NamedTuple):
-    """The periods of nodes: ticks and number."""
+    """The periods of the nodes of a failure detector: their ticks and their numbers."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n]
-    ticks: npt.NDArray[np.int32]  # [n] until the next period
-    counter: npt.NDArray[np.int32]  # [n] of the periods that the node began
+    ticks: npt.NDArray[np.int32]  # [n] ticks until the next period
+    counter: npt.NDArray[np.int32]  # [n] number of periods that the node began
 
 
 def no_periods(node_ids: npt.NDArray[np.int32], seed: int) -> Periods:
-    """Return the state of nodes before their first period."""
+    """Return the state of periods for nodes before their first period."""
     ticks, counter = np.zeros((2, len(node_ids)), np.int32)
     return Periods(node_ids, random_states(node_ids, seed), ticks, counter)
 
 
 @inlined
 def begins_period(periods, i):
-    """Count a tick of row i's failure detector; return whether it begins a period."""
+    """Count a tick of the failure detector at row i; return whether the tick begins a period."""
     periods.ticks[i] -= 1
     begins = periods.ticks[i] <= 0
     if begins:
@@ -52,6 +52,6 @@ def emit_tick(kind, periods, period_s, i, out):
 
 @inlined
 def start_periods(kind, periods, heard, period_s, i, now, out):
-    """Start the periods of row i with its first tick, and reset the silence of all members."""
+    """Start the periods of row i with their first tick, and reset the silence of all members."""
     silence.hear_all_again(heard, i, now)
     emit(out, kind, period_s * uniform(random_bits(periods, i)), periods.node_id[i])

@@ -4,7 +4,7 @@ Das, Gupta & Motivala 2002, "SWIM: scalable weakly-consistent infection-style pr
 membership protocol"; Dadgar, Phillips & Currey 2018, "Lifeguard: local health awareness for more
 accurate failure detection". The published protocols address any member. Here a node probes its
 neighbours, and its proxies are neighbours that reported the target as theirs. Where all nodes are
-neighbours, both are the same.
+neighbours, both protocols are equal.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from halfway.protocols.failure_detectors import reports
 ALIVE, SUSPECT, DEAD = 0, 1, 2  # the status of a member, in the order of precedence
 MOST_INCARNATION = (1 << 29) - 1
 
-# A record carries news of so many members: their ids, their incarnations and status, and which
-# member suspects them.
+# A record carries news of up to UPDATES members: the id, the incarnation and the status of each,
+# and the member that suspects it.
 UPDATES = 4
-MEMBERS, STATUS = 0, UPDATES  # first places in `args`
-BY = 0  # in `reals`
+MEMBERS, STATUS = 0, UPDATES  # first places of the news in `args`
+BY = 0  # first place in `reals` of the members that suspect
 _NEWS_ARGS = {"news of[k]": MEMBERS, "status[k]": STATUS}
 _NEWS_REALS = {"suspected by[k]": BY}
 INCARNATION = 0  # place in `args` of a SUSPICION
@@ -83,10 +83,10 @@ LIFEGUARD_OPTIONS: dict[str, Option] = SWIM_OPTIONS | {
         8, "highest local health score. A node waits longer by the factor score + 1", 0, 100
     ),
     "suspicion_most": Option(
-        6.0, 1.0, 1000.0, "factor of that time while no other member suspects the member"
+        6.0, 1.0, 1000.0, "factor of the suspicion time while only one member suspects"
     ),
     "confirmations": count(
-        3, "number of other members that must suspect a member for the shortest such time", 1, 3
+        3, "number of further members that suspect for the shortest suspicion time", 1, 3
     ),
 }  # fmt: skip
 

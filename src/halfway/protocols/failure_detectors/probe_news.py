@@ -1,4 +1,6 @@
-"""News of members in the probes of SWIM [SWIM §4.1]: what to write into a record, how often."""
+"""The news of members in the probes of SWIM [SWIM §4.1]: which news a record carries, and how often
+a node sends it.
+"""
 
 import numpy as np
 
@@ -39,8 +41,8 @@ def _write_place(state, i, o, used, place):
 
 @inlined
 def _least_sent(state, i, most):
-    """Return the place of the news that row i sent least often; NO_PLACE if all were sent `most`
-    times.
+    """Return the place of the member whose news row i sent least often; NO_PLACE if row i sent all
+    news `most` times.
     """
     found, least = NO_PLACE, most
     for k in range(state.members.known[i]):
@@ -53,12 +55,13 @@ def _least_sent(state, i, most):
 
 @apart
 def write_news(state, rules, i, o, about):
-    """Write row i's least sent news of members into a probe's record.
+    """Write the news of members that row i sent least often into the record of a probe.
 
-    about: place of the member that receives the record, or NO_PLACE. Its suspicion comes first, so
-    that it refutes it soon: [Lifeguard §IV.C] the buddy system, and here for a dead member as well.
-    We fill free places with members from a random one on, because news that a node missed, and
-    members that joined before it, would remain unknown where not all are neighbours.
+    about: place of the member that receives the record, or NO_PLACE. A suspicion of the receiver
+    comes first, so that the receiver refutes it soon: [Lifeguard §IV.C] the buddy system. Here the
+    news of a dead receiver comes first as well. We fill free places with members, starting at a
+    random member. Otherwise a node that is not a neighbour of all would never learn of missed news,
+    or of members that joined before it.
     """
     own, used, most = state.own[i], 0, most_sent(state, rules, i)
     for k in range(UPDATES):
@@ -85,7 +88,7 @@ def write_news(state, rules, i, o, about):
         if used == UPDATES:
             break
         turn = (turn + 1) % (count + 1)
-        if turn == count:  # the node itself has a turn among the members
+        if turn == count:  # the node itself also has a turn
             used = _write(o, used, state.node_id[i], np.int64(own.incarnation), ALIVE, NONE)
             continue
         place = np.int64(state.members.place[i, turn])
@@ -95,9 +98,11 @@ def write_news(state, rules, i, o, about):
 
 @apart
 def read_news(state, rules, neighbourhood, i, message, now, out):
-    """Learn at row i from the news in a probe's record; its sender is a member and a neighbour.
+    """Learn at row i the news in the record of a probe; the sender of the record is a member and a
+    neighbour.
 
-    We watch the sender although its hello may be late, because it may die before the next period.
+    We watch the sender even before its hello arrives, because the sender may die before the next
+    period.
     """
     alive = MemberNews(message.source, 0, ALIVE, NONE)
     learn(state, rules, neighbourhood, i, alive, now, out)

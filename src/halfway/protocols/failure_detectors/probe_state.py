@@ -1,5 +1,5 @@
-"""The member list of SWIM and Lifeguard: status, incarnation and suspicion of each member, and how
-news changes the list.
+"""The member list of SWIM and Lifeguard: the status, incarnation and suspicion of each member, and
+the rules by which news changes the list.
 """
 
 import math
@@ -34,17 +34,17 @@ from halfway.protocols.failure_detectors.reports import SUSPECTED, TRUSTED, repo
 # What a node knows of another member.
 PROBED = np.dtype(
     [
-        ("suspected_at", "<f8"),  # own clock (seconds)
-        ("deadline", "<f8"),  # own clock when a suspected member counts as dead
+        ("suspected_at", "<f8"),  # when the suspicion began, by the node's own clock (s)
+        ("deadline", "<f8"),  # when a suspected member counts as dead (s)
         ("node_id", "<i4"),
         ("incarnation", "<i4"),
-        ("sent", "<i4"),  # how often the node sent the newest news of it
-        ("record", "<i4"),  # number of the last record with news of it
-        ("by", "<i4", (4,)),  # the members that suspect it, by[:1 + confirmations]
+        ("sent", "<i4"),  # how often the node sent the newest news of the member
+        ("record", "<i4"),  # number of the last record with news of the member
+        ("by", "<i4", (4,)),  # members that suspect this member, by[:1 + confirmations]
         ("status", "u1"),  # ALIVE, SUSPECT or DEAD
-        ("is_watched", "u1"),  # the node probes it
+        ("is_watched", "u1"),  # 1: the node probes the member
         ("confirmations", "u1"),
-        ("is_new", "u1"),  # no news of it came yet
+        ("is_new", "u1"),  # 1: no news of the member came yet
         ("room", "<i4"),
     ]
 )
@@ -52,24 +52,26 @@ PROBED = np.dtype(
 OWN = np.dtype(
     [
         ("incarnation", "<i4"),
-        ("sent", "<i4"),  # how often it sent the newest news of itself
-        ("record", "<i4"),  # number of its last record with news
-        ("ordered", "<i4"),  # places in its order of probes
-        ("turn", "<i4"),  # the next one in that order
+        ("sent", "<i4"),  # how often the node sent the newest news of itself
+        ("record", "<i4"),  # number of the node's last record with news
+        ("ordered", "<i4"),  # length of the node's order of probes
+        ("turn", "<i4"),  # the next index in that order
         ("dead", "<i4"),  # watched members that were dead when the order was drawn
-        ("sequence", "<i4"),  # of its last probe
-        ("place", "<i4"),  # of the member that it probes; -1: none
+        ("sequence", "<i4"),  # number of the node's last probe
+        ("place", "<i4"),  # place of the member under probe; -1: none
         ("is_acked", "<i4"),
-        ("nacks", "<i4"),  # missing answers of proxies
+        ("nacks", "<i4"),  # answers of proxies that are missing
         ("health", "<i4"),  # local health score [Lifeguard §IV.A]; 0: healthy
-        ("relayed", "<i4"),  # acknowledgements that it relayed
+        ("relayed", "<i4"),  # acknowledgements that the node relayed
     ]
 )
-RELAYED = 16  # of the newest relayed acknowledgements, a node knows the requesters
+RELAYED = 16  # newest relayed acknowledgements whose requesters a node knows
 
 
 class MemberNews(NamedTuple):
-    """News of a member in a probe's record, or of a probe that it did not acknowledge."""
+    """The news of a member in the record of a probe, or of a member that did not acknowledge a
+    probe.
+    """
 
     member: np.integer[Any] | int  # node id
     incarnation: np.integer[Any] | int
@@ -78,7 +80,7 @@ class MemberNews(NamedTuple):
 
 
 class Probes(NamedTuple):
-    """The member list and the probe of each node of SWIM or Lifeguard."""
+    """The member lists and the probes of nodes of SWIM or Lifeguard."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n]
@@ -103,7 +105,7 @@ def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
 
 @inlined
 def magnitude(state, i):
-    """Return log10 of the size of row i's member list plus two; at least 1."""
+    """Return log10 of the size of row i's member list plus two, but at least 1."""
     return max(math.log10(state.members.known[i] + 2.0), 1.0)
 
 
@@ -115,11 +117,11 @@ def most_sent(state, rules, i):
 
 @inlined
 def suspicion_time(state, rules, i, confirmations):
-    """Return how long row i suspects a member before it counts as dead, in whole clock ticks
-    (seconds).
+    """Return the seconds for which row i suspects a member before the member counts as dead, in
+    whole clock ticks.
 
-    [Lifeguard §IV.B] With c confirmations of the K that it needs at most, the time is
-    max - (max - min) log(c + 1) / log(K + 1). Without them it is the least time, as in SWIM.
+    [Lifeguard §IV.B] With c of K confirmations, the time is max - (max - min) log(c + 1) / log(K +
+    1). For K = 0 the time is the least time, as in SWIM.
     """
     least = rules.suspicion_factor * magnitude(state, i) * rules.period_s
     if rules.confirmations > 0:
@@ -130,18 +132,18 @@ def suspicion_time(state, rules, i, confirmations):
 
 @inlined
 def change_health(own, rules, by):
-    """Add to a node's local health score in the member list [Lifeguard §IV.A], within 0 and its
-    limit.
+    """Add a number to the local health score of a node [Lifeguard §IV.A]; the score stays between 0
+    and its limit.
     """
     own.health = min(max(own.health + by, 0), rules.health_limit)
 
 
 @inlined
 def _place_for(state, i, member):
-    """Return a place for a new member in row i's list, or NO_PLACE if it is full.
+    """Return a place for a new member in the member list of row i, or NO_PLACE if the list is full.
 
-    A dead member gives way to it. The place enters the order of probes at a random turn [SWIM
-    §4.3].
+    The new member takes the place of a dead member. The place enters the order of probes at a
+    random turn [SWIM §4.3].
     """
     index, entry, own = state.members, state.entry, state.own[i]
     if index.known[i] == index.place.shape[1]:
@@ -170,7 +172,7 @@ def _place_for(state, i, member):
 
 @inlined
 def _start_suspicion(state, rules, i, known, now, out):
-    """Start row i's timer of a suspected member, for the rest of the suspicion time."""
+    """Start the timer of a suspected member at row i, for the rest of the time of suspicion."""
     total = suspicion_time(state, rules, i, known.confirmations)
     known.deadline = known.suspected_at + total
     o = emit(out, SUSPICION, max(known.deadline - now, 0.0), state.node_id[i])
@@ -180,8 +182,8 @@ def _start_suspicion(state, rules, i, known, now, out):
 
 @inlined
 def _confirm(state, rules, i, known, by, now, out):
-    """Note at row i one more source of a suspicion [Lifeguard §IV.B], which makes the suspicion
-    news again.
+    """Note at row i one more member that suspects the same member [Lifeguard §IV.B]; row i sends
+    the suspicion as news again.
     """
     if known.confirmations >= rules.confirmations or by == NONE:
         return
@@ -196,10 +198,10 @@ def _confirm(state, rules, i, known, by, now, out):
 
 @inlined
 def _learn_of_itself(state, rules, i, incarnation, status):
-    """Refute at row i a suspicion of this node itself [SWIM §4.2], by a later incarnation."""
+    """Refute at row i a suspicion of the node itself [SWIM §4.2], by a later incarnation."""
     own = state.own[i]
     if status == ALIVE:
-        own.incarnation = max(own.incarnation, incarnation)  # of a memory that it lost
+        own.incarnation = max(own.incarnation, incarnation)  # of a memory that the node lost
     elif incarnation >= own.incarnation:
         own.incarnation = min(incarnation + 1, MOST_INCARNATION)
         own.sent = 0
@@ -208,7 +210,7 @@ def _learn_of_itself(state, rules, i, incarnation, status):
 
 @apart
 def learn(state, rules, neighbourhood, i, news, now, out):
-    """Update row i's member list by `MemberNews`; older news has no effect.
+    """Update the member list of row i by `MemberNews`; older news has no effect.
 
     A later incarnation overrides an earlier one; in one
     incarnation, DEAD overrides SUSPECT, and SUSPECT overrides ALIVE [SWIM §4.2]. We let a later
@@ -241,6 +243,6 @@ def learn(state, rules, neighbourhood, i, news, now, out):
         known.by[0] = news.by
         _start_suspicion(state, rules, i, known, now, out)
     elif status == ALIVE and place_of(neighbourhood, i, member) < 0:
-        known.is_watched = 0  # it is alive elsewhere, where others probe it
+        known.is_watched = 0  # the member is alive elsewhere, where other nodes probe it
     if was_trusted != (status != DEAD):
         report(SUSPECTED if was_trusted else TRUSTED, member, out)

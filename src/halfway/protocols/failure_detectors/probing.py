@@ -1,8 +1,8 @@
 """The probes of SWIM and Lifeguard: a direct ping in each period, then pings through proxies.
 
 [SWIM §3.1] In each period, a node pings the next member of a random order. Without an
-acknowledgement it asks other members to ping it. Without any until the period ends, the node
-suspects the member.
+acknowledgement in time, the node asks other members to ping this member. Without any
+acknowledgement at the end of the period, the node suspects the member.
 """
 
 from typing import Protocol
@@ -41,14 +41,14 @@ from halfway.protocols.failure_detectors.probe_state import (
     learn,
 )
 
-NEIGHBOUR_HOPS = 2  # a proxy is a neighbour that reported the member as its own neighbour
+NEIGHBOUR_HOPS = 2  # a proxy reported that the member is its own neighbour
 MOST_BESIDE = 0  # every record is for one neighbour
 _NUMBERS = 0x7FFFFFFF  # sequence numbers are counted modulo this
-_NACK_SHARE = 0.8  # of the acknowledgement timeout, after which a proxy says that none came
+_NACK_SHARE = 0.8  # share of the acknowledgement timeout, then a proxy sends NACK
 
 
 class ProbingState(Protocol):
-    """The state of a failure detector that probes."""
+    """The state of a failure detector that probes its members."""
 
     @property
     def probes(self) -> Probes:
@@ -58,14 +58,15 @@ class ProbingState(Protocol):
 
 def most_emissions(state: ProbingState, rules: Rules) -> int:
     """Return the most records that one call of the handler of SWIM or Lifeguard emits."""
-    # At a start a timer for each suspected member; in a period a report for each new neighbour.
+    # At a start, a node emits a timer for each suspected member. In a period, it emits a report for
+    # each new neighbour.
     members = int(state.probes.entry.shape[1])
     return members + 2 * (UPDATES + 1) + rules.proxies + 4
 
 
 @inlined
 def send_probe(state, rules, i, kind, towards, target, sequence, out):
-    """Send a record of a probe to a neighbour (id), with news of members."""
+    """Send a neighbour (given by its id) a record of a probe with news of members."""
     o = emit(out, kind, 0.0, towards)
     o.target = target
     o.sequence = sequence
@@ -74,7 +75,9 @@ def send_probe(state, rules, i, kind, towards, target, sequence, out):
 
 @inlined
 def _note_neighbours(state, rules, neighbourhood, i, now, out):
-    """Enter every neighbour of row i into the row's member list, to probe this neighbour."""
+    """Enter every neighbour of row i into its member list, so that row i probes these
+    neighbours.
+    """
     for e in range(neighbourhood.first[i], neighbourhood.last[i]):
         member = neighbourhood.who[e]
         learn(state, rules, neighbourhood, i, MemberNews(member, 0, ALIVE, NONE), now, out)
@@ -102,8 +105,8 @@ def _draw_order(state, i):
 def _next_place(state, neighbourhood, i):
     """Return the place of the member that row i probes next, or NO_PLACE if the list is empty.
 
-    We probe one dead neighbour in a round of the order, because a neighbour that a partition
-    separated has to learn that it is counted as dead.
+    We probe one dead neighbour in each round of the order, because a neighbour behind a former
+    partition must learn that it counts as dead.
     """
     own = state.own[i]
     for _ in range(2 * own.ordered):
@@ -125,7 +128,7 @@ def _next_place(state, neighbourhood, i):
 
 @inlined
 def _end_probe(state, rules, neighbourhood, i, now, out):
-    """End row i's probe: suspect the member if it did not acknowledge."""
+    """End the probe of row i: suspect the member if it did not acknowledge."""
     own = state.own[i]
     if own.place == NONE:
         return
@@ -161,8 +164,8 @@ def begin_period(state, rules, neighbourhood, i, now, out):
 
 @inlined
 def _is_proxy(state, neighbourhood, i, e, member):
-    """Return whether neighbour e of row i can ping a member by proxy: the member is its neighbour,
-    and row i does not count it as dead.
+    """Return whether neighbour e of row i can ping a member by proxy: neighbour e has the member as
+    a neighbour, and row i does not count e as dead.
     """
     proxy, row = neighbourhood.who[e], neighbourhood.place[e]
     if proxy == member or row < 0 or place_of(neighbourhood, row, member) < 0:
@@ -197,8 +200,8 @@ def _key(requester, sequence):
 
 @inlined
 def _acknowledged(state, rules, neighbourhood, i, message, out):
-    """Note at row i the acknowledgement of a ping, or relay it to the node that asked for
-    the ping.
+    """Note at row i the acknowledgement of its ping, or relay the acknowledgement to the node that
+    requested the ping.
     """
     own = state.own[i]
     if message.target != state.node_id[i]:
@@ -211,7 +214,7 @@ def _acknowledged(state, rules, neighbourhood, i, message, out):
         own.is_acked = 1
         known = state.entry[i, own.place]
         if message.source != known.node_id and place_of(neighbourhood, i, known.node_id) < 0:
-            known.is_watched = 0  # the proxy watches it
+            known.is_watched = 0  # the proxy watches the member
 
 
 @inlined
@@ -229,7 +232,7 @@ def _ping_for(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def _nack(state, neighbourhood, i, message, out):
-    """Report to the node that asked for a ping that no acknowledgement came [Lifeguard §IV.A]."""
+    """Report to the node that requested a ping that no acknowledgement came [Lifeguard §IV.A]."""
     key = _key(message.target, message.sequence)
     for k in range(RELAYED):
         if state.relayed[i, k] == key:
@@ -241,7 +244,9 @@ def _nack(state, neighbourhood, i, message, out):
 
 @inlined
 def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
-    """End a suspicion that row i's member did not refute in time: it counts as dead [SWIM §4.2]."""
+    """End a suspicion at row i that the member did not refute in time: the member counts as dead
+    [SWIM §4.2].
+    """
     place = find_member(state.members, state.entry, i, message.target)
     if place == NO_PLACE:
         return
@@ -254,8 +259,8 @@ def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
 
 @apart
 def start(state, rules, i, now, out):
-    """Start row i's probes, and the timers of its suspicions, which ended when the node
-    went down.
+    """Start the probes of row i, and the timers of its suspicions, because a crash ended all
+    timers.
     """
     own = state.own[i]
     own.place = NONE

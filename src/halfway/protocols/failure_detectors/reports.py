@@ -24,6 +24,8 @@ TRUSTED = KINDS.report(
 
 @inlined
 def report(kind, member, out):
-    """Report to the application of a failure detector: SUSPECTED or TRUSTED of a member (id)."""
+    """Report SUSPECTED or TRUSTED of a member (given by its id) to the application of a failure
+    detector.
+    """
     o = emit(out, kind, 0.0, APP)
     o.target = member

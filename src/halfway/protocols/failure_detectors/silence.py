@@ -1,9 +1,11 @@
-"""Suspicion by silence: a node suspects a member whose counter has not grown for too long.
+"""Suspicion by silence: a node suspects a member whose heartbeat counter has not grown for too
+long.
 
-Heartbeats and gossiped counters share it. The time-out is fixed, or follows from the times between
-the last counters, after Hayashibara, Défago, Yared & Katayama 2004, "The φ accrual failure
-detector", §IV: with P_later(t) = 1 - F(t) of a normal distribution F, φ(t) = -log10(P_later(t)). A
-node suspects at φ > Φ, which is t > mean + z · deviation with the quantile z of 1 - 10^-Φ.
+The detectors with heartbeats and with gossip counters share this module. The time-out is fixed, or
+follows from the times between the last counters, after Hayashibara, Défago, Yared & Katayama 2004,
+"The φ accrual failure detector", §IV: with P_later(t) = 1 - F(t) of a normal distribution F, φ(t) =
+-log10(P_later(t)). A node suspects a member if φ > Φ. This means t > mean + z · deviation, where z
+is the quantile of 1 - 10^-Φ.
 """
 
 from collections.abc import Mapping
@@ -28,17 +30,17 @@ from halfway.protocols.failure_detectors.reports import SUSPECTED, TRUSTED, repo
 # What a node knows of a member.
 HEARD = np.dtype(
     [
-        ("heard_at", "<f8"),  # own clock when its counter last grew (seconds)
-        ("sum_s", "<f8"),  # of the last times between two counters
-        ("squares", "<f8"),  # the sum of their squares (s²)
-        ("intervals", "<i8"),  # how many such times there were
+        ("heard_at", "<f8"),  # when the counter last grew, by the node's own clock (s)
+        ("sum_s", "<f8"),  # sum of the last times between two counters (s)
+        ("squares", "<f8"),  # sum of the squares of these times (s²)
+        ("intervals", "<i8"),  # number of these times
         ("node_id", "<i4"),
-        ("epoch", "<u4"),  # its incarnation: its counter begins again when it loses its memory
+        ("epoch", "<u4"),  # the member's incarnation; a new one starts a new counter
         ("counter", "<i4"),
         ("is_suspected", "<u4"),
     ]
 )
-_FEW = 4  # times between counters from which φ counts; before, the fixed time-out does
+_FEW = 4  # least number of times between counters for φ; with fewer, the time-out is fixed
 
 OPTIONS: dict[str, Option] = {
     "members": count(1024, "number of members that a node has room for", 1, 65_536),
@@ -54,12 +56,14 @@ class Silence(NamedTuple):
     """The parameters of suspicion by silence, equal on every node."""
 
     timeout_s: float
-    deviations: float  # z of φ's threshold; 0: the time-out is fixed
+    deviations: float  # quantile z for the threshold of φ; 0: the time-out is fixed
     least_deviation_s: float
 
 
 class HeardMembers(NamedTuple):
-    """The members that each node has heard of: their counters, and the times between them."""
+    """The members that each node has heard of, with their counters and the times between
+    counters.
+    """
 
     members: MemberIndex
     entry: npt.NDArray[np.void]  # [n, limit] HEARD, as a record array
@@ -67,11 +71,12 @@ class HeardMembers(NamedTuple):
 
 
 def silence(timeout_s: float, phi: float, least_deviation_s: float) -> Silence:
-    """Return the parameters of suspicion by silence: a time-out, or φ if its threshold `phi` is
-    above 0.
+    """Return the parameters of suspicion by silence: a fixed time-out, or φ if the threshold `phi`
+    is above 0.
     """
     deviations = -NormalDist().inv_cdf(10.0**-phi) if phi > 0.0 else 0.0
-    # Below 0.3, the quantile is below the mean. A detector that accurate suspects at the mean.
+    # For a threshold below 0.3, the quantile is below the mean. Such a detector suspects at the
+    # mean.
     return Silence(timeout_s, max(deviations, 1e-9) if phi > 0.0 else 0.0, least_deviation_s)
 
 
@@ -82,9 +87,10 @@ def silence_of(values: Mapping[str, Value]) -> Silence:
 
 
 def nothing_heard(n: int, limit: int, intervals: int = 0) -> HeardMembers:
-    """Return empty tables of n nodes for suspicion by silence: no member was heard.
+    """Return empty tables of n nodes for suspicion by silence, in which no node has heard a member.
 
-    limit: members that a node has room for. intervals: times between counters to keep, for φ.
+    limit: number of members that a node has room for. intervals: number of times between counters
+    that a node keeps, for φ.
     """
     entry = np.zeros((n, limit), HEARD)
     return HeardMembers(
@@ -106,7 +112,9 @@ def timeout_of(heard, rules, i, place):
 
 @inlined
 def _note_interval(heard, i, place, passed_s):
-    """Enter the time between two counters of a member into its window, over the oldest entry."""
+    """Write the time between two counters of a member over the oldest entry in the window of this
+    member.
+    """
     window = heard.interval.shape[2]
     if window == 0:
         return
@@ -124,7 +132,8 @@ def _place_for(heard, i, member, now):
     """Return a place for a newly heard member in the table of counters at row i, or NO_PLACE if the
     table is full.
 
-    The suspected member that was silent for the longest time gives way to it.
+    In a full table, the new member takes the place of the suspected member with the longest
+    silence.
     """
     index, entry = heard.members, heard.entry
     if index.known[i] == index.place.shape[1]:
@@ -140,8 +149,8 @@ def _place_for(heard, i, member, now):
 
 @apart
 def note_counter(heard, i, member, epoch, counter, now, out):
-    """Enter a member's counter at row i; return whether it grew, which shows that the member is
-    alive.
+    """Enter the heartbeat counter of a member at row i; return whether the counter grew, which
+    shows that the member is alive. now: time on the node's own clock, in seconds.
 
     now: own clock in seconds.
     """
@@ -174,7 +183,9 @@ def note_counter(heard, i, member, epoch, counter, now, out):
 
 @apart
 def suspect_silent(heard, rules, i, now, out):
-    """Suspect at row i each member that was silent for too long. now: own clock in seconds."""
+    """Suspect at row i each member that was silent for too long. now: time on the node's own clock,
+    in seconds.
+    """
     for k in range(heard.members.known[i]):
         place = np.int64(heard.members.place[i, k])
         known = heard.entry[i, place]
@@ -186,6 +197,6 @@ def suspect_silent(heard, rules, i, now, out):
 
 @apart
 def hear_all_again(heard, i, now):
-    """Reset the silence of all members at row i, whose node was down and could hear none."""
+    """Reset the silence of all members at row i, because the node was down and heard no member."""
     for k in range(heard.members.known[i]):
         heard.entry[i, heard.members.place[i, k]].heard_at = now

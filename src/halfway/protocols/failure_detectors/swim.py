@@ -2,7 +2,7 @@
 
 After Das, Gupta & Motivala 2002, "SWIM: scalable weakly-consistent infection-style process group
 membership protocol": probes by proxies (§3.1), dissemination (§4.1), suspicion (§4.2), and a random
-order of probes (§4.3). `probe_messages` says what differs in a multi-hop network.
+order of probes (§4.3). `probe_messages` describes the differences in a multi-hop network.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ NEIGHBOUR_HOPS, MOST_BESIDE = probing.NEIGHBOUR_HOPS, probing.MOST_BESIDE
 
 
 class SwimState(NamedTuple):
-    """The state of a node of SWIM: its probes."""
+    """The state of nodes of SWIM: their probes."""
 
     probes: Probes
 

@@ -1,9 +1,10 @@
-"""Bridges of GeoRendezvous: nodes that act as members of empty cells, to join components of cells.
+"""The bridges of GeoRendezvous: nodes that act as members of empty cells, to join separate
+components of cells.
 
-Cell Hash Routing links touching cells only [geo §2.1]. So two linked nodes can be in components of
-cells that no message joins. The members of a component agree on a label: the lowest node id. Two
-nodes that hear each other under different labels both become members of the empty cells between
-their cells: [geo §2.1] "nodes do not need to have a precise notion of location".
+Cell Hash Routing links touching cells only [geo §2.1]. So two linked nodes may be in components of
+cells between which no message travels. The members of a component agree on a label: the lowest node
+id. If two nodes with different labels hear each other, both become members of the empty cells
+between their cells: [geo §2.1] "nodes do not need to have a precise notion of location".
 """
 
 import numpy as np
@@ -24,11 +25,11 @@ from halfway.protocols.georendezvous.state import (
     UNKNOWN,
 )
 
-_FARTHEST = 7  # cells, along each axis, of a bridge from its node
-_REVIEWS = 2  # in which a bridge is needed before its node is a member, or unneeded before it ends
-_AGREED = 2  # of `needed`: the node at the other end lists the bridge too
+_FARTHEST = 7  # largest distance of a bridge from its node, in cells along each axis
+_REVIEWS = 2  # reviews with need before the node is a member; without need until the end
+_AGREED = 2  # value of `needed`: the node at the other end lists the bridge too
 _SLOT = 16  # positions along an axis in a packed bridge
-_LISTED = 6  # bridges in one record
+_LISTED = 6  # most bridges in one record
 FOREVER = 1e300
 
 
@@ -57,15 +58,17 @@ def is_over_bridge(state, i):
 
 @apart
 def act_in(state, i, x, y):
-    """Let a bridge node act in a cell that it is a member of. The caller restores `cell`."""
+    """Let a bridge node act in one of the cells of which it is a member. The caller restores
+    `cell`.
+    """
     if place_of(state, i, x, y, MEMBER) != NO_PLACE:
         state.cell[i, 0], state.cell[i, 1] = x, y
 
 
 @apart
 def hear_label(state, rules, i, root, sequence, now):
-    """Take the label of a touching cell if it is lower or renewed; return whether it is new to this
-    component of cells.
+    """Take the label that a neighbour sent if it is lower or renewed; return whether the label is
+    new to this component of cells.
     """
     label = state.label
     stale = root == label.lost_root[i] and sequence <= label.lost_sequence[i]
@@ -81,7 +84,9 @@ def hear_label(state, rules, i, root, sequence, now):
 
 @apart
 def renew_label(state, rules, i, now):
-    """Renew the label at a component's root; elsewhere drop a label whose root is gone."""
+    """Renew the label at the root of a component of cells; at another node, drop the label if its
+    root is gone.
+    """
     label, me = state.label, state.node_id[i]
     if label.root[i] != me and label.until[i] <= now:
         label.lost_root[i], label.lost_sequence[i] = label.root[i], label.sequence[i]
@@ -94,13 +99,13 @@ def renew_label(state, rules, i, now):
 
 @apart
 def reset_label(state, i):
-    """Make a node the root of its own component of cells, as after its start."""
+    """Make a node the root of a component of cells with itself alone, as after its start."""
     state.label.root[i], state.label.sequence[i] = state.node_id[i], state.label.own[i]
 
 
 @apart
 def announce_label(state, i, out):
-    """Send a beacon with the label of the component of cells."""
+    """Send a beacon with the label of this node's component of cells."""
     o = emit(out, messages.LABELLED_HELLO, 0.0, EVERYONE)
     o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
     o.args[messages.LINKS] = neighbours.direct_mask(state, i)
@@ -110,7 +115,7 @@ def announce_label(state, i, out):
 
 @apart
 def announce_bridges(state, i, towards, out):
-    """Send the list of a node's bridges, in several records if needed."""
+    """Send the list of a node's bridges between cells, in several records if needed."""
     bridges = state.bridges
     listed = _LISTED
     own_x, own_y = state.own_cell[i, 0], state.own_cell[i, 1]
@@ -133,7 +138,7 @@ def announce_bridges(state, i, towards, out):
 
 @inlined
 def unpacked(x, y, bridge):
-    """Unpack a bridge of a node in cell (x, y) from a record: column, row, links, and status."""
+    """Unpack a bridge in a record from a node in cell (x, y): column, row, links and status."""
     where = bridge % _SLOT**2
     links, status = (bridge // _SLOT**2) % 256, bridge // (_SLOT**2 * 256)
     to_x, to_y = x + where % _SLOT - _SLOT // 2, y + where // _SLOT - _SLOT // 2
@@ -142,8 +147,11 @@ def unpacked(x, y, bridge):
 
 @inlined
 def between(ax, ay, bx, by, step, steps):
-    """Return a cell on the line between two cells that a bridge joins; both ends get the same."""
-    # Rounds half a cell up from the end that comes first, whichever end asks.
+    """Return a cell on the line between two cells that a bridge joins; both ends compute the same
+    cell.
+    """
+    # Half a cell is rounded up from the end that comes first in the order, whichever end computes
+    # the cell.
     if ax > bx or (ax == bx and ay > by):
         ax, ay, bx, by, step = bx, by, ax, ay, steps - step
     return (
@@ -156,7 +164,7 @@ def between(ax, ay, bx, by, step, steps):
 def review(state, i):
     """Review a node's bridges: mark the needed ones, begin new ones, count reviews without need.
 
-    The caller makes members of the bridges that are needed for long enough, and ends the others.
+    The caller turns bridges with lasting need into memberships, and ends bridges without need.
     """
     neighbours, bridges = state.neighbours, state.bridges
     own_x, own_y = state.own_cell[i, 0], state.own_cell[i, 1]
@@ -189,7 +197,8 @@ def need(state, i, far, x, y):
     """Mark the bridge into a cell as needed, and begin it unless the cell has a node.
 
     far: the place of the neighbour at the other end. If only this end hears a node in the cell,
-    that node and the other end would be two groups of one cell. So both ends must list the bridge.
+    that node and the other end would form two separate groups in one cell. So both ends must list
+    the bridge.
     """
     table, bridges = state.neighbours, state.bridges
     for s in range(table.node_id.shape[1]):
@@ -222,13 +231,15 @@ def is_due(state, i, b):
 
 @inlined
 def has_ended(state, i, b):
-    """Return whether a bridge was not needed for so many reviews that it ends."""
+    """Return whether a bridge ends because it was not needed in several reviews."""
     return state.bridges.status[i, b] != FREE and state.bridges.reviews[i, b] == 0
 
 
 @apart
 def know_itself(state, i):
-    """Enter a bridge node into its own neighbour table, once for each of its cells."""
+    """Enter a bridge node into its own neighbour table, once for each cell of which it is a
+    member.
+    """
     me, bridges = state.node_id[i], state.bridges
     neighbours.forget_neighbour(state, i, me)
     if neighbours.first_bridge(state, i) == NO_PLACE:
@@ -243,7 +254,7 @@ def know_itself(state, i):
 
 @apart
 def is_nearest(state, rules, i, topic, point):
-    """Return whether a bridge node acts in the cell, among its cells, that is closest to a
+    """Return whether, among all cells of a bridge node, the cell in which it acts is closest to a
     rendezvous point.
     """
     x, y = state.cell[i, 0], state.cell[i, 1]
@@ -255,7 +266,7 @@ def is_nearest(state, rules, i, topic, point):
 
 @apart
 def act_nearest(state, rules, i, topic, point):
-    """Let a bridge node act in the cell, among its cells, that is closest to a rendezvous point."""
+    """Let a bridge node act in the cell of its own that is closest to a rendezvous point."""
     bridges = state.bridges
     act_at_home(state, i)
     if bridges.status.shape[1] == 0:

@@ -1,9 +1,9 @@
 """The geometry of square cells in Cell Hash Routing: cell of a position, point of a key, next cell.
 
-Cell Hash Routing [geo §2.1] sees only cells: a populated cell is one virtual node in its centre,
-linked to the populated ones among its eight neighbours. Cells are pairs of integers, so distances
-between centres are compared exactly, on squares. Directions are numbered counterclockwise from
-east; a node's knowledge of its surroundings is one byte, bit p set if the cell that way is
+Cell Hash Routing [geo §2.1] sees only cells. A populated cell is one virtual node at its centre,
+with links to the populated cells among its eight neighbours. Cells are pairs of integers, so
+distances between centres are compared exactly, on squares. Directions are numbered counterclockwise
+from east. A node stores its surroundings in one byte: bit p is set if the cell in direction p is
 populated.
 """
 
@@ -12,8 +12,8 @@ import numpy as np
 from halfway.core.compiled import inlined
 from halfway.core.prng import advanced, mixed, seeded, uniform
 
-# Cells this wide, in radii: 1 / (2 sqrt 2), rounded down. Nodes of cells that touch, even at a
-# corner, are then always within reach of each other.
+# The side of a cell in radii: 1 / (2 sqrt 2), rounded down. Then any two nodes in touching cells,
+# even if only the corners touch, are within reach of each other.
 CELL_SIDE_RADII = 0.35355339059327
 
 STAY = 8  # greedy mode: no neighbour is closer
@@ -26,7 +26,7 @@ _UP = np.array([0, 1, 1, 1, 0, -1, -1, -1], np.int64)
 
 @inlined
 def cell_of(value, low, side):
-    """Return the column of x, or the row of y, in square cells; they are half open."""
+    """Return the column of coordinate x, or the row of y, in a grid of half-open square cells."""
     return np.int64(np.floor((value - low) / side))
 
 
@@ -99,8 +99,8 @@ def octant(across, up):
 
 @inlined
 def next_counterclockwise(mask, direction):
-    """Return the next populated direction counterclockwise from a given one, which itself comes
-    last.
+    """Return the next populated direction counterclockwise from a direction in the grid of cells;
+    this direction itself comes last.
     """
     for turn in range(1, 9):
         onto = (direction + turn) & 7
@@ -111,12 +111,12 @@ def next_counterclockwise(mask, direction):
 
 @inlined
 def decide(mask, x, y, dx, dy, on_perimeter, entry_x, entry_y, first, back):
-    """Decide the direction of a message for cell d at cell (x, y): the whole rule of Cell Hash
-    Routing.
+    """Decide the direction of a message for cell d at cell (x, y), by the complete rule of Cell
+    Hash Routing.
 
-    on_perimeter: 1 in perimeter mode, which the message entered at (entry_x, entry_y) by leaving in
-    direction `first`; back: the direction it came from. Returns (direction or HOME, on_perimeter,
-    entry_x, entry_y, first) for the next hop.
+    on_perimeter: 1 in perimeter mode, which the message entered at (entry_x, entry_y) when it left
+    in direction `first`; back: the direction from which the message came. Returns (direction or
+    HOME, on_perimeter, entry_x, entry_y, first) for the next hop.
     """
     # [geo §2.1] "as soon as the message reaches some cell h, such that ||hd|| < ||c3 d||, the
     # message leaves the perimeter mode"
@@ -127,12 +127,14 @@ def decide(mask, x, y, dx, dy, on_perimeter, entry_x, entry_y, first, back):
             else first
         )
         if fresh != first:
-            # A cell next to the entry was populated or emptied during the traversal, whose first
-            # edge would never be met again: restart it. In a static network this does not happen.
+            # A cell next to the entry was populated or emptied during the traversal, and the
+            # message would never meet the first edge again: restart the traversal. In a static
+            # network this does not happen.
             return fresh, 1, x, y, fresh
         direction = next_counterclockwise(mask, back)
-        # We end a traversal on the first directed edge met again, because a traversal passes the
-        # cells that connect two parts of a face more than once before it has seen all of it.
+        # We end a traversal when the message meets its first directed edge again. A traversal may
+        # pass a cell that connects two parts of a face more than once before it has seen the whole
+        # face.
         if direction == STAY or (x == entry_x and y == entry_y and direction == first):
             return HOME, 1, entry_x, entry_y, first
         return direction, 1, entry_x, entry_y, first

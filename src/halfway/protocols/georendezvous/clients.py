@@ -16,12 +16,14 @@ from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 from halfway.protocols.georendezvous.tables import distance_to, is_tried, pruned_place
 
-_NO_POINT = np.int32(255)  # received, but over a detour, which says nothing about its point
+_NO_POINT = np.int32(255)  # the event came over a detour, which shows nothing about its point
 
 
 @inlined
 def next_version(state, i):
-    """Return the ascending version of a GeoRendezvous client's next change of subscriptions."""
+    """Return the version of the next change of subscriptions of a GeoRendezvous client; versions
+    ascend.
+    """
     state.version[i] += 1.0
     return state.version[i]
 
@@ -47,8 +49,8 @@ def subscribe(state, rules, i, topic, version, out):
 
 @apart
 def subscribe_to(state, rules, i, topic, point, version, out):
-    """Subscribe a GeoRendezvous client at one rendezvous point; the version cancels earlier prunes
-    there.
+    """Subscribe a GeoRendezvous client at one rendezvous point; the new version cancels earlier
+    prunes at this point.
     """
     o = point_message(state, rules, i, messages.INTEREST, topic, point, NONE, state.node_id[i], out)
     o.reals[messages.VERSION] = version
@@ -57,8 +59,9 @@ def subscribe_to(state, rules, i, topic, point, version, out):
 
 @apart
 def renew(state, rules, i, version, out):
-    """Renew a GeoRendezvous client's state: [geo §2.2] "periodically repeat their advertisements
-    and subscriptions"."""
+    """Renew the advertisements and subscriptions of a GeoRendezvous client: [geo §2.2]
+    "periodically repeat their advertisements and subscriptions".
+    """
     for topic in range(state.advertised.shape[1]):
         if state.advertised[i, topic] == 1:
             advertise(state, rules, i, np.int32(topic), out)
@@ -82,7 +85,9 @@ def publish(state, rules, i, message, out):
 
 @apart
 def receive(state, rules, i, message, out):
-    """Receive an event at a GeoRendezvous client: deliver its first copy, prune the longer path."""
+    """Receive an event at a GeoRendezvous client: deliver the first copy, and prune the longer
+    path.
+    """
     if state.subscribed[i, message.topic] == 0:
         return
     direct, point = message.reals[messages.DETOUR] == 0.0, message.args[messages.POINT]
@@ -90,7 +95,7 @@ def receive(state, rules, i, message, out):
     is_new = record_if_new(state.seen, i, message)
     place, slot = place_of_event(state.seen, i, message), message.event & (WINDOW - 1)
     if place == NONE:
-        return  # older than the window
+        return  # the event is older than the window
     received = state.received
     if is_new:
         received.point[i, place, slot] = point if direct else _NO_POINT
@@ -112,8 +117,9 @@ def receive(state, rules, i, message, out):
 
 @apart
 def is_shorter(state, rules, i, message, best, fewest):
-    """Return whether a GeoRendezvous client's path is shorter: [geo §2.3] "the shortest number of
-    hops", ties by "distance to the rendezvous point"."""
+    """Return whether one path of an event to a GeoRendezvous client is shorter than another: [geo
+    §2.3] "the shortest number of hops", ties by "distance to the rendezvous point".
+    """
     point, hops = message.args[messages.POINT], message.args[messages.HOPS]
     if hops != fewest:
         return hops < fewest
@@ -124,8 +130,8 @@ def is_shorter(state, rules, i, message, best, fewest):
 
 @apart
 def prefer(state, rules, i, message, winner, loser, out):
-    """Prune the worse rendezvous point of a GeoRendezvous client for a publisher; cancel a prune of
-    the better.
+    """Prune the worse of two rendezvous points of a GeoRendezvous client for a publisher; cancel a
+    prune of the better point.
     """
     now, topic, publisher = message.at, message.topic, message.publisher
     pruned, me = state.pruned, state.node_id[i]

@@ -1,15 +1,15 @@
 """The handler of GeoRendezvous [geo §2]: topics meet at rendezvous points, found by Cell Hash
 Routing.
 
-Publishers advertise to the homes of all points of a topic, subscribers subscribe at the closest
-ones, and each event comes through the point with the fewest hops. All entries are soft state.
+Publishers advertise at the homes of all points of a topic. Subscribers subscribe at the closest
+points. Each event travels through the point with the fewest hops. All entries are soft state.
 
-We let every member of a cell store all of its keys, because a message may reach any of them;
-`replicas` divides them.
-We let a newcomer listen before it becomes a member, and move keys when a cell becomes populated or
-empty, because a home changes then and its subscribers would wait for their next renewal.
-We send WANTED and UNWANTED instead of the subscriber's own messages, which the paper forwards,
-because a publisher needs to know only whether there is a subscriber.
+We let every member of a cell store all keys of the cell, because a message may reach any member.
+The option `replicas` divides the keys between members. We let a newcomer listen before it becomes a
+member. When a cell becomes populated or empty, a home changes, and we move the keys, because
+subscribers would otherwise wait for their next renewal. The paper forwards the messages of
+subscribers to publishers. We send WANTED and UNWANTED instead, because a publisher only needs to
+know whether a subscriber exists.
 """
 
 from halfway.core.compiled import apart
@@ -105,7 +105,7 @@ def most_emissions(state: CellState, rules: Rules) -> int:
     entries = 2 * state.store.shape[1] + state.traversals.shape[1] + state.neighbours.shape[1]
     bridged = 4 * state.bridges.shape[1]
     most = entries + 2 * topics * rules.points + 8 + bridged
-    return int(most if rules.retries == 0 else 2 * most)  # with each, an acknowledgement timer
+    return int(most if rules.retries == 0 else 2 * most)  # each record has an acknowledgement timer
 
 
 def limits(state: CellState, rules: Rules) -> dict[str, int]:
@@ -115,8 +115,8 @@ def limits(state: CellState, rules: Rules) -> dict[str, int]:
 
 @apart
 def pass_to_replica(state, rules, i, message, out):
-    """Pass a message at a GeoRendezvous home to the cell member that stores the key; return whether
-    it went.
+    """Pass a message at a GeoRendezvous home to the cell member that stores the key; return True if
+    another member stores it.
     """
     topic, point = message.topic, message.args[messages.POINT]
     if rules.replicas == ALL or to_client(message.kind):
@@ -146,7 +146,7 @@ def arrived(state, rules, i, message, out):
         forget_home(state, rules, i, topic, point, message.at, out)
         rehome(state, rules, i, topic, point, x, y, message.at, out)
     elif message.target != state.node_id[i]:
-        return  # the client has left; its entries will expire
+        return  # the client has left, and its entries will expire
     elif kind == messages.NOTIFY_CLIENT:
         receive(state, rules, i, message, out)
     elif kind == messages.WANTED:
@@ -157,7 +157,9 @@ def arrived(state, rules, i, message, out):
 
 @apart
 def on_timer(state, rules, neighbourhood, i, message, out):
-    """Handle a timer of GeoRendezvous, from READY to ANNOUNCE, unless it is of an earlier start."""
+    """Handle a timer of GeoRendezvous, from READY to ANNOUNCE, unless an earlier start set the
+    timer.
+    """
     if message.args[messages.INCARNATION] != state.incarnation[i]:
         return
     if message.kind == messages.READY:
@@ -175,8 +177,8 @@ def on_timer(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_command(state, rules, i, message, out):
-    """Handle an application's command at a GeoRendezvous node; a newcomer waits until it is
-    READY.
+    """Handle a command of the application at a GeoRendezvous node; a newcomer handles commands
+    after READY.
     """
     topic = message.topic
     if message.kind == PUBLISH:
@@ -214,7 +216,9 @@ def on_ack_timeout(state, rules, i, message, out):
 
 @apart
 def on_carried(state, rules, i, message, out):
-    """Handle a message that arrived in the cell to which GeoRendezvous routed it."""
+    """Handle a message that has arrived in the cell to which Cell Hash Routing of GeoRendezvous
+    sent it.
+    """
     if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return
     if message.kind == messages.REPLICATE:

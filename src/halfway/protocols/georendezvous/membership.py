@@ -1,8 +1,8 @@
 """Cell membership of GeoRendezvous nodes [geo §2.1]: join, beacons, leave, and transfer of keys.
 
-A newcomer first listens: it sends JOIN, the members answer HERE and send it entries, then it sends
-HELLO. The last member to leave a cell, and the homes next to a cell that is populated, route their
-entries again.
+A newcomer first listens: it sends JOIN, the members answer with HERE and with entries, and then the
+newcomer sends HELLO. The last member that leaves a cell routes the entries again, and so do homes
+next to a newly populated cell.
 """
 
 import numpy as np
@@ -32,20 +32,20 @@ from halfway.protocols.georendezvous.state import (
 )
 from halfway.protocols.reliable_hop import release_all
 
-_ANNOUNCE = 0.02  # beacon intervals, until a new label is announced
+_ANNOUNCE = 0.02  # beacon intervals until a node announces a new label
 
 
 @apart
 def announce(state, i, kind, towards, out):
-    """Announce the membership of a GeoRendezvous node in the cell in which it acts."""
+    """Announce the membership of a GeoRendezvous node in the cell where it acts."""
     o = emit(out, kind, 0.0, towards)
     o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
 
 
 @apart
 def start_timer(state, i, kind, after, out):
-    """Start a membership timer of a GeoRendezvous node; its next start or leave makes the timer
-    void.
+    """Start a membership timer of a GeoRendezvous node; the next start or leave of the node makes
+    this timer void.
     """
     o = emit(out, kind, after, state.node_id[i])
     o.args[messages.INCARNATION] = state.incarnation[i]
@@ -53,7 +53,7 @@ def start_timer(state, i, kind, after, out):
 
 @apart
 def locate(state, rules, neighbourhood, i):
-    """Update the position and the cell of a node with cell membership."""
+    """Update the position of a GeoRendezvous node and the cell at this position."""
     state.position[i, 0], state.position[i, 1] = neighbourhood.x[i], neighbourhood.y[i]
     x, y = tables.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     state.cell[i, 0], state.cell[i, 1] = x, y
@@ -62,14 +62,14 @@ def locate(state, rules, neighbourhood, i):
 
 @apart
 def has_moved(state, rules, neighbourhood, i):
-    """Return whether a node is in another cell than that of its membership."""
+    """Return whether the position of a GeoRendezvous node is outside the cell of its membership."""
     x, y = tables.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     return x != state.cell[i, 0] or y != state.cell[i, 1]
 
 
 @apart
 def start(state, rules, neighbourhood, i, out):
-    """Begin a newcomer's membership: drop all soft state, ask the cell for its members, listen."""
+    """Begin a newcomer's membership of a cell: drop all soft state, ask for members, and listen."""
     state.incarnation[i] += 1
     locate(state, rules, neighbourhood, i)
     for s in range(state.neighbours.node_id.shape[1]):
@@ -80,7 +80,8 @@ def start(state, rules, neighbourhood, i, out):
     state.announcing[i] = 0
     release_all(state.hops, i)
     join(state, rules, i, out)
-    # Spread over the interval, because otherwise all nodes of a network would send at once.
+    # The first beacons are spread over the interval, because otherwise all nodes of a network would
+    # send at once.
     part = 0.5 + 0.5 * uniform(random_bits(state, i))
     start_timer(state, i, messages.BEACON, rules.beacon_interval_s * part, out)
     part = 0.5 + 0.5 * uniform(random_bits(state, i))
@@ -106,7 +107,7 @@ def join(state, rules, i, out):
 
 @apart
 def become_member(state, rules, i, message, out):
-    """Become a member of a cell [geo §2.1]; the first member expects entries in flight."""
+    """Make a newcomer a member of a cell [geo §2.1]; the first one expects entries in flight."""
     state.present[i] = 1
     if neighbours.member(state, i, OWN) == NONE:
         state.fresh_until[i] = message.at + rules.join_listen_s
@@ -124,8 +125,8 @@ def send_hello(state, rules, i, out):
 
 @apart
 def on_neighbour(state, rules, i, message, out):
-    """Handle JOIN, HERE, GONE, BRIDGES or a beacon: update the cell's members, and move entries
-    whose home changes.
+    """Handle JOIN, HERE, GONE, BRIDGES or a beacon: update the members of the cell, and move
+    entries whose home changes.
     """
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
     until = message.at + neighbours.silence_s(rules)
@@ -163,7 +164,7 @@ def greet(state, rules, i, newcomer, x, y, now, out):
 
 @apart
 def share_store(state, rules, i, newcomer, x, y, now, out):
-    """Send a newcomer in cell (x, y) the entries of that cell, if this node is a member."""
+    """Send a newcomer in cell (x, y) the entries of this cell, if row i is a member of the cell."""
     bridges.act_in(state, i, x, y)
     if x == state.cell[i, 0] and y == state.cell[i, 1]:
         send_store(state, rules, i, newcomer, now, out)
@@ -172,7 +173,7 @@ def share_store(state, rules, i, newcomer, x, y, now, out):
 
 @apart
 def on_label(state, rules, i, message, out):
-    """Handle the label in a beacon of a neighbouring cell member: take it if it is lower, and
+    """Handle the label in the beacon of a neighbouring cell member: take a lower label, and
     announce it soon.
     """
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
@@ -191,7 +192,7 @@ def on_label(state, rules, i, message, out):
 
 @apart
 def announce_soon(state, i, out):
-    """Announce the newest label of the component on the timer of a cell member that is present."""
+    """Announce the newest label of the component of cells at the next label timer."""
     state.announcing[i] = 0
     if state.present[i] == 1:
         bridges.announce_label(state, i, out)
@@ -199,8 +200,8 @@ def announce_soon(state, i, out):
 
 @apart
 def on_bridges(state, rules, i, message, out):
-    """Handle a BRIDGES record: enter the node as a member of the empty cells in it, and greet
-    listeners.
+    """Handle a BRIDGES record: enter its sender as a member of the empty cells in the record, and
+    greet listeners.
     """
     now, source = message.at, message.source
     own_x, own_y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
@@ -221,7 +222,7 @@ def on_bridges(state, rules, i, message, out):
 
 @apart
 def on_populated(state, rules, i, x, y, now, out):
-    """Move entries to a cell that has its first member now, from each cell of this node."""
+    """Move entries from each cell of this node to a cell that has its first member now."""
     warned = False
     for b in range(-1, state.bridges.status.shape[1]):
         if state.present[i] == 0 or (b >= 0 and state.bridges.status[i, b] != MEMBER):
@@ -239,7 +240,7 @@ def on_populated(state, rules, i, x, y, now, out):
 
 @apart
 def beacon(state, rules, neighbourhood, i, message, out):
-    """Send a cell member's beacon, expire silent neighbours, and change cells after a move."""
+    """Send the beacon of a cell member, drop silent neighbours, and change cells after a move."""
     if neighbours.expire_neighbours(state, i, message.at):
         transfer(state, rules, i, message.at, out)
     if state.present[i] == 1 and has_moved(state, rules, neighbourhood, i):
@@ -272,8 +273,8 @@ def tend_bridges(state, rules, i, now, out):
 
 @apart
 def begin_bridge(state, rules, i, b, now, out):
-    """Become a member of an empty cell over a bridge; the first member expects entries in
-    flight.
+    """Become a member of an empty cell over a bridge; the first member of the cell expects entries
+    in flight.
     """
     x, y = np.int64(state.bridges.x[i, b]), np.int64(state.bridges.y[i, b])
     state.bridges.status[i, b] = MEMBER
@@ -288,7 +289,7 @@ def begin_bridge(state, rules, i, b, now, out):
 
 @apart
 def end_bridge(state, rules, i, b, now, out):
-    """Leave an empty cell as its bridge ends; the last member routes its entries onwards."""
+    """End a bridge and leave its empty cell; its last member routes the entries onwards."""
     x, y = np.int64(state.bridges.x[i, b]), np.int64(state.bridges.y[i, b])
     was_member = state.bridges.status[i, b] == MEMBER
     bridges.act_in(state, i, x, y)
@@ -305,7 +306,7 @@ def end_bridge(state, rules, i, b, now, out):
 
 @apart
 def leave(state, rules, i, message, out):
-    """Leave a cell; its last member routes the entries to their new homes."""
+    """Leave a cell; the last member of the cell routes the entries to their new homes."""
     for b in range(state.bridges.status.shape[1]):
         if state.bridges.status[i, b] >= LISTENING:
             end_bridge(state, rules, i, b, message.at, out)

@@ -17,37 +17,37 @@ from halfway.core.values.ranges import (
 )
 from halfway.protocols import application, reliable_hop
 
-SUBSCRIBER = "target"  # header field of an INTEREST, a PRUNE and a REPLICATE: whose entry it is
+SUBSCRIBER = "target"  # header field of an INTEREST, PRUNE or REPLICATE: the entry's owner
 # Places in `args` of routed messages:
 GOAL_X, GOAL_Y = 0, 1  # the cell that the message is for
-ENTRY_X, ENTRY_Y = 2, 3  # the cell where it entered perimeter mode
+ENTRY_X, ENTRY_Y = 2, 3  # the cell where the message entered perimeter mode
 POINT = 4  # which of the topic's rendezvous points
 HOPS = 5
-STEP = 6  # the direction from the previous cell to the cell that a member receives it in
+STEP = 6  # the direction from the previous cell to the receiver's cell
 # In `reals`:
 CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
 PREVIOUS = 2  # the cell of the previous hop, packed
-MARK = 3  # in perimeter mode: a step into a cell that it has made, packed; 0: none
-LIFETIME = 4  # seconds that are left of a transferred entry
-VERSION = 5  # of an INTEREST or PRUNE: its subscriber's count of changes; 0 where it only renews
+MARK = 3  # in perimeter mode: an earlier step of the message, packed; 0: none
+LIFETIME = 4  # remaining lifetime of a transferred entry, in seconds
+VERSION = 5  # of an INTEREST or PRUNE: the subscriber's count of changes; 0: only renews
 AGE = 5  # of a transferred ADVERT: seconds since a member of a home cell first received it
 DETOUR = 5  # of a NOTIFY or NOTIFY_CLIENT: the part of HOPS charged for hops that failed
 # In `flags`:
 PERIMETER, ARRIVED, TRANSFERRED, WAITED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
-HELD = np.uint8(16)  # its node once waited for a neighbour to send it to
+HELD = np.uint8(16)  # the node once had no neighbour for the message
 # Places in `args` of JOIN, HERE, HELLO, GONE and REPLICATE:
 CELL_X, CELL_Y = 0, 1  # the sender's cell
 ENTRY_KIND = 2  # of a REPLICATE: ADVERT, INTEREST or PRUNE
 LINKS, ROOT, ROOT_SEQUENCE = 2, 3, 4  # of a LABELLED_HELLO
-FIRST_BRIDGE = 2  # of a BRIDGES: up to six, packed; 0: none
-RELAYED = 16  # in STEP: from a member of the same cell that has no link to the next one
+FIRST_BRIDGE = 2  # of a BRIDGES: up to six packed bridges; 0: no bridge
+RELAYED = 16  # in STEP: from a member of the cell without a link to the next cell
 # In `flags` of a REPLICATE:
 IS_WANTED, NOTIFIED = np.uint8(1), np.uint8(2)
-IS_HOME, NOT_HOME = np.uint8(4), np.uint8(8)  # a tour has ended in the cell; the home may move
+IS_HOME, NOT_HOME = np.uint8(4), np.uint8(8)  # a traversal ended in this cell; the home may move
 INCARNATION = 0  # in `args` of timers: the incarnation that started them
 
 _CELLS = ("cell", "client", "goal", "entry")
-_CELL_NUMBER = whole(-(2**23), 2**23 - 1)  # two of them are packed into one real
+_CELL_NUMBER = whole(-(2**23), 2**23 - 1)  # two such numbers are packed into one real
 KINDS = Kinds(
     {f"{cell} {way}": _CELL_NUMBER for cell in _CELLS for way in ("column", "row")}
     | {
@@ -103,7 +103,8 @@ DROPPED = KINDS.timer(
     0, "dropped", "the node ignores a routed message that has no route", f"{_ROUTED} epoch",
     _ARGS, _STORED, reused={"event": "as in that record"},
 )  # fmt: skip
-# A node sends some of its own routed messages to itself: it holds them, or they have arrived.
+# A node sends some routed messages to itself: messages that the node holds back, and messages that
+# have arrived.
 _routed = partial(KINDS.network, also=Channel.TIMER)
 # To the home of a rendezvous point. Handlers compare kinds: ADVERT to NOTIFY_CLIENT are routed.
 ADVERT = _routed(20, "advert", "`publisher` will publish on `topic`", _ROUTED, _ARGS, _STORED)

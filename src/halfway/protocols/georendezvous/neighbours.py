@@ -1,4 +1,4 @@
-"""The neighbour table of a GeoRendezvous node: which neighbour is a member of which cell."""
+"""The neighbour table of a GeoRendezvous node: the cells of which each neighbour is a member."""
 
 import numpy as np
 
@@ -17,21 +17,21 @@ from halfway.protocols.georendezvous.state import (
 from halfway.protocols.georendezvous.tables import NO_ROOM
 
 OWN = np.int64(8)  # the direction of the own cell
-_BEACONS_MISSED = 2.5  # a node that missed so many is gone
+_BEACONS_MISSED = 2.5  # number of missed beacons after which a node is gone
 
 
 @inlined
 def silence_s(rules):
-    """Return the silence in seconds after which GeoRendezvous counts a node as gone."""
-    # With acknowledgements a dead node is found by its silence to them, so that beacons may be
-    # missed for longer; members of one cell then keep one view although beacons are lost.
+    """Return the seconds of silence after which a GeoRendezvous node counts a neighbour as gone."""
+    # With acknowledgements, a missing acknowledgement shows a dead node. So a node may miss beacons
+    # for longer, and the members of one cell agree on its members although beacons get lost.
     return (_BEACONS_MISSED + rules.retries) * rules.beacon_interval_s
 
 
 @apart
 def direction_of(state, i, x, y):
-    """Return the direction from row i's cell to a neighbour's cell: one of eight, OWN, or -1 if
-    they do not touch.
+    """Return the direction from the cell of row i to a neighbour's cell: one of eight, OWN, or -1
+    if the cells do not touch.
     """
     if x == state.cell[i, 0] and y == state.cell[i, 1]:
         return OWN
@@ -40,8 +40,8 @@ def direction_of(state, i, x, y):
 
 @apart
 def direction_of_member(state, i, s):
-    """Return the direction of the member at a place of the neighbour table; NO_PLACE if it is no
-    member.
+    """Return the direction to the cell of the member at a place of the neighbour table; NO_PLACE if
+    the node there is no member.
     """
     neighbours = state.neighbours
     if neighbours.until[i, s] <= 0.0 or not is_member(neighbours.is_member[i, s]):
@@ -53,7 +53,7 @@ def direction_of_member(state, i, s):
 
 @inlined
 def is_member(membership):
-    """Return whether a node in the neighbour table is a member of a cell: in it, or over a
+    """Return whether a node in the neighbour table is a member of a cell, by its position or over a
     bridge.
     """
     return CELL_MEMBER <= membership <= BRIDGE_MEMBER
@@ -61,7 +61,7 @@ def is_member(membership):
 
 @apart
 def first_bridge(state, i):
-    """Return the first used place of a node's table of bridges to neighbour cells, or NO_PLACE."""
+    """Return the first used place in a node's table of bridges between cells, or NO_PLACE."""
     for b in range(state.bridges.status.shape[1]):
         if state.bridges.status[i, b] != FREE:
             return np.int64(b)
@@ -70,8 +70,8 @@ def first_bridge(state, i):
 
 @apart
 def is_close(state, i, x, y):
-    """Return whether a neighbour's cell is, or touches, a cell of this node: its own, or one of its
-    bridges.
+    """Return whether a neighbour's cell is, or touches, a cell of this node, by its position or
+    over a bridge.
     """
     if max(abs(x - state.own_cell[i, 0]), abs(y - state.own_cell[i, 1])) <= 1:
         return True
@@ -85,11 +85,12 @@ def is_close(state, i, x, y):
 
 @apart
 def learn_neighbour(state, i, node_id, x, y, membership, until):
-    """Enter a node into the neighbour table until a time; return whether cell (x, y) was empty
+    """Enter a node into the neighbour table until a time; return whether cell (x, y) had no member
     before.
 
-    A node that can build bridges keeps every node in its cell that it hears, else those of cells
-    that touch its own. It keeps bridge nodes by their empty cell.
+    A node that may build bridges keeps every node that it hears, with the cell of this node. Other
+    nodes keep only nodes of their own cell and of touching cells. A bridge node is kept under its
+    empty cell.
     """
     neighbours = state.neighbours
     resident = membership <= CELL_MEMBER
@@ -134,7 +135,9 @@ def learn_links(state, i, node_id, x, y, links, root):
 
 @apart
 def forget_member(state, i, node_id, x, y):
-    """Remove a member that left a cell from the neighbour table: the node, or only its bridge."""
+    """Remove a member that left a cell from the neighbour table: the node itself, or only its
+    bridge into the cell.
+    """
     neighbours = state.neighbours
     over_bridge = has_bridge_at(state, i, node_id, x, y)
     for s in range(neighbours.node_id.shape[1]):
@@ -168,8 +171,8 @@ def forget_neighbour(state, i, node_id):
 
 @apart
 def expire_neighbours(state, i, now):
-    """Remove silent nodes from the neighbour table; return whether one was a member of the own
-    cell.
+    """Remove silent nodes from the neighbour table; return whether one of them was a member of this
+    node's cell.
     """
     own = False
     for s in range(state.neighbours.node_id.shape[1]):
@@ -181,9 +184,11 @@ def expire_neighbours(state, i, now):
 
 @apart
 def populated_mask(state, i):
-    """[geo §2.1] Return N(x) by the neighbour table: a bit for each adjacent cell with a member.
+    """[geo §2.1] Return N(x) by the neighbour table: one bit for each adjacent cell, 1 if the cell
+    has a member.
 
-    Over a bridge, only some members of a cell have a link to the next cell. They report it.
+    Over a bridge, only some members of a cell have a link to the next cell. These members report
+    the link.
     """
     mask = direct_mask(state, i)
     for s in range(state.neighbours.node_id.shape[1]):
@@ -194,7 +199,9 @@ def populated_mask(state, i):
 
 @apart
 def linked_member(state, i, direction):
-    """Return a member of the own cell that reports a link in a direction, or NONE."""
+    """Return a member of this node's cell that reports a link in a direction, or NONE, by the
+    neighbour table.
+    """
     for s in range(state.neighbours.node_id.shape[1]):
         linked = (np.int64(state.neighbours.links[i, s]) >> direction) & 1
         if linked and direction_of_member(state, i, s) == OWN:
@@ -204,7 +211,7 @@ def linked_member(state, i, direction):
 
 @apart
 def direct_mask(state, i):
-    """Return a bit for each adjacent cell with a member in the neighbour table."""
+    """Return one bit for each adjacent cell: 1 if the neighbour table has a member of this cell."""
     mask = np.int64(0)
     for s in range(state.neighbours.node_id.shape[1]):
         direction = direction_of_member(state, i, s)
@@ -215,8 +222,8 @@ def direct_mask(state, i):
 
 @apart
 def member(state, i, direction):
-    """Return a member of an adjacent cell: [geo §2.1] "picks a random node" of the cell in a
-    direction. NONE if the neighbour table has no member there.
+    """Return a random member of the adjacent cell in a direction: [geo §2.1] "picks a random node".
+    NONE if the neighbour table has no member there.
     """
     count = 0
     for s in range(state.neighbours.node_id.shape[1]):
@@ -248,7 +255,7 @@ def has_lowest_id(state, i):
 @apart
 def near_direction(state, i, node_id):
     """Return the direction to the cell of a near node, member or newcomer; NO_PLACE if the
-    neighbour table lacks it.
+    neighbour table lacks the node.
     """
     neighbours = state.neighbours
     for s in range(neighbours.node_id.shape[1]):
@@ -261,8 +268,8 @@ def near_direction(state, i, node_id):
 
 @apart
 def direction_towards(state, i, dx, dy):
-    """Return the direction of the adjacent cell with neighbours that is closest to d, even if the
-    own cell is closer; NO_PLACE if there is none.
+    """Return the direction of the adjacent cell with neighbours that is closest to d, even if this
+    node's cell is closer; NO_PLACE without such a cell.
     """
     best = NO_PLACE
     best_x, best_y = state.cell[i, 0], state.cell[i, 1]

@@ -1,6 +1,7 @@
-"""The rendezvous cell of GeoRendezvous [geo §2.2-2.3]: entries of a topic, reports, notifications.
+"""The rendezvous cell of GeoRendezvous [geo §2.2-2.3]: the entries of a topic, reports to
+publishers, and notifications.
 
-Whichever replica a message reaches acts on it, and replicates the entry by one transmission that
+Any replica that receives a message acts on it, and replicates the entry by one transmission that
 the whole cell hears.
 """
 
@@ -24,14 +25,14 @@ from halfway.protocols.georendezvous.tables import (
 )
 from halfway.protocols.reliable_hop import track
 
-# What the cell reported to a publisher; UNWANTED only by this very member.
+# What the cell reported to a publisher; for UNWANTED, only the reports of this member count.
 _NOTHING, _WANTED, _UNWANTED = 0, 1, 2
 
 
 @apart
 def send_store(state, rules, i, newcomer, now, out):
-    """Send a newcomer those entries of the rendezvous cell that it will store, from the leading
-    member.
+    """Send a newcomer the entries of the rendezvous cell that the newcomer will store; only the
+    leading member sends them.
     """
     store = state.store
     for e in range(store.kind.shape[1]):
@@ -57,7 +58,7 @@ def transfer(state, rules, i, now, out):
 def replicate(state, rules, i, e, notified, towards, now, out):
     """Replicate an entry in its rendezvous cell. `notified`: its publishers have been notified.
 
-    A broadcast is never acknowledged: with retries, each member receives a copy of its own too.
+    No node acknowledges a broadcast. So, with retries, each member also receives a copy of its own.
     """
     o = emit_entry(state, i, e, notified, towards, now, out)
     if rules.retries == 0:
@@ -90,8 +91,8 @@ def emit_entry(state, i, e, notified, towards, now, out):
 
 @apart
 def subscribes(state, i, e, topic, point, publisher, now):
-    """Return whether an entry of the rendezvous cell subscribes to a publisher at a point,
-    unpruned.
+    """Return whether an entry of the rendezvous cell subscribes to a publisher at a point, without
+    a prune.
     """
     if not is_entry(state, i, e, messages.INTEREST, topic, point, now):
         return False
@@ -123,8 +124,8 @@ def report_to_publisher(state, rules, i, kind, e, out):
 
 @apart
 def report_changes(state, rules, i, topic, point, now, out):
-    """Report to publishers whose first subscriber came or last one went at the rendezvous cell;
-    return how many.
+    """Report to each publisher that gained its first subscriber, or lost its last one, at the
+    rendezvous cell; return the number of reports.
     """
     store = state.store
     reports = np.int64(0)
@@ -140,10 +141,11 @@ def report_changes(state, rules, i, topic, point, now, out):
 
 @apart
 def cancel_prunes(state, i, topic, point, subscriber, now):
-    """Remove a subscriber's prunes in the rendezvous cell that are older than its last
+    """Remove the prunes of a subscriber in the rendezvous cell that are older than its last
     subscription.
     """
-    # By its own count, because the two may have reached different members of the cell.
+    # The subscriber's own count gives the order, because prune and subscription may have reached
+    # different members of the cell.
     store = state.store
     tried = find_entry(state, i, messages.INTEREST, topic, point, NONE, subscriber, now)
     if tried < 0:
@@ -162,7 +164,7 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
 @apart
 def put_received(state, i, message, kind, until, stamp):
     """Store the entry in a message in the rendezvous cell; return its place, or NO_PLACE if the
-    store is full or the prune outdated.
+    store is full or the prune is outdated.
     """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     x = np.int32(message.reals[messages.CLIENT_X])
@@ -180,7 +182,7 @@ def put_received(state, i, message, kind, until, stamp):
 
 @apart
 def store_entry(state, rules, i, message, out):
-    """Store an ADVERT, INTEREST or PRUNE in the rendezvous cell, the home of its point."""
+    """Store an ADVERT, INTEREST or PRUNE in the rendezvous cell, the home of the entry's point."""
     now, topic, point = message.at, message.topic, message.args[messages.POINT]
     transferred = message["flags"] & messages.TRANSFERRED
     until = now + (message.reals[messages.LIFETIME] if transferred else rules.lifetime_s)
@@ -191,13 +193,14 @@ def store_entry(state, rules, i, message, out):
     e = put_received(state, i, message, message.kind, until, stamp)
     if e < 0:
         return
-    # [geo §2.2] "The rendezvous cell only needs to do this for the first subscriber"; we repeat it
-    # when the publisher renews, because the report is soft state as well.
+    # [geo §2.2] "The rendezvous cell only needs to do this for the first subscriber"; we repeat the
+    # report when the publisher renews, because the report is soft state as well.
     if message.kind == messages.ADVERT and not transferred:
         state.store.reported[i, e] = _NOTHING
     reports = report_changes(state, rules, i, topic, point, now, out)
     notified = messages.NOTIFIED if reports > 0 else np.uint8(0)
-    # Nodes on the perimeter remember an ADVERT or INTEREST, and warn the home of a filled cell.
+    # Nodes on the perimeter remember an ADVERT or INTEREST, and warn the home when a cell there
+    # fills.
     if message.kind != messages.PRUNE and message["flags"] & messages.PERIMETER:
         remember_home(state, i, topic, point, now + rules.home_memory_s)
         notified |= messages.IS_HOME
@@ -206,8 +209,8 @@ def store_entry(state, rules, i, message, out):
 
 @apart
 def forget_home(state, rules, i, topic, point, now, out):
-    """Forget in the whole rendezvous cell that it is the home of a point, as another cell may be
-    closer.
+    """Forget, in the whole rendezvous cell, that this cell is the home of a point, because another
+    cell may be closer.
     """
     if not is_home(state, i, topic, point, now):
         return
@@ -223,8 +226,8 @@ def forget_home(state, rules, i, topic, point, now, out):
 
 @apart
 def is_news(state, rules, i, message, kind, until):
-    """Return whether an entry differs from a member's replica in the rendezvous cell; an expiry
-    that is later by at most `join_listen_s` does not count.
+    """Return whether an entry differs from the replica of a member in the rendezvous cell; an
+    expiry that is later by at most `join_listen_s` does not count.
     """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     if message["flags"] & messages.NOT_HOME and is_home(state, i, topic, point, now):
@@ -272,13 +275,14 @@ def store_replica(state, rules, i, message, out):
 
 @apart
 def adopt_reports(state, rules, i, topic, point, now, out):
-    """Adopt which reports another member of the rendezvous cell has sent to publishers."""
+    """Adopt the reports that another member of the rendezvous cell has sent to publishers."""
     store = state.store
     for e in range(store.kind.shape[1]):
         if is_entry(state, i, e, messages.ADVERT, topic, point, now):
             wanted = has_subscriber(state, i, topic, point, store.publisher[i, e], now)
             if wanted and store.reported[i, e] == _UNWANTED:
-                # This member's UNWANTED may overtake the other's WANTED: correct it.
+                # The UNWANTED of this member may overtake the WANTED of the other member: report
+                # again.
                 report_to_publisher(state, rules, i, messages.WANTED, e, out)
             elif wanted or store.reported[i, e] == _WANTED:
                 store.reported[i, e] = _WANTED if wanted else _NOTHING
@@ -286,21 +290,22 @@ def adopt_reports(state, rules, i, topic, point, now, out):
 
 @apart
 def notify(state, rules, i, message, out):
-    """Notify from the rendezvous cell: [geo §2.2] "forward each of the notifications it gets to the
-    interested subscribers"."""
+    """Notify subscribers from the rendezvous cell: [geo §2.2] "forward each of the notifications it
+    gets to the interested subscribers".
+    """
     now, topic, point = message.at, message.topic, message.args[messages.POINT]
     publisher = message.publisher
     wait = state.fresh_until[i] - now
     known = find_entry(state, i, messages.ADVERT, topic, point, publisher, NONE, now)
-    # A cell that received the publisher's advertisement only recently has just become its home:
-    # the subscriptions are in flight, or are being replicated to its members.
+    # A cell that received the publisher's advertisement only recently has just become the home.
+    # Then subscriptions are still in flight, or on their way to the other members.
     since = state.store.stamp[i, known] if known >= 0 else now
     if not message["flags"] & messages.WAITED:
         wait = max(wait, since + rules.join_listen_s - now)
     if wait > 0.0:
         o = copy_of(message, messages.NOTIFY, state.node_id[i], out)
         o.at = wait
-        o["flags"] = messages.WAITED  # routed again from here
+        o["flags"] = messages.WAITED  # the event is routed again from here
         return
     store = state.store
     for e in range(store.kind.shape[1]):

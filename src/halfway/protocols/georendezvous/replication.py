@@ -1,12 +1,12 @@
 """Replication of keys within a GeoRendezvous cell [geo §2.1], and transfer of entries to a new
 home.
 
-The replicas are all members, or few by rendezvous hashing.
+The replicas of a key are all members of the cell, or a few members that rendezvous hashing chooses.
 
-"optionally, to conserve resources, keys inside a cell can be divided by the nodes". We divide them
-by highest random weight (Thaler & Ravishankar, IEEE/ACM ToN 6(1), 1998), because then a member
-that joins or leaves moves no key but its own, and every member can compute the replicas by itself.
-`docs/decisions/0015` has the rules for newcomers and emptied cells.
+[geo §2.1] "optionally, to conserve resources, keys inside a cell can be divided by the nodes". We
+divide the keys by highest random weight (Thaler & Ravishankar, IEEE/ACM ToN 6(1), 1998). Then a
+member that joins or leaves moves only its own keys, and every member can compute the replicas by
+itself. `docs/decisions/0015` has the rules for newcomers and emptied cells.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from halfway.protocols.georendezvous.cells import closer
 from halfway.protocols.georendezvous.neighbours import OWN, direction_of_member, has_lowest_id
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 
-ALL = 0  # of `rules.replicas`
+ALL = 0  # largest value of `rules.replicas`
 
 
 @apart
@@ -33,8 +33,8 @@ def weight(rules, node_id, topic, point):
 
 @apart
 def heavier(state, rules, i, node_id, topic, point):
-    """Return how many cell members outweigh a node in the replication of a key, row i among the
-    candidates.
+    """Return how many cell members have a greater weight for a key than a node; row i is one of the
+    candidates for the replication.
     """
     own = weight(rules, node_id, topic, point)
     count = np.int64(state.present[i] == 1 and weight(rules, state.node_id[i], topic, point) > own)
@@ -54,7 +54,7 @@ def is_replica(state, rules, i, node_id, topic, point):
 
 @apart
 def leads(state, rules, i, topic, point):
-    """Return whether row i is the replica that sends a key's entries on behalf of its cell."""
+    """Return whether row i is the replica that sends the entries of a key on behalf of its cell."""
     if rules.replicas == ALL:
         return has_lowest_id(state, i)
     return heavier(state, rules, i, state.node_id[i], topic, point) == 0
@@ -62,7 +62,9 @@ def leads(state, rules, i, topic, point):
 
 @apart
 def first_replica(state, rules, i, topic, point):
-    """Return the id of the cell member that weighs most for a key."""
+    """Return the id of the cell member with the greatest weight for a key, which is the first
+    replica.
+    """
     best, node_id = np.uint64(0), state.node_id[i]
     if state.present[i] == 1:
         best = weight(rules, state.node_id[i], topic, point)
@@ -76,7 +78,7 @@ def first_replica(state, rules, i, topic, point):
 
 @apart
 def drop_others(state, rules, i):
-    """Drop entries of keys that belong to the replicas of other cell members."""
+    """Drop the entries of keys whose replicas are other members of the cell."""
     store, me = state.store, state.node_id[i]
     for e in range(store.until.shape[1]):
         if store.until[i, e] > 0.0:
@@ -88,8 +90,8 @@ def drop_others(state, rules, i):
 
 @inlined
 def write_times(state, i, e, now, o):
-    """Write the remaining lifetime of a replicated entry into a record, and its version or
-    its age.
+    """Write the remaining lifetime of a replicated entry, and its version or its age, into a
+    record.
     """
     store = state.store
     o.reals[messages.LIFETIME] = store.until[i, e] - now
@@ -101,8 +103,8 @@ def write_times(state, i, e, now, o):
 
 @apart
 def is_closer(rules, topic, point, ax, ay, bx, by):
-    """Return whether a new member of cell a makes that cell, not b, the home of a rendezvous
-    point.
+    """Return whether cell a, and not cell b, is the home of a rendezvous point now that cell a has
+    a member.
     """
     column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)
@@ -112,12 +114,13 @@ def is_closer(rules, topic, point, ax, ay, bx, by):
 def rehome(state, rules, i, topic, point, x, y, now, out):
     """Route the entries of a point (topic NONE: of all) to a new home after a membership change.
 
-    (x, y): the cell that is populated now, which becomes the home of those points only that it is
-    closer to; the own cell: route in any case.
+    (x, y): the cell that is populated now. It becomes the home of the points to which it is closer.
+    If (x, y) is the node's own cell, all points are routed.
     """
     store = state.store
     here_x, here_y = state.cell[i, 0], state.cell[i, 1]
-    # Advertisements last, because a home that has one assumes that it has the subscriptions.
+    # Advertisements go last, because a home with an advertisement assumes that it also has the
+    # subscriptions.
     for last in range(2):
         for e in range(store.kind.shape[1]):
             turn = (store.kind[i, e] == messages.ADVERT) == (last == 1) and store.until[i, e] > now
@@ -126,7 +129,8 @@ def rehome(state, rules, i, topic, point, x, y, now, out):
                 continue
             key = store.topic[i, e], store.point[i, e]
             anywhere = x == here_x and y == here_y
-            # A REHOME for one point reaches one replica, which need not be the one that leads.
+            # A REHOME for one point reaches one replica, which may be another replica than the
+            # leading one.
             acts = rules.replicas == ALL or topic >= 0 or leads(state, rules, i, *key)
             acts = acts and is_nearest(state, rules, i, *key)
             if acts and (anywhere or is_closer(rules, *key, x, y, here_x, here_y)):
@@ -149,7 +153,9 @@ def route_entry(state, rules, i, e, now, out):
 
 @apart
 def warn_homes(state, rules, i, x, y, now, out):
-    """Send REHOME to homes farther away, as a cell on their perimeter has gained a member."""
+    """Send REHOME to the homes of points beyond the adjacent cells, because a cell on their
+    perimeter has gained a member.
+    """
     traversals = state.traversals
     for t in range(traversals.topic.shape[1]):
         topic, point = traversals.topic[i, t], traversals.point[i, t]
@@ -164,7 +170,9 @@ def warn_homes(state, rules, i, x, y, now, out):
 
 @apart
 def route_onwards(state, rules, i, now, out):
-    """Route the entries of the cell that a bridge node acts in from the node's own cell."""
+    """Route the entries of the cell where a bridge node acts onwards, starting at the node's own
+    cell.
+    """
     store = state.store
     x, y = state.cell[i, 0], state.cell[i, 1]
     for last in range(2):

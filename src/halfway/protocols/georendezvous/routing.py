@@ -1,7 +1,8 @@
-"""Cell Hash Routing [geo §2.1]: messages travel from cell to cell to a point's home or to a client.
+"""Cell Hash Routing [geo §2.1]: messages travel from cell to cell, to the home of a point or to a
+client.
 
-The decision is `cells.decide`, which the bulk driver makes too. A node makes it from its own cell
-and the members of adjacent cells, known by beacons.
+The function `cells.decide` makes each decision, here and in the bulk driver. A node decides by its
+own cell and by the members of adjacent cells, which it knows from beacons.
 """
 
 import numpy as np
@@ -14,16 +15,16 @@ from halfway.protocols.georendezvous.cells import HOME, adjacent_cell, decide, d
 from halfway.protocols.georendezvous.neighbours import OWN
 from halfway.protocols.reliable_hop import copy_record, emit_again, release, track
 
-_FIRST = 5  # from this bit of `flags` on: the direction by which it left the cell of its entry
+_FIRST = 5  # first bit in `flags` of the direction in which the message left the entry cell
 _KEPT = 0x1E  # the flags that outlast a change of mode
-_SPAN = 1 << 24  # columns and rows that are distinct when packed
-_SETTLED = 1.5  # times `join_listen_s`: by then a newcomer is a member
+_SPAN = 1 << 24  # number of columns, and of rows, that a packed cell can have
+_SETTLED = 1.5  # a newcomer is a member after this many times `join_listen_s`
 
 
 @apart
 def to_client(kind):
-    """Return whether Cell Hash Routing delivers a message kind to one node, rather than to
-    a cell.
+    """Return whether Cell Hash Routing delivers messages of a kind to one node, and not to a
+    cell.
     """
     return kind >= messages.WANTED
 
@@ -68,14 +69,16 @@ def pass_on(state, rules, i, o, towards, out):
 
 @inlined
 def come_from(o, x, y, direction):
-    """Write into a routed message its present cell and the direction of its next step."""
+    """Write the present cell of a routed message, and the direction of its next step, into the
+    message.
+    """
     o.reals[messages.PREVIOUS] = packed(x, y)
     o.args[messages.STEP] = direction
 
 
 @apart
 def addressed_cell(message):
-    """Return the cell whose members a routed message is addressed to."""
+    """Return the cell whose members a routed message addresses."""
     x = np.floor(message.reals[messages.PREVIOUS] / _SPAN + 0.5)
     y = np.int64(message.reals[messages.PREVIOUS] - x * _SPAN)
     direction = np.int64(message.args[messages.STEP]) & (messages.RELAYED - 1)
@@ -95,7 +98,9 @@ def cell_of_sender(record):
 
 @apart
 def dispatch(state, rules, i, o, out):
-    """Route a message at row i: to its client, to the next cell, or mark it as ARRIVED."""
+    """Route a message of Cell Hash Routing at row i: send it to its client or to the next cell, or
+    mark it as ARRIVED.
+    """
     me = state.node_id[i]
     o.next = me
     if to_client(o.kind) and o.target == me:
@@ -122,14 +127,15 @@ def step_on(state, rules, i, o, out):
     towards = neighbours.member(state, i, direction) if direction != HOME else NONE
     relayed = o.args[messages.STEP] >= messages.RELAYED
     if towards == NONE and direction != HOME:
-        # It decides what this node would: so it receives what this node received.
+        # The other member makes the same decision as this node. So it receives the message as this
+        # node received it.
         o.args[messages.ENTRY_X], o.args[messages.ENTRY_Y] = was_x, was_y
         o["flags"], o.reals[messages.MARK] = flags, mark
         linked = neighbours.linked_member(state, i, direction)
         if linked != NONE and not relayed:
             relay(state, rules, i, o, linked, out)
             return
-        # The report of the link is out of date.
+        # The reported link no longer exists.
         direction = next_direction(state, rules, i, o, neighbours.direct_mask(state, i))
         towards = neighbours.member(state, i, direction) if direction != HOME else NONE
     if towards == NONE:
@@ -141,7 +147,9 @@ def step_on(state, rules, i, o, out):
 
 @apart
 def relay(state, rules, i, o, linked, out):
-    """Relay a routed message to a member of the same cell, which decides its next step."""
+    """Relay a routed message to another member of the same cell, which decides the next step of the
+    message.
+    """
     x, y = state.cell[i, 0], state.cell[i, 1]
     back = direction_back(x, y, o.reals[messages.PREVIOUS])
     if back == -1:
@@ -161,14 +169,14 @@ def drop(state, i, o):
 
 @apart
 def packed(x, y):
-    """Pack a routed message's cell into a number that a real represents exactly."""
+    """Pack the cell of a routed message into an integer that one real represents exactly."""
     return np.float64(x) * _SPAN + np.float64(y)
 
 
 @apart
 def direction_back(x, y, previous):
-    """Return the direction from (x, y) to a routed message's packed cell, or -1 if they do not
-    touch.
+    """Return the direction from cell (x, y) to the packed cell in a routed message, or -1 if the
+    cells do not touch.
     """
     from_x = np.floor(previous / _SPAN + 0.5)
     return direction_between(x, y, np.int64(from_x), np.int64(previous - from_x * _SPAN))
@@ -178,7 +186,7 @@ def direction_back(x, y, previous):
 def next_direction(state, rules, i, o, mask):
     """Decide the next direction of a routed message, or HOME; write the routing mode into it.
 
-    mask: the adjacent cells that are populated.
+    mask: one bit for each adjacent cell, 1 if the cell is populated.
     """
     x, y = state.cell[i, 0], state.cell[i, 1]
     back = direction_back(x, y, o.reals[messages.PREVIOUS])
@@ -186,8 +194,9 @@ def next_direction(state, rules, i, o, mask):
     goal_x, goal_y = o.args[messages.GOAL_X], o.args[messages.GOAL_Y]
     entry_x, entry_y = o.args[messages.ENTRY_X], o.args[messages.ENTRY_Y]
     first, traverses = np.int64(o["flags"]) >> _FIRST, o["flags"] & messages.PERIMETER == 1
-    # The receiver may have moved on meanwhile. And a traversal that repeats a step without having
-    # met its entry was cut off from there, by a cell that filled. Both start again.
+    # The receiver may have moved to another cell meanwhile. A traversal that repeats a step before
+    # it returns to its entry was cut off from the entry by a cell that filled. In both cases the
+    # traversal starts again.
     traverses = traverses and back != -1 and o.reals[messages.MARK] != step
     direction, on_perimeter, new_x, new_y, new_first = decide(
         mask, x, y, goal_x, goal_y, np.int64(traverses), entry_x, entry_y, first, back
@@ -199,7 +208,7 @@ def next_direction(state, rules, i, o, mask):
         o.reals[messages.MARK] = 0.0
     elif is_mark(o.args[messages.HOPS] % max(rules.max_hops // 4, 1)):
         o.reals[messages.MARK] = step
-    # Only a traversal has a first direction, and then it is one of the eight.
+    # Only a traversal has a first direction, which is one of the eight directions.
     mode = (new_first << _FIRST) | 1 if on_perimeter == 1 else 0
     o["flags"] = (np.int64(o["flags"]) & _KEPT) | mode
     o.args[messages.ENTRY_X], o.args[messages.ENTRY_Y] = new_x, new_y
@@ -208,8 +217,10 @@ def next_direction(state, rules, i, o, mask):
 
 @apart
 def knows_home(state, i, o):
-    """Return whether a routed message has reached the known home of its point: [geo §2.1, footnote
-    1] nodes may "assume that h is the home cell of d before they send the message"."""
+    """Return whether a routed message has reached a cell that is known as the home of its point:
+    [geo §2.1, footnote 1] nodes may "assume that h is the home cell of d before they send the
+    message".
+    """
     for_point = o.kind <= messages.NOTIFY
     point = o.args[messages.POINT]
     return for_point and tables.is_home(state, i, o.topic, point, state.clock[i])
@@ -217,8 +228,8 @@ def knows_home(state, i, o):
 
 @apart
 def is_mark(hops):
-    """Return whether a routed message marks this step of its perimeter: after 2^k hops (Brent, BIT
-    20, 1980).
+    """Return whether a routed message marks the present step of its perimeter traversal: after 2^k
+    hops (Brent, BIT 20, 1980).
 
     The first mark in a cycle that is no longer than the hops so far is met again.
     """
@@ -227,8 +238,8 @@ def is_mark(hops):
 
 @apart
 def hand_off(state, rules, i, o, out):
-    """Hand a routed message from a node that has left the cell to any of the cell's members
-    nearby.
+    """Hand a routed message from a node that has left the cell to any nearby member of this
+    cell.
     """
     goal_x, goal_y = o.args[messages.GOAL_X], o.args[messages.GOAL_Y]
     direction = neighbours.direction_towards(state, i, goal_x, goal_y)
@@ -241,7 +252,7 @@ def hand_off(state, rules, i, o, out):
     if towards != NONE:
         hop(state, rules, i, o, towards, direction, out)
     elif not o["flags"] & messages.HELD:
-        # Without a neighbour, the node takes its messages along to the next cell.
+        # A node without a neighbour takes its messages along to the next cell.
         o["flags"] |= messages.HELD
         come_from(o, state.cell[i, 0], state.cell[i, 1], OWN)
         o.at = _SETTLED * rules.join_listen_s
@@ -251,8 +262,8 @@ def hand_off(state, rules, i, o, out):
 
 @apart
 def reroute(state, rules, i, place, out):
-    """Route a message again whose hop in Cell Hash Routing failed after all retries: forget the
-    receiver, and try another.
+    """Route a message again after a hop of Cell Hash Routing failed in spite of all retries: forget
+    the receiver, and try another node.
     """
     gone = state.hops.record[i, place].next
     neighbours.forget_neighbour(state, i, gone)
@@ -273,7 +284,7 @@ def reroute(state, rules, i, place, out):
 
 @apart
 def forward(state, rules, i, message, out):
-    """Forward a message of Cell Hash Routing that is not for this node."""
+    """Forward a message of Cell Hash Routing that has another target than this node."""
     o = copy_of(message, message.kind, state.node_id[i], out)
     dispatch(state, rules, i, o, out)
     if o["flags"] & messages.PERIMETER and o.kind in (messages.ADVERT, messages.INTEREST):

@@ -8,22 +8,22 @@ from halfway.problem import Problem
 from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
 
-MOST_POINTS = 32  # one bit each
+MOST_POINTS = 32  # each point has one bit
 MOST_HOPS = 30_000
 
 
 class Rules(NamedTuple):
-    """The rules of GeoRendezvous: its scalars, the same on every node."""
+    """The rules of GeoRendezvous: its scalars, equal on every node."""
 
-    key: np.uint64  # of the hash
-    side: float  # of a cell, in the unit of the positions; at most reach * CELL_SIDE_RADII
-    points: int = 8  # [geo §2.3] n, rendezvous points a topic; 32 at most
-    tried: int = 2  # [geo §2.4] m, the closest ones that a subscriber tries
+    key: np.uint64  # key of the hash
+    side: float  # side of a cell, in the unit of positions; at most reach * CELL_SIDE_RADII
+    points: int = 8  # [geo §2.3] n, rendezvous points per topic; at most 32
+    tried: int = 2  # [geo §2.4] m, the closest points, which a subscriber tries
     beacon_interval_s: float = 1.0
-    renewal_interval_s: float = 10.0  # of an advertisement or subscription
-    lifetime_s: float = 25.0  # of an entry; more than `renewal_interval_s`
-    join_listen_s: float = 0.5  # a newcomer listens so long before it becomes a member
-    max_hops: int = 2000  # a message ends after so many transmissions
+    renewal_interval_s: float = 10.0  # seconds between renewals of an advertisement or subscription
+    lifetime_s: float = 25.0  # lifetime of an entry; more than `renewal_interval_s`
+    join_listen_s: float = 0.5  # a newcomer listens for this time before it becomes a member
+    max_hops: int = 2000  # a message ends after this number of transmissions
     # The rectangle that keys hash into, in the unit of the positions: its corner and its sides.
     low_x: float = 0.0
     low_y: float = 0.0
@@ -32,9 +32,9 @@ class Rules(NamedTuple):
     replicas: int = 0  # members of a cell that store a key; 0: all of them
     retries: int = 0  # retransmissions of an unacknowledged hop; 0: no acknowledgements
     ack_timeout_s: float = ACK_TIMEOUT_S  # more than a round trip
-    ack_backoff: float = 1.0  # of ack_timeout_s, by each retransmission
+    ack_backoff: float = 1.0  # growth of ack_timeout_s with each retransmission
     bridges: int = 0  # empty cells that a node joins at most to link cells that do not touch
-    home_memory_s: float = 0.0  # [geo §2.1, footnote 1] a home knows so long that it is the home
+    home_memory_s: float = 0.0  # [geo §2.1, footnote 1] a home keeps this knowledge so long
 
 
 def rules(
@@ -43,8 +43,8 @@ def rules(
     area: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0),
     **scalars: Any,
 ) -> Rules:
-    """Return the rules of GeoRendezvous for nodes with a radio reach `radius`. scalars: the other
-    fields of `Rules`.
+    """Return the rules of GeoRendezvous for nodes with a radio reach `radius`, in the unit of
+    positions. scalars: the other fields of `Rules`.
 
     area: the rectangle that keys hash into: x and y of its corner, width, height.
     Raises Problem for values under which keys would be lost even in a static network.

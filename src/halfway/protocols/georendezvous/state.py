@@ -1,7 +1,9 @@
-"""The state of a GeoRendezvous node: neighbours, store, client requests, and hops in flight.
+"""The state of a GeoRendezvous node: neighbours, store, requests of its clients, and hops in
+flight.
 
-Every table has a fixed number of places a row; a place is free when its `until` has passed. Tables
-are arrays of records, because a compiled call passes every array of the state by itself.
+Every table has a fixed number of places in each row. A place is free when its time `until` has
+passed. Tables are arrays of records, because a compiled call passes every array of the state by
+itself.
 """
 
 from typing import NamedTuple
@@ -16,13 +18,13 @@ from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
 # A node of the own or an adjacent cell, known by its beacons.
 NEIGHBOUR = np.dtype(
     [
-        ("until", "<f8"),  # seconds; when it expires
+        ("until", "<f8"),  # time at which the entry expires (s)
         ("node_id", "<i4"),
-        ("x", "<i4"),  # column of its cell
+        ("x", "<i4"),  # column of the node's cell
         ("y", "<i4"),
-        ("root", "<i4"),  # the label of its component of cells, or UNKNOWN
+        ("root", "<i4"),  # the label of the node's component of cells, or UNKNOWN
         ("is_member", "<u1"),  # NEWCOMER, CELL_MEMBER, BRIDGE_MEMBER or BRIDGE_LISTENER
-        ("links", "<u1"),  # the directions in which it hears members of cells, one bit each
+        ("links", "<u1"),  # directions in which the node hears members, one bit each
     ],
     align=True,
 )
@@ -36,33 +38,35 @@ BRIDGE = np.dtype(
         ("x", "<i4"),  # column of the empty cell
         ("y", "<i4"),
         ("status", "<u1"),  # FREE, LISTENING or MEMBER
-        ("needed", "<u1"),  # 1: by the last review; 2: at the other end as well
-        ("reviews", "<u1"),  # until it becomes a member, or no longer is one
+        ("needed", "<u1"),  # 1: in the last review; 2: also by the node at the other end
+        ("reviews", "<u1"),  # reviews until the node becomes a member, or ends to be one
     ],
     align=True,
 )
 FREE, LISTENING, MEMBER = 0, 1, 2  # status of a bridge
-# The label of a node's component of touching cells: its lowest node id, the root, which counts on.
+# The label of a node's component of touching cells is the lowest node id. This node, the root,
+# renews the label by an ascending count.
 LABEL = np.dtype(
     [
-        ("until", "<f8"),  # seconds; the root is gone unless it has counted on
+        ("until", "<f8"),  # the root is gone if no new count arrives until then (s)
         ("lost_until", "<f8"),  # old counts of a lost root are refused until then
         ("root", "<i4"),
         ("sequence", "<i4"),  # the newest count of the root
-        ("own", "<i4"),  # the own count
+        ("own", "<i4"),  # the count of this node
         ("lost_root", "<i4"),
         ("lost_sequence", "<i4"),
     ],
     align=True,
 )
-# What a cell stores for a rendezvous point that it is the home of.
+# What the home cell of a rendezvous point stores for this point.
 ENTRY = np.dtype(
     [
         ("until", "<f8"),  # seconds
-        # INTEREST, PRUNE: the version of its subscriber's change; ADVERT: when it became known
+        # INTEREST, PRUNE: the version of the subscriber's change; ADVERT: when the advertisement
+        # became known
         ("stamp", "<f8"),
         ("kind", "<u1"),  # ADVERT, INTEREST or PRUNE
-        ("reported", "<u1"),  # ADVERT: the last report to its publisher
+        ("reported", "<u1"),  # of an ADVERT: the last report to the publisher
         ("topic", "<i4"),
         ("point", "<i4"),  # which of the topic's rendezvous points
         ("publisher", "<i4"),  # -1 for an INTEREST
@@ -76,7 +80,8 @@ ENTRY = np.dtype(
 TRAVERSAL = np.dtype(
     [("until", "<f8"), ("topic", "<i4"), ("point", "<i4"), ("x", "<i4"), ("y", "<i4")], align=True
 )
-# An event that a subscriber received: the point with the fewest hops so far, and those hops.
+# An event that a subscriber received: the point with the fewest hops so far, and the number of
+# these hops.
 RECEIVED = np.dtype([("hops", "<u2"), ("point", "<u1")], align=True)
 # The points that a subscriber pruned for a publisher, one bit each.
 PRUNED = np.dtype(
@@ -86,18 +91,20 @@ _ACCEPTED = 4  # accepted hops that a node remembers, for each hop in flight
 
 
 class CellState(NamedTuple):
-    """The state of a GeoRendezvous node: position, membership, tables, its clients' requests."""
+    """The state of GeoRendezvous nodes: position, membership, tables, and the requests of
+    clients.
+    """
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] chooses among the members of a cell
-    cell: npt.NDArray[np.int64]  # [n, 2] column, row; over a bridge, of the cell that it acts in
-    own_cell: npt.NDArray[np.int64]  # [n, 2] column, row of its position
+    cell: npt.NDArray[np.int64]  # [n, 2] column, row of the cell in which the node acts
+    own_cell: npt.NDArray[np.int64]  # [n, 2] column, row of the node's position
     position: npt.NDArray[np.float64]  # [n, 2] when the cell was last determined
-    present: npt.NDArray[np.uint8]  # [n] 1 while it is a member of its cell
+    present: npt.NDArray[np.uint8]  # [n] 1 while the node is a member of its cell
     incarnation: npt.NDArray[np.int32]  # [n] starts and leaves; timers of an earlier one are void
-    version: npt.NDArray[np.float64]  # [n] changes of its subscriptions so far
-    fresh_until: npt.NDArray[np.float64]  # [n] a cell just populated waits for its entries
-    clock: npt.NDArray[np.float64]  # [n] its own clock at the record that it handles
+    version: npt.NDArray[np.float64]  # [n] changes of the node's subscriptions so far
+    fresh_until: npt.NDArray[np.float64]  # [n] end of the wait of a newly populated cell
+    clock: npt.NDArray[np.float64]  # [n] the node's own clock at the present record
     lost: npt.NDArray[np.int64]  # [n, 2] messages without a route; entries without room
     neighbours: npt.NDArray[np.void]  # [n, neighbours] NEIGHBOUR
     bridges: npt.NDArray[np.void]  # [n, bridges] BRIDGE
@@ -107,9 +114,9 @@ class CellState(NamedTuple):
     traversals: npt.NDArray[np.void]  # [n, traversals] TRAVERSAL
     advertised: npt.NDArray[np.uint8]  # [n, T]
     subscribed: npt.NDArray[np.uint8]  # [n, T]
-    wanted_until: npt.NDArray[np.float64]  # [n, T, I] the point has subscribers for this publisher
-    home_until: npt.NDArray[np.float64]  # [n, T, I] a cell is known to be the home of the point
-    home_cell: npt.NDArray[np.int32]  # [n, T, I, 2] this cell; a bridge node acts in several
+    wanted_until: npt.NDArray[np.float64]  # [n, T, I] until then the point has subscribers
+    home_until: npt.NDArray[np.float64]  # [n, T, I] until then `home_cell` is the home
+    home_cell: npt.NDArray[np.int32]  # [n, T, I, 2] the known home of the point
     seen: EventWindows  # the newest events received of each publisher
     # [n, places, WINDOW] RECEIVED, at the place of the publisher in `seen`, by event modulo WINDOW
     received: npt.NDArray[np.void]
@@ -133,9 +140,9 @@ def state(
 ) -> CellState:
     """Return the state of GeoRendezvous nodes before their start event.
 
-    publishers: whose newest events a node distinguishes; an older event counts as received.
-    neighbours, bridges, entries, traversals: places of these tables. pruned: pairs of topic and
-    publisher that a subscriber prunes for. hops_in_flight: acknowledged hops tracked at a time.
+    publishers: publishers whose newest events a node distinguishes; an older event counts as
+    received. neighbours, bridges, entries, traversals: places of these tables. pruned: pairs of
+    topic and publisher to prune. hops_in_flight: tracked hops.
     """
     n, never = len(node_ids), -1.0
     seen = empty_windows(n, publishers)

@@ -1,4 +1,4 @@
-"""The store of a GeoRendezvous node, and its other tables: rendezvous points, perimeters,
+"""The store of a GeoRendezvous node, and its tables of rendezvous points, perimeter traversals and
 prunes.
 """
 
@@ -13,14 +13,14 @@ NO_ROUTE, NO_ROOM = 0, 1  # columns of `lost`
 
 @apart
 def point_of(rules, topic, point):
-    """Return a rendezvous point's position [geo §2.3] in the rectangle that all nodes know."""
+    """Return the position of a rendezvous point [geo §2.3] in the rectangle that all nodes know."""
     x, y = point_position(rules.key, topic, point)
     return rules.low_x + x * rules.wide, rules.low_y + y * rules.high
 
 
 @apart
 def cell_at(rules, x, y):
-    """Return the GeoRendezvous cell of a position in a node's tables, column and row."""
+    """Return the column and the row of the GeoRendezvous cell at a position."""
     return cell_of(x, rules.low_x, rules.side), cell_of(y, rules.low_y, rules.side)
 
 
@@ -47,9 +47,9 @@ def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
 
 @apart
 def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, stamp, now):
-    """Put an entry into the GeoRendezvous store, or extend its life.
+    """Put an entry into the GeoRendezvous store, or extend the life of an entry that is there.
 
-    Return its place, or NO_PLACE if the store is full.
+    Return the place of the entry, or NO_PLACE if the store is full.
     """
     store = state.store
     e = np.int64(find_entry(state, i, kind, topic, point, publisher, subscriber, now))
@@ -74,7 +74,9 @@ def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, 
 
 @inlined
 def is_home(state, i, topic, point, now):
-    """Return whether a node's tables know that the cell in which it acts is the home of a point."""
+    """Return whether the tables of a GeoRendezvous node show that the cell where it acts is the
+    home of a point.
+    """
     home = state.home_cell
     here = home[i, topic, point, 0] == state.cell[i, 0]
     here = here and home[i, topic, point, 1] == state.cell[i, 1]
@@ -83,8 +85,11 @@ def is_home(state, i, topic, point, now):
 
 @inlined
 def remember_home(state, i, topic, point, until):
-    """Remember that the cell in which a node acts is the home of a rendezvous point."""
-    # A bridge node keeps the newest of its cells: a home of another one must not end a route here.
+    """Remember in a GeoRendezvous node that the cell where it acts is the home of a rendezvous
+    point.
+    """
+    # A bridge node keeps only the newest such cell, because the home in another of its cells must
+    # not end a route here.
     state.home_until[i, topic, point] = until
     state.home_cell[i, topic, point, 0] = state.cell[i, 0]
     state.home_cell[i, topic, point, 1] = state.cell[i, 1]
@@ -92,7 +97,9 @@ def remember_home(state, i, topic, point, until):
 
 @apart
 def put_traversal(state, i, topic, point, x, y, until, now):
-    """Put the traversal of a home perimeter into its table, over the entry that expires first."""
+    """Put the traversal of a home perimeter into the node's table of traversals, over the entry
+    that expires first.
+    """
     traversals = state.traversals
     place, known = 0, False
     for t in range(traversals.topic.shape[1]):
@@ -121,8 +128,8 @@ def distance_to(state, rules, i, topic, point):
 
 @apart
 def is_tried(state, rules, i, topic, point):
-    """Return whether a rendezvous point is among the `tried` closest to a node's position [geo
-    §2.4].
+    """Return whether a rendezvous point is among the `tried` points closest to a node's position
+    [geo §2.4].
     """
     own = distance_to(state, rules, i, topic, point)
     ahead = 0
@@ -134,7 +141,9 @@ def is_tried(state, rules, i, topic, point):
 
 @apart
 def pruned_place(state, i, topic, publisher, now):
-    """Return the place of a publisher in the table of pruned points, a new, empty one if needed."""
+    """Return the place of a publisher in the table of pruned points; a new publisher gets an empty
+    place.
+    """
     pruned, place = state.pruned, 0
     for r in range(pruned.publisher.shape[1]):
         if pruned.topic[i, r] == topic and pruned.publisher[i, r] == publisher:

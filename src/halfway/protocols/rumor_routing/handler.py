@@ -2,19 +2,18 @@
 a path.
 
 After Braginsky & Estrin 2002, "Rumor routing algorithm for sensor networks", WSNA, pp. 22-31: a
-node that witnesses an event may send an agent, which walks at random and leaves on every node that
-it visits the next hop back and the distance. A query for the event walks at random too, until it
-meets such a path, and then follows it.
+node that witnesses an event may send an agent. The agent walks at random, and leaves the next hop
+back and the distance on every visited node. A query for the event also walks at random until it
+meets such a path, and then follows the path.
 
-What the paper calls an event, something that happens at a place and that queries ask for, is a
-topic here; each PUBLISH is one witnessing of it. Deviations:
-We carry two paths in an agent and the last five nodes that it visited, because a record has eight
-integers; the paper's agents carry all paths, and the neighbours of the nodes they visited as well.
-We return an answer on the query's trail, loops removed, and the topic's further events after it,
-because the paper ends where the query arrives and a subscriber continues to receive events.
-We bring a query to one publisher of its topic, the one whose path it meets, as the paper does:
-where a topic has several publishers, a subscriber receives the events of that one, and of those
-whose events pass through it.
+An event of the paper happens at a place, and queries search for it. This event is a topic here, and
+each PUBLISH is one witnessing of the topic. Deviations: We let an agent carry two paths and the
+last five visited nodes, because a record has eight integers. An agent of the paper carries all
+paths, and the neighbours of the visited nodes as well. We send the answer and all further events of
+the topic back on the trail of the query, without its loops, because the paper ends where the query
+arrives, but a subscriber continues to receive events. As in the paper, a query reaches one
+publisher of its topic, the publisher whose path it meets. If a topic has several publishers, the
+subscriber receives the events of this publisher, and the events of others that pass through it.
 """
 
 from typing import NamedTuple
@@ -60,7 +59,7 @@ OPTIONS = {
 
 
 class Rules(NamedTuple):
-    """The scalars of rumor routing's handler, equal on every node; see `OPTIONS`."""
+    """The scalars of the handler of rumor routing, equal on every node; see `OPTIONS`."""
 
     agent_probability: float
     agent_steps: int
@@ -70,7 +69,7 @@ class Rules(NamedTuple):
 
 
 KINDS, State, state = messages.KINDS, RumorState, blank_state
-# The first event comes with the answer to a query: its hops include those of the query.
+# The first event comes with the answer to a query. Its hops include the hops of the query.
 HOPS_FROM_PUBLISHER = False
 
 
@@ -81,7 +80,7 @@ def most_emissions(state: RumorState, rules: Rules) -> int:
 
 @inlined
 def send_agent(state, neighbourhood, i, message, second, steps_left, out):
-    """Send a rumor routing agent to the next node, with the paths to its topic and a second
+    """Send a rumor routing agent to the next node, with the paths to its topic and to a second
     topic.
     """
     step = random_step(state, neighbourhood, i, message)
@@ -93,8 +92,8 @@ def send_agent(state, neighbourhood, i, message, second, steps_left, out):
 
 @inlined
 def on_agent(state, neighbourhood, i, message, out):
-    """Let a rumor routing agent and a node exchange shorter paths; the agent continues while it
-    may.
+    """Let a rumor routing agent and a node exchange shorter paths; the agent continues while it has
+    steps left.
 
     [Braginsky & Estrin 2002] an agent that crosses a path to another event leads to both events.
     """
@@ -111,7 +110,8 @@ def on_agent(state, neighbourhood, i, message, out):
 
 @inlined
 def on_publish(state, rules, neighbourhood, i, message, out):
-    """Make the node of a publisher a witness of the topic in rumor routing; it may send an agent.
+    """Make the node of a publisher a witness of the topic in rumor routing; the witness may send an
+    agent.
 
     [Braginsky & Estrin 2002] a witness is at distance 0, and creates an agent with a probability.
     """
@@ -128,7 +128,7 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def start_query(state, rules, neighbourhood, i, message, attempt, out):
-    """Start a rumor routing query for a topic, with its timer."""
+    """Start a rumor routing query for a topic, with the timer of the query."""
     number = state.queries[i]
     state.queries[i] += 1
     keep_trail(state, i, state.node_id[i], number, state.node_id[i])
@@ -145,8 +145,9 @@ def start_query(state, rules, neighbourhood, i, message, attempt, out):
 
 @inlined
 def resume_from(state, i, topic, out):
-    """Start the timer of the first open rumor routing query, from a topic on."""
-    # One timer after another, because one call cannot emit as many records as there are topics.
+    """Start the timer of the first open rumor routing query, beginning with a given topic."""
+    # Timers start one after another, because one call cannot emit as many records as there are
+    # topics.
     for other in range(topic, state.querying.shape[1]):
         if state.querying[i, other] == 1:
             o = emit(out, messages.RESUME, 0.0, state.node_id[i])
@@ -156,8 +157,8 @@ def resume_from(state, i, topic, out):
 
 @inlined
 def send_query(state, neighbourhood, i, message, subscriber, number, steps_left, out):
-    """Send a rumor routing query along a known path, else as a random step [Braginsky & Estrin
-    2002].
+    """Send a rumor routing query along a known path, or as a random step if no path is known
+    [Braginsky & Estrin 2002].
     """
     next_hop = state.next_hop[i, message.topic]
     if next_hop == NONE:
@@ -169,7 +170,9 @@ def send_query(state, neighbourhood, i, message, subscriber, number, steps_left,
 
 @inlined
 def on_query(state, neighbourhood, i, message, out):
-    """Answer a rumor routing query at a witness; elsewhere the query continues while it may."""
+    """Answer a rumor routing query at a witness; at another node the query continues while it has
+    steps left.
+    """
     subscriber, number = message[messages.SUBSCRIBER], message.args[messages.NUMBER]
     keep_trail(state, i, subscriber, number, message.source)
     left = message.args[messages.STEPS_LEFT] - 1
@@ -183,7 +186,7 @@ def on_query(state, neighbourhood, i, message, out):
 
 @inlined
 def send_answer(state, i, message, subscriber, number, event, out):
-    """Send a rumor routing answer one hop back on the trail of its query; events follow the same
+    """Send a rumor routing answer one hop back on the trail of its query; events take the same
     way.
     """
     place = place_of_trail(state, i, subscriber, number)
@@ -214,7 +217,7 @@ def on_answer(state, i, message, out):
 
 @inlined
 def forward_event(state, i, message, out):
-    """Deliver a new rumor routing event, and send it on to all branches of its topic."""
+    """Deliver a new rumor routing event, and send the event to all branches of its topic."""
     if not record_if_new(state.seen, i, message):
         return
     notify_application(state, i, message, out)
@@ -230,7 +233,7 @@ def due_attempt(state, rules, i, message, out):
     """Return the number of the rumor routing query whose QUERY_TIMEOUT is due, or -1."""
     topic, attempt = message.topic, message.args[messages.ATTEMPT] + 1
     if state.querying[i, topic] == 0 or message.args[messages.STARTS] != state.starts[i]:
-        return -1  # answered, or repeated since the node came back
+        return -1  # the query was answered, or repeated after a restart of the node
     wanted = state.subscribed[i, topic] == 1 and state.distance[i, topic] != 0
     if wanted and state.attached[i, topic] == 0:
         # [Braginsky & Estrin 2002] the source of a query without an answer may send it again.
@@ -244,7 +247,7 @@ def due_attempt(state, rules, i, message, out):
 @handles(RumorState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of rumor routing."""
-    attempt = -1  # of the query that this call sends; sent in one place, because it compiles long
+    attempt = -1  # topic of the query to send; one call site, because `send_query` compiles long
     if message.kind == messages.DATA:
         forward_event(state, i, message, out)
     elif message.kind == messages.AGENT:
@@ -258,7 +261,8 @@ def handle(state, rules, neighbourhood, i, message, out):
     elif message.kind == messages.QUERY_TIMEOUT:
         attempt = due_attempt(state, rules, i, message, out)
     elif message.kind in (SUBSCRIBE, UNSUBSCRIBE):
-        # A path has no lifetime in the paper: events still travel on that of an ended subscription.
+        # A path has no lifetime in the paper. So events still travel on the path of an ended
+        # subscription.
         change_subscription(state, i, message)
         if message.kind == SUBSCRIBE and state.distance[i, message.topic] != 0:
             attempt = 0
@@ -266,7 +270,8 @@ def handle(state, rules, neighbourhood, i, message, out):
         attempt = 0
         resume_from(state, i, message.topic + 1, out)
     elif message.kind == START:
-        # Timers died with the node, so a query that was lost meanwhile would never be repeated.
+        # The crash ended all timers, so the node would never repeat a query that was lost
+        # meanwhile.
         state.starts[i] += 1
         resume_from(state, i, 0, out)
     if attempt >= 0:

@@ -7,13 +7,13 @@ from halfway.core.values.ranges import COUNT, NODE, NODE_OR_NONE, below
 from halfway.protocols import application
 from halfway.protocols.application import EVENT_FIELDS
 
-SUBSCRIBER = "target"  # header field of a QUERY: the node that it started from
+SUBSCRIBER = "target"  # header field of a QUERY: the node where the query started
 # Places in `args`.
-STEPS_LEFT = 0  # of an AGENT and a QUERY: its time to live
-VISITED, VISITED_END = 4, 8  # of both: the nodes before `source`, the latest first; -1: none
+STEPS_LEFT = 0  # of an AGENT and a QUERY: the steps that are left
+VISITED, VISITED_END = 4, 8  # of both: the nodes before `source`, latest first; -1: no node
 DISTANCE, SECOND_TOPIC, SECOND_DISTANCE = 1, 2, 3  # of an AGENT: hops from `source` to its topics
-NUMBER = 1  # of a QUERY and its ANSWER: the subscriber's number for it
-ATTEMPT, STARTS = 2, 3  # of a QUERY_TIMEOUT: queries before, and start events of its node
+NUMBER = 1  # of a QUERY and its ANSWER: the subscriber's number of the query
+ATTEMPT, STARTS = 2, 3  # of a QUERY_TIMEOUT: earlier queries; start events of the node
 
 KINDS = Kinds(
     {

@@ -1,7 +1,7 @@
 """The state of a rumor routing node: paths to topics, trails of queries, branches.
 
 The paths are the event table of [Braginsky & Estrin 2002]. We keep trails and branches as well,
-because the paper leaves the way back to the source of a query open.
+because the paper does not describe the way back to the source of a query.
 """
 
 from typing import NamedTuple
@@ -17,25 +17,25 @@ from halfway.protocols.event_window import EventWindows, empty_windows
 
 
 class RumorState(NamedTuple):
-    """The state of a rumor routing node: paths to witnesses, subscriptions, trails, branches."""
+    """The state of nodes of rumor routing: paths to witnesses, subscriptions, trails, branches."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
-    next_hop: npt.NDArray[np.int32]  # [n, topics] towards a witness; itself if it is one; -1
-    distance: npt.NDArray[np.int32]  # [n, topics] hops to it; -1 unknown
-    latest: npt.NDArray[np.int32]  # [n, topics] a witness's latest event, its own; -1 none
-    latest_epoch: npt.NDArray[np.uint32]  # [n, topics] and its epoch then
+    next_hop: npt.NDArray[np.int32]  # [n, topics] towards a witness; itself at a witness; -1
+    distance: npt.NDArray[np.int32]  # [n, topics] hops to the witness; -1 unknown
+    latest: npt.NDArray[np.int32]  # [n, topics] at a witness: its latest event; -1 none
+    latest_epoch: npt.NDArray[np.uint32]  # [n, topics] the epoch of this event
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
     attached: npt.NDArray[np.uint8]  # [n, topics] 1 once this node's own query was answered
     querying: npt.NDArray[np.uint8]  # [n, topics] 1 while a query of this node's own is open
     seen: EventWindows  # the newest events forwarded of each publisher
-    starts: npt.NDArray[np.int32]  # [n] start events so far: a timer of an older one is void
-    queries: npt.NDArray[np.int32]  # [n] queries that this node has sent, each its number
+    starts: npt.NDArray[np.int32]  # [n] start events so far; a timer of an older start is void
+    queries: npt.NDArray[np.int32]  # [n] queries that this node has sent so far
     # The trails of queries; in a full table the oldest is replaced:
     trails: npt.NDArray[np.int32]  # [n] trails kept so far
     trail_of: npt.NDArray[np.int32]  # [n, capacity] the subscriber's node id; -1 free
-    trail_number: npt.NDArray[np.int32]  # [n, capacity] its number for the query
-    trail_back: npt.NDArray[np.int32]  # [n, capacity] neighbour that sent it first
+    trail_number: npt.NDArray[np.int32]  # [n, capacity] the subscriber's number of the query
+    trail_back: npt.NDArray[np.int32]  # [n, capacity] neighbour that first sent the query
     # Neighbours on paths to subscribers; in a full table the oldest is replaced:
     branches: npt.NDArray[np.int32]  # [n] branches added so far
     branch_topic: npt.NDArray[np.int32]  # [n, capacity] -1 free
@@ -48,9 +48,9 @@ def blank_state(
 ) -> RumorState:  # fmt: skip
     """Return the initial state of rumor routing nodes, with table sizes `trails` and `branches`.
 
-    publishers: whose newest events a node distinguishes; an older event is not forwarded any more.
-    When a full table replaces its oldest entry, an answer or the events on a branch get lost; then
-    `state.trails` or `state.branches` is above the capacity.
+    publishers: number of publishers whose newest events a node distinguishes; a node does not
+    forward an older event. If a full table replaces its oldest entry, an answer or the events of a
+    branch get lost. Then `state.trails` or `state.branches` is above the capacity.
     """
     n = len(node_ids)
     return RumorState(
@@ -78,10 +78,11 @@ def blank_state(
 
 @inlined
 def learn_path(state, i, topic, distance, next_hop):
-    """Keep the shorter of two paths to a topic: a rumor routing node's, and an agent's [Braginsky &
-    Estrin 2002].
+    """Keep the shorter path to a topic of two: the path of a rumor routing node, and the path of an
+    agent [Braginsky & Estrin 2002].
     """
-    # Paths only get shorter, so each next hop is closer than the node: paths have no cycles.
+    # Paths only get shorter, so each next hop is closer than the node itself. So paths have no
+    # cycles.
     if state.distance[i, topic] == NONE or distance < state.distance[i, topic]:
         state.distance[i, topic] = distance
         state.next_hop[i, topic] = next_hop
@@ -114,8 +115,8 @@ def place_of_trail(state, i, subscriber, number):
 
 @inlined
 def keep_trail(state, i, subscriber, number, back):
-    """Keep the neighbour from which a query first came as its trail; later visits are loops of the
-    walk.
+    """Keep, as the trail of a rumor routing query, the neighbour from which the query first came;
+    later visits are loops of the walk.
     """
     if place_of_trail(state, i, subscriber, number) == -1:
         place = state.trails[i] % state.trail_of.shape[1]

@@ -1,4 +1,4 @@
-"""The random walk of a rumor routing agent or query, which avoids nodes that it visited lately.
+"""The random walk of a rumor routing agent or query, which avoids recently visited nodes.
 
 [Braginsky & Estrin 2002] the list of recently seen nodes straightens the path of an agent.
 """
@@ -14,8 +14,8 @@ from halfway.protocols.rumor_routing.messages import AGENT, QUERY, STEPS_LEFT, V
 
 @inlined
 def visited(message, place):
-    """Return a node that a rumor routing walker has visited, by place in its memory; NONE before
-    its first step.
+    """Return a node that a rumor routing walker has visited, by its place in the walker's memory;
+    NONE before the first step.
     """
     return message.args[place] if message.kind in (AGENT, QUERY) else NONE
 
@@ -31,14 +31,14 @@ def was_visited(message, node_id):
 
 @inlined
 def has_no_neighbour(neighbourhood, i):
-    """Return whether row i has no neighbour to which a rumor routing walker can go."""
+    """Return whether row i has no neighbour to which a rumor routing walker can step."""
     return neighbourhood.first[i] == neighbourhood.last[i]
 
 
 @inlined
 def random_step(state, neighbourhood, i, message):
-    """Return a random neighbour that is not in a rumor routing walker's memory; any neighbour if
-    all are.
+    """Return a random neighbour that is not in the memory of a rumor routing walker; any neighbour
+    if the memory has all.
     """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     fresh = np.int64(0)
@@ -58,7 +58,7 @@ def random_step(state, neighbourhood, i, message):
 
 @inlined
 def emit_walker(message, kind, steps_left, next_hop, out):
-    """Emit the next step of a rumor routing walker, with the sender of `message` added to its
+    """Emit the next step of a rumor routing walker, and add the sender of `message` to the walker's
     memory.
     """
     o = emit(out, kind, 0.0, next_hop)

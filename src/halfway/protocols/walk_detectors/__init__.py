@@ -1,1 +1,3 @@
-"""Failure detectors over publish/subscribe: directional walks bring news of members [drw §2]."""
+"""Failure detectors over publish/subscribe: directional walks carry the news of members [drw
+§2].
+"""

@@ -1,10 +1,9 @@
-"""The group of all members in walk detectors: each publishes and subscribes, and walks make the
-paths.
+"""The group of all members in walk detectors: each member publishes and subscribes, and walks make
+the paths between members.
 
 [drw §2] "all the nodes that are designed to be part of the group send a publication or a
-subscription message". We let each member send both, because each member is monitored and is a
-monitor. The group is topic 0 of directional walks. Each node has a path to every member that its
-walks lead to.
+subscription message". We let each member send both messages, because each member is monitored and
+is itself a monitor. The group is topic 0 of directional walks.
 """
 
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from halfway.protocols.walks.roles import begin_role_on
 GROUP = np.int32(0)  # the topic of all members
 SIDES = 2  # a member holds both roles, and each role has a trail and a path
 RANGES = reports.MEMBER_RANGE
-_UNUSED = {  # events and their commands: members command themselves, and publish no event
+_UNUSED = {  # walk kinds without use here: members need no commands, and publish no events
     int(kind)
     for kind in (
         messages.ADVERTISE, messages.PUBLISH, messages.DATA, messages.DELIVERED,
@@ -34,8 +33,8 @@ _UNUSED = {  # events and their commands: members command themselves, and publis
 }  # fmt: skip
 WALK_KINDS: list[Kind] = [kind for kind in messages.KINDS if kind.number not in _UNUSED]
 
-# Follow from the members, and from no event; monitors need the members of all walks that met, and
-# walks are launched again in each period, so that a search need not find everything.
+# These options of walks are fixed here. Monitors need the members of all walks that met. Walks
+# start again in each period, so one search need not find everything.
 _OURS = {"trails", "buffer_size", "reading", "sweep_steps"}
 _REFRESH = messages.OPTIONS["refresh_s"]._replace(
     default=10.0,
@@ -51,9 +50,10 @@ OPTIONS: dict[str, Option] = {
 def group_of(
     node_ids: npt.NDArray[np.int32], members: int, degree: int, seed: int, places: int
 ) -> DirectionalState:
-    """Return the initial state of the group's walks, with room for `members` at each node.
+    """Return the initial state of the walks of a group of members, with room for `members` at each
+    node.
 
-    places: hops in flight that a node tracks.
+    places: number of hops in flight that a node tracks.
     """
     return directional_walk.state(
         node_ids, degree, 1, seed, members=SIDES * members, places=places, publishers=1,
@@ -73,7 +73,7 @@ def most_walk_emissions(walks: DirectionalState, rules: messages.Rules) -> int:
 
 @apart
 def join(walks, rules, neighbourhood, i, message, out):
-    """Let row i join the group: begin the next role that it does not have yet."""
-    # One role a call, because each launch may bring paths to all members.
+    """Let row i join the group of members: begin the next role that row i does not have yet."""
+    # One call begins one role, because each launch may bring paths to all members.
     side = PUBLISHES if walks.trails.roles[i, PUBLISHES].held == 0 else SUBSCRIBES
     begin_role_on(walks.trails, rules, neighbourhood, i, GROUP, side, message, out)

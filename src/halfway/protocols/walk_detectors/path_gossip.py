@@ -1,13 +1,12 @@
-"""Gossip on paths: counters travel on the paths between members, and gossip to all bridges broken
-paths.
+"""Gossip on paths: counters of members travel on the paths between members, and gossip to all
+neighbours bridges a broken path.
 
 [drw §2] "investigation for merging the strategies", [drw §5] "merging the Directional Random walk
 with gossip mechanisms in order to manage node failures": the paper's further work, so the rules are
-ours. A node gossips the counters that grew to the nodes that are next on its paths to members, and
-only to them: nodes that carry trails of the group. Several counters share a record. A next node
-from which nothing came for `bridge_after_s` counts as broken. Then the last live node begins
-`bridge_rounds` rounds of gossip: it broadcasts all its counters, and each node that receives them
-does the same in the rounds that are left.
+ours. A node gossips the grown counters only to the next nodes on its paths to members. Several
+counters share one record. If a next node sends no gossip for `bridge_after_s` seconds, the path
+counts as broken. Then the last live node begins `bridge_rounds` rounds of gossip: it broadcasts all
+its counters. Each node that receives this broadcast does the same in the remaining rounds.
 """
 
 from collections.abc import Mapping
@@ -48,7 +47,7 @@ from halfway.protocols.walks.delivery import leads_on
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
 from halfway.protocols.walks.rendezvous import limits as limits_of_walks
 
-ROUNDS = 7  # place in `args` of a GOSSIP: the rounds that are left to its receiver
+ROUNDS = 7  # place in `args` of a GOSSIP: the remaining rounds for the receiver
 
 KINDS = Kinds(group.RANGES | counter_records.RANGES | {"rounds": COUNT})
 KINDS.include(group.WALK_KINDS)
@@ -60,7 +59,7 @@ GOSSIP = KINDS.network(
 TICK = KINDS.timer(23, "tick", "the node looks for silent members, and gossips")
 
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
-MOST_BESIDE = ENTRIES  # emissions for a record that others receive as well
+MOST_BESIDE = ENTRIES  # most emissions for a record that other nodes receive as well
 OPTIONS = {
     "period_s": seconds(1.0, "from one count of a member to its next count", 1e-3),
     "timeout_s": seconds(8.0, "without a new counter, after which a node suspects a member", 1e-3),
@@ -73,10 +72,10 @@ OPTIONS = {
     **group.OPTIONS,
 }
 
-# What a node knows of its contacts with a member, beside what it heard of the member.
+# A node's contacts with a member. `heard` has the counters of the member.
 CONTACT = np.dtype(
     [
-        ("at", "<f8"),  # own clock when the member itself sent the last gossip (seconds)
+        ("at", "<f8"),  # when the member itself last sent gossip, by the own clock (s)
         ("node_id", "<i4"),  # the member
         ("came_from", "<i4"),  # the node whose gossip made the counter grow last
         ("is_due", "u1"),  # 1 if the counter grew since the last gossip
@@ -96,10 +95,10 @@ class Rules(NamedTuple):
 
 
 class PathGossipState(NamedTuple):
-    """The state of a node of gossip on paths."""
+    """The state of nodes of gossip on paths."""
 
     periods: Periods
-    rounds: npt.NDArray[np.int32]  # [n] of gossip left, to bridge a path
+    rounds: npt.NDArray[np.int32]  # [n] remaining rounds of gossip to bridge a path
     is_reached: npt.NDArray[np.uint8]  # [n] 1 if the rounds began since the last tick
     heard: HeardMembers
     contact: npt.NDArray[np.void]  # [n, limit] CONTACT, as a record array; the places of `heard`
@@ -115,8 +114,8 @@ def state(
 ) -> PathGossipState:  # fmt: skip
     """Return the initial state of gossip on paths, with room for `members` at each node.
 
-    intervals: times between counters that a node keeps of each member, for φ. degree: the largest
-    of a node. places: hops in flight that a node tracks.
+    intervals: number of times between counters that a node keeps for each member, for φ. degree:
+    largest number of neighbours of a node. places: number of hops in flight that a node tracks.
     """
     n = len(node_ids)
     rounds, reached = np.zeros(n, np.int32), np.zeros(n, np.uint8)
@@ -144,7 +143,7 @@ def most_emissions(state: PathGossipState, rules: Rules) -> int:
 
 
 def limits(state: PathGossipState, rules: Rules) -> Mapping[str, int]:
-    """Return the limits that ranges in records of gossip on paths refer to: one topic, the
+    """Return the limits to which the ranges in records of gossip on paths refer: one topic, the
     group.
     """
     return limits_of_walks(state.walks, rules.walks)
@@ -152,7 +151,7 @@ def limits(state: PathGossipState, rules: Rules) -> Mapping[str, int]:
 
 @inlined
 def emit_gossip(towards, rounds, out):
-    """Emit an empty gossip record to a neighbour or to all."""
+    """Emit an empty record of gossip on paths to one neighbour or to all."""
     o = emit_counters(GOSSIP, towards, out)
     o.args[ROUNDS] = rounds
     return o
@@ -160,8 +159,8 @@ def emit_gossip(towards, rounds, out):
 
 @inlined
 def grew_for(state, i, place, towards):
-    """Return whether to gossip a counter at row i to a next node: it grew since the last gossip,
-    and came from elsewhere.
+    """Return whether row i gossips a counter to a next node on a path: the counter grew since the
+    last gossip, and came from another node.
     """
     contact = state.contact[i, place]
     return contact.is_due == 1 and contact.came_from != towards
@@ -169,7 +168,7 @@ def grew_for(state, i, place, towards):
 
 @apart
 def send_grown(state, i, epoch, towards, counts_own, out):
-    """Gossip the counters that grew from row i to a next node, with the node's own counter if
+    """Gossip the grown counters of row i to a next node on a path, with the node's own counter if
     `counts_own`.
     """
     index, count = state.heard.members, 0
@@ -192,8 +191,8 @@ def send_grown(state, i, epoch, towards, counts_own, out):
 
 @apart
 def send_all(state, i, epoch, out):
-    """Gossip from row i to all neighbours, to bridge a broken path: the counters of itself and of
-    all trusted members.
+    """Gossip to all neighbours of row i, to bridge a broken path: its own counter and the counters
+    of all trusted members.
     """
     o = emit_gossip(EVERYONE, state.rounds[i], out)
     write_counter(o, 0, state.periods.node_id[i], epoch, state.periods.counter[i])
@@ -202,8 +201,8 @@ def send_all(state, i, epoch, out):
 
 @inlined
 def begin_rounds(state, i, rounds):
-    """Set the rounds of bridging gossip that row i has left to `rounds`, if fewer are left. The
-    first is at the next tick, the others in the next periods.
+    """Set the remaining rounds of bridging gossip at row i to `rounds`, unless row i has more
+    rounds left. The first round is at the next tick, the others in the next periods.
     """
     if rounds > state.rounds[i]:
         if state.rounds[i] == 0:
@@ -213,9 +212,10 @@ def begin_rounds(state, i, rounds):
 
 @apart
 def find_break(state, rules, i, towards, since, now):
-    """Begin to bridge a path at row i if the next node on it has sent no gossip for too long.
+    """Begin to bridge a broken path at row i, if the next node on the path has sent no gossip for
+    too long.
 
-    since: when the path began.
+    since: time at which the path began (s).
     """
     place = find_member(state.heard.members, state.heard.entry, i, towards)
     if place == NO_PLACE or state.contact[i, place].node_id != towards:
@@ -228,7 +228,7 @@ def find_break(state, rules, i, towards, since, now):
 
 @apart
 def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
-    """Gossip from row i once to each next node of the paths to members."""
+    """Send one gossip from row i to each next node on the paths to members."""
     trails = state.walks.trails
     for k in range(trails.paths.shape[2]):
         if leads_on(trails, rules.walks, i, GROUP, k, NONE, now):
@@ -241,8 +241,8 @@ def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
 
 @apart
 def contact_of(state, i, member):
-    """Return the place of a member in row i's contacts for gossip on paths, or NO_PLACE if it is
-    unknown.
+    """Return the place of a member in row i's contacts for gossip on paths, or NO_PLACE if the
+    member is unknown.
     """
     place = find_member(state.heard.members, state.heard.entry, i, member)
     if place != NO_PLACE:
@@ -276,8 +276,8 @@ def receive_gossip(state, i, message, out):
 
 @apart
 def tick(state, rules, neighbourhood, i, message, out):
-    """Look for silent members at row i and gossip: grown counters on the paths; once a period, the
-    own counter and a bridging round.
+    """Look for silent members at row i and gossip the grown counters on the paths; once a period,
+    add the own counter and a bridging round.
     """
     now, epoch = message.at, message.incarnation
     group.join(state.walks, rules.walks, neighbourhood, i, message, out)
@@ -293,7 +293,9 @@ def tick(state, rules, neighbourhood, i, message, out):
 
 @apart
 def start(state, rules, i, now, out):
-    """Reset the silence of all members and next nodes in gossip on paths, as row i was down."""
+    """Reset the silence of all members and next nodes in gossip on paths, because row i was
+    down.
+    """
     for k in range(state.heard.members.known[i]):
         state.contact[i, state.heard.members.place[i, k]].at = now
     start_periods(TICK, state.periods, state.heard, rules.period_s, i, now, out)

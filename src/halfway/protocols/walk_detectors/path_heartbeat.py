@@ -1,11 +1,11 @@
-"""Heartbeats on paths: each member publishes a heartbeat once a period to the group.
+"""Heartbeats on paths: each member publishes one heartbeat in each period to its group.
 
-[drw §2] "the algorithm also provides the routing paths towards the nodes": a heartbeat goes once to
-each neighbour that is next on a path to a member. The periods and the time-out are ours, because
-the paper states none. As printed, walks are launched once. Then the death of a node on the paths
-ends the heartbeats of all members behind it [drw §2: the algorithm "does not manage the failure of
-the nodes that compose the routing path"]. With the option "refresh_s", later launches make other
-paths.
+[drw §2] "the algorithm also provides the routing paths towards the nodes": a node sends a heartbeat
+once to each neighbour that is next on a path to a member. The paper states no period and no
+time-out, so both are ours. In the paper, each walk is launched once. Then the death of a node on
+the paths ends the heartbeats of all members behind this node [drw §2: the algorithm "does not
+manage the failure of the nodes that compose the routing path"]. With the option "refresh_s", later
+launches make other paths.
 """
 
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ BEAT = KINDS.network(
 TICK = KINDS.timer(23, "tick", "the node looks for silent members, and may send its heartbeat")
 
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
-MOST_BESIDE = 0  # emissions for a record that others receive as well
+MOST_BESIDE = 0  # most emissions for a record that other nodes receive as well
 OPTIONS = {
     "period_s": seconds(1.0, "from one heartbeat of a member to its next heartbeat", 1e-3),
     "timeout_s": seconds(5.0, "without a heartbeat, after which a node suspects a member", 1e-3),
@@ -67,7 +67,7 @@ class Rules(NamedTuple):
 
 
 class PathHeartbeatState(NamedTuple):
-    """The state of a node of heartbeats on paths."""
+    """The state of nodes of heartbeats on paths."""
 
     periods: Periods
     heard: HeardMembers
@@ -78,7 +78,7 @@ State = PathHeartbeatState
 
 
 class Beat(NamedTuple):
-    """A heartbeat of a member: a count of its periods in one of its incarnations."""
+    """A heartbeat of a member on paths: the count of its periods in one of its incarnations."""
 
     member: np.int32  # node id
     epoch: np.uint32
@@ -91,8 +91,8 @@ def state(
 ) -> PathHeartbeatState:  # fmt: skip
     """Return the initial state of heartbeats on paths, with room for `members` at each node.
 
-    intervals: times between heartbeats that a node keeps of each member, for φ. degree: the
-    largest of a node. places: hops in flight that a node tracks.
+    intervals: number of times between heartbeats that a node keeps for each member, for φ. degree:
+    largest number of neighbours of a node. places: number of hops in flight that a node tracks.
     """
     heard = silence.nothing_heard(len(node_ids), members, intervals)
     walks = group.group_of(node_ids, members, degree, seed, places)
@@ -112,7 +112,7 @@ def most_emissions(state: PathHeartbeatState, rules: Rules) -> int:
 
 
 def limits(state: PathHeartbeatState, rules: Rules) -> Mapping[str, int]:
-    """Return the limits that ranges in records of heartbeats on paths refer to: one topic, the
+    """Return the limits to which the ranges in records of heartbeats on paths refer: one topic, the
     group.
     """
     return limits_of_walks(state.walks, rules.walks)
@@ -120,7 +120,7 @@ def limits(state: PathHeartbeatState, rules: Rules) -> Mapping[str, int]:
 
 @apart
 def send_beat(walks, rules, i, beat, source, now, out):
-    """Send a heartbeat from row i to each next node on the paths once, except back to its
+    """Send a heartbeat once from row i to each next node on the paths, but not back to its
     sender.
     """
     trails = walks.trails
@@ -135,7 +135,7 @@ def send_beat(walks, rules, i, beat, source, now, out):
 
 @apart
 def receive_beat(state, rules, i, message, out):
-    """Receive a heartbeat on a path: enter a new heartbeat, and forward it once."""
+    """Receive a heartbeat on a path: enter and forward the heartbeat if it is new."""
     trails, member = state.walks.trails, message.publisher
     if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
         return
@@ -148,7 +148,7 @@ def receive_beat(state, rules, i, message, out):
 
 @apart
 def tick(state, rules, neighbourhood, i, message, out):
-    """Look for silent members at row i, and send its own heartbeat once a period."""
+    """Look for silent members at row i, and send its heartbeat on the paths once a period."""
     now, own_id = message.at, state.periods.node_id[i]
     group.join(state.walks, rules.walks, neighbourhood, i, message, out)
     if begins_period(state.periods, i):

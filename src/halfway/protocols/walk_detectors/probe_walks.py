@@ -43,12 +43,12 @@ ANSWER = KINDS.network(
 TICK = KINDS.timer(4, "tick", "the node looks for silent members, and may launch its walk")
 KINDS.start()
 
-FRESH_PERIODS = 2.0  # a walk meets trails of this age at most, and answers have no older counters
+FRESH_PERIODS = 2.0  # age limit, in periods, of a trail to meet and of a counter in an answer
 
-# The trail of a member's latest walk, beside what the node heard of the member.
+# The trail of a member's latest walk. `heard` has the counters of the member.
 TRAIL = np.dtype(
     [
-        ("at", "<f8"),  # own clock when the walk first came by (seconds)
+        ("at", "<f8"),  # when the walk first came, by the node's own clock (s)
         ("node_id", "<i4"),  # the member
         ("epoch", "<u4"),
         ("counter", "<i4"),  # of the walk
@@ -67,10 +67,10 @@ class Rules(NamedTuple):
 
 
 class WalkProbeState(NamedTuple):
-    """The state of a node of the walk-probe detector."""
+    """The state of nodes of the walk-probe detector."""
 
     periods: Periods
-    epoch: npt.NDArray[np.uint32]  # [n] own incarnation
+    epoch: npt.NDArray[np.uint32]  # [n] the node's own incarnation
     heard: HeardMembers
     trail: npt.NDArray[np.void]  # [n, limit] TRAIL, as a record array; the places of `heard`
     weights: Weights
@@ -84,7 +84,7 @@ def is_fresh(rules, at, now):
 
 @inlined
 def emit_step(rules, member, epoch, counter, random, steps, towards, out):
-    """Emit a step of a probe walk to a neighbour; the caller fills in the wanted members."""
+    """Emit a step of a probe walk to a neighbour; the caller writes the wanted members."""
     o = emit(out, STEP, rules.step_delay_s, towards)
     o.publisher = member
     o.epoch = epoch
@@ -97,8 +97,8 @@ def emit_step(rules, member, epoch, counter, random, steps, towards, out):
 
 @apart
 def want_silent(heard, i, o):
-    """Write into a probe walk's step the wanted members: trusted ones of which row i has heard
-    nothing for the longest time.
+    """Write the wanted members into a probe walk's step: the trusted members of which row i has
+    heard nothing for the longest time.
     """
     after_at, after_k = -np.inf, -1
     for wanted in range(SOUGHT):
@@ -116,9 +116,9 @@ def want_silent(heard, i, o):
 
 @apart
 def leave_trail(state, i, message):
-    """Leave the trail of a probe walk at its first visit to row i.
+    """Leave the trail of a probe walk at row i, at the first visit of the walk.
 
-    Return its place; NO_PLACE if the row has no room for the member.
+    Return the place of the trail; NO_PLACE if the row has no room for the member.
     """
     heard, member = state.heard, message.publisher
     place = find_member(heard.members, heard.entry, i, member)
@@ -139,8 +139,8 @@ def leave_trail(state, i, message):
 
 @apart
 def is_met(state, rules, i, member, now):
-    """Return whether a probe walk meets a wanted member on row i: the member itself, or its fresh
-    trail.
+    """Return whether a probe walk meets a wanted member on row i: row i is the member, or has a
+    fresh trail of the member.
     """
     if member == state.periods.node_id[i]:
         return True

@@ -1,13 +1,14 @@
-"""The walk-probe detector: once a period, each member launches a directional walk to look for
-others.
+"""The walk-probe detector: once in each period, each member launches a directional walk that looks
+for other members.
 
 [drw §2] the content based routing algorithm "can be used instead of the gossip algorithm". A walk
-carries its member's counter, and leaves a trail on the nodes that it visits. It looks for the
-members of which its own member heard least recently. Where it meets the trail of one of them, the
-node sends an answer back along the walk's own trail: the member's counter, and those of other
-members that the node knows [drw §2: "each node gets the list of all the members"]. A walk ends when
-it met all that it looks for, or after `walk_steps`. We let a walk look for several members, because
-a walk for each would cost as many walks as there are members. No path outlives its period.
+carries the counter of its member, and leaves a trail on the visited nodes. It looks for the members
+of which its own member heard least recently. If the walk meets the trail of such a member, the node
+sends an answer back along the trail of the walk. The answer has the counter of the met member, and
+the counters of other members that the node knows [drw §2: "each node gets the list of all the
+members"]. A walk ends when it has met all wanted members, or after `walk_steps` steps. We let a
+walk look for several members, because a walk for each would cost as many walks as there are
+members. No path outlives its period.
 """
 
 from collections.abc import Mapping
@@ -67,7 +68,7 @@ from halfway.protocols.walks.directional_walk import away, marks_for, unmarked
 
 KINDS = probe_walks.KINDS
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
-MOST_BESIDE = 0  # emissions for a record that others receive as well
+MOST_BESIDE = 0  # most emissions for a record that other nodes receive as well
 OPTIONS = {
     "period_s": seconds(1.0, "from one walk of a member to its next walk", 1e-3),
     "timeout_s": seconds(20.0, "without a new counter, after which a node suspects a member", 1e-3),
@@ -86,8 +87,8 @@ def state(
 ) -> WalkProbeState:
     """Return the initial state of the walk-probe detector, with room for `members` at each node.
 
-    intervals: times between counters that a node keeps of each member, for φ. degree: the largest
-    of a node.
+    intervals: number of times between counters that a node keeps for each member, for φ. degree:
+    largest number of neighbours of a node.
     """
     n = len(node_ids)
     heard = silence.nothing_heard(n, members, intervals)
@@ -113,7 +114,7 @@ def most_emissions(state: WalkProbeState, rules: probe_walks.Rules) -> int:
 
 @apart
 def launch(state, rules, neighbourhood, i, out):
-    """Launch a probe walk of row i: [drw Fig. 3, line 1] to a neighbour, each equally likely."""
+    """Launch a probe walk at row i: [drw Fig. 3, line 1] to a neighbour, each equally likely."""
     first, last = neighbourhood.first[i], neighbourhood.last[i]
     if first == last:
         return
@@ -126,8 +127,8 @@ def launch(state, rules, neighbourhood, i, out):
 
 @apart
 def answer(state, rules, i, step, towards, out):
-    """Answer a probe walk at row i: first the wanted members that it meets, then row i itself and
-    other members heard lately.
+    """Answer a probe walk at row i: first with the wanted members that it meets, then with row i
+    itself and other recently heard members.
     """
     heard, now, used = state.heard, step.at, 1
     o = emit_counters(ANSWER, towards, out)
@@ -154,8 +155,8 @@ def answer(state, rules, i, step, towards, out):
 
 @apart
 def receive_step(state, rules, neighbourhood, i, step, out):
-    """Receive a probe walk: leave its trail, answer if it meets a wanted member, and let it
-    continue if more are wanted.
+    """Receive a probe walk: leave its trail, answer if the walk meets a wanted member, and continue
+    if more are wanted.
     """
     now, member = step.at, step.publisher
     wanted, met = 0, 0
@@ -166,7 +167,8 @@ def receive_step(state, rules, neighbourhood, i, step, out):
             if step.args[WANTED + k] != NONE:
                 wanted += 1
                 met += is_met(state, rules, i, step.args[WANTED + k], now)
-        # A walk of a member that knows no other one ends here, with members that the row knows.
+        # The walk of a member that knows no other member ends here, with an answer of the members
+        # that row i knows.
         if place != NO_PLACE and (met > 0 or wanted == 0):
             answer(state, rules, i, step, state.trail[i, place].back, out)
         if met == wanted:
@@ -178,7 +180,7 @@ def receive_step(state, rules, neighbourhood, i, step, out):
 
 @apart
 def step_on(state, rules, neighbourhood, i, step, out):
-    """Let a probe walk step from row i to the next node, in search of the members not met yet."""
+    """Let a probe walk step from row i to the next node, because it has wanted members left."""
     random = joined(step.args[RANDOM_LOW], step.args[RANDOM_HIGH])
     mark = low_half(seeded(np.uint64(step.publisher), np.int64(step.event)))
     towards = away(state.weights, neighbourhood, i, step.source, mark, mixed(random), NONE)
@@ -192,7 +194,9 @@ def step_on(state, rules, neighbourhood, i, step, out):
 
 @apart
 def receive_answer(state, rules, i, message, out):
-    """Receive the answer to a probe walk: enter its counters, and pass it back along the trail."""
+    """Receive the answer to a probe walk: enter the counters, and pass the answer back along the
+    trail.
+    """
     now, own_id, target = message.at, state.periods.node_id[i], message.target
     for k in range(ENTRIES):
         if member_in(message, k, own_id) != NONE:
@@ -208,7 +212,7 @@ def receive_answer(state, rules, i, message, out):
 
 @apart
 def tick(state, rules, neighbourhood, i, message, out):
-    """Look for silent members at row i, and launch its walk once a period."""
+    """Look for silent members at row i, and launch its probe walk once a period."""
     state.epoch[i] = message.incarnation
     silence.suspect_silent(state.heard, rules.silence, i, message.at, out)
     if begins_period(state.periods, i):

@@ -1,1 +1,3 @@
-"""The event overlay of directional walks that meet, with Bloom filters for forwarding (paper 2)."""
+"""The walk overlay of paper 2: directional walks that meet form a tree, and Bloom filters on its
+links guide the events.
+"""

@@ -12,7 +12,7 @@ from halfway.protocols.walk_overlay.state import DONE, trail_of
 
 @apart
 def reset_membership(state, i):
-    """Put this node outside the walk overlay; the application's subscriptions stay."""
+    """Put this node outside the walk overlay; the subscriptions of the application stay."""
     members = state.members
     for p in range(state.links.shape[1]):
         state.links.node_id[i, p] = NONE
@@ -24,7 +24,7 @@ def reset_membership(state, i):
 
 @apart
 def send_cut(state, rules, i, to, reason, out):
-    """Notify an overlay neighbour, reliably, that the overlay link ends."""
+    """Notify an overlay neighbour, by a reliable record, that the overlay link ends."""
     o = emit(out, messages.CUT, 0.0, to)
     o.args[messages.REASON] = reason
     send_reliably(state, rules, i, o, out)
@@ -32,7 +32,7 @@ def send_cut(state, rules, i, to, reason, out):
 
 @apart
 def leave(state, rules, i, out):
-    """Leave the walk overlay, and notify every overlay neighbour."""
+    """Leave the walk overlay, and notify all overlay neighbours."""
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
         if to != NONE:
@@ -43,9 +43,7 @@ def leave(state, rules, i, out):
 
 @apart
 def stop_walk(state, rules, i, out):
-    """End the walk of an overlay fragment's root, if the root has a walk, and notify the
-    application.
-    """
+    """End the present walk of the root of an overlay fragment, and notify the application."""
     members = state.members
     if members.search[i] != 0:
         members.search[i] = 0
@@ -55,7 +53,7 @@ def stop_walk(state, rules, i, out):
 
 @apart
 def end_walk(state, rules, i, out):
-    """Send ENDED after the heads of the last walk that a fragment's root launched."""
+    """Send ENDED after the heads of the last walk that the root of an overlay fragment launched."""
     members, trails = state.members, state.trails
     s = trail_of(state, i, members.node_id[i], members.walks[i])
     if s < 0:

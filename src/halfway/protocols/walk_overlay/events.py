@@ -1,12 +1,13 @@
 """Events on the walk overlay, forwarded over the links whose Bloom filters admit them [dwo §III].
 
 The filter of a link covers the subscriptions behind it: the union of a node's own filter and of the
-filters that it received over its other links, recomputed whenever one of these changes. Only the
-chunks that differ are sent, so to remove a subscription costs the same as to add a subscription,
-and a filter lacks nothing once its chunks have arrived.
+filters that it received over its other links, recomputed whenever one of these changes. A node
+sends only the chunks that differ. So the removal of a subscription costs the same as its addition,
+and a filter is complete when its chunks have arrived.
 
-A node buffers the last events and sends them where a filter begins to admit them: to subscribers
-that the overlay had not reached yet, or had lost. It sends none to a neighbour that has it already.
+A node buffers the last events, and sends a buffered event over a link whose filter begins to admit
+the event. So the event reaches subscribers that the overlay had not reached yet, or had lost. A
+node sends no event to a neighbour that already has it.
 """
 
 import numpy as np
@@ -25,7 +26,7 @@ from halfway.protocols.walk_overlay.subscriptions import admits, insert_all, mat
 
 @apart
 def clear_filters(state, i, p):
-    """Empty both event filters of the overlay link at a place; nothing is due over it."""
+    """Empty both event filters of the overlay link at a place, and mark no chunk as due."""
     for word in range(state.received.shape[2]):
         state.received[i, p, word] = 0
         state.advertised[i, p, word] = 0
@@ -35,8 +36,8 @@ def clear_filters(state, i, p):
 
 @apart
 def filter_word(state, i, p, word):
-    """Return one word of the event filter for the overlay neighbour at p: all that is not
-    behind p.
+    """Return one word of the event filter for the overlay neighbour at p: the subscriptions behind
+    all links except this one.
     """
     union = state.own_filter[i, word]
     for q in range(state.links.shape[1]):
@@ -47,7 +48,8 @@ def filter_word(state, i, p, word):
 
 @apart
 def refresh(state, rules, i, out):
-    """Send each overlay neighbour the chunks of its event filter that differ from the last sent.
+    """Send each overlay neighbour the chunks of its event filter that differ from the last sent
+    chunks.
 
     A chunk that finds no room in the table of hops stays due.
     """
@@ -77,7 +79,9 @@ def refresh(state, rules, i, out):
 
 @apart
 def change_subscription(state, rules, i, s, add, out):
-    """Add or remove an overlay application's subscription s; recompute the node's own filter."""
+    """Add or remove subscription s of an application in the walk overlay, and recompute the own
+    filter of the node.
+    """
     numbers = state.subscriptions
     place = NONE
     for k in range(numbers.shape[1]):
@@ -98,7 +102,7 @@ def change_subscription(state, rules, i, s, add, out):
 
 @apart
 def has_subscriptions(state, i):
-    """Return whether an application at the walk overlay has a subscription to events."""
+    """Return whether the application of a node in the walk overlay has a subscription."""
     count = 0
     for s in state.subscriptions[i]:
         count += s != NONE
@@ -125,7 +129,9 @@ def send_event(state, rules, i, p, message, out):
 
 @apart
 def send_buffered(state, rules, i, p, k, out):
-    """Send the overlay event at place k of the buffer to the neighbour at p, now or when it can."""
+    """Send the overlay event at place k of the buffer to the neighbour at p, now or as soon as the
+    hop table has room.
+    """
     bit = np.uint64(1) << np.uint64(k)
     if has_room(state, rules, i, messages.EVENT, state.links.node_id[i, p], 0):
         state.links.events[i, p] &= ~bit
@@ -148,9 +154,10 @@ def send_due_events(state, rules, i, p, out):
 
 @apart
 def buffer_event(state, rules, i, message, published):
-    """Buffer an event in place of the oldest. Return its place; NO_PLACE: no buffer.
+    """Buffer an overlay event in place of the oldest event. Return its place, or NO_PLACE without a
+    buffer.
 
-    published: whether the event was published at this node.
+    published: whether the application of this node published the event.
     """
     buffer, members, now = state.buffer, state.members, message.at
     if buffer.shape[1] == 0:
@@ -173,10 +180,11 @@ def buffer_event(state, rules, i, message, published):
 
 @apart
 def is_unattached(state, i):
-    """Return whether subscribers may still be missing here: without an overlay, events wait for
+    """Return whether the fragment of this node may still lack an overlay, so that events wait for
     subscribers.
 
-    A fragment has none while its rank is JOINING, nor has a root that walks and met no other.
+    A fragment has no overlay while its rank is JOINING, or while its root walks and has met no
+    other fragment.
     """
     members = state.members
     searches = members.parent[i] == members.node_id[i] and members.search[i] == SEARCHING
@@ -185,7 +193,7 @@ def is_unattached(state, i):
 
 @apart
 def count_expired(state, rules, i, now):
-    """Count the overlay events that stayed in the buffer of an unattached node for too long."""
+    """Count the overlay events that were in the buffer of an unattached node for too long."""
     for k in range(state.buffer.shape[1]):
         old = now - state.buffer.at[i, k] > rules.buffer_time_s
         if old and state.buffer.unsent[i, k] == 1 and is_unattached(state, i):
@@ -195,7 +203,9 @@ def count_expired(state, rules, i, now):
 
 @apart
 def spread_event(state, rules, i, message, came_from, out):
-    """Buffer a new overlay event and send it over every link but one whose filter admits it."""
+    """Buffer a new overlay event, and send it over each link but one if the filter of the link
+    admits the event.
+    """
     topic, event = message.topic, message.event
     k = buffer_event(state, rules, i, message, came_from == NONE)
     for p in range(state.links.shape[1]):
@@ -210,7 +220,7 @@ def spread_event(state, rules, i, message, came_from, out):
 
 @apart
 def publish(state, rules, i, message, out):
-    """Publish an overlay event, without delivery to the application that published it."""
+    """Publish an overlay event; the publishing application itself does not receive it."""
     if state.members.root[i] == NONE and state.buffer.shape[1] == 0:
         o = emit(out, messages.UNMATCHED, 0.0, APP)
         o.topic = message.topic
@@ -221,7 +231,9 @@ def publish(state, rules, i, message, out):
 
 @apart
 def receive_event(state, rules, i, message, out):
-    """Receive an overlay EVENT; a seen one is ignored, as a cycle may exist for a moment."""
+    """Receive an overlay EVENT; ignore a repeated one, because the overlay may have a cycle for a
+    moment.
+    """
     if record_if_new(state.seen, i, message):
         deliver(state, rules.catalogue, i, message, out)
         spread_event(state, rules, i, message, message.source, out)
@@ -230,7 +242,9 @@ def receive_event(state, rules, i, message, out):
 
 @apart
 def deliver(state, catalogue, i, message, out):
-    """Deliver an overlay event if a subscription matches it: filters have false positives."""
+    """Deliver an overlay event to the application if a subscription matches, because filters have
+    false positives.
+    """
     for s in state.subscriptions[i]:
         if s >= 0 and matches(catalogue, s, message.topic, message.event):
             o = emit(out, messages.DELIVERED, 0.0, APP)
@@ -241,7 +255,9 @@ def deliver(state, catalogue, i, message, out):
 
 @apart
 def withheld(state, rules, i, p, now):
-    """Return the buffered overlay events, a bit each, that p's filter does not admit."""
+    """Return the buffered overlay events, one bit each, that the filter of the neighbour at p does
+    not admit.
+    """
     buffer, bits = state.buffer, np.int64(0)
     count = min(state.members.buffered[i], buffer.shape[1])
     for k in range(count):
@@ -253,7 +269,9 @@ def withheld(state, rules, i, p, now):
 
 @apart
 def receive_chunk(state, rules, i, p, message, out):
-    """Receive a filter's CHUNK from p: send newly admitted overlay events, forward the change."""
+    """Receive a CHUNK of an overlay filter from the neighbour at p: send the newly admitted events,
+    and forward the change.
+    """
     before = withheld(state, rules, i, p, message.at)
     begin = message.args[messages.FIRST_WORD]
     for word in range(begin, min(begin + messages.CHUNK_WORDS, state.own_filter.shape[1])):

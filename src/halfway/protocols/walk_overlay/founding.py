@@ -1,10 +1,12 @@
-"""How initiators join or found a walk overlay without a list of them, and how two overlays merge.
+"""How initiators join or found a walk overlay, although no node has a list of initiators, and how
+two overlays merge.
 
-A root that hears of no overlay for the founding time founds an overlay. [dwo Alg. 1] leaves open
-how nodes agree on the first walks, so all of this is ours. Two overlays may be founded far from
-each other, and both their walks may stop. So the root of an overlay sends a probe through the
-network, at first at once, then more and more rarely. A root whose fragment id loses against that of
-the probe walks back along its way, and the fragments merge where this walk meets the other overlay.
+A root that hears of no overlay for the founding time founds an overlay. [dwo Alg. 1] does not say
+how nodes agree on the first walks, so these rules are ours. Two roots far from each other may both
+found an overlay, and both walks may stop. So the root of an overlay sends a probe through the
+network, at once and then more and more rarely. If the fragment id of another root loses against the
+id in the probe, this root walks back along the way of the probe. The fragments merge where this
+walk meets the other overlay.
 """
 
 import numpy as np
@@ -30,16 +32,18 @@ from halfway.protocols.walk_overlay.launch import launch, launch_heads, start_re
 from halfway.protocols.walk_overlay.repair import start_link_check
 from halfway.protocols.walk_overlay.state import ASKING, SEARCHING, link_count
 
-_WAIT = 2**31  # the random stream of an initiator's wait; walks have the streams below
-_COPIES = 2  # of a probe from each node, if hops are acknowledged
-_PROBES = np.int64(2**32)  # the random streams of the waits before probes; walks have streams below
+_WAIT = 2**31  # random stream of an initiator's wait; walks use lower numbers
+_COPIES = 2  # times that a node sends a probe, if hops are acknowledged
+_PROBES = np.int64(2**32)  # random streams of the waits before probes; walks use lower numbers
 
 
 @apart
 def take_role(state, rules, i, role, now, out):
-    """Give this node a role: a new initiator joins the overlay after a random wait, if not in it.
+    """Give this node a role in the walk overlay: an initiator outside the overlay joins it after a
+    random wait.
 
-    The waits keep the walks of many initiators apart [dwo Alg. 1, lines 7-12] without a list.
+    The waits keep the walks of many initiators apart, for which [dwo Alg. 1, lines 7-12] needs a
+    list.
     """
     members = state.members
     if members.initiator[i] & role:
@@ -59,9 +63,10 @@ def take_role(state, rules, i, role, now, out):
 
 @apart
 def end_role(state, rules, i, role, out):
-    """End a role of this node. An initiator no longer, it leaves the overlay unless it is a broker.
+    """End a role of this node in the walk overlay. A node without a role leaves the overlay, unless
+    it has two or more overlay neighbours.
 
-    A node between two overlay neighbours forwards their events, and stays.
+    A node between overlay neighbours forwards their events, and stays.
     """
     members = state.members
     if members.initiator[i] & role == 0:
@@ -73,9 +78,10 @@ def end_role(state, rules, i, role, out):
 
 @apart
 def begin(state, rules, i, now, out):
-    """Begin an initiator's role: it walks, unless it has become part of the overlay meanwhile.
+    """Begin the role of an overlay initiator: launch a walk, unless the node has become part of the
+    overlay meanwhile.
 
-    The node founds an overlay of its own if it hears of none for the founding time.
+    The node founds its own overlay if it hears of no overlay for the founding time.
     """
     members = state.members
     if members.initiator[i] == 0:
@@ -93,7 +99,8 @@ def begin(state, rules, i, now, out):
 
 @apart
 def meet_on_the_spot(state, rules, i, out):
-    """[dwo Alg. 2, line 4] Let an initiator that is in the overlay already meet its walk at once.
+    """[dwo Alg. 2, line 4] Let the walk of an initiator that is in the overlay already meet the
+    overlay at once.
 
     The root of a fragment without an overlay counts this meeting like any other.
     """
@@ -105,7 +112,7 @@ def meet_on_the_spot(state, rules, i, out):
 
 @apart
 def initiate(state, rules, i, rank, now, out):
-    """[dwo Alg. 2] Make this node an overlay fragment of one node, and launch a walk."""
+    """[dwo Alg. 2] Make this node an overlay fragment with one node, and launch a walk."""
     members = state.members
     members.founds[i] = 0
     members.rank[i] = rank
@@ -118,9 +125,11 @@ def initiate(state, rules, i, rank, now, out):
 
 @apart
 def restart(state, rules, i, now, out):
-    """Leave the overlay after a crash: notify the old neighbours. An initiator joins it again.
+    """Leave the walk overlay after a crash, and notify the old neighbours. An initiator joins it
+    again.
 
-    It founds no overlay, because it was part of an overlay. Its walk goes on until it finds that.
+    The initiator founds no overlay, because an overlay exists. Its walk goes on until it finds this
+    overlay.
     """
     members = state.members
     release_all(state.hops, i)
@@ -135,9 +144,10 @@ def restart(state, rules, i, now, out):
 
 @apart
 def found(state, rules, i, now, out):
-    """Found an overlay of this fragment, whose root has heard of none for the founding time.
+    """Found an overlay with the fragment of this root, which has heard of no overlay for the
+    founding time.
 
-    [dwo Alg. 1] A root that met another walk stops; one that met none walks on.
+    [dwo Alg. 1] A root that met another walk stops. A root that met no walk walks on.
     """
     members = state.members
     members.found_pending[i] = 0
@@ -160,7 +170,7 @@ def found(state, rules, i, now, out):
 
 @apart
 def start_probe(state, rules, i, now, out):
-    """Send a new probe of the overlay that this root founded, and start the timer of the next
+    """Send a new probe of the overlay that this root founded, and start the timer of the following
     probe.
     """
     members = state.members
@@ -176,8 +186,8 @@ def start_probe(state, rules, i, now, out):
 
 @apart
 def probe_again(state, rules, i, message, out):
-    """Send the next probe of an overlay founded here, if this node is its root still and does not
-    walk.
+    """Send the next probe of an overlay that this node founded, if this node is still its root and
+    does not walk.
     """
     members = state.members
     is_root = members.root[i] != NONE and members.parent[i] == members.node_id[i]
@@ -188,7 +198,7 @@ def probe_again(state, rules, i, message, out):
 
 @apart
 def hear_probe(state, i, rank, root, number, now):
-    """Keep the facts of the probe of a founded overlay that this node heard last."""
+    """Store the facts of the last heard probe of a founded overlay."""
     members = state.members
     members.probe_rank[i] = rank
     members.probe_root[i] = root
@@ -198,11 +208,11 @@ def hear_probe(state, i, rank, root, number, now):
 
 @apart
 def send_probe(state, rules, i, out):
-    """Send the probe by which separately founded overlays find each other: the one heard last.
+    """Send the last heard probe, by which separately founded overlays find each other.
 
-    A node broadcasts the probe after a random wait, because all nodes around do the same.
-    Broadcasts are not acknowledged. Where other hops are, a node sends a probe several times
-    instead.
+    A node broadcasts the probe after a random wait, because all nodes around do the same. Nodes
+    never acknowledge a broadcast. If they acknowledge other hops, a node sends a probe several
+    times instead.
     """
     members = state.members
     word = seeded(members.random_state[i], _PROBES + members.probe_number[i])
@@ -216,10 +226,10 @@ def send_probe(state, rules, i, out):
 
 @apart
 def is_new_probe(state, rules, i, message):
-    """Return whether the probe of a founded overlay is newer than the one heard last, or of an id
-    that wins over it.
+    """Return whether the probe of a founded overlay is newer than the last heard probe, or has an
+    id that wins over it.
 
-    A probe that was heard long ago does not count: its overlay may be gone.
+    A probe from long ago does not count, because its overlay may be gone.
     """
     members = state.members
     if members.probe_from[i] == NONE:

@@ -1,11 +1,11 @@
-"""Links and fragments of the walk overlay: which neighbours are linked, and each fragment's id.
+"""The links and fragments of the walk overlay: linked neighbours, and the id of each fragment.
 
-A link is made where a walk steps onto a node outside the overlay, and where it meets another
-fragment. A fragment's id floods its links. A node that receives the same id over two links cuts the
-second link, so that the overlay stays a tree however many walks meet at once.
+Nodes make a link when a walk steps onto a node outside the overlay, and when a walk meets another
+fragment. The id of a fragment floods the links of the fragment. A node that receives the same id
+over two links cuts the second link, so that the overlay stays a tree if many walks meet at once.
 
-[dwo §III] walks that intersect form the overlay. [dwo Alg. 1] starts one walk after the other; we
-add fragments, because walks of a network start at any time.
+[dwo §III] walks that intersect form the overlay. [dwo Alg. 1] starts one walk after the other. We
+add fragments, because in a network walks start at any time.
 """
 
 import numpy as np
@@ -22,14 +22,14 @@ from halfway.protocols.walk_overlay.state import DUE_ID, DUE_SUCCESSOR, SEARCHIN
 
 @apart
 def wins(state, i, message):
-    """Return whether this node's overlay fragment id wins over the one in a record."""
+    """Return whether the overlay fragment id of this node wins over the id in a record."""
     rank, other = state.members.rank[i], message.args[messages.RANK]
     return rank > other or (rank == other and state.members.root[i] < message.args[messages.ROOT])
 
 
 @apart
 def is_of_other_fragment(state, i, message):
-    """Return whether the overlay fragment id in a record differs from this node's."""
+    """Return whether the overlay fragment id in a record differs from the id of this node."""
     rank, root = message.args[messages.RANK], message.args[messages.ROOT]
     return state.members.root[i] != root or state.members.rank[i] != rank
 
@@ -45,13 +45,13 @@ def emit_with_id(state, i, kind, to, out):
 
 @apart
 def send_id(state, rules, i, kind, to, out):
-    """Send a record with nothing but this node's overlay fragment id, reliably."""
+    """Send a reliable record that has only the overlay fragment id of this node."""
     send_reliably(state, rules, i, emit_with_id(state, i, kind, to, out), out)
 
 
 @apart
 def send_link(state, rules, i, to, reason, out):
-    """Ask a neighbour, with this node's fragment id, to be an overlay neighbour."""
+    """Ask a neighbour to become an overlay neighbour, with the fragment id of this node."""
     o = emit_with_id(state, i, messages.LINK, to, out)
     o.args[messages.REASON] = reason
     send_reliably(state, rules, i, o, out)
@@ -59,14 +59,14 @@ def send_link(state, rules, i, to, reason, out):
 
 @apart
 def deny_link(to, reason, out):
-    """Deny a fragment's link: notify a node once, unacknowledged, that it is not a neighbour."""
+    """Deny an overlay link once, without acknowledgement, to a node that is no neighbour."""
     emit(out, messages.CUT, 0.0, to).args[messages.REASON] = reason
 
 
 @apart
 def open_link(state, i, node_id):
-    """Return the place of a fragment's link to a new overlay neighbour, not yet ready, or NO_PLACE
-    if no place is free.
+    """Return the place of a new link of this node in the overlay, which is not yet ready, or
+    NO_PLACE if no place is free.
     """
     p = link_of(state, i, node_id)
     if p < 0:
@@ -82,7 +82,7 @@ def open_link(state, i, node_id):
 
 @apart
 def drop_link(state, rules, i, p, out):
-    """Remove an overlay fragment's link at a place."""
+    """Remove the overlay link of this node at a place."""
     release_hops_to(state.hops, i, state.links.node_id[i, p])
     state.links.node_id[i, p] = NONE
     clear_filters(state, i, p)
@@ -92,7 +92,7 @@ def drop_link(state, rules, i, p, out):
 
 @apart
 def mark_ready(state, rules, i, p, out):
-    """Mark a fragment's link, known to its neighbour, ready: send successor and filter over it."""
+    """Mark an overlay link ready, and send successor and filter over this link."""
     state.links.ready[i, p] = 1
     name_successor(state, rules, i, p, out)
     refresh(state, rules, i, out)
@@ -100,9 +100,10 @@ def mark_ready(state, rules, i, p, out):
 
 @apart
 def request_link(state, rules, i, node_id, reason, out):
-    """Link a fragment with a neighbour. Where hops are acknowledged, its answer makes it ready.
+    """Request an overlay link with a neighbour; the link is ready at once, or with its ACK.
 
-    A ready link to a node of another fragment may be known on this side alone. It is made again.
+    If hops are acknowledged, a ready link is requested again, because the neighbour may not know
+    the link.
     """
     known = link_of(state, i, node_id)
     if known >= 0 and (rules.retries == 0 or state.links.ready[i, known] == 0):
@@ -118,7 +119,7 @@ def request_link(state, rules, i, node_id, reason, out):
 
 @apart
 def join_as_leaf(state, rules, i, message, out):
-    """Join an overlay fragment as a leaf when its walk steps onto this node outside the overlay."""
+    """Join an overlay fragment as a leaf, because its walk stepped onto this node."""
     members = state.members
     members.rank[i] = message.args[messages.RANK]
     members.root[i] = message.args[messages.ROOT]
@@ -128,7 +129,7 @@ def join_as_leaf(state, rules, i, message, out):
 
 @apart
 def receive_link(state, rules, i, message, out):
-    """Receive a LINK, which asks for a link with this node's overlay fragment."""
+    """Receive a LINK, which requests a link with the overlay fragment of this node."""
     node_id = message.source
     same = not is_of_other_fragment(state, i, message)
     known = link_of(state, i, node_id) >= 0
@@ -151,10 +152,10 @@ def receive_link(state, rules, i, message, out):
 
 @apart
 def name_successor(state, rules, i, newcomer, out):
-    """Name a fragment root's successor: the overlay neighbour of the lowest id. Notify of changes.
+    """Name a fragment root's successor: the overlay neighbour with the lowest id. Notify neighbours
+    of a change.
 
-    newcomer: the place of a new overlay neighbour, which is notified in
-    any case; NO_PLACE without one.
+    newcomer: place of a new neighbour, which is notified in any case; or NO_PLACE.
     """
     members = state.members
     if members.parent[i] != members.node_id[i]:
@@ -180,7 +181,7 @@ def name_successor(state, rules, i, newcomer, out):
 
 @apart
 def resolve(state, rules, i, message, out):
-    """Resolve two fragment ids that meet over a link: the one that wins goes to the other side."""
+    """Resolve two fragment ids at the ends of an overlay link: the winner crosses the link."""
     if wins(state, i, message):
         send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
     else:
@@ -189,7 +190,7 @@ def resolve(state, rules, i, message, out):
 
 @apart
 def adopt(state, rules, i, message, out):
-    """Adopt the fragment id that came from an overlay neighbour, and send it to all others."""
+    """Adopt the fragment id of an overlay neighbour, and send it to all other ones."""
     members, node_id = state.members, message.source
     was_root = members.parent[i] == members.node_id[i]
     established = members.rank[i] >= messages.ESTABLISHED and (
@@ -201,14 +202,14 @@ def adopt(state, rules, i, message, out):
     spread_id(state, rules, i, node_id, out)
     if was_root:
         if members.successor_of[i] == members.node_id[i]:
-            members.successor_of[i] = NONE  # as a root it names its successor again
+            members.successor_of[i] = NONE  # a root names its successor again
         send_attached(state, rules, i, node_id, np.int32(established), out)
         stop_walk(state, rules, i, out)
 
 
 @apart
 def spread_id(state, rules, i, but, out):
-    """Send the overlay fragment's id to all overlay neighbours but one."""
+    """Send the overlay fragment id of this node to all overlay neighbours but one."""
     for q in range(state.links.shape[1]):
         to = state.links.node_id[i, q]
         if to != NONE and to != but and state.links.ready[i, q] == 1:
@@ -218,13 +219,13 @@ def spread_id(state, rules, i, but, out):
 
 @apart
 def send_due_news(state, rules, i, p, out):
-    """Send the overlay neighbour at p the fragment id and the successor that it still lacks."""
+    """Send the overlay neighbour at p the fragment id and the successor that it lacks."""
     links, members, to = state.links, state.members, state.links.node_id[i, p]
     if links.due[i, p] & DUE_ID and has_room(state, rules, i, messages.FRAGMENT_ID, to, 0):
         links.due[i, p] &= ~DUE_ID
         send_id(state, rules, i, messages.FRAGMENT_ID, to, out)
     if members.parent[i] != members.node_id[i]:
-        links.due[i, p] &= ~DUE_SUCCESSOR  # a root no longer
+        links.due[i, p] &= ~DUE_SUCCESSOR  # this node is no longer a root
     if links.due[i, p] & DUE_SUCCESSOR and has_room(state, rules, i, messages.SUCCESSOR, to, 0):
         links.due[i, p] &= ~DUE_SUCCESSOR
         o = emit_with_id(state, i, messages.SUCCESSOR, to, out)
@@ -250,7 +251,7 @@ def send_due(state, rules, i, out):
 
 @apart
 def receive_id(state, rules, i, message, out):
-    """Receive an overlay fragment's FRAGMENT_ID. Return True if it shows a cycle."""
+    """Receive a FRAGMENT_ID of an overlay fragment; return True if the record shows a cycle."""
     if link_of(state, i, message.source) < 0:
         return False
     if not is_of_other_fragment(state, i, message):
@@ -261,9 +262,9 @@ def receive_id(state, rules, i, message, out):
 
 @apart
 def send_attached(state, rules, i, to, established, out):
-    """Notify the root of the winning fragment, over `to`, that this fragment is part of it now.
+    """Notify the winning fragment's root, through `to`, that this fragment joined it.
 
-    A node notifies a root of one fragment without an overlay: the root only has to know of any.
+    A node reports one fragment without an overlay: the root needs no other.
     """
     members = state.members
     if established == 0 and members.notified[i] == members.root[i]:
@@ -276,15 +277,15 @@ def send_attached(state, rules, i, to, established, out):
 
 @apart
 def receive_attached(state, rules, i, message, out):
-    """Receive an ATTACHED for a fragment's root; one from another fragment is out of date.
+    """Receive an ATTACHED for a fragment's root; ignore one from another fragment.
 
-    [dwo §V-B] walks go on "until two DRWs intersect". But a root that may found an overlay goes on
-    until it has heard of no other fragment for the founding time, because the other walk stops, and
-    there may be more. A detached fragment goes on until it meets an established fragment. This may
-    be another detached part, so its root then sends probes, as a founder does.
+    [dwo §V-B] walks go on "until two DRWs intersect". But a root that may found an overlay walks on
+    until it has heard of no other fragment for the founding time, because there may be further
+    ones. A detached fragment walks on until it meets an established fragment. The established
+    fragment may itself be detached, so the root then sends probes, as a founder does.
     """
     members = state.members
-    # The rank may have grown meanwhile, if the root has founded an overlay.
+    # The rank of the fragment may have grown meanwhile, if the root has founded an overlay.
     if members.root[i] == NONE or members.root[i] != message.args[messages.ROOT]:
         return
     if members.parent[i] != members.node_id[i]:
@@ -312,7 +313,7 @@ def start_founding(state, i, after, out):
 
 @apart
 def start_probe_timer(state, rules, i, after, now, out):
-    """Start the timer of the next probe of a fragment's root."""
+    """Start the timer for the next probe of the root of an overlay fragment."""
     if after < np.inf and now + after <= rules.until_s:
         o = emit(out, messages.PROBE_AGAIN, after, state.members.node_id[i])
         o.args[messages.PROBE_NUMBER] = state.members.probes[i]

@@ -1,7 +1,8 @@
-"""The walk overlay (Muñoz & Leone 2014): options, rules, and the handler of every message.
+"""The walk overlay (Muñoz & Leone 2014): its options, its rules, and the handler of all messages.
 
 Walks of publishers and subscribers that meet form a tree of overlay links (`walk`, `launch`,
-`fragments`); `repair` restores it when neighbours go, and `events` forwards events over it.
+`fragments`). When a neighbour goes, `repair` restores the tree. The module `events` forwards events
+over the tree.
 """
 
 import math
@@ -89,33 +90,33 @@ OPTIONS: dict[str, Option] = {
 class Rules(NamedTuple):
     """The parameters that all nodes of the walk overlay share.
 
-    [dwo Alg. 1] launches walks in an order that no node knows. The paper knows neither loss nor
-    faults. So the fields from `join_delay_s` on are ours, off by default.
+    [dwo Alg. 1] launches walks in an order that no node knows. The paper assumes no loss and no
+    faults. So the fields from `join_delay_s` on are ours, and are off by default.
     """
 
     catalogue: Catalogue
     pure: bool  # walks are pure random walks
     alpha: float  # [dwo (2)]
-    beta: float  # [dwo (2)]; 0: no FAR is ever sent
+    beta: float  # [dwo (2)]; 0: nodes send no FAR
     branches: int  # [dwo §IV] 1 or 2
-    step_pause_s: float  # a walk's pause on a node before it asks: marks spread meanwhile
-    bid_timeout_s: float  # until all bids are in
-    settling_time_s: float  # until a detached fragment walks: its id spreads meanwhile
-    most_steps: int  # a branch then goes back; the paper leaves stopping open
+    step_pause_s: float  # pause of a walk on a node before it asks for bids; marks spread
+    bid_timeout_s: float  # wait for bids
+    settling_time_s: float  # before a detached fragment walks; its id spreads
+    most_steps: int  # then a branch goes back; the paper states no end
     filtered: bool  # False: events go over every overlay link
-    bits: int  # of a filter: a multiple of 32
+    bits: int  # length of a filter, a multiple of 32
     hashes: int
-    key: int  # of every hash
-    join_delay_s: float = 0.0  # an initiator waits at most so long before its walk
-    founding_time_s: float = 0.0  # without news of an overlay, until a root founds one; 0: at once
+    key: int  # key of every hash
+    join_delay_s: float = 0.0  # longest wait of an initiator before its walk
+    founding_time_s: float = 0.0  # without news of an overlay, before a root founds one; 0: none
     retries: int = 0  # retransmissions of a hop; 0: hops are not acknowledged
-    ack_timeout_s: float = ACK_TIMEOUT_S  # until a hop is retransmitted; more than there and back
-    ack_backoff: float = 1.0  # of ack_timeout_s, by each retransmission
-    relaunch_s: float = math.inf  # until a walk that met no other is followed by the next
-    launches: int = 1  # walks in a row, relaunch_s apart; later ones this many times rarer
+    ack_timeout_s: float = ACK_TIMEOUT_S  # more than a round trip
+    ack_backoff: float = 1.0  # growth of ack_timeout_s with each retransmission
+    relaunch_s: float = math.inf  # wait before the next walk, if a walk met no other
+    launches: int = 1  # walks in a row, relaunch_s apart; later walks are rarer by this factor
     link_check_interval_s: float = math.inf  # between two checks of overlay neighbours
     checks_per_keep_alive: int = 0  # link checks from one KEEP_ALIVE to the next; 0: none
-    buffer_time_s: float = math.inf  # that nodes buffer an event
+    buffer_time_s: float = math.inf  # time in the buffer of an event
     until_s: float = (
         math.inf
     )  # no periodic timer starts later, by the own clock, so that a test ends
@@ -125,16 +126,16 @@ KINDS = messages.KINDS
 State = OverlayState
 
 
-MOST_BESIDE = 4  # emissions of a call for a record that is not for the node alone: probes at most
+MOST_BESIDE = 4  # most emissions of a call for a record that other nodes receive as well
 
 
 def most_emissions(state: OverlayState, rules: Rules) -> int:
     """Return the most records that one call of the walk overlay's `handle` emits."""
     links, words = state.received.shape[1:]
-    # A call emits a fragment id, a successor and chunks per link, and the buffered events.
+    # For each link, a call emits a fragment id, a successor, chunks, and the buffered events.
     each = 2 + -(-words // messages.CHUNK_WORDS)
     records = links * each + max(links, state.buffer.shape[1], state.hops.record.shape[1])
-    # Each reliable record has a timer.
+    # Each reliable record also has a timer.
     return int(records * (1 + (rules.retries > 0)) + 12)
 
 
@@ -170,7 +171,7 @@ def on_command(state, rules, i, message, out):
 
 @apart
 def on_walk(state, rules, neighbourhood, i, message, out):
-    """Handle a message of a walk-overlay walk that is under way, or a walk's timer."""
+    """Handle a message of a walk of the walk overlay, or a timer of a walk."""
     kind = message.kind
     if kind == messages.BID:
         walk.receive_bid(state, i, message)
@@ -194,7 +195,9 @@ def on_walk(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_founding(state, rules, i, message, out):
-    """Handle what makes a walk-overlay node an initiator, and its overlay one with all others."""
+    """Handle a message that makes a node an initiator of the walk overlay, or that merges separate
+    overlays.
+    """
     kind = message.kind
     if kind == messages.BEGIN:
         founding.begin(state, rules, i, message.at, out)
@@ -231,7 +234,9 @@ def on_overlay(state, rules, i, message, out):
 
 @apart
 def on_events(state, rules, i, message, out):
-    """Handle a CHUNK or EVENT of the walk overlay; a sender that is not linked is notified."""
+    """Handle a CHUNK or an EVENT of the walk overlay; notify a sender without a link to this
+    node.
+    """
     p = link_of(state, i, message.source)
     if p < 0:
         fragments.deny_link(message.source, messages.LEAVES, out)
@@ -243,7 +248,9 @@ def on_events(state, rules, i, message, out):
 
 @apart
 def on_ack(state, rules, i, message, out):
-    """Handle an ACK in the walk overlay: a link is ready, or there is room for due chunks."""
+    """Handle an ACK in the walk overlay: a link becomes ready, or the hop table has room for due
+    chunks.
+    """
     place = reliable_hop.acknowledged_place(state.hops, i, message)
     if place == NO_PLACE:
         return
@@ -263,7 +270,7 @@ def on_ack(state, rules, i, message, out):
 
 @apart
 def act(state, rules, neighbourhood, i, message, out):
-    """Handle one message of the walk overlay, in code that is compiled once.
+    """Handle one message of the walk overlay in a function that is compiled once.
 
     Inlined into `handle`, this code would compile for minutes.
     """

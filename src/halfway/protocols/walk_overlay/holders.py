@@ -1,7 +1,8 @@
-"""The neighbours that have a buffered event already, so that a new link does not bring it again.
+"""The holders of buffered events in the walk overlay: the neighbours that already have an event, so
+that a new link does not bring it again.
 
 A node knows that a neighbour has an event if the neighbour sent the event, or acknowledged it. A
-neighbour that lost its memory has a new incarnation, and has nothing.
+neighbour that lost its memory has a new incarnation, and holds no event.
 """
 
 import numpy as np
@@ -13,10 +14,11 @@ from halfway.protocols.walk_overlay.state import link_of
 
 @apart
 def row_of(state, i, node_id):
-    """Return a neighbour's place in the table of overlay event holders, or else a place that the
+    """Return the place of a neighbour in the table of overlay event holders, or a place that the
     neighbour may take.
 
-    A neighbour without a link leaves the table first. NO_PLACE if all others have links.
+    A neighbour without a link leaves the table first. NO_PLACE if all neighbours in the table have
+    links.
     """
     holders, free = state.holders, NO_PLACE
     for h in range(holders.shape[1]):
@@ -30,8 +32,8 @@ def row_of(state, i, node_id):
 
 @apart
 def buffer_place(state, i, message):
-    """Return the place of an event in a walk-overlay node's buffer, or NO_PLACE if it is not
-    there.
+    """Return the place of an event in the buffer of a walk-overlay node, or NO_PLACE if the buffer
+    lacks the event.
     """
     buffer = state.buffer
     for k in range(min(state.members.buffered[i], buffer.shape[1])):
@@ -60,7 +62,7 @@ def note_holder(state, i, node_id, incarnation, event):
 
 @apart
 def held_events(state, i, node_id, incarnation):
-    """Return the buffered overlay events, a bit each, that a neighbour has in its present
+    """Return the buffered overlay events, one bit each, that a neighbour holds in its present
     incarnation.
     """
     for h in range(state.holders.shape[1]):
@@ -72,6 +74,6 @@ def held_events(state, i, node_id, incarnation):
 
 @apart
 def forget_holders(state, i, k):
-    """Note that no neighbour has the overlay event that takes place k of the buffer."""
+    """Note that no neighbour holds the overlay event that takes place k of the buffer."""
     for h in range(state.holders.shape[1]):
         state.holders.events[i, h] &= ~(np.int64(1) << np.int64(k))

@@ -1,8 +1,9 @@
-"""Reliable hops of the walk overlay: which record in flight a new one replaces, and whose room.
+"""The hop table of the walk overlay: which reliable hop in flight a new record replaces, and which
+records may take a free place.
 
-A newer record on the same subject replaces the one in flight to the same neighbour, so that old
-news never overtakes it. Records that can wait leave a share of the table to the others: what a hub
-sends to all its overlay neighbours needs more places than the table has.
+A newer record on the same subject replaces the record in flight to the same neighbour, so that old
+news never overtakes new news. Records that can wait leave a share of the table to other records,
+because the records of a hub to all its overlay neighbours need more places than the table has.
 """
 
 import numpy as np
@@ -13,13 +14,13 @@ from halfway.protocols.reliable_hop import TABLE_FULL, receiver, release, track_
 from halfway.protocols.walk_overlay import messages
 
 _FREE = 0  # the sequence number of a free place
-_LEFT = 3  # records that can wait leave one place in so many to other records
+_LEFT = 3  # records that can wait leave one of this many places to other records
 
 
 @apart
 def place_for(hops, i, kind, to, chunk):
-    """Return the hop-table place of the overlay hop that a record replaces, else a free place, or
-    NO_PLACE if the table is full.
+    """Return the place in the overlay's hop table of the hop that a record replaces, or a free
+    place, or NO_PLACE if the table is full.
     """
     free = NO_PLACE
     for place in range(hops.record.shape[1]):
@@ -36,7 +37,9 @@ def place_for(hops, i, kind, to, chunk):
 
 @apart
 def send_reliably(state, rules, i, record, out):
-    """Track a record just emitted in the overlay's hop table, if the rules ask for ACKs."""
+    """Track a record that was just emitted in the hop table of the overlay, if hops are
+    acknowledged.
+    """
     if rules.retries == 0:
         return
     chunk = record.args[messages.FIRST_WORD]
@@ -49,8 +52,8 @@ def send_reliably(state, rules, i, record, out):
 
 @apart
 def has_room(state, rules, i, kind, to, chunk):
-    """Return whether a record that can wait, such as an overlay chunk, may take a hop-table place
-    now.
+    """Return whether a record that can wait, such as an overlay chunk, may take a place of the hop
+    table now.
     """
     if rules.retries == 0:
         return True
@@ -65,7 +68,7 @@ def has_room(state, rules, i, kind, to, chunk):
 
 @apart
 def is_in_flight(hops, i, kind, to):
-    """Return whether the overlay's hop table has a hop of that kind to that neighbour in flight."""
+    """Return whether the hop table of the overlay has a hop of a kind to a neighbour in flight."""
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
         if kept.sequence != _FREE and kept.kind == kind and receiver(kept) == to:
@@ -75,7 +78,9 @@ def is_in_flight(hops, i, kind, to):
 
 @apart
 def release_hops_to(hops, i, to):
-    """Stop tracking a neighbour's hops in the overlay's hop table. The hops of walks stay."""
+    """Stop tracking the hops to a neighbour in the overlay's hop table, except the hops of
+    walks.
+    """
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
         if receiver(kept) == to and kept.kind not in (messages.STEP, messages.ENDED):

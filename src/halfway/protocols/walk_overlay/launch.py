@@ -1,8 +1,9 @@
-"""Launches of walk-overlay walks: when a root walks, how often it tries again, when a walk ends.
+"""The launches of walks in the walk overlay: when a root walks, how often it tries again, and when
+a walk ends.
 
-[dwo Alg. 2] a walk goes on until it intersects another. The paper leaves stopping open. We let a
-root whose walk met no other fragment launch the next one after `relaunch_s`, up to `launches`
-times, and more rarely after that.
+[dwo Alg. 2] a walk goes on until it intersects another. The paper states no end for a walk that
+meets no other. We let a root whose walk met no other fragment launch the next walk after
+`relaunch_s` seconds, up to `launches` times, and more rarely after that.
 """
 
 import numpy as np
@@ -18,17 +19,19 @@ from halfway.protocols.walk_overlay.state import IN_DOUBT, SEARCHING, VISITED, t
 
 @apart
 def launch(state, rules, i, after, attempt, now, out):
-    """Launch an overlay walk, a NEXT_STEP per branch; `attempt` walks before it met no other."""
+    """Launch an overlay walk with one NEXT_STEP per branch; `attempt` earlier walks met no other
+    walk.
+    """
     launch_heads(state, rules, i, after, attempt, rules.branches, np.uint8(0), out)
     start_relaunch(state, rules, i, after, now, out)
 
 
 @apart
 def start_relaunch(state, rules, i, after, now, out):
-    """Start the timer after which a root launches another walk, unless its overlay walk meets a
-    walk.
+    """Start the timer after which a root launches another overlay walk, unless the present walk
+    meets a walk.
 
-    Each launch needs one: the timer of the walk before is void.
+    Each launch starts its own timer, because the timer of the walk before is void.
     """
     later = after + relaunch_delay(state, rules, i)
     if later < np.inf and now + later <= rules.until_s:
@@ -38,7 +41,7 @@ def start_relaunch(state, rules, i, after, now, out):
 
 @apart
 def launch_heads(state, rules, i, after, attempt, branches, flags, out):
-    """Launch the heads of an overlay walk that are to have those flags."""
+    """Launch the heads of an overlay walk with given flags."""
     members, trails = state.members, state.trails
     members.walks[i] += 1
     members.open_branches[i] = branches
@@ -62,8 +65,8 @@ def launch_heads(state, rules, i, after, attempt, branches, flags, out):
 
 @apart
 def relaunch_delay(state, rules, i):
-    """Return seconds until a root relaunches after an overlay walk that met no other; walks never
-    stop.
+    """Return the seconds before a root launches the next overlay walk, after a walk that met no
+    other walk. A root never stops launching walks.
     """
     members = state.members
     tried = members.attempt[i] + 1
@@ -74,7 +77,9 @@ def relaunch_delay(state, rules, i):
 
 @apart
 def relaunch(state, rules, i, message, out):
-    """Launch the next overlay walk: the last met no other for so long that its head may be dead."""
+    """Launch the next overlay walk, because the last walk met no other walk for so long that its
+    head may be dead.
+    """
     members = state.members
     if members.search[i] != 0 and members.walks[i] == message.args[messages.NUMBER]:
         launch(state, rules, i, 0.0, members.attempt[i] + np.int32(1), message.at, out)
@@ -82,9 +87,11 @@ def relaunch(state, rules, i, message, out):
 
 @apart
 def end_branch(state, rules, i, number, out):
-    """End an overlay walk's branch, back at its initiator with no node left; the last reports LOST.
+    """End a branch of an overlay walk, which is back at its initiator without a node left to visit;
+    after the last branch, report LOST.
 
-    A fragment that met no other is established. A partition may end, so its root walks on.
+    A fragment that met no other fragment is established. Its root walks on, because a partition may
+    end.
     """
     members = state.members
     if number != members.walks[i] or members.open_branches[i] <= 0:

@@ -1,4 +1,4 @@
-"""The walk overlay's message kinds and the places of their arguments."""
+"""The message kinds of the walk overlay, and the places of their arguments."""
 
 import numpy as np
 
@@ -6,24 +6,25 @@ from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.core.values.ranges import BITS, COUNT, NODE, NODE_OR_NONE, SWITCH, below, real, whole
 from halfway.protocols import reliable_hop
 
-SUBSCRIPTION = "topic"  # header field of SUBSCRIBE and UNSUBSCRIBE: an id of the catalogue
+SUBSCRIPTION = "topic"  # header field of SUBSCRIBE and UNSUBSCRIBE: a number of the catalogue
 # Places in `args` of a walk's messages.
 INITIATOR, NUMBER, BRANCH, RANDOM_LOW, RANDOM_HIGH, STEPS, RANK, ROOT = range(8)
-PRICE = 0  # in `reals` of a BID
-ASKED = 0  # in `reals` of a NEXT_STEP and a CHOOSE
+PRICE = 0  # place in `reals` of a BID: the cost
+ASKED = 0  # place in `reals` of a NEXT_STEP and a CHOOSE
 # Places in `args` of the overlay's messages.
 REASON = 0
 WAS_ESTABLISHED = 0
 PROBE_NUMBER = 0
 SUCCESSOR_ID, ROOT_SEARCHES = 0, 1
 FIRST_WORD, WORDS = 0, 1
-CHUNK_WORDS = 7  # of a filter in one CHUNK
+CHUNK_WORDS = 7  # words of a filter in one CHUNK
 
 LEAF, MERGER = 0, 1  # reasons of a LINK: a node outside joins, or two fragments meet
 LEAVES, CYCLE = 0, 1  # reasons of a CUT: the sender is not a neighbour, or there is a cycle
 # `flags` of a walk's head: it follows a probe back to its sender, and asks for no bids.
 HOMES = np.uint8(1)
-# Ranks of fragments. A detached fragment has one more than the fragment that it was part of.
+# Ranks of fragments. The rank of a detached fragment is one more than the rank of its former
+# fragment.
 JOINING, ESTABLISHED = -1, 0
 
 _WALK = {

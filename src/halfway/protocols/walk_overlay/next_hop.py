@@ -1,6 +1,7 @@
-"""How a walk of the overlay chooses its next node [dwo Alg. 2]: pure functions of the bids.
+"""How a walk of the overlay chooses its next node from the bids of its neighbours [dwo Alg. 2], as
+pure functions.
 
-The protocol and the bulk driver both call them.
+The protocol and the bulk driver both call these functions.
 """
 
 import numpy as np
@@ -9,23 +10,23 @@ from halfway.core.compiled import inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.prng import pick
 
-# These bids are not a cost: a cost is never negative.
-PASSED = -1.0  # this walk has been here: no second visit, unless it is a pure random walk
+# The following bids are negative, because a cost is never negative.
+PASSED = -1.0  # the walk was here before; only a pure random walk comes twice
 MET = -2.0  # part of another walk
-SILENT = -3.0  # no bid was received
+SILENT = -3.0  # no bid arrived
 
 
 @inlined
 def cost(alpha, beta, near, far):
-    """[dwo (2)] Return a next hop's cost: α |N(v) ∩ N(DRW)| + β |N(v) ∩ N²(DRW)|; (3) is α = 1, β =
-    0.
+    """[dwo (2)] Return the cost of a node as the next hop of an overlay walk: α |N(v) ∩ N(DRW)| + β
+    |N(v) ∩ N²(DRW)|. Equation (3) of the paper is α = 1, β = 0.
     """
     return alpha * np.float64(near) + beta * np.float64(far)
 
 
 @inlined
 def equal_bids(bids, degree, bid):
-    """Return how many of the first `degree` bids for a walk's next hop equal `bid`."""
+    """Return how many of the first `degree` bids for the next hop of a walk are equal to `bid`."""
     count = 0
     for p in range(degree):
         count += bids[p] == bid
@@ -34,7 +35,9 @@ def equal_bids(bids, degree, bid):
 
 @inlined
 def place_among(bids, bid, rank):
-    """Return the position of the `rank`-th bid (from 0) among those equal to `bid`."""
+    """Return the position of the `rank`-th bid (from 0) among the bids that are equal to `bid`, for
+    the next hop of a walk.
+    """
     p = np.int64(0)
     while bids[p] != bid or rank > 0:
         if bids[p] == bid:
@@ -45,7 +48,7 @@ def place_among(bids, bid, rank):
 
 @inlined
 def least_cost(bids, degree):
-    """Return the smallest cost among the bids for a walk's next hop; negative if there is no
+    """Return the smallest cost among the bids for the next hop of a walk; negative if no bid is a
     cost.
     """
     least = SILENT
@@ -57,7 +60,7 @@ def least_cost(bids, degree):
 
 @inlined
 def any_received(bids, rank):
-    """Return the position of the `rank`-th received bid for a walk's next hop."""
+    """Return the position of the `rank`-th received bid for the next hop of a walk."""
     p = np.int64(0)
     while bids[p] == SILENT or rank > 0:
         if bids[p] != SILENT:
@@ -68,11 +71,12 @@ def any_received(bids, rank):
 
 @inlined
 def chosen(bids, degree, pure, value):
-    """Return the position of the next hop of a walk, or NO_PLACE: it must go back.
+    """Return the position of the neighbour that a walk takes as its next hop, or NO_PLACE if the
+    walk must go back.
 
-    [dwo Alg. 2, line 22] a neighbour that is part of another walk; else [line 30] the least cost. A
-    pure walk steps onto any neighbour. We break ties by the walk's random state, because the paper
-    does not say how.
+    [dwo Alg. 2, line 22] takes a neighbour that is part of another walk; otherwise [line 30] takes
+    the neighbour with the least cost. A pure walk steps onto any neighbour. We break ties by the
+    walk's random state, because the paper does not say how.
     """
     met = equal_bids(bids, degree, MET)
     if met > 0:

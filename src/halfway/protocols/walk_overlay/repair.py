@@ -1,8 +1,9 @@
-"""Repair of the walk overlay: lost neighbours, cut links, keep-alives, and successors of roots.
+"""The repair of the walk overlay: lost neighbours, cut links, keep-alives, and the successors of
+roots.
 
-We let a root's successor take its place, and every fragment that lost its way to the root look for
-the rest by a new walk, because the paper leaves failures open. The successor's fragment is
-established; it walks because only the link may be lost, with the root alive behind it.
+The paper says nothing of failures. We let the successor of a root take its place. Every fragment
+that lost its way to the root searches for the other fragments by a new walk. The fragment of the
+successor is established. It also walks, because the root may be alive behind the lost link.
 """
 
 import numpy as np
@@ -23,7 +24,7 @@ from halfway.protocols.walk_overlay.walk import step_failed
 
 @apart
 def lose_link(state, rules, i, node_id, now, out):
-    """Repair the overlay after a link to an overlay neighbour has ended, on either side."""
+    """Repair the overlay after one of the two nodes has ended a link to an overlay neighbour."""
     members = state.members
     p = link_of(state, i, node_id)
     if p < 0:
@@ -32,7 +33,7 @@ def lose_link(state, rules, i, node_id, now, out):
     if members.parent[i] != node_id:
         return
     if members.initiator[i] == 0 and link_count(state, i) == 0:
-        reset_membership(state, i)  # it only relayed
+        reset_membership(state, i)  # the node only relayed events
     else:
         detach(state, rules, i, out)
         launch(state, rules, i, rules.settling_time_s, np.int32(0), now, out)
@@ -40,14 +41,18 @@ def lose_link(state, rules, i, node_id, now, out):
 
 @apart
 def break_link(state, rules, i, node_id, now, out):
-    """Count and repair an overlay link whose neighbour is gone, or did not acknowledge a record."""
+    """Count and repair an overlay link whose neighbour is gone, or has not acknowledged a
+    record.
+    """
     state.members.links_broken[i] += link_of(state, i, node_id) >= 0
     lose_link(state, rules, i, node_id, now, out)
 
 
 @apart
 def detach(state, rules, i, out):
-    """Repair a lost way to the overlay's root: be the root of a fragment of a higher rank."""
+    """Make this node the root of a detached fragment with a higher rank, because it lost its way to
+    the overlay's root.
+    """
     members = state.members
     lost = members.parent[i]
     # A root that became part of another fragment may have named a successor long ago.
@@ -63,9 +68,7 @@ def detach(state, rules, i, out):
 
 @apart
 def receive_cut(state, rules, i, message, out):
-    """Receive a CUT of a link of the walk overlay; a cycle cut off the way to the root detaches no
-    node.
-    """
+    """Receive the CUT of a link in the walk overlay; a CUT because of a cycle detaches no node."""
     p = link_of(state, i, message.source)
     closes_cycle = message.args[messages.REASON] == messages.CYCLE
     if closes_cycle and message.source != state.members.parent[i]:
@@ -77,7 +80,7 @@ def receive_cut(state, rules, i, message, out):
 
 @apart
 def cut_cycle(state, rules, i, node_id, out):
-    """Cut the overlay link to a neighbour, which closes a cycle."""
+    """Cut the overlay link to a neighbour, because the link closes a cycle."""
     p = link_of(state, i, node_id)
     if p >= 0:
         fragments.drop_link(state, rules, i, p, out)
@@ -86,9 +89,10 @@ def cut_cycle(state, rules, i, node_id, out):
 
 @apart
 def receive_successor(state, i, message):
-    """Receive a SUCCESSOR from a root that is an overlay neighbour.
+    """Receive a SUCCESSOR from an overlay neighbour that is the root of this fragment, or is about
+    to be.
 
-    It is this fragment's root, or is about to be: its id wins. Others are ignored.
+    A root is about to be the root of this fragment if its id wins. Other senders are ignored.
     """
     members = state.members
     current = message.args[messages.ROOT] == message.source
@@ -100,7 +104,9 @@ def receive_successor(state, i, message):
 
 @apart
 def start_link_check(state, rules, i, now, out):
-    """Start the timer of the next overlay link check, unless one runs or the time is up."""
+    """Start the timer of the next check of overlay links, unless the timer runs or the time of
+    timers is over.
+    """
     members = state.members
     due = now + rules.link_check_interval_s
     if members.check_pending[i] == 0 and due < np.inf and due <= rules.until_s:
@@ -110,10 +116,11 @@ def start_link_check(state, rules, i, now, out):
 
 @apart
 def check_links(state, rules, neighbourhood, i, message, out):
-    """Check overlay links: end the first to a node that is no longer a neighbour; else keep alive.
+    """Check the overlay links: end the first link to a node that is no longer a neighbour, or send
+    keep-alives.
 
-    A link may have ended on the other side alone, if the CUT was lost. A link whose request found
-    no room in the table of hops is requested again.
+    If a CUT was lost, the link has ended only on the other side. If the hop table had no room for
+    the request of a link, the node requests the link again.
     """
     members = state.members
     members.check_pending[i] = 0
@@ -143,7 +150,9 @@ def check_links(state, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_keep_alive(state, rules, i, message, out):
-    """Receive a KEEP_ALIVE of an overlay link towards the root; answer only to disagree."""
+    """Receive a KEEP_ALIVE of an overlay link towards the root; send an answer only if the link is
+    unknown here.
+    """
     members, node_id = state.members, message.source
     is_child = link_of(state, i, node_id) >= 0 and members.parent[i] != node_id
     if is_child and fragments.wins(state, i, message):
@@ -154,7 +163,7 @@ def receive_keep_alive(state, rules, i, message, out):
 
 @apart
 def hop_failed(state, rules, i, place, now, out):
-    """Repair the overlay after the reliable hop at a place was never acknowledged."""
+    """Repair the overlay after the neighbour has never acknowledged the reliable hop at a place."""
     record = state.hops.record[i, place]
     kind, to = record.kind, receiver(record)
     if kind == messages.STEP:

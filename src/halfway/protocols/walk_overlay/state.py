@@ -1,4 +1,5 @@
-"""State of a walk-overlay node: its fragment and links, the trails of walks, filters and events.
+"""The state of a node of the walk overlay: its fragment and links, the trails of walks, filters and
+events.
 
 A fragment of the overlay has an id: a rank and the node id of its root. Where two fragments link,
 the id of higher rank wins (of equal ranks, the lower root id) and floods the other fragment. State
@@ -17,23 +18,24 @@ from halfway.core.prng import seeded
 from halfway.protocols.event_window import EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
 
-# `marks` of a TRAIL. DONE and ASKING are the first branch's; the second branch has the bit after.
-# DONE: the walk stops. ASKING: the branch's head is here and waits for bids.
+# Bits of `marks` in a TRAIL. DONE and ASKING belong to the first branch; the next higher bit
+# belongs to the second branch. DONE: the walk stops. ASKING: the head of the branch is here and
+# waits for bids.
 VISITED, MARKED, SECOND, DONE, ASKING = 1, 2, 4, 8, 32
-# `search` of a root: its fragment has yet to find the overlay, or is established but may be
-# detached from the rest; 0: it does not walk.
+# Values of `search` at a root. SEARCHING: the fragment has yet to find the overlay. IN_DOUBT: the
+# fragment is established, but may be detached from others. 0: the root does not walk.
 SEARCHING, IN_DOUBT = 1, 2
-# `initiator` of a MEMBER.
+# Bits of `initiator` in a MEMBER.
 PUBLISHES, SUBSCRIBES = 1, 2
-# `due` of an OVERLAY_LINK.
+# Bits of `due` in an OVERLAY_LINK.
 DUE_ID, DUE_SUCCESSOR = 1, 2
 
-# Records instead of an array per field: numba passes every array of a state to every function, and
-# compiling took three times as long.
+# The state has records and not one array per field, because numba passes every array of a state to
+# every function, and the compilation took three times as long.
 TRAIL = np.dtype(
     [
         ("initiator", "<i4"),  # node id of the walk's initiator; -1 free
-        ("number", "<i4"),  # which of the initiator's walks
+        ("number", "<i4"),  # number of the walk at its initiator
         ("back", "<i4"),  # hop towards the initiator; itself there; -1 never visited
         ("forward", "<i4", (2,)),  # hop towards the head of each branch; -1 none
         ("steps", "<i4", (2,)),  # steps of the latest STEP that each branch made onto this node
@@ -45,43 +47,43 @@ TRAIL = np.dtype(
 MEMBER = np.dtype(
     [
         ("random_state", "<u8"),  # seeds the walks that start here
-        ("walks_seen", "<i8"),  # walks with a trail here, the replaced trails included
-        ("trails_evicted", "<i8"),  # trails of walks that had visited this node, then replaced
-        ("buffered", "<i8"),  # events buffered so far, the replaced ones included
-        ("probe_at", "<f8"),  # when it was heard
-        ("met_at", "<f8"),  # when the last fragment became part of this root's fragment; inf: never
+        ("walks_seen", "<i8"),  # walks with a trail here so far, with replaced trails
+        ("trails_evicted", "<i8"),  # replaced trails of walks that visited this node
+        ("buffered", "<i8"),  # events buffered so far, with replaced events
+        ("probe_at", "<f8"),  # when the last probe was heard
+        ("met_at", "<f8"),  # when another fragment last joined this root's fragment; inf: never
         ("link_checks", "<i8"),  # checks of the overlay neighbours so far
         ("node_id", "<i4"),
-        ("initiator", "<i4"),  # why the node walks: PUBLISHES | SUBSCRIBES; 0: it does not
-        ("walks", "<i4"),  # walks started here; the number of the latest
+        ("initiator", "<i4"),  # why the node walks: PUBLISHES | SUBSCRIBES; 0: no walk
+        ("walks", "<i4"),  # number of walks that started here
         ("attempt", "<i4"),  # unsuccessful walks in a row before the latest
-        ("open_branches", "<i4"),  # branches of the latest that have not ended
+        ("open_branches", "<i4"),  # branches of the latest walk that have not ended
         ("search", "<i4"),  # SEARCHING or IN_DOUBT at a root that walks, else 0
         ("rank", "<i4"),  # of its fragment
-        ("root", "<i4"),  # node id of its fragment's root; -1 outside the overlay
-        ("parent", "<i4"),  # overlay neighbour towards the root; itself there
+        ("root", "<i4"),  # id of the root of the node's fragment; -1 outside the overlay
+        ("parent", "<i4"),  # overlay neighbour towards the root; itself at the root
         ("successor_of", "<i4"),  # the root that named its successor last
         ("successor", "<i4"),
-        ("notified", "<i4"),  # the root that knows from here of a fragment without overlay; -1 none
-        ("founds", "<i4"),  # 1 at a root that founds an overlay if it hears of none
+        ("notified", "<i4"),  # root to which this node reported a fragment; -1 none
+        ("founds", "<i4"),  # 1 at a root that may found an overlay
         ("probes", "<i4"),  # probes that started here
-        ("probe_rank", "<i4"),  # of the probe heard last, as long as it is young
+        ("probe_rank", "<i4"),  # rank in the last heard probe, while this probe is young
         ("probe_root", "<i4"),
         ("probe_number", "<i4"),
-        ("probe_from", "<i4"),  # the neighbour that sent it; itself at the root; -1 none heard
+        ("probe_from", "<i4"),  # neighbour that sent it; itself at the root; -1 no probe
         ("found_pending", "<i4"),  # 1 while a FOUND timer runs
         ("root_searches", "<i4"),  # 1 if that root's fragment has yet to find the overlay
         ("check_pending", "<i4"),  # 1 while a CHECK_LINKS timer runs
-        ("due", "<i4"),  # 1 if an overlay neighbour still lacks what the hop table had no room for
+        ("due", "<i4"),  # 1 if news for a neighbour waits for room in the hop table
         ("refused", "<i4"),  # subscriptions that found no free place
-        ("links_refused", "<i4"),  # links not made, and bids not used, as no place was free
-        ("links_broken", "<i4"),  # links that ended because the neighbour did not answer any more
+        ("links_refused", "<i4"),  # links not made and bids not used without a free place
+        ("links_broken", "<i4"),  # links that ended because the neighbour was silent
         ("overrun", "<i4"),  # events that left the buffer before they could be sent
     ]
 )
 OVERLAY_LINK = np.dtype(
     [
-        ("events", "<u8"),  # the buffered events that the neighbour still lacks, a bit a place
+        ("events", "<u8"),  # buffered events that the neighbour still lacks, one bit each
         ("node_id", "<i4"),  # of the overlay neighbour; -1 free
         ("ready", "<i4"),  # 1 once the neighbour knows of the link
         ("due", "<i4"),  # what the neighbour still lacks: DUE_ID | DUE_SUCCESSOR
@@ -101,22 +103,22 @@ HOLDER = np.dtype(
     [
         ("events", "<i8"),  # the buffered events that the neighbour has, a bit a place
         ("node_id", "<i4"),  # of the neighbour; -1 free
-        ("incarnation", "<u4"),  # of the neighbour when it had them
+        ("incarnation", "<u4"),  # incarnation of the neighbour that had these events
     ]
 )
 _ACCEPTED = 4  # accepted hops that a node remembers for each hop that it can track
 
 
 class OverlayState(NamedTuple):
-    """The state of a node of the walk overlay: fragment, links, trails, filters, and events."""
+    """The state of nodes of the walk overlay: fragment, links, trails, filters, and events."""
 
     members: npt.NDArray[np.void]  # [n] MEMBER
     links: npt.NDArray[np.void]  # [n, links] OVERLAY_LINK
     trails: npt.NDArray[np.void]  # [n, trails] TRAIL
     bidders: npt.NDArray[np.int32]  # [n, branches, degree] neighbours that each head has asked
-    bids: npt.NDArray[np.float64]  # [n, branches, degree] their bids
-    subscriptions: npt.NDArray[np.int32]  # [n, own] of the application, by number; -1 free
-    own_filter: npt.NDArray[np.uint32]  # [n, words] of the application's subscriptions
+    bids: npt.NDArray[np.float64]  # [n, branches, degree] bids of these neighbours
+    subscriptions: npt.NDArray[np.int32]  # [n, own] numbers in the catalogue; -1 free
+    own_filter: npt.NDArray[np.uint32]  # [n, words] filter of `subscriptions`
     received: npt.NDArray[np.uint32]  # [n, links, words] filter of what is behind each link
     advertised: npt.NDArray[np.uint32]  # [n, links, words] filter last sent over each link
     seen: EventWindows  # the newest events received of each publisher
@@ -141,9 +143,10 @@ def state(
 ) -> OverlayState:
     """Return the state of nodes outside any walk overlay.
 
-    degree: neighbours that a node can ask. words: of a filter. Room for each node: `own`
-    subscriptions, event windows of `publishers`, `trails` of walks, `links` to overlay
-    neighbours (default: `degree`), `buffered_events`, and `tracked_hops` reliable hops in flight.
+    degree: number of neighbours that a node can ask. words: number of words of a filter. Room at
+    each node: `own` subscriptions, event windows of `publishers`, `trails` of walks, `links` to
+    overlay neighbours (default: `degree`), `buffered_events`, and `tracked_hops` reliable hops in
+    flight.
     """
     n = len(node_ids)
     most = degree if links is None else links
@@ -178,8 +181,8 @@ def state(
 
 @inlined
 def link_of(state, i, node_id):
-    """Return the place of an overlay link in a node's state; of NONE a free place. NO_PLACE:
-    none.
+    """Return the place of the overlay link to a node id in a node's state, or NO_PLACE; the id NONE
+    finds a free place.
     """
     for p in range(state.links.shape[1]):
         if state.links.node_id[i, p] == node_id:
@@ -198,8 +201,8 @@ def link_count(state, i):
 
 @apart
 def trail_of(state, i, initiator, number):
-    """Return the place of an overlay walk's trail in a node's state, or NO_PLACE if there is
-    none.
+    """Return the place of the trail of an overlay walk in a node's state, or NO_PLACE if the node
+    has no such trail.
     """
     trails, members = state.trails, state.members
     for s in range(min(members.walks_seen[i], trails.shape[1])):
@@ -210,10 +213,11 @@ def trail_of(state, i, initiator, number):
 
 @apart
 def trail_for(state, i, initiator, number):
-    """Return the place of an overlay walk's trail in a node's state; a new trail if there is none.
+    """Return the place of the trail of an overlay walk in a node's state; a walk without a trail
+    gets a new trail.
 
-    A new trail replaces the oldest of a walk that only marked the node, else the oldest: a visiting
-    walk without its trail would return with its way back reversed.
+    A new trail replaces the oldest trail of a walk that only marked the node, or the oldest trail
+    of all. Trails of visiting walks stay longer, because a walk needs them on its way back.
     """
     trails, members = state.trails, state.members
     s = trail_of(state, i, initiator, number)

@@ -1,9 +1,10 @@
-"""The walk overlay's catalogue: topics and attribute intervals of subscriptions, as filter items.
+"""The catalogue of the walk overlay: the topics and attribute intervals of subscriptions, as items
+of filters.
 
 [dwo §III] filters have information about subscriptions only, so there are no advertisements. A
-filter holds only items, so an interval is cut into dyadic cells, and an event queries the cell of
-each length that its value lies in. A subscription is inserted under its narrowest attribute alone,
-as a few cells that cover the interval: every event that it matches queries one of them.
+filter holds items only. So an interval is cut into dyadic cells, and an event queries, for each
+length, the cell that contains its value. A subscription is inserted under its narrowest attribute
+only, as a few cells that cover the interval. Every matching event queries one of these cells.
 """
 
 from collections.abc import Sequence
@@ -19,26 +20,29 @@ from halfway.problem import Problem
 
 LEVELS = 6  # the narrowest cells are 2^-6 of an attribute's range
 PIECES = 4  # most cells that cover an interval
-WHOLE_TOPIC = 1000  # in place of an attribute: the whole topic
+WHOLE_TOPIC = 1000  # stands for an attribute: the whole topic
 
 
 class Subscription(NamedTuple):
-    """An overlay subscription: a topic, and per attribute [low, high), or None for any value."""
+    """A subscription in the overlay: a topic, and for each attribute an interval [low, high), or
+    None for any value.
+    """
 
     topic: int
     intervals: tuple[tuple[float, float] | None, ...] = ()
 
 
 class Catalogue(NamedTuple):
-    """The catalogue of overlay subscriptions and events by number; attributes lie in [0, 1).
+    """The catalogue of overlay subscriptions and events by number; attribute values lie in [0, 1).
 
-    Where no subscription has an interval, events need no entry: a message carries its topic.
+    If no subscription has an interval, events need no entry, because each message carries its
+    topic.
     """
 
     topic: npt.NDArray[np.int32]  # [subscriptions]
     low: npt.NDArray[np.float64]  # [subscriptions, attributes]
     high: npt.NDArray[np.float64]  # [subscriptions, attributes] exclusive
-    first: npt.NDArray[np.int64]  # [subscriptions + 1] items of s: item[first[s]:first[s + 1]]
+    first: npt.NDArray[np.int64]  # [subscriptions + 1] of s: item[first[s]:first[s + 1]]
     item: npt.NDArray[np.uint64]  # [items]
     event_topic: npt.NDArray[np.int32]  # [events]
     value: npt.NDArray[np.float64]  # [events, attributes]
@@ -47,7 +51,8 @@ class Catalogue(NamedTuple):
 def catalogue(
     subscriptions: Sequence[Subscription], events: Sequence[tuple[int, Sequence[float]]], key: int
 ) -> Catalogue:
-    """Return the catalogue of subscriptions and events (topic, values); `key` keys every hash.
+    """Return the catalogue of overlay subscriptions and of events (topic, values); `key` is the key
+    of every hash.
 
     Raises Problem for different numbers of attributes, values that are not finite, or an empty
     interval.
@@ -125,8 +130,8 @@ def covering(low: float, high: float) -> list[tuple[int, int]]:
 
 
 def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
-    """Return a subscription's cells first…last of a level, two halves replaced by their parent
-    cell.
+    """Return the cells first…last of one level for an overlay subscription, with two halves
+    replaced by their parent cell.
     """
     cells = []
     while first <= last:
@@ -144,7 +149,7 @@ def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
 
 @inlined
 def cell_of(value, level):
-    """Return the cell of an attribute's value at a level. A value outside [0, 1) is in an outermost
+    """Return the cell of an attribute value at a level; a value outside [0, 1) is in an outermost
     cell.
     """
     cells = np.int64(1) << np.int64(level)
@@ -154,15 +159,17 @@ def cell_of(value, level):
 
 @inlined
 def item_of(key, topic, attribute, level, cell):
-    """Return the word that represents a cell of an attribute of a topic in every subscription
-    filter.
+    """Return the word that represents, in every overlay filter, a cell of an attribute of a
+    topic.
     """
     return seeded(seeded(seeded(key, topic), attribute * 64 + level), cell)
 
 
 @inlined
 def matches(catalogue, s, topic, event):
-    """Return whether overlay subscription s matches an event of a topic, exactly."""
+    """Return whether overlay subscription s matches an event of a topic, without false
+    positives.
+    """
     if catalogue.topic[s] != topic:
         return False
     for a in range(catalogue.value.shape[1]):
@@ -174,8 +181,8 @@ def matches(catalogue, s, topic, event):
 
 @inlined
 def admits(words, catalogue, topic, event, key, bits, hashes):
-    """Return whether a subscription filter admits an event: false positives, but no false
-    negatives.
+    """Return whether an overlay filter admits an event; false positives are possible, false
+    negatives are not.
     """
     if may_hold(words, item_of(key, topic, WHOLE_TOPIC, 0, 0), bits, hashes):
         return True
@@ -189,7 +196,7 @@ def admits(words, catalogue, topic, event, key, bits, hashes):
 
 @kernel
 def insert_all(words, subscriptions, catalogue, bits, hashes):
-    """Insert overlay subscriptions, given by number (-1: none), into a filter."""
+    """Insert overlay subscriptions, given by number (-1: none), into an overlay filter."""
     for s in subscriptions:
         if s >= 0:
             for k in range(catalogue.first[s], catalogue.first[s + 1]):

@@ -1,7 +1,7 @@
-"""Walks of the walk overlay: bids, steps, and the way back [dwo Alg. 2], as messages.
+"""The walks of the walk overlay [dwo Alg. 2] as messages: bids, steps, and the way back.
 
-The head of a walk asks its neighbours, each bids its cost, and the walk steps onto the least bid.
-The one transmission that hands the walk on marks every node that receives it.
+The head of a walk asks its neighbours, each neighbour bids its cost, and the walk steps onto the
+neighbour with the least bid. The transmission of this step marks every node that receives it.
 """
 
 import numpy as np
@@ -26,12 +26,12 @@ from halfway.protocols.walk_overlay.state import (
     trail_of,
 )
 
-_GONE = np.int32(2**31 - 1)  # in place of steps: the branch went back and never returns
+_GONE = np.int32(2**31 - 1)  # stands for the steps of a branch that went back and never returns
 
 
 @apart
 def emit_of_walk(message, kind, after, towards, out):
-    """Emit a record of the overlay walk in `message`, with its random state and steps."""
+    """Emit a record of the overlay walk in `message`, with its random state and its steps."""
     o = emit(out, kind, after, towards)
     for a in range(messages.STEPS + 1):
         o.args[a] = message.args[a]
@@ -40,7 +40,7 @@ def emit_of_walk(message, kind, after, towards, out):
 
 @apart
 def emit_of_head(message, kind, after, towards, out):
-    """Emit a record that carries the head of the overlay walk in `message`, with its flags."""
+    """Emit a record with the head of the overlay walk in `message`, and the flags of the head."""
     o = emit_of_walk(message, kind, after, towards, out)
     o["flags"] = message["flags"]
     return o
@@ -48,7 +48,7 @@ def emit_of_head(message, kind, after, towards, out):
 
 @apart
 def is_asking(state, i, branch):
-    """Return whether a head of that branch of any overlay walk waits here for bids."""
+    """Return whether a head of any overlay walk, on that branch, waits on this node for bids."""
     for s in range(min(state.members.walks_seen[i], state.trails.shape[1])):
         if state.trails.marks[i, s] & (ASKING << branch):
             return True
@@ -57,8 +57,8 @@ def is_asking(state, i, branch):
 
 @apart
 def active_head(state, i, message):
-    """Return the trail place of an overlay walk whose head is here and no longer asks, or NO_PLACE
-    if the walk has stopped.
+    """Return the place of the trail of an overlay walk whose head is on this node and asks no more,
+    or NO_PLACE if the walk has stopped.
     """
     branch = message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
@@ -72,7 +72,7 @@ def active_head(state, i, message):
 
 @apart
 def ask_for_bids(state, rules, neighbourhood, i, message, out):
-    """Ask every neighbour for its bid for an overlay walk's next step, and wait for the bids."""
+    """Ask every neighbour for a bid for the next step of an overlay walk, and wait for the bids."""
     node_id, branch = state.members.node_id[i], message.args[messages.BRANCH]
     s = active_head(state, i, message)
     if s < 0:
@@ -86,7 +86,7 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
         # A node that restarted or is isolated may have neighbours soon.
         emit_of_head(message, messages.NEXT_STEP, rules.settling_time_s, node_id, out)
         return
-    if is_asking(state, i, branch):  # walks ask one after the other
+    if is_asking(state, i, branch):  # walks on one node ask one after the other
         emit_of_head(message, messages.NEXT_STEP, rules.bid_timeout_s, node_id, out)
         return
     state.trails.marks[i, s] |= ASKING << branch
@@ -104,7 +104,9 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
 
 @apart
 def send_bid(state, rules, i, message, out):
-    """Bid for an overlay walk [dwo Alg. 2, lines 18-26]: the cost of a step, or PASSED, or MET."""
+    """Bid for an overlay walk [dwo Alg. 2, lines 18-26]: the cost of a step onto this node, or
+    PASSED, or MET.
+    """
     trails = state.trails
     price = next_hop.PASSED
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
@@ -116,7 +118,7 @@ def send_bid(state, rules, i, message, out):
                 return
             price = next_hop.MET
         elif s < 0:
-            price = 0.0  # in neither neighbourhood of the walk
+            price = 0.0  # this node is in neither neighbourhood of the walk
         else:
             price = next_hop.cost(rules.alpha, rules.beta, trails.near[i, s], trails.far[i, s])
     emit_of_walk(message, messages.BID, 0.0, message.source, out).reals[messages.PRICE] = price
@@ -124,7 +126,7 @@ def send_bid(state, rules, i, message, out):
 
 @apart
 def receive_bid(state, i, message):
-    """Receive a BID for an overlay walk; one that comes too late, when another asks, is dropped."""
+    """Receive a BID for an overlay walk; drop a late BID, for which another walk now asks."""
     bidders, branch = state.bidders, message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0 or state.trails.marks[i, s] & (ASKING << branch) == 0:
@@ -137,15 +139,15 @@ def receive_bid(state, i, message):
 
 @apart
 def best_bid(state, rules, i, branch, word):
-    """Return the bid that an overlay walk's branch chooses, by its place, or NO_PLACE; and how many
-    neighbours did not bid.
+    """Return the place of the bid that a branch of an overlay walk chooses, or NO_PLACE; and the
+    number of neighbours without a bid.
     """
     degree = np.int64(0)
     while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NONE:
         degree += 1
     bids = state.bids[i, branch]
     silent = next_hop.equal_bids(bids, degree, next_hop.SILENT)
-    if link_of(state, i, NONE) < 0:  # no free link: only overlay neighbours remain
+    if link_of(state, i, NONE) < 0:  # without a free link, only overlay neighbours remain
         for p in range(degree):
             if bids[p] != next_hop.SILENT and link_of(state, i, state.bidders[i, branch, p]) < 0:
                 bids[p] = next_hop.SILENT
@@ -155,7 +157,7 @@ def best_bid(state, rules, i, branch, word):
 
 @apart
 def choose(state, rules, i, message, out):
-    """Make one decision of an overlay walk's head, at its CHOOSE."""
+    """Make one decision of the head of an overlay walk, at its CHOOSE."""
     trails, node_id, branch = state.trails, state.members.node_id[i], message.args[messages.BRANCH]
     s = active_head(state, i, message)
     if s < 0:
@@ -165,13 +167,13 @@ def choose(state, rules, i, message, out):
     if p == NO_PLACE and silent > 0 and message.reals[messages.ASKED] < rules.retries:
         o = emit_of_head(message, messages.NEXT_STEP, 0.0, node_id, out)  # an ASK or a BID was lost
         o.reals[messages.ASKED] = message.reals[messages.ASKED] + 1.0
-        trails.marks[i, s] |= ASKING << branch  # other walks wait until then
+        trails.marks[i, s] |= ASKING << branch  # other walks wait until this time
         return
     if p != NO_PLACE and state.bids[i, branch, p] == next_hop.MET:
         meet(state, rules, i, state.bidders[i, branch, p], message, out)
         return
     if message.args[messages.STEPS] >= rules.most_steps:
-        p = NO_PLACE  # back to the initiator, which reports that the walk met no other
+        p = NO_PLACE  # back to the initiator, which reports a walk without a meeting
     onto = trails.back[i, s] if p == NO_PLACE else state.bidders[i, branch, p]
     if onto == node_id:
         end_branch(state, rules, i, message.args[messages.NUMBER], out)
@@ -185,7 +187,9 @@ def choose(state, rules, i, message, out):
 
 @apart
 def meet(state, rules, i, node_id, message, out):
-    """Let an overlay walk meet another fragment. If no ATTACHED or id stops it, it walks on."""
+    """Let an overlay walk meet another fragment; it goes on unless an ATTACHED or an id stops
+    it.
+    """
     fragments.request_link(state, rules, i, node_id, messages.MERGER, out)
     emit_of_head(message, messages.NEXT_STEP, rules.settling_time_s, state.members.node_id[i], out)
 
@@ -218,10 +222,11 @@ def step_back_home(state, rules, i, s, message, out):
 
 @apart
 def step_failed(state, i, step, out):
-    """Handle an overlay walk's unacknowledged STEP: its head is still here, unless it moved on.
+    """Handle an unacknowledged STEP of an overlay walk: the head is still on this node, unless it
+    moved on.
 
-    On its way back the walk ends, and its initiator launches the next walk. A head that has
-    returned here meanwhile is not made again: only the acknowledgements were lost.
+    A walk on its way back ends, and its initiator launches the next walk. A head that has returned
+    here meanwhile moves no second time, because only the acknowledgements of its STEP were lost.
     """
     branch = step.args[messages.BRANCH]
     s = trail_of(state, i, step.args[messages.INITIATOR], step.args[messages.NUMBER])
@@ -233,19 +238,19 @@ def step_failed(state, i, step, out):
 
 @inlined
 def may_return(rules):
-    """Return whether an overlay walk may return to where it went back from: pure, or two
-    branches.
+    """Return whether an overlay walk may return to a node from which it went back: a pure walk, or
+    a walk with two branches.
     """
     return rules.pure or rules.branches > 1
 
 
 @apart
 def is_duplicate_head(state, rules, i, s, message):
-    """Return whether a STEP is of an overlay walk's second head, by a failed hop; the first goes
-    on.
+    """Return whether a STEP belongs to a second head of an overlay walk, which a failed hop made;
+    the first head goes on.
 
-    A step whose acknowledgements were all lost is made again, onto another node. A head that
-    returns then comes from a node where the walk is no longer, or later, or with fewer steps.
+    If all acknowledgements of a step are lost, the walk steps again, onto another node. Then a
+    returning head comes from a node where the walk is no longer, or was later, or has fewer steps.
     """
     trails, branch = state.trails, message.args[messages.BRANCH]
     if message.args[messages.STEPS] <= trails.steps[i, s][branch]:
@@ -256,7 +261,9 @@ def is_duplicate_head(state, rules, i, s, message):
 
 @apart
 def receive_step(state, rules, i, message, out):
-    """Receive an overlay walk's STEP: i is in N(DRW) from now on, and may be its next node."""
+    """Receive a STEP of an overlay walk: node i is in N(DRW) from now on, and may be the next node
+    of the walk.
+    """
     trails, members = state.trails, state.members
     s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     homes = message["flags"] & messages.HOMES
@@ -273,7 +280,7 @@ def receive_step(state, rules, i, message, out):
         trails.back[i, s] = message.source
         if members.root[i] == NONE:
             fragments.join_as_leaf(state, rules, i, message, out)
-        elif fragments.is_of_other_fragment(state, i, message):  # joined since its bid: a meeting
+        elif fragments.is_of_other_fragment(state, i, message):  # joined after its bid
             meet(state, rules, i, message.source, message, out)
             return
     emit_of_head(message, messages.NEXT_STEP, rules.step_pause_s, members.node_id[i], out)
@@ -281,7 +288,7 @@ def receive_step(state, rules, i, message, out):
 
 @apart
 def receive_near(state, rules, i, message, out):
-    """Receive an overlay walk's NEAR: one more neighbour is in N(DRW), so i is in N²(DRW)."""
+    """Receive a NEAR of an overlay walk: a neighbour is in N(DRW), so this node is in N²(DRW)."""
     trails = state.trails
     s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     trails.near[i, s] += 1
@@ -292,14 +299,14 @@ def receive_near(state, rules, i, message, out):
 
 @apart
 def receive_far(state, i, message):
-    """Receive an overlay walk's FAR: one more neighbour of this node is in N²(DRW)."""
+    """Receive a FAR of an overlay walk: one more neighbour of this node is in N²(DRW)."""
     s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     state.trails.far[i, s] += 1
 
 
 @apart
 def receive_ended(state, rules, i, message, out):
-    """Pass ENDED on to an overlay walk's head, which notices when it is to take its next step."""
+    """Pass an ENDED on to the head of an overlay walk, which notices it before its next step."""
     trails, branch = state.trails, message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     done = DONE << branch

@@ -1,8 +1,9 @@
-"""Delivery of events in the walk systems: along the paths of a topic, from a publisher's buffer.
+"""The delivery of events in the walk systems: events follow the paths of a topic, from the buffer
+of their publisher.
 
 [drw §3] the nodes of the trails route the data. A node sends an event once to each neighbour that
 is next on a path to a subscriber. We buffer events, because the paper does not say what happens to
-an event before the meeting.
+an event before the walks meet.
 """
 
 import numpy as np
@@ -26,7 +27,9 @@ from halfway.protocols.walks.state import (
 
 @apart
 def publish(trails, rules, i, message, out):
-    """Publish an event on the paths of its topic, and buffer it for later subscribers."""
+    """Publish an event of the walks on the paths of its topic, and buffer the event for later
+    subscribers.
+    """
     topic, event = message.topic, event_id(message)
     if record_if_new(trails.seen, i, event):
         sent = forward(trails, rules, i, topic, event, NONE, AFRESH, message.at, out)
@@ -35,8 +38,8 @@ def publish(trails, rules, i, message, out):
 
 @apart
 def forward(trails, rules, i, topic, event, source, hops, now, out):
-    """Send an event of the walks to each next node on the paths to subscribers once, except back to
-    its sender. Return whether there was one. hops as for `emit`.
+    """Send an event of the walks once to each next node on the paths to subscribers, but not back
+    to its sender. Return whether there was such a next node. hops: as for `emit`.
     """
     sent = False
     for k in range(trails.paths.shape[2]):
@@ -49,8 +52,8 @@ def forward(trails, rules, i, topic, event, source, hops, now, out):
 
 @inlined
 def leads_on(trails, rules, i, topic, k, source, now):
-    """Return whether row i delivers events to the next node of the path at place k: once to each
-    node, and never back to the sender.
+    """Return whether row i sends events of the walks to the next node of the path at place k: once
+    to each node, and never back to the sender.
     """
     path = trails.paths[i, topic, k]
     if path.side != SUBSCRIBES or path.back in (trails.node_id[i], source):
@@ -60,7 +63,7 @@ def leads_on(trails, rules, i, topic, k, source, now):
 
 @inlined
 def emit_data(trails, rules, i, topic, event, towards, hops, out):
-    """Emit an event of the walks to a neighbour, which delivers or forwards it."""
+    """Emit an event of the walks to a neighbour, which delivers or forwards the event."""
     o = emit(out, DATA, 0.0, towards)
     o.topic = topic
     copy_event_id(event, o)
@@ -70,7 +73,7 @@ def emit_data(trails, rules, i, topic, event, towards, hops, out):
 
 @apart
 def receive_data(trails, rules, i, message, out):
-    """Receive an event of the walks: deliver and forward it, once."""
+    """Receive an event of the walks: deliver and forward the event if it is new."""
     topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
     if not record_if_new(trails.seen, i, event):
         return
@@ -104,7 +107,7 @@ def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age
 
 @apart
 def next_to(trails, rules, i, topic, subscriber, now):
-    """Return the next node on the path of a topic's events from row i to a subscriber, or NONE if
+    """Return the next node on the path of a topic of walks from row i to a subscriber, or NONE if
     row i has no path.
     """
     for k in range(trails.paths.shape[2]):
@@ -179,8 +182,8 @@ def report_unmatched(topic, event, out):
 
 @apart
 def send_buffered(trails, rules, i, topic, place, now, out):
-    """Send the buffered events, oldest first, to a new subscriber, given the place of the path to
-    it.
+    """Send the buffered events of the walks, oldest first, to the new subscriber of the path at a
+    place.
     """
     path = trails.paths[i, topic, place]
     for k in range(trails.buffer.shape[2]):

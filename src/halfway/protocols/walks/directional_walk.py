@@ -23,16 +23,16 @@ _EXCLUDED = np.float32(np.inf)
 
 
 class Weights(NamedTuple):
-    """The raised weights of directional walks: a walk avoids links that it took before [drw Fig. 3,
-    line 4].
+    """The raised weights of directional walks, by which a walk avoids links that it took before
+    [drw Fig. 3, line 4].
     """
 
-    weight: npt.NDArray[np.float32]  # [n, degree] the weights of the decision at hand
-    marked_walk: npt.NDArray[np.int32]  # [n, marks] whose passage raised a weight; -1 free
-    marked_from: npt.NDArray[np.int32]  # [n, marks] id of the node that walk came from
-    marked_to: npt.NDArray[np.int32]  # [n, marks] which neighbour, by position
+    weight: npt.NDArray[np.float32]  # [n, degree] the weights of the present decision
+    marked_walk: npt.NDArray[np.int32]  # [n, marks] walk that raised the weight; -1 free
+    marked_from: npt.NDArray[np.int32]  # [n, marks] id of the node before this one
+    marked_to: npt.NDArray[np.int32]  # [n, marks] position of the neighbour
     marked_weight: npt.NDArray[np.float32]  # [n, marks] the raised weight
-    marks: npt.NDArray[np.int64]  # [n] marks ever made; beyond the capacity the oldest is replaced
+    marks: npt.NDArray[np.int64]  # [n] marks so far, with replaced marks
 
 
 class DirectionalState(NamedTuple):
@@ -46,18 +46,18 @@ State = DirectionalState
 
 
 def marks_for(walks: int) -> int:
-    """Return how many raised weights a node has room for, given the number of directional walks
-    through it.
+    """Return the number of raised weights that a node has room for, for a number of directional
+    walks through the node.
     """
     return min(max(64, walks), 1024)
 
 
 def unmarked(n: int, degree: int, marks: int) -> Weights:
     """Return the raised weights of n nodes before the first directional walk; `degree` is the
-    largest.
+    largest number of neighbours.
 
-    marks: raised weights of a node. We replace the oldest mark of a full memory, because a mote has
-    no heap; `marks[i]` is then above the capacity.
+    marks: number of raised weights that a node has room for. We replace the oldest mark of a full
+    memory, because a mote has no heap. Then `marks[i]` is above this number.
     """
     return Weights(
         np.zeros((n, degree), np.float32),
@@ -72,11 +72,11 @@ def unmarked(n: int, degree: int, marks: int) -> Weights:
 def state(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
 ) -> DirectionalState:
-    """Return the initial state of directional walks; `degree` is the largest.
+    """Return the initial state of directional walks; `degree` is the largest number of neighbours.
 
     sizes: further arguments of `trails_of`.
     """
-    walks = topics * sizes.get("members", 2)  # one a member of a topic
+    walks = topics * sizes.get("members", 2)  # one walk for each member of a topic
     trails = trails_of(node_ids, degree, topics, seed, **sizes)
     return DirectionalState(trails, unmarked(len(node_ids), degree, marks_for(walks)))
 
@@ -88,8 +88,8 @@ def most_emissions(state: DirectionalState, rules: messages.Rules) -> int:
 
 @inlined
 def least(weights, degree):
-    """Return the least of the first `degree` weights of a directional walk, and how many neighbours
-    have it.
+    """Return the least of the first `degree` weights of a directional walk, and the number of
+    neighbours with this weight.
     """
     minimum = weights[0]
     for p in range(1, degree):
@@ -102,8 +102,8 @@ def least(weights, degree):
 
 @inlined
 def nth(weights, minimum, rank):
-    """Return the position of the `rank`-th neighbour (from 0) of least weight for a directional
-    walk.
+    """Return the position of the `rank`-th neighbour (from 0) with the least weight for a
+    directional walk.
     """
     p = 0
     while weights[p] != minimum or rank > 0:
@@ -115,15 +115,16 @@ def nth(weights, minimum, rank):
 
 @inlined
 def penalty(value, degree_behind):
-    """Return a directional walk's penalty: rand ∈ [0, deg(x)], added to the weight of the link just
-    taken [drw Fig. 3, line 4]."""
+    """Return the penalty of a directional walk, rand ∈ [0, deg(x)], which raises the weight of the
+    link that the walk just took [drw Fig. 3, line 4].
+    """
     return fraction(value) * np.float32(degree_behind)
 
 
 @inlined
 def neighbours_of(neighbourhood, e):
-    """Return the first and last index of the list that neighbour e reported, for a directional
-    walk's weights.
+    """Return the first and the last index of the list of neighbours that neighbour e reported, for
+    the weights of a directional walk.
     """
     row = neighbourhood.place[e]
     if row < 0:
@@ -133,8 +134,8 @@ def neighbours_of(neighbourhood, e):
 
 @inlined
 def shared(who, a, a_end, b, b_end):
-    """Return |N(x) ∩ N(z)| for a directional walk's weights, from two ascending lists of
-    node ids.
+    """Return |N(x) ∩ N(z)| for the weights of a directional walk, from two ascending lists of node
+    ids.
     """
     count = 0
     while a < a_end and b < b_end:
@@ -151,8 +152,8 @@ def shared(who, a, a_end, b, b_end):
 
 @inlined
 def commonality(neighbourhood, x, z):
-    """Return a directional walk's weight [drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)] of
-    two neighbours.
+    """Return the weight n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)] of two neighbours for a
+    directional walk [drw Fig. 3].
     """
     first, last = neighbours_of(neighbourhood, x)
     z_first, z_last = neighbours_of(neighbourhood, z)
@@ -180,8 +181,8 @@ def weigh(weights, neighbourhood, i, x, degree, walk):
 
 @inlined
 def mark(weights, i, walk, came_from, towards, weight):
-    """Keep a weight that a directional walk raised, over its earlier value, in a free place, or
-    over the oldest.
+    """Store a weight that a directional walk raised: over its earlier value, in a free place, or
+    over the oldest weight.
     """
     capacity = weights.marked_walk.shape[1]
     place = weights.marks[i] % capacity
@@ -202,11 +203,12 @@ def mark(weights, i, walk, came_from, towards, weight):
 
 @inlined
 def away(weights, neighbourhood, i, came_from, walk, value, excluded):
-    """Choose a directional walk's next node [drw Fig. 3, lines 3-4]: the neighbour of least weight,
-    ties uniformly; raise its weight.
+    """Choose the next node of a directional walk [drw Fig. 3, lines 3-4]: the neighbour with the
+    least weight, ties uniformly; raise its weight.
 
     If the previous node is not a neighbour (after a launch, or where nodes move), all weights are
-    equal. The excluded neighbour, which did not acknowledge, is taken only if there is no other.
+    equal. The excluded neighbour did not acknowledge the walk; it is taken only without another
+    neighbour.
     """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     degree = min(last - first, weights.weight.shape[1])
@@ -232,7 +234,9 @@ def away(weights, neighbourhood, i, came_from, walk, value, excluded):
 
 @inlined
 def receive_and_step(state, rules, neighbourhood, i, message, out):
-    """Receive a message of directional walks, and make the step that it asks for."""
+    """Receive a message of directional walks, and make the step of a walk that the message
+    requires.
+    """
     trails = state.trails
     steps, place = receive(trails, rules, neighbourhood, i, message, out)
     if steps:

@@ -1,6 +1,6 @@
-"""The launch of a walk, and the trail that it leaves on the nodes.
+"""The launch of a walk in the walk systems, and the trail of the walk on the visited nodes.
 
-A later launch of a walk has a higher generation, and its trail replaces the earlier trail.
+A later launch has a higher generation, and its trail replaces the trail of the earlier launch.
 """
 
 import math
@@ -32,15 +32,16 @@ from halfway.protocols.walks.trees import root_of
 
 @inlined
 def is_of(known, walker):
-    """Return whether the trail at a place of a table belongs to a launched walk's member."""
+    """Return whether the trail at a place of the table belongs to the member of a launched walk."""
     same = known.member == walker.member and known.side == walker.side
     return known.status != FREE and same
 
 
 @apart
 def leave_trail(trails, rules, i, walker, towards_start, advertise, now, out):
-    """Leave a launched walk's trail: [drw §3] a node that is visited for the first time memorises
-    the node that transmitted. Return the place of the trail, or NO_PLACE if there is no room.
+    """Leave the trail of a launched walk: [drw §3] a node that is visited for the first time
+    memorises the node that transmitted. Return the place of the trail, or NO_PLACE if there is no
+    room.
     """
     topic = walker.topic
     place = claim_trail(trails, rules, i, topic, walker.side, walker.member, now)
@@ -60,11 +61,11 @@ def leave_trail(trails, rules, i, walker, towards_start, advertise, now, out):
 
 @apart
 def hear_trail(trails, rules, i, message):
-    """Remember a neighbour that advertised a launched walk's trail, unless row i has the trail
+    """Remember a neighbour that advertised the trail of a launched walk, unless row i has the trail
     itself.
 
-    The paper does not choose among several. We keep the last advertiser, because the loads then
-    fit best.
+    The paper does not choose among several advertisers. We keep the last advertiser, because then
+    the loads fit the paper best.
     """
     walker, now = walker_of(message), message.at
     place = claim_trail(trails, rules, i, walker.topic, walker.side, walker.member, now)
@@ -81,7 +82,9 @@ def hear_trail(trails, rules, i, message):
 
 @apart
 def forget_heard(trails, i, topic, neighbour):
-    """Forget the trails that a neighbour advertised for launched walks, since it is gone."""
+    """Forget the trails of launched walks that a neighbour advertised, because this neighbour is
+    gone.
+    """
     for k in range(trails.trails.shape[2]):
         known = trails.trails[i, topic, k]
         if known.status == HEARD and known.back == neighbour:
@@ -91,7 +94,7 @@ def forget_heard(trails, i, topic, neighbour):
 @apart
 def meetable(trails, rules, i, topic, member, status, now):
     """Return the place of the latest trail on row i that a launched walk can meet, or NO_PLACE.
-    status: HEARD or PASSED.
+    status: the status of the trail, HEARD or PASSED.
     """
     found, age = NO_PLACE, np.inf
     for k in range(trails.trails.shape[2]):
@@ -105,7 +108,7 @@ def meetable(trails, rules, i, topic, member, status, now):
 
 @apart
 def new_launch(trails, i, topic, side, unanswered):
-    """Number a new launch of row i's walk, and return its walker."""
+    """Number a new launch of the walk of row i, and return its walker."""
     role = trails.roles[i, 2 * topic + side]
     walker = Walker(
         topic, np.int32(side), trails.node_id[i], role.incarnation, np.int32(role.launches)
@@ -118,7 +121,7 @@ def new_launch(trails, i, topic, side, unanswered):
 
 @apart
 def start_timer(trails, rules, i, kind, after, walker, now, out):
-    """Start a timer for the newest launch of a walk, unless `after` is infinite or the timer would
+    """Start a timer for the newest launch of a walk, unless the wait `after` is infinite or would
     end after the run.
     """
     if after < math.inf and now + after <= rules.until_s:
@@ -132,8 +135,8 @@ def start_timer(trails, rules, i, kind, after, walker, now, out):
 
 @apart
 def first_step(trails, rules, neighbourhood, i, walker, searches, now, out):
-    """Make a launched walk's first step: [drw Fig. 3, line 1] the initiator selects a neighbour
-    uniformly. searches: for a search walk.
+    """Make the first step of a launched walk: [drw Fig. 3, line 1] the initiator selects a
+    neighbour uniformly. searches: whether the walk is a search.
     """
     first, last = neighbourhood.first[i], neighbourhood.last[i]
     if first == last:
@@ -146,7 +149,7 @@ def first_step(trails, rules, neighbourhood, i, walker, searches, now, out):
 
 @inlined
 def first_random(trails, i, walker):
-    """Return the random state with which a launch of row i's walk begins."""
+    """Return the random state with which a launch of a walk of row i begins."""
     random = seeded(trails.random_state[i], 2 * np.int64(walker.topic) + walker.side)
     if walker.generation > 0:
         random = seeded(random, walker.generation)
@@ -171,9 +174,7 @@ def send_first(trails, rules, i, walker, random, towards, searches, now, out):
 
 @inlined
 def is_current(trails, i, walker):
-    """Return whether a walker is the latest launch of one of row i's roles, or the latest
-    search.
-    """
+    """Return whether a walker is the latest launch of a role of row i, or the latest search."""
     role = trails.roles[i, 2 * walker.topic + walker.side]
     return (
         role.held == 1
@@ -185,10 +186,10 @@ def is_current(trails, i, walker):
 
 @kernel
 def plan_resume(trails, rules, i, first, out):
-    """Set the timer RESUME after a crash, which ended all timers: it launches the walk of the
-    node's next role.
+    """Set the timer RESUME after a crash; it launches the walk of the next role of row i, because
+    the crash ended all timers.
     """
-    # One timer after the other, because the walks may be more than the records of one call.
+    # Timers run one after the other, because a node may have more walks than one call has records.
     if rules.relaunch_s == math.inf and rules.refresh_s == math.inf:
         return
     for w in range(first, trails.roles.shape[1]):

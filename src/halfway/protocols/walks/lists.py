@@ -1,9 +1,11 @@
-"""Lists of a topic's members: what a walk system reports to a member that publishes and subscribes.
+"""The lists of a topic's members in the walk systems: a member that publishes and subscribes lists
+the other members.
 
 [drw §2] "each node gets the list of all the members of the group", with "the routing paths towards
-the nodes". A member with both roles lists the subscribers of its topic. In the reading MERGE, it
-lists those whose PATH reaches it by the tree of the topic. In the readings STOP and GO_ON, no tree
-is made: where a walk finds trails, the initiators learn of each other (LIST), and of no one else.
+the nodes". A member with both roles lists the subscribers of its topic. In the reading MERGE, the
+member lists each subscriber whose PATH reaches the member over the tree of the topic. In the
+readings STOP and GO_ON, walks make no tree: where a walk finds trails, the initiators of these
+walks learn of each other only (LIST).
 """
 
 from halfway.core.compiled import apart, inlined
@@ -32,14 +34,16 @@ from halfway.protocols.walks.state import (
 
 @inlined
 def lists_members(trails, i, topic):
-    """Return whether row i lists the members of a topic of the walks: it has both roles there."""
+    """Return whether row i lists the members of a topic of the walks, because it has both roles on
+    the topic.
+    """
     roles = trails.roles
     return roles[i, 2 * topic + PUBLISHES].held == 1 and roles[i, 2 * topic + SUBSCRIBES].held == 1
 
 
 @inlined
 def report_member(trails, i, walker, hops, listed, out):
-    """Report to row i's application that a member of the walks is now listed, or no longer."""
+    """Report to the application of row i that its list of walk members gains or loses a member."""
     topic = walker.topic
     if walker.member != trails.node_id[i] and lists_members(trails, i, topic):
         o = emit(out, messages.VIEW, 0.0, APP)
@@ -50,7 +54,9 @@ def report_member(trails, i, walker, hops, listed, out):
 
 @apart
 def report_known(trails, rules, i, topic, now, out):
-    """Report the members to which row i has paths, when it begins to list members of the walks."""
+    """Report the members to which row i has paths, when row i begins to list members of the
+    walks.
+    """
     for k in range(trails.paths.shape[2]):
         path = trails.paths[i, topic, k]
         counts = rules.reading != messages.MERGE or path.side == SUBSCRIBES
@@ -60,8 +66,8 @@ def report_known(trails, rules, i, topic, now, out):
 
 @apart
 def share_members(trails, rules, i, topic, at, now, out):
-    """Introduce the topic members whose trails cross row i to each other: that of the trail at a
-    place, and all others. Return whether there is another trail.
+    """Introduce the members whose trails cross row i to each other: the member of the trail at a
+    place, and all others of the topic. Return whether row i has another trail.
     """
     known, met = trails.trails[i, topic, at], False
     for k in range(trails.trails.shape[2]):
@@ -77,7 +83,7 @@ def share_members(trails, rules, i, topic, at, now, out):
 
 @apart
 def send_member(trails, rules, i, at, other, towards, hops, now, out):
-    """Send a member of the walks towards the initiator whose trail on row i is at a place.
+    """Send the news of a walk member towards the initiator whose trail on row i is at a place.
 
     towards: the next node from row i on a path to that member.
     """
@@ -101,7 +107,9 @@ def send_member(trails, rules, i, at, other, towards, hops, now, out):
 
 @inlined
 def open_path(trails, rules, i, walker, towards, hops, now):
-    """Open a path from row i to a member that a walk found, unless it has one of this launch."""
+    """Open a path from row i to a member that a walk found, unless row i has a path of this
+    launch.
+    """
     place = claim_path(trails, rules, i, walker.topic, walker.side, walker.member, now)
     if place == NO_PLACE:
         return
@@ -113,7 +121,9 @@ def open_path(trails, rules, i, walker, towards, hops, now):
 
 @apart
 def receive_list(trails, rules, i, message, out):
-    """Receive a member that a walk found, on its way to the initiator of another walk."""
+    """Receive the news of a member that a walk found, on the way to the initiator of another
+    walk.
+    """
     walker, now, args = walker_of(message), message.at, message.args
     at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
     if at == NO_PLACE or trails.trails[i, walker.topic, at].status != PASSED:
@@ -124,7 +134,7 @@ def receive_list(trails, rules, i, message, out):
         args[messages.OTHER_GENERATION],
     )  # fmt: skip
     hops = args[messages.STEPS] + 1
-    # The member's own trail leads to it without rings, whatever news came here before.
+    # The trail of the member leads to the member without loops, whatever news came here before.
     own = trail_of(trails, rules, i, walker.topic, other.side, other.member, now)
     towards = message.source
     if own != NO_PLACE and trails.trails[i, walker.topic, own].status == PASSED:

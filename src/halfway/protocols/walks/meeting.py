@@ -1,6 +1,6 @@
-"""The meeting of two walks at a node, and the news of it to their initiators [drw §3].
+"""The meeting of two walks at a node, and the news of the meeting to their initiators [drw §3].
 
-Shared by both walk systems: everything but a walk's choice of its next node.
+Both walk systems share this module. They differ only in how a walk chooses its next node.
 """
 
 from typing import NamedTuple
@@ -30,16 +30,18 @@ from halfway.protocols.walks.trees import is_in_tree, keep_branch
 
 
 class Met(NamedTuple):
-    """The member whose walk or tree a walk met, as the news of the meeting names it."""
+    """The member whose walk or tree another walk met, as the news of the meeting names this
+    member.
+    """
 
     member: int  # node id
     side: int
-    hops: int  # from the meeting to the node that has the news
+    hops: int  # hops from the meeting to the present node
 
 
 @kernel
 def step_arrived(trails, rules, neighbourhood, i, message, out):
-    """Receive a walk's STEP; return True if the walk ends here by a meeting, or turns to a
+    """Receive the STEP of a walk; return True if the walk ends here by a meeting, or turns to a
     neighbour with a trail to meet.
     """
     walker, now, topic = walker_of(message), message.at, message.topic
@@ -57,7 +59,7 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
             return True
     # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
     # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
-    # A search goes on: such a MATCH may come from the tree that it started from.
+    # A search goes on, because such a MATCH may come from the search's own tree.
     matched = at != NO_PLACE and trails.trails[i, topic, at].met == 1 and not searches
     matched = matched and rules.reading != messages.GO_ON
     if matched or is_over(trails, rules, i, message):
@@ -79,8 +81,8 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def sweep_arrived(trails, rules, neighbourhood, i, message, out):
-    """Receive a sweep's STEP: the sweep ends where it meets a tree with another root; otherwise it
-    continues.
+    """Receive the STEP of a sweep: the sweep ends where it meets a tree with another root;
+    otherwise it continues.
     """
     walker, now, topic = walker_of(message), message.at, message.topic
     if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out) or is_outrun(
@@ -100,8 +102,8 @@ def sweep_arrived(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def meet_here(trails, rules, i, topic, at, root, searches, now, out):
-    """Let a walk meet another trail on row i, or a tree with another root; its own trail is at a
-    place. Return whether it does. A search meets trees only.
+    """Let a walk, whose own trail is at a place, meet another trail on row i, or a tree with
+    another root. Return whether there was a meeting. A search meets trees only.
     """
     known, tree = trails.trails[i, topic, at], trails.trees[i, topic]
     if rules.reading != messages.MERGE:
@@ -122,10 +124,10 @@ def meet_here(trails, rules, i, topic, at, root, searches, now, out):
 
 @apart
 def send_match(trails, rules, i, topic, at, met, now, out):
-    """Send the news of a meeting to the initiator of the walk whose trail on row i is at a place.
+    """Send the news of a meeting of walks to the initiator whose trail on row i is at a place.
 
     [drw §3] "sends back messages to the publisher and the subscriber to notify about the matching".
-    The nodes on the way make branches to each other. met: a `Met`.
+    The nodes on the way make branches to each other. met: the other member, as a `Met`.
     """
     known = trails.trails[i, topic, at]
     known.met = 1
@@ -141,7 +143,7 @@ def send_match(trails, rules, i, topic, at, met, now, out):
 
 @inlined
 def write_meeting(o, walker, met):
-    """Write the meeting of a walk with the walk of another member into a record."""
+    """Write the meeting with the walk of another member into a record of a walk."""
     write_member(o, walker)
     o.target = met.member
     o.args[messages.OTHER_SIDE] = met.side
@@ -150,7 +152,7 @@ def write_meeting(o, walker, met):
 
 @apart
 def receive_match(trails, rules, i, message, out):
-    """Receive the news of a meeting of walks on its way to the initiator."""
+    """Receive the news of a meeting of walks, on its way to the initiator."""
     walker, now, topic = walker_of(message), message.at, message.topic
     keep_branch(trails, rules, i, topic, message.source, now, out)
     at = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
@@ -163,14 +165,16 @@ def receive_match(trails, rules, i, message, out):
 
 @apart
 def note_meeting(trails, rules, i, walker, met, now, out):
-    """Note at the initiator, row i, that its walk has met another; report each launch once."""
+    """Note at the initiator, row i, that its walk has met another walk; report one meeting for each
+    launch.
+    """
     role = trails.roles[i, 2 * walker.topic + walker.side]
     if not is_current(trails, i, walker):
         return
     role.matched = 1
     after = rules.search_delay_s
-    # The tree that a search found may have been the own one, before the news of its root was
-    # everywhere. So a search that met a tree is followed by another one.
+    # A search may have found its own tree, before the news of the root had reached all its nodes.
+    # So another search follows a search that met a tree.
     searched = walker.generation > role.latest
     due = role.searches < rules.launches if searched else role.searches == 0
     if due and rules.search_steps > 0 and now + after <= rules.until_s:

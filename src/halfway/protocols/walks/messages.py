@@ -30,14 +30,14 @@ OTHER_SIDE = 0  # of a MATCH or LIST: the other member's side
 LISTED = 0  # of a VIEW: 1 where the node lists the member
 OTHER_INCARNATION = 1  # of a LIST
 SIDE = 2
-STEPS = 3  # of a STEP: made so far; of other kinds: hops
-UNANSWERED = 3  # of a RELAUNCH or REFRESH: launches in a row without a meeting before this one
+STEPS = 3  # of a STEP: steps of the walk so far; of other kinds: hops
+UNANSWERED = 3  # of a RELAUNCH or REFRESH: earlier launches in a row without a meeting
 GENERATION = 4
 OTHER_GENERATION = 5  # of a LIST
-ROOT_ID = 5  # of a STEP: the root of the tree that its member belongs to
-SEARCHES = 6  # of a STEP: 1 where it meets no trails, only trees with another root
-FRESH = 7  # of a STEP that searches: nodes so far that the walk visited for the first time
-AGE = 0  # place in `reals`: seconds since an event was published, or a member made its news
+ROOT_ID = 5  # of a STEP: the root of the tree of the walk's member
+SEARCHES = 6  # of a STEP: 1 if the walk only meets trees with another root
+FRESH = 7  # of a STEP that searches: nodes with a first visit so far
+AGE = 0  # place in `reals`: seconds since a publication, or since a member's news began
 
 KINDS = Kinds(
     {
@@ -50,7 +50,7 @@ KINDS = Kinds(
 )  # fmt: skip
 KINDS.start()
 KINDS.include(reliable_hop.KINDS)
-# Beside topic: the member, and the incarnation in which it launched the walk.
+# Fields beside the topic: the member, and its incarnation at the launch of the walk.
 _MEMBER = {"publisher": "member", "epoch": "incarnation"}
 _WALK = {"side": SIDE, "generation": GENERATION}
 ADVERTISE = KINDS.command(1, "advertise", "the application will publish on `topic`", "topic")
@@ -206,24 +206,24 @@ OPTIONS = {
 
 
 class Rules(NamedTuple):
-    """The rules of the walks' messages: the scalars of a walk system, equal on every node.
+    """The rules of a walk system: its scalars, equal on every node.
 
-    We add everything from `search_steps` on, off by default, because the paper has two initiators
-    [drw §3], and excludes loss and faults [drw §2].
+    We add all fields from `search_steps` on, and they are off by default, because the paper has two
+    initiators [drw §3], and excludes loss and faults [drw §2].
     """
 
-    step_delay_s: tuple[float, float]  # of a publisher's, of a subscriber's walk
-    advertise: bool  # [dwo Alg. 2] a neighbour that carries another trail is met as well
-    most_steps: int  # a walk that has made this many steps ends; the paper leaves stopping open
+    step_delay_s: tuple[float, float]  # of the walks of publishers; of the walks of subscribers
+    advertise: bool  # [dwo Alg. 2] a walk also meets the trail of a neighbour
+    most_steps: int  # a walk ends after this many steps; the paper states no end
     search_steps: int = 0  # the most steps of a search; 0: no node searches
     search_delay_s: float = 0.0
-    sweep_steps: int = 0  # the most steps of a sweep; 0: searches are walks as any other
+    sweep_steps: int = 0  # the most steps of a sweep; 0: searches are ordinary walks
     retries: int = 0
     ack_timeout_s: float = ACK_TIMEOUT_S
     ack_backoff: float = 1.0
     relaunch_s: float = math.inf
     launches: int = 1
-    refresh_s: float = math.inf  # walks meet trails for this time; all expires after twice it
+    refresh_s: float = math.inf  # walks meet trails for this time; expiry is after twice this
     reading: int = MERGE
     until_s: float = math.inf  # timers launch no walk after this time, so that a run can end
 

@@ -1,9 +1,9 @@
-"""Paths to the members of a topic in the walk systems: which neighbour leads to a member.
+"""The paths to the members of a topic in the walk systems: the neighbour that leads to each member.
 
-The news of a member (PATH) climbs the tree to the root. Where it finds the path to a publisher, the
-news of a subscriber also goes to this publisher. So every publisher learns every subscriber of its
-tree, and each node on the way has a path to this subscriber. A node passes on each launch of a
-member once.
+The news of a member (PATH) climbs the tree to the root. Where the news of a subscriber finds the
+path to a publisher, it also goes to this publisher. So every publisher learns every subscriber of
+its tree, and each node on the way has a path to this subscriber. A node passes on the news of each
+launch once.
 """
 
 from halfway.core.compiled import apart, inlined
@@ -33,7 +33,7 @@ from halfway.protocols.walks.trees import keep_branch, take_root
 
 @inlined
 def send_path(trails, rules, i, topic, place, towards, now, out):
-    """Send a neighbour the path to the member at a place of row i's table."""
+    """Send a neighbour the path to the walk member at a place of row i's table."""
     path, o = trails.paths[i, topic, place], emit(out, messages.PATH, 0.0, towards)
     write_member(o, walker_at(topic, path))
     o.args[messages.STEPS] = path.hops
@@ -43,7 +43,7 @@ def send_path(trails, rules, i, topic, place, towards, now, out):
 
 @inlined
 def send_end(trails, rules, i, walker, towards, out):
-    """Send a neighbour the end of all paths to a member of a topic."""
+    """Send a neighbour the end of all paths to a walk member of a topic."""
     o = emit(out, messages.END, 0.0, towards)
     write_member(o, walker)
     track_hop(trails, rules, i, o, out)
@@ -51,8 +51,8 @@ def send_end(trails, rules, i, walker, towards, out):
 
 @apart
 def pass_on(trails, rules, i, topic, place, source, now, out):
-    """Pass on a member's path, or the end of it, except back to the sender: to the parent in the
-    tree, and a subscriber's path towards each publisher.
+    """Pass on the path to a walk member, or the end of this path, but not back to the sender: to
+    the parent in the tree, and a subscriber's path towards each publisher.
     """
     path, tree, own = trails.paths[i, topic, place], trails.trees[i, topic], trails.node_id[i]
     ends, walker = path.status == ENDED, walker_at(topic, path)
@@ -77,7 +77,9 @@ def pass_on(trails, rules, i, topic, place, source, now, out):
 
 @apart
 def send_subscribers(trails, rules, i, topic, towards, now, out):
-    """Send the paths to all subscribers of a topic to the next node towards a publisher."""
+    """Send the paths to all subscribers of a topic of walks to the next node towards a
+    publisher.
+    """
     for k in range(trails.paths.shape[2]):
         path = trails.paths[i, topic, k]
         if path.side == SUBSCRIBES and path.back != towards and is_open(rules, path, now):
@@ -86,7 +88,9 @@ def send_subscribers(trails, rules, i, topic, towards, now, out):
 
 @apart
 def begin_path(trails, rules, i, walker, now, out):
-    """Begin the path of a launch at row i, which is its member, and make it known to neighbours."""
+    """Begin the path to row i, the member of a new launch of a walk, and announce the path to
+    neighbours.
+    """
     topic, own = walker.topic, trails.node_id[i]
     place = claim_path(trails, rules, i, topic, walker.side, own, now)
     if place == NO_PLACE:
@@ -98,7 +102,9 @@ def begin_path(trails, rules, i, walker, now, out):
 
 @apart
 def receive_path(trails, rules, i, message, out):
-    """Receive the path to a member through the sender; the path of a later launch is passed on."""
+    """Receive the path to a walk member through the sender, and pass on the path of a later
+    launch.
+    """
     walker, now, source = walker_of(message), message.at, message.source
     topic, since = walker.topic, now - message.reals[messages.AGE]
     if walker.member == trails.node_id[i] or has_expired(rules, since, now):
@@ -126,7 +132,7 @@ def receive_path(trails, rules, i, message, out):
 
 @apart
 def receive_root(trails, rules, i, message, out):
-    """Receive the root of a neighbour's tree; a new parent is sent the paths of row i."""
+    """Receive the root of a neighbour's tree of walks; send a new parent the paths of row i."""
     topic, now, parent = message.topic, message.at, message.source
     if take_root(trails, rules, i, message, out):
         for k in range(trails.paths.shape[2]):
@@ -137,7 +143,7 @@ def receive_root(trails, rules, i, message, out):
 
 @apart
 def end_path(trails, rules, i, walker, source, now, out):
-    """End the path to a member on row i, and on the nodes that learnt it from row i."""
+    """End the path to a walk member on row i, and on the nodes that learnt this path from row i."""
     topic = walker.topic
     for k in range(trails.paths.shape[2]):
         path = trails.paths[i, topic, k]

@@ -1,4 +1,6 @@
-"""Pure random walks [drw §4.1], the papers' baseline: the next node is any neighbour."""
+"""Pure random walks [drw §4.1], the baseline of the papers: the next node of a walk is any
+neighbour.
+"""
 
 from typing import NamedTuple
 
@@ -16,7 +18,7 @@ from halfway.protocols.walks.state import Trails, trails_of
 from halfway.protocols.walks.steps import make_step, step_input
 
 KINDS, Rules = messages.KINDS, messages.Rules
-# [drw §4.1] walks of this kind take 6 to 10 times as many steps until they meet.
+# [drw §4.1] pure random walks take 6 to 10 times as many steps before they meet.
 _SEARCH_STEPS = messages.OPTIONS["search_steps"]._replace(default=1000)
 OPTIONS = {**messages.OPTIONS, "search_steps": _SEARCH_STEPS}
 limits = rendezvous.limits
@@ -35,7 +37,7 @@ State = RandomState
 def state(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
 ) -> RandomState:
-    """Return the initial state of pure random walks; `degree` is the largest.
+    """Return the initial state of pure random walks; `degree` is the largest number of neighbours.
 
     sizes: further arguments of `trails_of`.
     """
@@ -49,8 +51,8 @@ def most_emissions(state: RandomState, rules: messages.Rules) -> int:
 
 @inlined
 def any_neighbour(neighbourhood, i, value, excluded):
-    """Return a random walk's next node, a uniform neighbour; the excluded one only if it is the
-    only one.
+    """Return the next node of a pure random walk, a uniform neighbour; the excluded neighbour only
+    if the node has no other.
     """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if excluded == NONE or last - first == 1:

@@ -1,4 +1,6 @@
-"""The handler of both walk systems; each supplies its own choice of a walk's next node."""
+"""The handler that both walk systems share; each system adds its own choice of a walk's next
+node.
+"""
 
 from typing import Any
 
@@ -28,30 +30,32 @@ from halfway.protocols.walks.sweep import hear_swept, is_sweep, is_sweep_hop, sw
 def most_emissions(trails: Trails, rules: messages.Rules) -> int:
     """Return the most records that one call of either walk system's handler emits."""
     acknowledgement = 1 if rules.retries > 0 else 0
-    hop = 1 + acknowledgement  # with its timer
+    hop = 1 + acknowledgement  # each hop with its timer
     members, places = int(trails.paths.shape[2]), int(trails.hops.record.shape[1])
-    # A launch brings its root to all branches, and its path to the publishers, and meets a trail at
-    # once. A new root goes to all branches, and all paths to its sender. A new path goes on, and
-    # brings buffered events to a subscriber, or the subscribers to a publisher. A new member
-    # reports all members to which it has paths. A node with all trails sends two LISTs for each of
-    # them.
+    # A launch sends its root to all branches and its path to the publishers, and meets a trail at
+    # once. A new root goes to all branches, and its sender receives all paths. A new path goes on,
+    # and brings buffered events to a subscriber, or the subscribers to a publisher. A new member
+    # reports all members to which it has paths. A node with all trails sends two LISTs for each
+    # trail.
     branches, buffer = int(trails.branches.shape[2]), int(trails.buffer.shape[2])
     most = 9 + (branches + 2 * members + buffer + 8) * hop
     return max(most, acknowledgement * places + 2)
 
 
 def limits(state: Any, rules: messages.Rules) -> dict[str, int]:
-    """Return the limits that ranges in records of either walk system refer to: topics."""
+    """Return the limits to which the ranges in records of either walk system refer: the number of
+    topics.
+    """
     del rules
     return {"topics": state.trails.trails.shape[1]}
 
 
 @inlined
 def receive(trails, rules, neighbourhood, i, message, out):
-    """Receive a message of either walk system, except the choice of a step, which the caller makes.
+    """Receive a message of either walk system; the caller chooses the next step of a walk.
 
-    Returns whether a step must be chosen now, and the place of the hop that
-    it replaces; NO_PLACE if it is the next step of a walk that just arrived.
+    Returns whether the caller must choose a step now, and the place of the hop that this step
+    replaces; NO_PLACE if the walk has just arrived.
     """
     if message.kind == messages.STEP and is_sweep(rules, message):
         sweep_arrived(trails, rules, neighbourhood, i, message, out)
@@ -78,7 +82,9 @@ def receive(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_other(trails, rules, neighbourhood, i, message, out):
-    """Receive a message of either walk system about events, paths or meetings, or another kind."""
+    """Receive a message of either walk system that is no STEP: about events, paths, meetings or
+    members.
+    """
     kind = message.kind
     if kind == messages.DATA:
         receive_data(trails, rules, i, message, out)

@@ -1,4 +1,6 @@
-"""The role of a member on a topic of the walks: it begins, launches walks, is renewed, and ends."""
+"""The role of a member on a topic of the walk systems: the member begins the role, launches and
+renews walks, and ends the role.
+"""
 
 import math
 
@@ -24,15 +26,18 @@ from halfway.protocols.walks.trees import is_root, plant, root_of
 
 @apart
 def begin_role(trails, rules, neighbourhood, i, message, side, out):
-    """Begin the role that a command of row i's application names, on the command's topic."""
+    """Begin the walk role that a command of row i's application names, on the topic of the
+    command.
+    """
     begin_role_on(trails, rules, neighbourhood, i, message.topic, side, message, out)
 
 
 @apart
 def begin_role_on(trails, rules, neighbourhood, i, topic, side, message, out):
-    """Begin a role of row i on a topic and launch its walk; no effect if it has the role.
+    """Begin a role of row i on a topic and launch its walk; do nothing if row i has the role
+    already.
 
-    message: the record that makes the node begin, for the time and the incarnation.
+    message: the record that starts the role; it gives the time and the incarnation.
     """
     role = trails.roles[i, 2 * topic + side]
     if role.held == 1:
@@ -47,7 +52,7 @@ def begin_role_on(trails, rules, neighbourhood, i, topic, side, message, out):
 
 @apart
 def end_role(trails, rules, i, message, side, out):
-    """End a role of row i's application on a topic."""
+    """End a walk role of row i's application on a topic."""
     role, own = trails.roles[i, 2 * message.topic + side], trails.node_id[i]
     if role.held == 0:
         return
@@ -60,7 +65,9 @@ def end_role(trails, rules, i, message, side, out):
 
 @apart
 def launch(trails, rules, neighbourhood, i, topic, side, unanswered, now, out):
-    """Launch a walk for row i's role, and renew its path and the tree of which it is the root."""
+    """Launch a walk for a role of row i, and renew the path to row i and the tree of which it is
+    the root.
+    """
     role = trails.roles[i, 2 * topic + side]
     role.matched = 0
     role.searches = 0
@@ -76,7 +83,7 @@ def launch(trails, rules, neighbourhood, i, topic, side, unanswered, now, out):
 
 @apart
 def walk(trails, rules, neighbourhood, i, walker, searches, now, out):
-    """Begin the walk of a launch at its own node, where another member's trail may lie already."""
+    """Begin a launched walk at its own node, which may already have the trail of another member."""
     topic, own, advertise = walker.topic, trails.node_id[i], rules.advertise and not searches
     root = root_of(trails, rules, i, topic, now)
     at = leave_trail(trails, rules, i, walker, own, advertise, now, out)
@@ -91,9 +98,7 @@ def walk(trails, rules, neighbourhood, i, walker, searches, now, out):
 
 @apart
 def search(trails, rules, neighbourhood, i, message, out):
-    """Launch a search walk to members that met each other elsewhere, if row i is the root of its
-    tree.
-    """
+    """Launch a search walk for members that met elsewhere, if row i is the root of its tree."""
     topic, side, now = message.topic, message.args[messages.SIDE], message.at
     role = trails.roles[i, 2 * topic + side]
     if role.held == 1 and is_root(trails, rules, i, topic, now):
@@ -104,8 +109,8 @@ def search(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def launch_again(trails, rules, neighbourhood, i, message, out):
-    """Launch a role's walk again at a RELAUNCH or REFRESH timer, unless a later launch made it
-    void.
+    """Launch the walk of a role again at a RELAUNCH or REFRESH timer, unless a later launch made
+    the timer void.
     """
     topic, side = message.topic, message.args[messages.SIDE]
     role, unanswered = trails.roles[i, 2 * topic + side], np.int32(0)
@@ -121,7 +126,9 @@ def launch_again(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def resume(trails, rules, neighbourhood, i, message, out):
-    """Launch a role's walk again after a crash; without refreshes, only if it was not answered."""
+    """Launch the walk of a role again after a crash; without refreshes, only if the walk of the
+    last launch had no meeting.
+    """
     topic, side = message.topic, message.args[messages.SIDE]
     role = trails.roles[i, 2 * topic + side]
     due = role.held == 1 and (rules.refresh_s < math.inf or role.matched == 0)

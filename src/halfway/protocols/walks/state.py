@@ -1,9 +1,11 @@
-"""The state of a walk system's node: trails, branches of trees, paths to members, hops in flight.
+"""The state of a node in the walk systems: trails of walks, branches of trees, paths to members,
+and hops in flight.
 
-[drw §3] a visited node keeps the description of the information, and the node that transmitted it
-first: a trail. Where walks met, the nodes between their initiators keep branches to each other, and
-the branches of a topic carry a tree. A path says which neighbour is next towards a member. Events
-follow paths only. We add hops in flight and buffers, because the paper excludes loss [drw §2].
+[drw §3] a visited node keeps the description of the information, and the node that first
+transmitted it. This is a trail. Where walks met, the nodes between their initiators keep branches
+to each other, and the branches of a topic carry a tree. A path names the neighbour that is next
+towards a member. Events follow paths only. We add hops in flight and buffers, because the paper
+excludes loss [drw §2].
 """
 
 from typing import NamedTuple
@@ -17,17 +19,18 @@ from halfway.core.prng import random_states
 from halfway.protocols.event_window import EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
 
-# `status` of a TRAIL; FREE is 0, so that pages of tables that stay 0 take no memory.
+# Values of `status` in a TRAIL. FREE is 0, so that pages of a table that are always 0 take no
+# memory.
 FREE, HEARD, PASSED = 0, 1, 2
-OPEN, ENDED = 1, 2  # of a PATH. ENDED: the member gave up its role; an older PATH opens none
+OPEN, ENDED = 1, 2  # of a PATH. ENDED: the member gave up its role; older PATHs are void
 _WALKER = [
     ("status", "u1"),
     ("side", "u1"),
     ("member", "<i4"),  # node id
-    ("incarnation", "<u4"),  # of the member at the launch
+    ("incarnation", "<u4"),  # incarnation of the member at the launch
     ("generation", "<i4"),
-    ("back", "<i4"),  # hop towards the member, which has its own id
-    ("since", "<f8"),  # seconds: of a trail, when this launch arrived; of a path, when it began
+    ("back", "<i4"),  # hop towards the member; the member itself has its own id
+    ("since", "<f8"),  # seconds: arrival of this launch (trail), or begin of the path
 ]
 # The trail of a member's latest walk. HEARD: `back` is a neighbour that advertised the trail.
 TRAIL = np.dtype(
@@ -35,23 +38,24 @@ TRAIL = np.dtype(
         *_WALKER,
         ("met", "u1"),  # 1 where a MATCH of this launch passed
         ("steps", "<i4"),  # the last step of this launch that arrived here
-        # Of a sweep: the neighbour that it came from, itself at the initiator; and the neighbour
-        # that it went to last. NONE: to none yet; itself: it has left for good.
+        # Of a sweep: `parent` is the neighbour from which the sweep came, or the initiator itself.
+        # `tried` is the neighbour to which the sweep went last; NONE: to no neighbour yet; itself:
+        # the sweep has left for good.
         ("parent", "<i4"),
         ("tried", "<i4"),
     ]
 )
-# A path to a member. `back` only ever changes to a later launch, whose PATH the next node had
+# A path to a member. `back` only changes with the PATH of a later launch, which the next node had
 # before. So paths have no loops.
 PATH = np.dtype([*_WALKER, ("hops", "<i4")])
 # What a node remembers of a neighbour that a sweep visited last.
-SWEPT = np.dtype([("key", "<i4"), ("hops", "<i4")])  # of launch and neighbour; to the initiator
+SWEPT = np.dtype([("key", "<i4"), ("hops", "<i4")])  # key of launch and neighbour; hops to start
 # A neighbour on the way between two members whose walks met.
 BRANCH = np.dtype(
     [
         ("status", "u1"),  # FREE or OPEN
         ("to", "<i4"),  # node id
-        ("since", "<f8"),  # seconds: when the branch was last of use
+        ("since", "<f8"),  # seconds: when the branch was last used
     ]
 )
 # The tree of a topic that the node belongs to. Its root is a member.
@@ -59,10 +63,10 @@ TREE = np.dtype(
     [
         ("status", "u1"),  # FREE or OPEN
         ("root", "<i4"),  # node id
-        ("incarnation", "<u4"),  # of the root
+        ("incarnation", "<u4"),  # incarnation of the root
         ("generation", "<i4"),
-        ("parent", "<i4"),  # hop towards the root, which has its own id
-        ("hops", "<i4"),  # to the root
+        ("parent", "<i4"),  # hop towards the root; the root itself has its own id
+        ("hops", "<i4"),  # hops to the root
         ("since", "<f8"),  # seconds: when the root sent this generation
         ("rooted", "<i4"),  # generations that this node sent as a root
     ]
@@ -71,27 +75,27 @@ TREE = np.dtype(
 ROLE = np.dtype(
     [
         ("held", "u1"),
-        ("searches", "<u2"),  # of this launch so far, and one whose timer runs
+        ("searches", "<u2"),  # searches of this launch so far, with a planned search
         ("matched", "u1"),  # the walk met another walk, or another walk met it
-        ("reported", "u1"),  # to the application, for this launch
+        ("reported", "u1"),  # 1: reported to the application for this launch
         ("incarnation", "<u4"),
-        ("launches", "<i4"),  # so far in this incarnation, with searches
+        ("launches", "<i4"),  # launches of this incarnation, with searches
         ("latest", "<i4"),  # generation of the latest launch that was no search
-        ("unanswered", "<i4"),  # launches in a row
+        ("unanswered", "<i4"),  # launches in a row without a meeting
         ("asked_at", "<f8"),  # seconds: when the application took the role
     ]
 )
 # An event that its publisher buffers for subscribers without a path.
 BUFFERED_EVENT = np.dtype([("at", "<f8"), ("event", "<i4"), ("epoch", "<u4"), ("state", "u1")])
 UNSENT, SENT_ONCE = 1, 2
-BRANCHES = 3  # times the members: the most branches. Two for the path of each, and earlier ones
-KNOWN_HOPS = 2  # times the hops that a node tracks: the accepted hops that it remembers
+BRANCHES = 3  # most branches per member: two for its path, and an earlier branch
+KNOWN_HOPS = 2  # accepted hops that a node remembers, per tracked hop
 
 # Columns of `counts`.
 REDRAWN = 0  # STEPs sent to another neighbour, because the first did not acknowledge
 DIED = 1  # walks that ended because there was no neighbour to step to
 LOST = 2  # records given up: their next node did not acknowledge, or there was none
-EVICTED = 3  # buffered events that gave way to later ones before they were sent
+EVICTED = 3  # buffered events replaced by later events before they were sent
 LAUNCHED = 4  # launches by timers: unanswered, refreshed, searches, or after a crash
 NO_ROOM = 5  # trails, branches and paths without room in the tables
 CUT_SHORT = 6  # sweeps that ended after their most steps
@@ -101,10 +105,10 @@ COUNTS = 7
 class Trails(NamedTuple):
     """The trails, trees and paths of all topics at each node.
 
-    `back` of trails and of paths has no loops, over any number of launches. A node's back pointer
-    only ever changes to a later launch, and the node that sent it that launch's record already had
-    a pointer of that launch or a later one; within one launch it had it earlier. So along `back`
-    (launch, age of the pointer) only grows, until the member.
+    `back` of trails and of paths has no loops, over any number of launches. A pointer `back` only
+    changes to a later launch. The node to which it points already had a pointer of the same launch
+    or of a later launch; of the same launch, it had its pointer earlier. So the pair (launch, age
+    of the pointer) grows along `back`, up to the member.
     """
 
     node_id: npt.NDArray[np.int32]  # [n]
@@ -116,15 +120,15 @@ class Trails(NamedTuple):
     paths: npt.NDArray[np.void]  # [n, T, members] PATH, as a record array
     roles: npt.NDArray[np.void]  # [n, 2T] ROLE, as a record array
     hops: ReliableHops
-    came_from: npt.NDArray[np.int32]  # [n, places] of a STEP in flight: the walk's previous node
-    redraws: npt.NDArray[np.int32]  # [n, places] of a STEP in flight: neighbours tried before
+    came_from: npt.NDArray[np.int32]  # [n, places] previous node of a STEP in flight
+    redraws: npt.NDArray[np.int32]  # [n, places] neighbours tried before for a STEP
     counts: npt.NDArray[np.int64]  # [n, COUNTS]
     seen: EventWindows  # the newest events of each publisher
     buffer: npt.NDArray[np.void]  # [n, T, size] BUFFERED_EVENT, as a record array, oldest first
 
 
 class Walker(NamedTuple):
-    """One launch of a member's walk."""
+    """One launch of the walk of a member."""
 
     topic: int
     side: int | np.int32
@@ -139,10 +143,11 @@ def trails_of(
 ) -> Trails:  # fmt: skip
     """Return the initial trails of a walk system.
 
-    degree: the largest of a node. members: of a topic, whose trails and paths a node has room for.
-    places: hops in flight that a node tracks; further hops are unacknowledged, and counted.
-    publishers: whose newest events a node recognises when they arrive again.
-    buffer_size: events of a topic that a publisher can buffer.
+    degree: largest number of neighbours of a node. members: number of members of a topic whose
+    trails and paths a node has room for. places: number of hops in flight that a node tracks;
+    further hops are unacknowledged, and counted. publishers: number of publishers whose newest
+    events a node recognises when they arrive again. buffer_size: number of events of a topic that a
+    publisher can buffer.
     """
     n, branches = len(node_ids), max(min(degree, BRANCHES * members), 1)
     return Trails(
@@ -165,15 +170,15 @@ def trails_of(
 
 @inlined
 def track_hop(trails, rules, i, record, out):
-    """Track a walk's record just emitted if hops are acknowledged; return its place, or
-    NO_PLACE.
+    """Track the record of a walk that was just emitted, if hops are acknowledged; return its place,
+    or NO_PLACE.
     """
     return track(trails.hops, rules, i, record, out) if rules.retries > 0 else NO_PLACE
 
 
 @inlined
 def is_later(one, other):
-    """Return whether a walker's launch is later than another launch of the same member."""
+    """Return whether the launch of a walker is later than another launch of the same member."""
     if one.incarnation != other.incarnation:
         return one.incarnation > other.incarnation
     return one.generation > other.generation
@@ -181,15 +186,15 @@ def is_later(one, other):
 
 @inlined
 def is_same(one, other):
-    """Return whether the trails or paths of one member come from the same launch of its walk."""
+    """Return whether two trails or paths of one member come from the same launch of its walk."""
     return one.incarnation == other.incarnation and one.generation == other.generation
 
 
 @apart
 def trail_of(trails, rules, i, topic, side, member, now):
-    """Return the place of a member's trail on row i, heard or passed, or NO_PLACE.
+    """Return the place of the trail of a walk member on row i, heard or passed, or NO_PLACE.
 
-    News follows a trail for twice as long as walks meet the trail, so that the news arrives.
+    News follows a trail for twice the time in which walks meet the trail, so that the news arrives.
     """
     for k in range(trails.trails.shape[2]):
         known = trails.trails[i, topic, k]
@@ -200,8 +205,11 @@ def trail_of(trails, rules, i, topic, side, member, now):
 
 @inlined
 def has_expired(rules, since, now):
-    """Return whether a tree, branch or path of walks that was renewed at a time has expired."""
-    # Twice the refresh time: the next launch begins after one, and its news takes time as well.
+    """Return whether a tree, branch or path of the walks has expired, by the time of its last
+    renewal.
+    """
+    # An entry expires after twice the refresh time: the next launch begins after one refresh time,
+    # and its news takes time to arrive.
     return now - since > 2.0 * rules.refresh_s
 
 
@@ -213,8 +221,8 @@ def is_open(rules, path, now):
 
 @apart
 def is_first_next(trails, rules, i, topic, place, now):
-    """Return whether the path at a place is the first with its next node, among paths to members of
-    one side.
+    """Return whether no earlier open path of the walks, to a member of the same side, has the same
+    next node as the path at a place.
     """
     path = trails.paths[i, topic, place]
     for k in range(place):
@@ -227,7 +235,7 @@ def is_first_next(trails, rules, i, topic, place, now):
 
 @inlined
 def write_walker(known, status, walker, back, now):
-    """Write a walker into a place of a walk system's table of trails or paths."""
+    """Write a walker into a place of a table of trails or paths of the walks."""
     known.status = status
     known.side = walker.side
     known.member = walker.member
@@ -239,11 +247,11 @@ def write_walker(known, status, walker, back, now):
 
 @apart
 def claim_trail(trails, rules, i, topic, side, member, now):
-    """Return a place for a member's trail on row i: its earlier place, a free place, or the oldest
-    place.
+    """Return a place for the trail of a walk member on row i: its earlier place, a free place, or
+    the oldest place.
 
-    Expired trails give way first, then trails that were only heard. NO_PLACE if only trails of the
-    row's own walks are left.
+    Expired trails are replaced first, then trails that were only heard. NO_PLACE if only trails of
+    row i's own walks are left.
     """
     found, rank, age = NO_PLACE, 0, -1.0
     for k in range(trails.trails.shape[2]):
@@ -266,8 +274,9 @@ def claim_trail(trails, rules, i, topic, side, member, now):
 
 @apart
 def claim_path(trails, rules, i, topic, side, member, now):
-    """Return a place for a path from row i to a member: its earlier place, a free place, or an
-    unused place, or NO_PLACE if all are in use. Another member's entry is emptied.
+    """Return a place for a path from row i to a walk member: its earlier place, a free place, or an
+    unused place, or NO_PLACE if all places are in use. The function empties the entry of another
+    member.
     """
     found, unused = NO_PLACE, NO_PLACE
     for k in range(trails.paths.shape[2]):
@@ -287,13 +296,13 @@ def claim_path(trails, rules, i, topic, side, member, now):
 
 @inlined
 def walker_of(message):
-    """Return the walker that a record of the walks names: a member of a topic, with its side."""
+    """Return the walker that a record of the walks names: a member of a topic with its side."""
     return Walker(message.topic, message.args[2], message.publisher, message.epoch, message.args[4])
 
 
 @inlined
 def write_member(o, walker):
-    """Write a walker into a record of the walks: a member of a topic, with its side."""
+    """Write a walker into a record of the walks: a member of a topic with its side."""
     o.topic = walker.topic
     o.publisher = walker.member
     o.epoch = walker.incarnation

@@ -1,4 +1,5 @@
-"""The steps of a walk: what a STEP carries, when it is void, and where a failed one goes instead.
+"""The steps of a walk: the content of a STEP, when a STEP is void, and where a failed STEP goes
+instead.
 
 The random state travels with the walk. Each walk system chooses the next node by its own rule. The
 meeting of walks decides whether a walk goes on.
@@ -26,18 +27,18 @@ from halfway.protocols.walks.state import (
     write_member,
 )
 
-# A search ends earlier than its most steps when it has visited all nodes of a small network.
+# A search ends before its most steps if it has visited all nodes of a small network.
 STEPS_PER_NODE = 30
 
 
 @kernel
 def send_step(trails, rules, i, step, random, steps, after, towards, came_from, redraws, out):
-    """Send a walk's STEP, with its random state, to a neighbour, after a delay.
+    """Send a STEP with the random state of a walk to a neighbour, after a delay.
 
-    step: the record of its step before, or of its launch, for what does not change.
+    step: the record of the step before, or of the launch, whose other fields are copied.
     """
-    # The random state travels with the walk: its path then depends on its own seed alone, not on
-    # which other walks passed a node before it.
+    # The random state travels with the walk. So the path of a walk depends only on its own seed,
+    # and not on other walks that passed the same nodes before.
     o = emit(out, messages.STEP, after, towards)
     write_member(o, walker_of(step))
     o.args[messages.RANDOM_LOW] = low_half(random)
@@ -56,7 +57,7 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
 
 @apart
 def fresh_nodes(trails, rules, i, step):
-    """Return how many nodes a search has visited for the first time, up to this STEP."""
+    """Return how many nodes a search walk has visited for the first time, up to this STEP."""
     at = trail_of(trails, rules, i, step.topic, step.args[messages.SIDE], step.publisher, step.at)
     fresh = at != NO_PLACE and trails.trails[i, step.topic, at].since == step.at
     return step.args[messages.FRESH] + np.int32(fresh)
@@ -78,11 +79,11 @@ def is_over(trails, rules, i, step):
 
 @inlined
 def is_outrun(trails, rules, i, message):
-    """Return whether a walk's STEP is void: a later launch has passed here, or a fork of this
-    launch that has made as many steps.
+    """Return whether the STEP of a walk is void: a later launch has passed here, or a fork of this
+    launch with as many steps.
     """
-    # A step whose acknowledgements were all lost is made twice, and the walk forks. A fork ends
-    # where it reaches the other's trail with fewer steps behind it.
+    # If all acknowledgements of a step are lost, the node repeats the step to another neighbour,
+    # and the walk forks. A fork ends where it reaches the trail of the other fork with fewer steps.
     walker = walker_of(message)
     at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, message.at)
     if at == NO_PLACE or trails.trails[i, walker.topic, at].status != PASSED:
@@ -95,15 +96,17 @@ def is_outrun(trails, rules, i, message):
 
 @inlined
 def random_of(step):
-    """Return the random state that a walk's STEP carries."""
+    """Return the random state in the STEP of a walk."""
     return joined(step.args[messages.RANDOM_LOW], step.args[messages.RANDOM_HIGH])
 
 
 @inlined
 def step_input(trails, i, message, place):
-    """Return the input of a walk's STEP: mark, random state, previous node, excluded neighbour.
+    """Return the input of the choice of a walk's next node: mark, random state, previous node,
+    excluded neighbour.
 
-    place: of the hop that failed and is drawn again; NONE after the arrival of the walk.
+    place: the place of the failed hop that takes another neighbour; NONE after the arrival of the
+    walk.
     """
     if place < 0:
         return mark_of(message), advanced(random_of(message)), message.source, NONE
@@ -113,9 +116,9 @@ def step_input(trails, i, message, place):
 
 @inlined
 def mark_of(step):
-    """Return the mark of a STEP's walk: topic, member and side in one number.
+    """Return the mark of the walk in a STEP: topic, member and side in one number.
 
-    The raised weights of a directional walk are kept under its mark.
+    A node stores the raised weights of a directional walk under its mark.
     """
     side = 2 * np.int64(step.topic) + step.args[messages.SIDE]
     return low_half(seeded(np.uint64(step.publisher), side))
@@ -123,7 +126,7 @@ def mark_of(step):
 
 @inlined
 def make_step(trails, rules, i, message, place, random, towards, out):
-    """Send the STEP that a walk chose after its delay, or at once if it replaces a failed STEP."""
+    """Send the STEP that a walk chose: after its delay, or at once if it replaces a failed STEP."""
     if place < 0:
         after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
         source = message.source
@@ -139,7 +142,9 @@ def make_step(trails, rules, i, message, place, random, towards, out):
 
 @kernel
 def can_redraw(trails, rules, neighbourhood, i, place, now):
-    """Return whether a walk's failed STEP can take another neighbour; if not, release the hop."""
+    """Return whether the failed STEP of a walk can take another neighbour; if not, release the
+    hop.
+    """
     failed = trails.hops.record[i, place]
     if failed.kind == messages.STEP:
         walker = walker_of(failed)
@@ -154,8 +159,8 @@ def can_redraw(trails, rules, neighbourhood, i, place, now):
             return True
         trails.counts[i, DIED] += not over
     else:
-        # A path has no alternative to a next node that is gone: the record is lost, and the next
-        # launches of the members make another path.
+        # A path has no alternative to its next node. If this node is gone, the record is lost, and
+        # the next launches of the members make another path.
         trails.counts[i, LOST] += 1
     release(trails.hops, i, place)
     return False

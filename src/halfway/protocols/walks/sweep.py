@@ -1,9 +1,9 @@
-"""Sweeps of the walk systems: a root's search that visits all nodes, depth first, to find other
-trees.
+"""The sweeps of the walk systems: searches of a root that visit all nodes, depth first, to find
+other trees.
 
 [drw §5] leaves open when walks may stop. A random search leaves parts of a chain, or of two cliques
-with a bridge, unvisited. A sweep steps onto a neighbour that it has not visited, and back where
-there is none. A visited node reports this to its neighbours (SWEPT). A sweep of n nodes takes
+with a bridge, unvisited. A sweep steps onto an unvisited neighbour, or back if a node has no
+unvisited neighbour. A visited node reports this to its neighbours (SWEPT). A sweep of n nodes takes
 2 (n - 1) steps and n such records; a neighbour that heard no SWEPT costs two more steps.
 """
 
@@ -32,7 +32,7 @@ from halfway.protocols.walks.steps import random_of, send_step
 
 @inlined
 def is_sweep(rules, step):
-    """Return whether a walk's STEP belongs to a sweep."""
+    """Return whether the STEP of a walk belongs to a sweep."""
     return rules.sweep_steps > 0 and step.args[messages.SEARCHES] == 1
 
 
@@ -45,8 +45,11 @@ def is_sweep_hop(trails, rules, i, place):
 
 @inlined
 def key_of(walker, node_id):
-    """Return the key under which a node remembers that a sweep's launch has visited a neighbour."""
-    # The id is in the mark, because the places of neighbours shift when the list changes.
+    """Return the key under which a node remembers that the launch of a sweep has visited a
+    neighbour.
+    """
+    # The key contains the neighbour's id, because the places of neighbours shift when the list
+    # changes.
     key = seeded(np.uint64(walker.member), 2 * np.int64(walker.topic) + walker.side)
     key = seeded(seeded(key, walker.incarnation), walker.generation)
     return low_half(seeded(key, node_id))
@@ -65,7 +68,7 @@ def hear_swept(trails, neighbourhood, i, message):
 @apart
 def next_of_sweep(trails, neighbourhood, i, known, walker, random):
     """Return the next neighbour that a sweep visits from row i, in a random order for each launch
-    and node; after all of them, the one that it came from.
+    and node; the node from which it came is last.
     """
     found, least, after = np.int32(NONE), np.uint64(0), seeded(random, known.tried)
     first = np.int64(neighbourhood.first[i])
@@ -84,10 +87,12 @@ def next_of_sweep(trails, neighbourhood, i, known, walker, random):
 
 @apart
 def visit(trails, neighbourhood, i, topic, at, walker, source, hops, out):
-    """Enter a sweep's first visit to row i on its trail at a place, and report the visit.
+    """Enter the first visit of a sweep to row i on its trail at a place, and report the visit to
+    neighbours.
 
     The news of a meeting goes back by the neighbour with the fewest hops to the sweep's initiator,
-    because the way of the sweep itself is long. hops: by way of the source.
+    because the way of the sweep itself is long. hops: number of hops to the initiator through the
+    source.
     """
     known = trails.trails[i, topic, at]
     known.parent, known.tried = source, NONE
@@ -104,8 +109,8 @@ def visit(trails, neighbourhood, i, topic, at, walker, source, hops, out):
 
 @apart
 def go_on(trails, rules, neighbourhood, i, topic, at, step, steps, after, out):
-    """Make the next step of a sweep from row i, unless it is finished at its initiator or has made
-    its most steps.
+    """Make the next step of a sweep from row i, unless the sweep is finished at its initiator or
+    has made its most steps.
     """
     known, walker = trails.trails[i, topic, at], walker_of(step)
     if steps >= rules.sweep_steps:
@@ -134,8 +139,8 @@ def begin_sweep(trails, rules, neighbourhood, i, walker, at, now, out):
 
 @apart
 def sweep_on(trails, rules, neighbourhood, i, message, at, out):
-    """Let a sweep continue from row i after a STEP: forward at a first visit or on its return, else
-    back at once.
+    """Let a sweep continue from row i after a STEP: forward at a first visit or after a return,
+    otherwise back at once.
     """
     after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
     topic = message.topic
@@ -152,7 +157,7 @@ def sweep_on(trails, rules, neighbourhood, i, message, at, out):
 
 @apart
 def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
-    """Repeat a sweep's failed STEP once, then skip the neighbour that does not answer.
+    """Repeat the failed STEP of a sweep once, then skip the neighbour that does not answer.
 
     The sweep ends if the way back fails.
     """

@@ -1,10 +1,12 @@
-"""Trees of the walk systems: branches between members whose walks met, and a root for each tree.
+"""The trees of the walk systems: branches between members whose walks met, and a root for each
+tree.
 
 [drw §1] "the system offers the possibility to build groups" and leaves open how more than two walks
 form paths. The loop-erased paths between the members that met are the branches of a topic. The
-member with the least id is the root of a tree over them: its ROOT goes once along each branch. A
-node takes the neighbour from which the latest ROOT came first as its parent. ROOT carries its age,
-so that the news of a root that is gone ends after twice the refresh time on all nodes.
+member with the least id is the root of a tree over these branches. The root sends a ROOT, which
+passes each branch once. The parent of a node is the neighbour from which the latest ROOT came
+first. A ROOT carries its age, so that on all nodes the news of a lost root expires after twice the
+refresh time.
 """
 
 import numpy as np
@@ -38,14 +40,18 @@ def is_root(trails, rules, i, topic, now):
 
 @inlined
 def root_of(trails, rules, i, topic, now):
-    """Return the root of row i's tree of a topic's walks; outside a tree, the row's own id."""
+    """Return the root of row i's tree of walks on a topic; outside a tree, the id of row i
+    itself.
+    """
     inside = is_in_tree(trails, rules, i, topic, now)
     return trails.trees[i, topic].root if inside else trails.node_id[i]
 
 
 @apart
 def renew_branch(trails, rules, i, topic, to, now):
-    """Create or renew the branch of a topic from row i to a neighbour; return whether it is new."""
+    """Create or renew the branch of walks on a topic from row i to a neighbour; return whether the
+    branch is new.
+    """
     found, age = NO_PLACE, -1.0
     for k in range(trails.branches.shape[2]):
         branch = trails.branches[i, topic, k]
@@ -69,14 +75,16 @@ def renew_branch(trails, rules, i, topic, to, now):
 
 @apart
 def keep_branch(trails, rules, i, topic, to, now, out):
-    """Create or renew a branch of a topic; over a new one, send this node's root."""
+    """Create or renew a branch of walks on a topic; send the root of this node's tree over a new
+    branch.
+    """
     if renew_branch(trails, rules, i, topic, to, now) and is_in_tree(trails, rules, i, topic, now):
         send_root(trails, rules, i, topic, to, now, out)
 
 
 @inlined
 def send_root(trails, rules, i, topic, to, now, out):
-    """Send a neighbour the root of row i's tree of a topic."""
+    """Send a neighbour the root of row i's tree of walks on a topic."""
     tree, o = trails.trees[i, topic], emit(out, messages.ROOT, 0.0, to)
     o.topic = topic
     o.publisher = tree.root
@@ -89,7 +97,9 @@ def send_root(trails, rules, i, topic, to, now, out):
 
 @apart
 def spread_root(trails, rules, i, topic, source, now, out):
-    """Send the root of row i's tree along all branches of a topic, except back to its sender."""
+    """Send the root of row i's tree of walks along all branches of a topic, but not back to its
+    sender.
+    """
     for k in range(trails.branches.shape[2]):
         branch = trails.branches[i, topic, k]
         if branch.to != source and is_open(rules, branch, now):
@@ -98,7 +108,7 @@ def spread_root(trails, rules, i, topic, source, now, out):
 
 @apart
 def plant(trails, rules, i, topic, incarnation, now, out):
-    """Make the member at row i the root of its tree, unless the tree has a root with a
+    """Make the member at row i the root of its tree of walks, unless the tree has a root with a
     lesser id.
     """
     tree, own = trails.trees[i, topic], trails.node_id[i]
@@ -116,11 +126,11 @@ def plant(trails, rules, i, topic, incarnation, now, out):
 
 @apart
 def take_root(trails, rules, i, message, out):
-    """Take a better root for row i's tree from a ROOT, and forward the ROOT; return whether the
-    parent changed.
+    """Take a better root for row i's tree of walks from a ROOT, and forward the ROOT; return
+    whether the parent changed.
 
-    A lesser root is better, and of the same root a later generation. The sender of a worse root
-    learns the better root.
+    A root with a lesser id is better, and for the same root a later generation is better. The
+    sender of a worse root learns the better root.
     """
     topic, now, own = message.topic, message.at, trails.node_id[i]
     tree, since = trails.trees[i, topic], now - message.reals[messages.AGE]

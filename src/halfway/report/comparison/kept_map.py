@@ -1,4 +1,6 @@
-"""The map of a comparison, kept beside its page: the same runs and code need no second drawing."""
+"""The map of a comparison, which is kept beside its page, so that the same runs and code are drawn
+once.
+"""
 
 import hashlib
 import json

@@ -1,6 +1,6 @@
-"""The metrics of a comparison in groups, each the columns of one table."""
+"""The groups of the metrics of a comparison; each group gives the columns of one table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from halfway.comparison.evaluation.results import Metric, Results
 
@@ -30,6 +30,17 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
      ("hello-messages", "hello-bytes")),
     ("Batteries: how long the energy of the nodes lasts", ("first-node-dead", "nodes-alive")),
 )  # fmt: skip
+# Detectors and groups have no notification and no set-up: one metric is left of its group.
+_ALONE = {"state-per-node": "Memory of a node"}
+
+
+def shown_groups(results: Results) -> Iterator[tuple[str, list[Metric]]]:
+    """Yield the title and the metrics of each group of a comparison that has values."""
+    for title, names in GROUPS:
+        metrics = shown_metrics(results, names)
+        if metrics:
+            alone = _ALONE.get(metrics[0].name, title) if len(metrics) == 1 else title
+            yield alone, metrics
 
 
 def shown_metrics(results: Results, names: Sequence[str] | None = None) -> list[Metric]:

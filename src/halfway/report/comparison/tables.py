@@ -6,7 +6,7 @@ from html import escape
 
 from halfway.comparison.evaluation.results import NOTHING, MeanInterval, Metric, ResultCell, Results
 from halfway.report import wording
-from halfway.report.comparison.metric_groups import GROUPS, shown_metrics
+from halfway.report.comparison.metric_groups import shown_groups
 from halfway.report.comparison.plots.frame import cell_of
 from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.report.comparison.plots.system_marks import badge, mark_numbers
@@ -24,16 +24,14 @@ def tables(results: Results, point: int, where: str = "") -> str:
     where: the point in words. A checkbox on the page shows the differences to the baseline.
     """
     parts = []
-    for title, names in GROUPS:
-        metrics = shown_metrics(results, names)
-        if metrics:
-            caption = f"{title} ({where})" if where else title
-            heads = "".join(_head(metric) for metric in metrics)
-            rows = "".join(
-                _row(results, point, number, system, metrics)
-                for system, number in mark_numbers(results.systems).items()
-            )
-            parts.append(framed("system", caption, heads, rows))
+    for title, metrics in shown_groups(results):
+        caption = f"{title} ({where})" if where else title
+        heads = "".join(_head(metric) for metric in metrics)
+        rows = "".join(
+            _row(results, point, number, system, metrics)
+            for system, number in mark_numbers(results.systems).items()
+        )
+        parts.append(framed("system", caption, heads, rows))
     return "".join(parts)
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, question_of
 from halfway.comparison.evaluation.results import NOTHING, Decision, Metric, ResultCell, Results
 from halfway.report import wording
-from halfway.report.comparison.metric_groups import GROUPS, shown_metrics
+from halfway.report.comparison.metric_groups import shown_groups, shown_metrics
 from halfway.report.comparison.plots.frame import cell_of
 from halfway.report.comparison.plots.sweep_plots import varied
 
@@ -35,8 +35,8 @@ def print_results(out: Console, results: Results, *, page: str = "") -> None:
     if varied(results):
         _print_sweep(out, results)
     else:
-        for title, names in GROUPS:
-            _print_group(out, results, title, names)
+        for title, metrics in shown_groups(results):
+            _print_group(out, results, title, metrics)
     for system, why in results.unsupported.items():
         out.print(Text.assemble((f"{system} ", "bold"), f"cannot run here: {why}"))
     if results.unsupported:
@@ -52,8 +52,8 @@ def print_results(out: Console, results: Results, *, page: str = "") -> None:
 
 
 def _print_decision(out: Console, decision: Decision) -> None:
-    """Print on the terminal which system a comparison's decision chooses, and why not the
-    others.
+    """Print the system that a comparison's decision chooses on the terminal, and the reasons
+    against the others.
     """
     out.print(_sentence(decision))
     for one in decision.systems:
@@ -109,11 +109,11 @@ def _print_legend(out: Console, results: Results) -> None:
     )
 
 
-def _print_group(out: Console, results: Results, title: str, names: Sequence[str]) -> None:
+def _print_group(out: Console, results: Results, title: str, metrics: Sequence[Metric]) -> None:
     """Print on the terminal the tables of one group of a comparison's metrics: a row a system."""
     columns: list[Column] = [
         (metric.heading, [_shown(out, results, 0, system, metric) for system in results.systems])
-        for metric in shown_metrics(results, names)
+        for metric in metrics
     ]
     labels = [
         Text(system, style="bold" if system == results.baseline else "")
@@ -151,8 +151,8 @@ def print_fitting(
 ) -> None:
     """Print a table on the terminal, split into several if it is too wide.
 
-    Each part repeats the key columns. No number and no name is cut: where even one column does not
-    fit beside the keys, it becomes a list.
+    Each part repeats the key columns. No number and no name is cut: a column that does not fit
+    beside the keys becomes a list.
     """
     _print_parts(out, _parts(out, title, keys, columns), keys)
 

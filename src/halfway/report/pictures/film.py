@@ -70,7 +70,9 @@ def _times(replay: Replay, place: int, count: int) -> Doubles:
 
 
 class _Stage:
-    """The figure of a film: what never changes is drawn once, and the rest for each picture."""
+    """The figure of a film, whose fixed parts are drawn once, and the other parts for each
+    picture.
+    """
 
     def __init__(self, replay: Replay, place: int, glow_s: float) -> None:
         published = replay.world.publications

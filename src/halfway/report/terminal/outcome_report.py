@@ -29,7 +29,8 @@ def outcome_json(outcome: Outcome, nodes: NodeTable | None = None) -> str:
 def print_outcome(console: Console, outcome: Outcome) -> None:
     """Print a simulated run's outcome: delivery, cost, latency, and counts by message kind.
 
-    A run of a failure detector, of groups or of requests has their metrics, as a comparison does.
+    A run of a failure detector, of groups or of requests has the metrics of these workloads, as in
+    a comparison.
     """
     console.print(
         f"{outcome.system} on {outcome.nodes:,} nodes for {outcome.seconds:g} s "

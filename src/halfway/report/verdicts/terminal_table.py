@@ -1,4 +1,6 @@
-"""The verdict table for a terminal: on a narrow one names fold, numbers and verdicts do not."""
+"""The verdict table for a terminal; on a narrow terminal names fold, and numbers and verdicts do
+not.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

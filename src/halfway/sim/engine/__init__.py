@@ -1,1 +1,1 @@
-"""The engine of a simulation: event loop, queue, records in flight, and changes of the world."""
+"""The engine of the simulator: event loop, queue, records in flight, and changes of the world."""

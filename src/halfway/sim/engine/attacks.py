@@ -1,8 +1,9 @@
-"""Attackers of a run: nodes whose records the engine withholds (black hole) or falsifies.
+"""The attackers of a run: a black hole withholds records with events, and a liar falsifies all
+other records.
 
-A record that carries an event is withheld by a black hole. Every other record of a liar has random
-values, within the ranges that its kind declares. The addresses of a hop and its sequence number
-stay true: neighbours receive the record, and acknowledgements fit.
+A black hole withholds every record that carries an event of another node. A record of a liar has
+random values within the ranges of its kind. The addresses and the sequence number of the hop stay
+true, so that neighbours receive the record, and acknowledgements match.
 """
 
 from collections.abc import Mapping
@@ -26,15 +27,15 @@ from halfway.world.outages import NODE_ATTACKS
 
 # Bits of `conduct`, in the order of the kinds of events from NODE_ATTACKS on.
 BLACK_HOLE, LIAR = np.uint8(1), np.uint8(2)
-_MOST = 2.0**31 - 1.0  # of a real number, whose range may have no end
+_MOST = 2.0**31 - 1.0  # largest random value of a real field without a limit
 
 
 class Attackers(NamedTuple):
     """The attackers among the engine's nodes, and the ranges of the fields that they falsify."""
 
     conduct: npt.NDArray[np.uint8]  # [n] bits; [0] where no node ever attacks
-    random_state: npt.NDArray[np.uint64]  # [n] of the lies; or [0]
-    ranges: RecordChecks  # of the values of each kind; without rows where no node ever attacks
+    random_state: npt.NDArray[np.uint64]  # [n] random state of the lies; or [0]
+    ranges: RecordChecks  # ranges of the fields of each kind; no rows without attacks
     carried: npt.NDArray[np.uint8]  # [256] 1 for kinds whose records carry an event; or [0]
 
 
@@ -50,7 +51,8 @@ def attackers_of(
 ) -> Attackers:
     """Return the attackers of a run before the first attack begins.
 
-    node_ids: [n]. limits: sizes of the state by name, see `record_checks`. seed: of the lies.
+    node_ids: [n]. limits: sizes of the state by name, see `record_checks`. seed: seed of the
+    falsified values.
     """
     carried = np.zeros(256, np.uint8)
     carried[carrying(kinds)] = 1
@@ -62,7 +64,9 @@ def attackers_of(
 
 @inlined
 def change_attack(attacks, kind, row):
-    """Begin or end an attack by a row of the engine, given an event number from NODE_ATTACKS on."""
+    """Begin or end an attack by a row of the engine, given by a change number from NODE_ATTACKS
+    on.
+    """
     attack = np.uint8(1) << np.uint8((kind - NODE_ATTACKS) >> 1)
     if (kind - NODE_ATTACKS) & 1 == 0:
         attacks.conduct[row] |= attack
@@ -72,8 +76,8 @@ def change_attack(attacks, kind, row):
 
 @inlined
 def is_withheld(attacks, row, own_id, record):
-    """Return whether an attacking row withholds a record: a black hole withholds the events of
-    other nodes.
+    """Return whether an attacking row of the engine withholds a record: a black hole withholds the
+    events of other nodes.
     """
     if attacks.conduct.shape[0] == 0 or attacks.conduct[row] & BLACK_HOLE == 0:
         return False
@@ -82,8 +86,8 @@ def is_withheld(attacks, row, own_id, record):
 
 @inlined
 def lie(attacks, row, record):
-    """Falsify a record that an attacking row of the engine transmits; no effect for an
-    honest row.
+    """Falsify a record that an attacking row of the engine transmits; do nothing for an honest
+    row.
     """
     if attacks.conduct.shape[0] == 0 or attacks.conduct[row] & LIAR == 0:
         return
@@ -93,7 +97,7 @@ def lie(attacks, row, record):
 
 @apart
 def falsify(attacks, row, record):
-    """Write random values into all fields of an attacker's record, except those of its hop."""
+    """Write random values into all fields of an attacker's record, except the fields of its hop."""
     kind, word = record.kind, attacks.random_state[row]
     for column in range(COLUMNS):
         if attacks.ranges.declared[kind, column] == 0 or column in OF_HOP:

@@ -1,5 +1,5 @@
-"""The bucket width of the calendar queue, adapted to the load; the order of entries never depends
-on it.
+"""The bucket width of the calendar queue, which adapts to the load and never changes the order of
+entries.
 """
 
 import numpy as np
@@ -29,8 +29,8 @@ def rescale(queue, scale, now):
 
 @kernel
 def spread_if_worth_it(queue):
-    """Choose a bucket width that spreads a large near heap over buckets, unless this was done
-    recently.
+    """Choose a bucket width of the queue that spreads a large near heap over buckets, unless this
+    happened recently.
     """
     tally, near = queue.tally, queue.near
     if tally[calendar.BUCKET] != ALL_NEAR and tally[calendar.POPPED] < tally[calendar.ADAPT_AT]:
@@ -45,8 +45,8 @@ def spread_if_worth_it(queue):
 
 @kernel
 def adapt(queue):
-    """Adapt the bucket width if the last entries spent too much time in heaps or in empty
-    buckets.
+    """Adapt the bucket width of the queue if recent entries spent too much time in heaps or in
+    empty buckets.
     """
     tally = queue.tally
     taken, crowd = tally[calendar.POPPED], tally[calendar.AVOIDABLE]
@@ -59,7 +59,9 @@ def adapt(queue):
 
 @kernel
 def respread(queue, scale):
-    """Change the bucket width and insert all entries again, except far entries."""
+    """Change the bucket width of the queue and insert all entries again, except entries in the far
+    heap.
+    """
     tally = queue.tally
     chain = gathered(queue)
     earliest = queue.far.at[0] if queue.far.size[0] > 0 else queue.at[chain]
@@ -81,7 +83,9 @@ def respread(queue, scale):
 
 @kernel
 def gathered(queue):
-    """Take all entries except far ones out of the buckets, as one list; return its first slot."""
+    """Take all entries except the far ones out of the buckets of the queue, as one list; return the
+    first slot of the list.
+    """
     tally, near = queue.tally, queue.near
     chain = np.uint32(tally[calendar.RUN])
     tally[calendar.RUN] = NO_ENTRY

@@ -21,23 +21,23 @@ NO_ENTRY = np.uint32(0xFFFF_FFFF)
 ENTRIES, ORDER, IN_RING, BUCKET, RUN = range(5)
 POPPED, AVOIDABLE, EMPTY_PASSED, PUSHED_FAR, ADAPT_AT = range(5, 10)
 
-ALL_NEAR = np.int64(1 << 62)  # as current bucket: the near heap has all entries
-FEW_ENTRIES, MANY_ENTRIES = 8, 32  # up to 8 stay in a heap; more than 32 go to buckets
+ALL_NEAR = np.int64(1 << 62)  # number of the current bucket if the near heap has all entries
+FEW_ENTRIES, MANY_ENTRIES = 8, 32  # up to 8 entries stay in a heap; more than 32 go to buckets
 MAX_BUCKETS = 1 << 16
-MAX_SCALE = 1e250  # a double, as are its inverse and the product of either with FINEST
+MAX_SCALE = 1e250  # so large that its inverse and its product with FINEST are doubles
 FINEST = 1e15  # bucket number beyond which doubles hardly distinguish times within a bucket
 LAST_BUCKET = 4e18  # the largest bucket number, within int64
 
 
 class Queue(NamedTuple):
-    """The arrays of the calendar queue: entries ordered by time, then by a key that holds
+    """The arrays of the calendar queue: entries in the order of time, then of a key that contains
     the slot.
     """
 
     tally: npt.NDArray[np.int64]  # [10] entries; next order; then places of this module
-    scale: npt.NDArray[np.float64]  # [2] buckets a second; when the last bucket begins (seconds)
-    near: EntryHeap  # the current bucket, and what was pushed before its end
-    far: EntryHeap  # beyond the ring when it was pushed
+    scale: npt.NDArray[np.float64]  # [2] buckets per second; begin of the last bucket (seconds)
+    near: EntryHeap  # entries before the end of the current bucket
+    far: EntryHeap  # entries beyond the ring at their insertion
     ring: npt.NDArray[np.uint32]  # [buckets] last slot of a circular list, or NO_ENTRY
     at: npt.NDArray[np.float64]  # [slots] seconds, of entries in the ring or the run
     key: npt.NDArray[np.int64]  # [slots] order << 28 | slot
@@ -79,15 +79,17 @@ def earlier(at, key, other_at, other_key):
 
 @inlined
 def bucket_of(queue, at):
-    """Return the calendar queue's bucket for a time: monotonic in time, and the last bucket is
-    open.
+    """Return the bucket number of a time in the calendar queue; the number grows with time, and the
+    last bucket has no end.
     """
     return np.int64(at * queue.scale[0]) if at < queue.scale[1] else ALL_NEAR
 
 
 @inlined
 def place(queue, at, key, slot):
-    """Place an entry in the calendar queue: in the near heap, its bucket, or the far heap."""
+    """Place an entry in the calendar queue: in the near heap, in the bucket of its time, or in the
+    far heap.
+    """
     tally = queue.tally
     if tally[BUCKET] == ALL_NEAR:
         heap_push(queue.near, at, key)
@@ -95,7 +97,7 @@ def place(queue, at, key, slot):
     number = bucket_of(queue, at)
     if number <= tally[BUCKET]:
         if queue.near.size[0] > 0 and queue.near.at[0] != at:
-            tally[AVOIDABLE] += 1  # narrower buckets would have separated the two
+            tally[AVOIDABLE] += 1  # narrower buckets would have separated these two entries
         heap_push(queue.near, at, key)
     elif number - tally[BUCKET] < queue.ring.shape[0]:
         queue.at[slot] = at
@@ -116,13 +118,17 @@ def place(queue, at, key, slot):
 
 @kernel
 def put_far(far, at, key):
-    """Put an entry into the calendar queue's far heap; kept out of line, as it is rare."""
+    """Put an entry into the far heap of the calendar queue, in a call that is not inlined because
+    it is rare.
+    """
     heap_push(far, at, key)
 
 
 @inlined
 def pull_from_far(queue):
-    """Move the entries that are now near from the calendar queue's far heap to the near heap."""
+    """Move the entries of the calendar queue that are near by now from the far heap to the near
+    heap.
+    """
     far = queue.far
     while far.size[0] > 0 and bucket_of(queue, far.at[0]) <= queue.tally[BUCKET]:
         heap_push(queue.near, far.at[0], far.key[0])

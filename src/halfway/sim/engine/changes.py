@@ -1,4 +1,4 @@
-"""Changes of the world in the engine of a run: nodes and links fail and return at given times."""
+"""The changes of the world in a run: nodes and links fail and return at given times."""
 
 from typing import NamedTuple
 
@@ -9,10 +9,10 @@ from halfway.core.compiled import inlined
 from halfway.core.neighbourhood import place_of
 from halfway.world.outages import LOST, NODE_UP, FaultEvents
 
-# They follow NODE_DOWN, NODE_UP, LINK_DOWN and LINK_UP (0 to 3) of `world.outages`. LINK_DOWN and
-# LINK_UP break and repair a link that keeps its place in the lists. LINK_GONE and LINK_NEAR remove
-# a link from the lists of nodes in reach, or insert it. FORGOTTEN and KNOWN do so in the lists that
-# nodes know.
+# These kinds follow NODE_DOWN, NODE_UP, LINK_DOWN and LINK_UP (0 to 3) of `world.outages`.
+# LINK_DOWN and LINK_UP break and repair a link that keeps its place in the lists. LINK_GONE and
+# LINK_NEAR remove a link from the lists of nodes in reach, or insert it there. FORGOTTEN and KNOWN
+# remove and insert a link in the lists that nodes know.
 LINK_GONE, LINK_NEAR, FORGOTTEN, KNOWN = 4, 5, 6, 7
 
 
@@ -23,11 +23,11 @@ class Changes(NamedTuple):
     kind: npt.NDArray[np.uint8]  # [changes]
     a: npt.NDArray[np.int32]  # [changes] row
     b: npt.NDArray[np.int32]  # [changes] row at a link's other end; -1 for nodes
-    tally: npt.NDArray[np.int64]  # [1] how many were applied
+    tally: npt.NDArray[np.int64]  # [1] number of applied changes
 
 
 def changes(t: npt.ArrayLike, kind: npt.ArrayLike, a: npt.ArrayLike, b: npt.ArrayLike) -> Changes:
-    """Return changes of the world, none of them applied yet."""
+    """Return changes of the world of a run, of which the engine has applied none."""
     return Changes(
         np.array(t, np.float64), np.array(kind, np.uint8),
         np.array(a, np.int32), np.array(b, np.int32), np.zeros(1, np.int64),
@@ -35,12 +35,14 @@ def changes(t: npt.ArrayLike, kind: npt.ArrayLike, a: npt.ArrayLike, b: npt.Arra
 
 
 def no_changes() -> Changes:
-    """Return an empty list of changes, for a world that stays as it is."""
+    """Return an empty list of changes, for the world of a run that stays as it is."""
     return changes([], [], [], [])
 
 
 def merged(*parts: Changes | FaultEvents) -> Changes:
-    """Return several lists of changes as one, ordered by time; equal times keep the given order."""
+    """Return several lists of changes of the world as one list, ordered by time; equal times keep
+    the given order.
+    """
     t, kind, a, b = (np.concatenate([part[column] for part in parts]) for column in range(4))
     order = np.argsort(t, kind="stable")
     return changes(t[order], kind[order], a[order], b[order])
@@ -48,7 +50,9 @@ def merged(*parts: Changes | FaultEvents) -> Changes:
 
 @inlined
 def set_link_broken(engine, reach, a, b, broken):
-    """Break or repair a link in the engine in both directions; the neighbour lists keep it."""
+    """Break or repair a link in both directions in the engine; the neighbour lists keep the
+    link.
+    """
     there, back = place_of(reach, a, b), place_of(reach, b, a)
     if there >= 0 and back >= 0:
         if engine.cut.shape[0] != reach.who.shape[0]:
@@ -59,7 +63,7 @@ def set_link_broken(engine, reach, a, b, broken):
 
 @inlined
 def loses_memory(changes, k):
-    """Return whether change k brings a node back without its memory."""
+    """Return whether change k of the world brings a node back without its memory."""
     return changes.kind[k] == NODE_UP and changes.b[k] == LOST
 
 
@@ -67,7 +71,7 @@ def loses_memory(changes, k):
 def next_change(engine, changes, until):
     """Return the time of the engine's next change, or inf, and make it the queue's horizon.
 
-    Receptions of a transmission wait if they are later than that change or than `until`.
+    Receptions that are later than this change or than `until` wait.
     """
     k = changes.tally[0]
     next_at = changes.t[k] if k < changes.t.shape[0] else np.inf

@@ -12,20 +12,22 @@ from halfway.core.driver import TICKS
 
 
 class Clocks(NamedTuple):
-    """The clocks of all nodes; its arrays are empty where every clock shows the time of the run."""
+    """The clocks of all nodes of a run; the arrays are empty if every clock shows the time of the
+    run.
+    """
 
-    offset_s: npt.NDArray[np.float64]  # [n] whole ticks: what the clock shows at time 0 of the run
-    rate: npt.NDArray[np.float64]  # [n] seconds of the clock in a second of the run
+    offset_s: npt.NDArray[np.float64]  # [n] clock at time 0 of the run, in whole ticks (s)
+    rate: npt.NDArray[np.float64]  # [n] seconds of the clock per second of the run
 
 
 def no_clocks() -> Clocks:
-    """Return clocks that all show the time of the run."""
+    """Return clocks of nodes that all show the time of the run."""
     return Clocks(np.zeros(0), np.zeros(0))
 
 
 @inlined
 def reading(clocks, row, at):
-    """Return what the clock of a row shows at a time of the run (seconds)."""
+    """Return the time on the clock of a row, in seconds, at a time of the run."""
     if clocks.rate.shape[0] == 0:
         return at
     return np.floor(at * clocks.rate[row] * TICKS) / TICKS + clocks.offset_s[row]

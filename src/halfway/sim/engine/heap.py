@@ -1,4 +1,4 @@
-"""A binary heap of 16-byte entries in the total order (time, then key)."""
+"""A binary heap of 16-byte entries in the total order of the engine: by time, then by key."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ def heap(slots: int) -> EntryHeap:
 
 @inlined
 def sift_up(heap, i, at, key):
-    """Sift an entry of a binary heap up from index i, past all later entries."""
+    """Move an entry of a binary heap up from index i, past all later entries."""
     while i > 0:
         parent = (i - 1) >> 1
         ahead = heap.at[parent]
@@ -52,8 +52,8 @@ def heap_pop(heap):
     at, key = heap.at[last], heap.key[last]
     i = 0
     child = 1
-    # The last entry nearly always belongs near the leaves, so we do not compare with it on the
-    # way down.
+    # The last entry nearly always belongs near the leaves. So we do not compare with this entry on
+    # the way down.
     while child < last:
         right = child + 1
         if right < last and (

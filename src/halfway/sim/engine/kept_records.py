@@ -1,4 +1,6 @@
-"""Records that a run keeps in memory for its caller: the journal of receptions, and the reports."""
+"""The records that a run keeps in memory for its caller: the journal of receptions, and reports to
+applications.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +12,7 @@ Records = tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]  # MESSAGE; their r
 
 
 class KeptRecords:
-    """The kept records of a run: a journal of receptions with a limit, and reports to
+    """The kept records of a run: a journal of received records with a limit, and the reports to
     applications.
     """
 
@@ -45,7 +47,7 @@ def _none() -> Records:
 
 
 def _joined(pieces: list[Records]) -> Records:
-    """Replace the pieces of a list of kept records by one array, and return it."""
+    """Replace the pieces in a list of kept records by one array, and return this array."""
     records, rows = zip(*pieces, strict=True)
     pieces[:] = [(np.concatenate(records), np.concatenate(rows))]
     return pieces[0]

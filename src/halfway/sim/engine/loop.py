@@ -1,8 +1,9 @@
 """The event loop of the engine: it delivers records in a total order (time, then insertion).
 
-The loop is compiled once for each type of radio, and calls the handler of any protocol by its door.
-The pool of records is the outbox itself. A transmission is one entry of the queue, however many
-nodes receive it. Changes of the world come before the records that are due at that time.
+The loop is compiled once for each type of radio, and calls the handler of any protocol by its
+address (its door). The pool of records is also the outbox. A transmission is one entry of the
+queue, however many nodes receive it. Changes of the world come before the records that are due at
+that time.
 """
 
 from collections.abc import Callable
@@ -88,8 +89,9 @@ def send_emissions(engine, radio, reach, now, hops, before, plain):
 
 @inlined
 def deliver(door, engine, radio, reach, count, slot, plain):
-    """Deliver the record in a slot to the engine's first `count` receivers, whose handlers run
-    unless they refuse the record. There is one receiver unless deliveries are plain.
+    """Deliver the record in a slot to the first `count` receivers of the engine: each handler runs,
+    unless the check at its door refuses the record. Only plain deliveries have more than one
+    receiver.
     """
     message, receivers = engine.out.pool[slot], engine.receivers
     hops, now, before = message.hops, message.at, engine.out.tally[0]
@@ -107,7 +109,9 @@ def deliver(door, engine, radio, reach, count, slot, plain):
 
 @inlined
 def enter_checked(door, engine, row, message, origin, now):
-    """Check a due record of the event loop; the row handles it at the time of its own clock."""
+    """Check a due record of the event loop; if it passes, the row handles the record at the time of
+    its own clock.
+    """
     travels = driver.destination(message) == driver.TO_NETWORK
     if travels:
         add_age(engine, message, 1.0, now)
@@ -124,8 +128,8 @@ def enter_checked(door, engine, row, message, origin, now):
 
 @inlined
 def handle_due(engine, radio, reach, slot, most):
-    """Deliver a due record; return the number of its first receivers, or DONE or QUEUED, and the
-    cursor for the next ones.
+    """Deliver a due record of the event loop; return the number of its first receivers, or DONE or
+    QUEUED, and the cursor for the next receivers.
     """
     phase = engine.flight.phase[slot]
     if phase > ARRIVED and phase != OVER:
@@ -154,7 +158,9 @@ def handle_due(engine, radio, reach, slot, most):
 
 @inlined
 def queue_command(engine, at, row, turns, kind, topic, arg, event):
-    """Queue a command to a node in the event loop, for one turn of the node or for ANY_TURN."""
+    """Queue a command to a node in the event loop, which is valid for one turn of the node or for
+    ANY_TURN.
+    """
     node_id = id_of(engine, row)
     record = emit(engine.out, kind, at, node_id)
     record.source = node_id
@@ -172,12 +178,12 @@ def post(
     engine: Engine, at: float, row: int, kind: int | np.uint8, topic: int, arg: int, event: int,
     lend: Callable[[Any], Any] = lent,
 ) -> None:  # fmt: skip
-    """Queue an application's command to its node in the event loop, due at a time (seconds).
+    """Queue an application's command for its node in the event loop, due at a time (seconds).
 
-    It is lost if the node is down then. The pool must have a free slot.
-    lend: a `Lender` of the caller, who posts often.
+    If the node is down at this time, the command is lost. The pool must have a free slot. lend: a
+    `Lender` of a caller that posts often.
     """
-    # Numbers of numpy would be other types, and each compiles the kernel once more.
+    # Numbers of numpy have other types, and for each type the kernel would be compiled again.
     _post(lend(engine), float(at), int(row), int(kind), int(topic), int(arg), int(event))
 
 
@@ -188,9 +194,9 @@ def _post(engine, at, row, kind, topic, arg, event):
 
 @kernel
 def post_all(engine, some):
-    """Queue an application's commands in the event loop, given as columns of `Commands`.
+    """Queue the commands of applications in the event loop, given as columns of `Commands`.
 
-    The pool must have a free slot for each. Both arguments are lent.
+    The pool must have a free slot for each command. Both arguments are lent.
     """
     for k in range(some.at.shape[0]):
         queue_command(
@@ -222,7 +228,7 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     elif kind in (LINK_DOWN, LINK_UP):
         set_link_broken(engine, reach, a, b, np.uint8(kind == LINK_DOWN))
     else:
-        # Lists of the nodes in reach have rows, lists that nodes know have node ids.
+        # Lists of nodes in reach contain rows; lists that nodes know contain node ids.
         to_nodes = kind in (FORGOTTEN, KNOWN)
         lists = neighbourhood if to_nodes else reach
         id_a, id_b = (id_of(engine, a), id_of(engine, b)) if to_nodes else (a, b)
@@ -245,15 +251,14 @@ def run(
 ) -> int:  # fmt: skip
     """Run the event loop up to a time: deliver records, apply changes; return why it stopped.
 
-    neighbourhood: what nodes know; reach: which nodes receive which; both may be one object.
-    starts: whether a node that comes up receives the start event. until: seconds, inclusive.
-    limit: records delivered in all, after which no further transmission begins to arrive.
-    free_slots: slots that one transmission may need (receivers times most emissions of a handler).
-    IDLE: nothing is left. UNTIL, COUNTED: a bound of the caller was reached. POOL_FULL, LOG_FULL,
-    LISTS_FULL: the caller makes room (a larger pool, an empty log, longer rows) and calls again.
-    MEMORY_LOST: the caller empties the memory of the node of the next change, enters KEPT in its
-    `b`, and calls again.
-    lend: a `Lender` of the caller, who calls often with the same tuples.
+    neighbourhood: the neighbours that nodes know; reach: the nodes that receive from each node;
+    both may be one object. starts: whether a node that comes up receives the start event. until:
+    seconds, inclusive. limit: records delivered in all, after which no further transmission begins
+    to arrive. free_slots: slots that one transmission may need (receivers times most emissions of a
+    handler). IDLE: nothing is left. UNTIL, COUNTED: a bound of the caller was reached. POOL_FULL,
+    LOG_FULL, LISTS_FULL: the caller makes room (a larger pool, an empty log, longer rows) and calls
+    again. MEMORY_LOST: the caller empties the memory of the node of the next change, enters KEPT in
+    its `b`, and calls again. lend: a `Lender` of a caller that often passes the same tuples.
     """
     door = Door(state, rules, neighbourhood, engine.out, lend)
     why: int = _run(

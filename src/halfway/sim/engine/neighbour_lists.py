@@ -1,4 +1,4 @@
-"""Neighbour lists of a changing world: rows with room to grow, edited in place."""
+"""The neighbour lists of a changing world: rows with room to grow, edited in place."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,7 +7,7 @@ from halfway.core.neighbourhood import Neighbourhood
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.world.graphs.network import Network
 
-_ROOM = 8  # free places of a new row, beyond 50 % more than it needs
+_ROOM = 8  # free places of a new row, in addition to 50 % spare room
 
 
 def roomy(neighbourhood: Neighbourhood) -> Neighbourhood:
@@ -41,10 +41,10 @@ def with_ids(neighbourhood: Neighbourhood, ids: NodeIds) -> Neighbourhood:
 def compact(
     neighbourhood: Neighbourhood, up: npt.NDArray[np.bool_], cut: npt.NDArray[np.uint8]
 ) -> Network:
-    """Return the network of working links in neighbour lists: nodes that are up, links that are not
-    cut.
+    """Return the network of the working links in neighbour lists: links that are not cut, between
+    nodes that are up.
 
-    Only for lists of the simulator, whose node ids are rows.
+    The lists must contain rows, as the lists of the simulator do.
     """
     first = neighbourhood.first.astype(np.int64)
     count = neighbourhood.last.astype(np.int64) - neighbourhood.first
@@ -58,8 +58,8 @@ def compact(
 
 
 def _places(first: npt.NDArray[np.int64], count: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the indices of all used entries in neighbour lists, given the start and size of each
-    row.
+    """Return the indices of all used entries in neighbour lists, from the start and the size of
+    each row.
     """
     shift = first - np.concatenate(([0], np.cumsum(count)[:-1]))
     return np.arange(count.sum()) + np.repeat(shift, count)

@@ -1,4 +1,4 @@
-"""The node ids of a run: a map between a row of the simulator and the id of its node."""
+"""The node ids of a run: a map between the rows of the simulator and the ids of its nodes."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ Int32s = npt.NDArray[np.int32]
 
 
 class NodeIds:
-    """The ids of a run's nodes by row, distinct numbers of 31 bits, and the rows by id.
+    """The ids of a run's nodes by row, which are distinct numbers of 31 bits, and the rows by id.
 
     of [n]: the id of each row; None: the row itself. Raises Problem for ids that do not fit.
     """
@@ -28,11 +28,11 @@ class NodeIds:
 
     @property
     def are_rows(self) -> bool:
-        """Whether every node's id equals its row."""
+        """Whether the id of every node is its row."""
         return bool((self.of == np.arange(len(self.of))).all())
 
     def rows(self, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-        """Return the row of each id, or -1 for a number that is no node's id."""
+        """Return the row of each node id, or -1 for a number that is no node's id."""
         if not len(self.of):
             return np.full(len(ids), -1, np.int64)
         place = np.searchsorted(self.of, ids, sorter=self.by_id)

@@ -1,7 +1,7 @@
 """Pauses of nodes in a run: the records of a paused node wait until it resumes.
 
-When a node goes on, the timers that were due come before the records that arrived, each in their
-order: a process that wakes up looks at its timers first.
+When a node resumes, the due timers come first, in their order, and then the arrived records, in
+theirs: a process that wakes up looks at its timers first.
 """
 
 import numpy as np
@@ -35,8 +35,8 @@ def keep_waiting(engine, row, slot):
 
 @inlined
 def keep_arrived(engine, row, slot):
-    """Keep a copy of an arrived record for a paused row, in a new slot, as others receive
-    it too.
+    """Keep a copy of an arrived record for a paused row of the engine in a new slot, because other
+    rows receive the same record.
     """
     engine.out.tally[0] -= 1
     own = engine.out.free[np.uint32(engine.out.tally[0])]
@@ -49,7 +49,9 @@ def keep_arrived(engine, row, slot):
 
 @inlined
 def change_pause(engine, kind, row, at):
-    """Pause a row of the engine, or resume it: its waiting records are then due at once."""
+    """Pause a row of the engine, or resume it; on resumption its waiting records are due at
+    once.
+    """
     pauses = engine.pauses
     if kind == NODE_PAUSED:
         pauses.is_paused[row] = 1

@@ -1,4 +1,4 @@
-"""The operations of the event queue: push, peek and pop in the total order (time, then insertion).
+"""The operations of the event queue: push, peek and pop, in the total order of time and insertion.
 
 An entry is a transmission, not a reception: its receivers are looked up when it is due.
 """
@@ -14,7 +14,9 @@ from halfway.sim.engine.heap import heap_pop, heap_push
 
 @inlined
 def reserved(queue, count):
-    """Reserve `count` order numbers of the event queue, one for each receiver; return the first."""
+    """Reserve `count` order numbers of the event queue, one for each receiver; return the first
+    number.
+    """
     order = queue.tally[calendar.ORDER]
     queue.tally[calendar.ORDER] += count
     return order
@@ -55,10 +57,11 @@ def pop(queue, slot):
 
 @inlined
 def comes_first(queue, at, order):
-    """Return whether an entry with this time and order is certain to be the event queue's first.
+    """Return whether an entry with this time and order will certainly be the first entry of the
+    event queue.
 
-    False means "not certain": the later buckets are not searched, because entries that are due
-    earlier may still be pushed.
+    False means "not certain": the function does not search later buckets, because earlier entries
+    may still be pushed.
     """
     key = np.int64(order) << calendar.SLOT_BITS
     run = queue.tally[RUN]
@@ -73,8 +76,8 @@ def comes_first(queue, at, order):
 
 @inlined
 def run_is_first(queue):
-    """Return whether the earliest entry of the event queue is in the sorted run, not in the near
-    heap.
+    """Return whether the earliest entry of the event queue is in the sorted run, and not in the
+    near heap.
     """
     run = queue.tally[RUN]
     if run == NO_ENTRY or queue.near.size[0] == 0:

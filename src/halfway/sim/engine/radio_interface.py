@@ -1,15 +1,16 @@
-"""The interface between engine and radio: three functions that the type of the radio selects.
+"""The interface between the engine and a radio: three functions, which the type of the radio
+selects.
 
 A radio is a NamedTuple; the module that defines it declares its functions here. Compiled code calls
 them directly:
 
-depart(engine, radio, reach, slot): the delay of a record is over, and it is for other nodes. The
-    radio queues the slot for the next time at which something has to be done about it.
+depart(engine, radio, reach, slot): the delay of a record to other nodes is over. The radio queues
+    the slot for the time of its next step.
 arrive(engine, radio, reach, slot, cursor, most): the slot is due (FRESH), or the delivery that
-    returned this cursor is done. Writes the next rows that receive the record now into
-    `engine.receivers`, not more than `most`, and counts their receptions. Returns (count, cursor):
-    their number, and where to continue, or LAST if no other row follows. The engine delivers the
-    record to all of them by one call. Instead of a count DONE means that the slot
+    returned this cursor is done. The function writes at most `most` rows that receive the record
+    now into `engine.receivers`, and counts their receptions. It returns (count, cursor): the number
+    of these rows, and the place to continue, or LAST if no further row follows. The engine delivers
+    the record to all these rows by one call. Instead of a count DONE means that the slot
     is free, QUEUED that the slot will be due again (or that the radio keeps it in its own queue).
 changed(engine, radio, reach, kind, a, b, at): the world changed at that time (seconds), and the
     engine has applied the change.
@@ -44,19 +45,19 @@ def declare(
 
 
 def depart(engine: Any, radio: Any, reach: Any, slot: int) -> None:
-    """Transmit the record in a slot by the radio's `depart`."""
+    """Transmit the record in a slot by the function `depart` of the radio."""
     _DEPART[type(radio)](engine, radio, reach, slot)
 
 
 def arrive(engine: Any, radio: Any, reach: Any, slot: Any, cursor: Any, most: Any) -> Any:
-    """Return the number of next receivers by the radio's `arrive`, or DONE or QUEUED, and the
-    cursor.
+    """Return the number of the next receivers by the function `arrive` of the radio, or DONE or
+    QUEUED, and the cursor.
     """
     return _ARRIVE[type(radio)](engine, radio, reach, slot, cursor, most)
 
 
 def changed(engine: Any, radio: Any, reach: Any, kind: int, a: int, b: int, at: float) -> None:
-    """Notify the radio of a change of the world by its `changed`."""
+    """Notify a radio of a change of the world by its function `changed`."""
     _CHANGED[type(radio)](engine, radio, reach, kind, a, b, at)
 
 

@@ -23,15 +23,15 @@ from halfway.sim.engine.calendar import Queue, enlarged, queue
 from halfway.sim.engine.clocks import Clocks, no_clocks
 from halfway.sim.engine.node_ids import NodeIds
 
-# The phase of the record in a slot. A radio may add phases of its own from OWN_PHASES on.
-# ARRIVED: it reached a node that pauses, and waits there.
+# The phase of the record in a slot. A radio may add phases of its own from OWN_PHASES on. ARRIVED:
+# the record waits at a paused node.
 HELD, POSTED, ARRIVED, FLYING, SPREADING, OVER, OWN_PHASES = range(7)
 
 SENT, RECEIVED = 0, 1  # columns of a node's traffic
 
 
 class Log(NamedTuple):
-    """A log of the engine: records for the caller, each with the row that it reached."""
+    """A log of the engine: records for the caller, each with the row that received the record."""
 
     record: npt.NDArray[np.void]  # [capacity] MESSAGE
     row: npt.NDArray[np.int64]  # [capacity]
@@ -39,20 +39,20 @@ class Log(NamedTuple):
 
 
 class Flight(NamedTuple):
-    """The engine's records in flight: one entry of each array for each slot."""
+    """The records in flight in the engine: each slot has one entry in each array."""
 
     phase: npt.NDArray[np.uint8]  # [slots] HELD, or POSTED, until its delay is over; OVER if done
-    turns: npt.NDArray[np.uint32]  # [slots] of its sender when it was emitted
+    turns: npt.NDArray[np.uint32]  # [slots] turns of the sender at the emission
     departed: npt.NDArray[np.float64]  # [slots] seconds
-    order: npt.NDArray[np.int64]  # [slots] order number of its first receiver
-    cursor: npt.NDArray[np.uint32]  # [slots] how many receivers are done
+    order: npt.NDArray[np.int64]  # [slots] order number of the first receiver
+    cursor: npt.NDArray[np.uint32]  # [slots] number of finished receivers
 
 
 class Counters(NamedTuple):
     """The engine's counters of records and bytes."""
 
     traffic: npt.NDArray[np.int64]  # [n, 2] transmissions, receptions
-    volume: npt.NDArray[np.int64]  # [n, 2] their bytes; [0, 2] where all records have one size
+    volume: npt.NDArray[np.int64]  # [n, 2] bytes of these; [0, 2] where all records have one size
     sent_kind: npt.NDArray[np.int64]  # [256] transmissions by kind
     received_kind: npt.NDArray[np.int64]  # [256] receptions by kind
     # [256] bytes of transmissions by kind; [0] where all records have one size
@@ -61,7 +61,7 @@ class Counters(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """The payloads of events in the engine: bytes on the air beyond the records."""
+    """The payloads of events in the engine: bytes on the air in addition to the records."""
 
     carried: npt.NDArray[np.uint8]  # [256] 1 for kinds whose records carry an event
     event: npt.NDArray[np.int64]  # [places] publisher and event, packed, ascending; see `key_of`
@@ -73,22 +73,24 @@ class Pauses(NamedTuple):
 
     is_paused: npt.NDArray[np.uint8]  # [n]; [0] where no node ever pauses
     first: npt.NDArray[np.int64]  # [n] slot of the record that waits longest; -1: none; or [0]
-    last: npt.NDArray[np.int64]  # [n] slot of the newest one; or [0]
-    following: npt.NDArray[np.int64]  # [slots] slot of the next one; -1: none; or [0]
+    last: npt.NDArray[np.int64]  # [n] slot of the newest waiting record; or [0]
+    following: npt.NDArray[np.int64]  # [slots] slot of the next waiting record; -1: none; or [0]
 
 
 class Engine(NamedTuple):
-    """The state of the engine between two calls of `loop.run`; the caller may enlarge it there."""
+    """The state of the engine between two calls of `loop.run`; between calls, the caller may
+    enlarge its arrays.
+    """
 
     out: Outbox
     queue: Queue
     flight: Flight
-    node_id: npt.NDArray[np.int32]  # [n] of each row; [0]: the ids are the rows
+    node_id: npt.NDArray[np.int32]  # [n] id of each row; [0]: the ids are the rows
     by_id: npt.NDArray[np.int32]  # [n] the rows in ascending order of their node's id; or [0]
-    turns: npt.NDArray[np.uint32]  # [n] of each node, see `core.driver`
-    incarnation: npt.NDArray[np.uint32]  # [n] of each node: how often it has lost its memory
+    turns: npt.NDArray[np.uint32]  # [n] turns of each node, see `core.driver`
+    incarnation: npt.NDArray[np.uint32]  # [n] number of losses of memory of each node
     cut: npt.NDArray[np.uint8]  # [m] 1 where a static link is broken; [0] if none ever is
-    sizes: RecordSizes  # of records on the air
+    sizes: RecordSizes  # sizes of records on the air
     payload: Payload
     counters: Counters
     applications: Log  # records for applications
@@ -96,18 +98,19 @@ class Engine(NamedTuple):
     horizon: npt.NDArray[np.float64]  # [1] seconds: before it only records are due
     clocks: Clocks
     age_place: npt.NDArray[np.int8]  # [256] or [0], see `core.kinds.Kinds.ages`
-    checks: RecordChecks  # of records before a handler sees them; without rows: none
+    checks: RecordChecks  # checks of records before a handler; without rows: no checks
     pauses: Pauses
     attacks: Attackers
-    receivers: npt.NDArray[np.uint32]  # [n] the first ones are the rows that receive a record now
+    receivers: npt.NDArray[np.uint32]  # [n] first the rows that receive a record now
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordTraits:
     """The traits of a run's records that the engine reads.
 
-    sizes: on the air, or one size for all. payload: the bytes that the events in records add.
-    age_place: see `core.kinds.Kinds.ages`. checks: of records before a handler; None: no checks.
+    sizes: bytes of records on the air, or one size for all. payload: bytes that the events in
+    records add. age_place: see `core.kinds.Kinds.ages`. checks: checks of records before a handler;
+    None: no checks.
     """
 
     sizes: RecordSizes | int = MESSAGE.itemsize
@@ -134,10 +137,10 @@ def new_engine(
     n: int, slots: int, applications: int, journal: int = 0, *, cuts: int = 0,
     records: RecordTraits | None = None, nodes: NodeTraits | None = None,
 ) -> Engine:  # fmt: skip
-    """Return the state of an idle engine for n nodes, all up.
+    """Return the state of an idle engine for n nodes that are all up.
 
-    slots: records in flight. applications, journal: capacity of the logs.
-    cuts: directed links that may break while they keep their places; 0 if none does.
+    slots: number of records in flight. applications, journal: capacities of the logs. cuts: number
+    of directed links that may break while they keep their places.
     """
     records, nodes = records or RecordTraits(), nodes or NodeTraits()
     sizes, ids, age_place = records.sizes, nodes.ids, records.age_place
@@ -225,14 +228,14 @@ def append_record(log, record, row):
 
 @inlined
 def is_up(engine, row):
-    """Return whether a node is up, from its count of turns in the engine's state."""
+    """Return whether a node is up, by its count of turns in the engine's state."""
     return is_running(engine.turns[row])
 
 
 @inlined
 def is_plain(engine):
-    """Return whether a delivery needs no special step in the engine. Then no node pauses, attacks,
-    or has its own clock or id, and records have no age, check or log.
+    """Return whether deliveries of the engine need no special step. In a plain engine no node
+    pauses, attacks, or has its own clock or id, and records have no age, check or log.
     """
     return (
         engine.pauses.is_paused.shape[0] + engine.attacks.conduct.shape[0]
@@ -258,7 +261,9 @@ def key_of(publisher, event):
 
 @inlined
 def payload_size(payload, publisher, event):
-    """Return the bytes of an event's payload in the engine, or 0 if the table has forgotten it."""
+    """Return the bytes of an event's payload in the engine, or 0 if the table of payloads has
+    forgotten the event.
+    """
     key, first, last = key_of(publisher, event), 0, payload.event.shape[0]
     while first < last:
         middle = (first + last) >> 1
@@ -293,7 +298,7 @@ def count_sent(engine, row, message):
 
 @inlined
 def count_received(engine, row, message):
-    """Count one reception of a row in the engine's counters, except in those by kind."""
+    """Count one reception of a row in the engine's counters, except in the counters by kind."""
     engine.counters.traffic[row, RECEIVED] += 1
     if engine.counters.volume.shape[0] > 0:
         engine.counters.volume[row, RECEIVED] += size_of(engine, message)
@@ -301,7 +306,7 @@ def count_received(engine, row, message):
 
 @inlined
 def received_by(engine, row, message):
-    """Make a row the only receiver of a record, and count its reception; return 1."""
+    """Make a row of the engine the only receiver of a record, and count its reception; return 1."""
     engine.receivers[0] = row
     count_received(engine, row, message)
     engine.counters.received_kind[message.kind] += 1

@@ -15,8 +15,8 @@ _MOST_OFFSET_S, _MOST_DRIFT_PPM = 1e9, 1e5
 
 
 class ClockErrors(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The clock errors of a run, bounds between which an offset and a drift are drawn for each
-    node.
+    """The clock errors of a run: bounds between which the offset and the drift of each node's clock
+    are drawn.
 
     offset_s: the greatest offset in seconds; drift_ppm: the greatest drift, ahead or behind, in
     microseconds per second. By default every node reads the time of the run.
@@ -27,8 +27,8 @@ class ClockErrors(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def clocks_of(errors: ClockErrors | None, n: int, seed: int) -> Clocks:
-    """Return the clocks of n nodes under clock errors; without errors, all show the time of the
-    run.
+    """Return the clocks of n nodes under clock errors; without errors, all clocks show the time of
+    the run.
 
     Raises Problem for a value out of range.
     """

@@ -1,6 +1,6 @@
 """The environment of a run: which nodes are in reach of each other, and how this changes.
 
-`docs/decisions/0008` says which changes nodes learn late.
+`docs/decisions/0008` lists the changes that nodes learn late.
 """
 
 from collections.abc import Sequence
@@ -21,21 +21,22 @@ from halfway.world.faults import Fault, Pause
 from halfway.world.graphs.network import Network
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, FaultEvents, part
 
-_MORTAL_WINDOWS = 1000  # the most windows of a static run whose nodes may be taken down
+_MORTAL_WINDOWS = 1000  # largest number of windows of a static run with mortal nodes
 
 
 class Environment:
     """The environment of a run: a static network or moving nodes, and faults, in windows of time.
 
-    `reach`: which nodes receive which. `neighbourhood`: what nodes know of it. They learn of new
-    and lost neighbours `discovery_delay_s` late. They know positions as these were at the last
-    multiple of this delay. This is the knowledge of nodes that send a hello at this interval, but
-    no hello is sent. discovery_delay_s = None: nodes learn their neighbours from hellos of their
-    own, so that `neighbourhood` only has their positions, at the beginning of the window.
-    Both are one object where nothing changes and the node ids are the rows. discovery_delay_s =
-    inf: nodes know the start only. mortal: the caller may take nodes down for good, at the
-    beginning of a window. node_ids [n]: any distinct ids of the nodes; None: their rows.
-    Raises Problem unless exactly one of network and motion is given, and for impossible faults.
+    `reach` lists the nodes that receive from each node. `neighbourhood` is the nodes' knowledge of
+    `reach`. Nodes learn of new and lost neighbours `discovery_delay_s` late, and know the positions
+    at the last multiple of this delay. Nodes that send hellos at this interval would have the same
+    knowledge, but no hello is sent. discovery_delay_s = None: nodes learn their neighbours from
+    hellos of their own, so that `neighbourhood` only has their positions, at the beginning of the
+    window. Both are one object where nothing changes and the node ids are the rows.
+    discovery_delay_s = inf: nodes know the start only. mortal: the caller may take nodes down for
+    good, at the beginning of a window. node_ids [n]: any distinct ids of the nodes; None: their
+    rows. Raises Problem unless exactly one of network and motion is given, and for impossible
+    faults.
     """
 
     def __init__(
@@ -139,7 +140,8 @@ class Environment:
         return merged(changes, self._discovery.advance(changes, end))
 
     def _with_deaths(self, faults: FaultEvents) -> FaultEvents:
-        """Return the faults of the environment's window, and deaths that begin it.
+        """Return the faults of the environment's window, with the deaths at the begin of the
+        window.
 
         Faults of dead nodes are left out.
         """
@@ -156,7 +158,7 @@ class Environment:
         return FaultEvents(*map(np.concatenate, columns))
 
     def max_degree(self) -> int:
-        """Return the largest degree in the environment, an estimate where links change."""
+        """Return the largest degree in the environment; if links change, this is an estimate."""
         largest = max(int(self.start.degree.max(initial=1)), 1)
         return min(self.n, 3 * largest + 16) if self.varies else largest
 
@@ -168,7 +170,9 @@ class Environment:
         self.neighbourhood = self.reach if shared else roomy(self.neighbourhood)
 
     def down_s(self, at: float) -> npt.NDArray[np.float64]:
-        """Return for how long each of the environment's nodes was down before a time (s), [n]."""
+        """Return, for each node of the environment, the seconds for which it was down before a
+        time, [n].
+        """
         down, up = self._down_before.copy(), self._up_before.copy()
         since = np.full(self.n, self._begin)
         for t, row, comes_up in self._turns:
@@ -181,7 +185,7 @@ class Environment:
         return down
 
     def _record_downtime(self, changes: Changes) -> None:
-        """Record when the environment's nodes go down and come up in the next window."""
+        """Record when nodes of the environment go down and come up in the next window."""
         self._down_before = self.down_s(self.at)
         self._up_before, self._begin = self.up.copy(), self.at
         nodes = np.flatnonzero(changes.kind <= NODE_UP)

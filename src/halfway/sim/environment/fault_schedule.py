@@ -1,4 +1,4 @@
-"""The fault schedule of a run: faults and absences of nodes, drawn one span of time after
+"""The fault schedule of a run: the faults and absences of nodes, drawn for one span of time after
 another.
 """
 
@@ -34,7 +34,7 @@ class FaultSchedule:
         windows = max(span // window_s, 1.0) if span < seconds else math.inf
         self._span = windows * window_s
         cutting = [fault for fault in self._faults if isinstance(fault, LinkCut | Partition)]
-        # All pairs that are ever cut: they are few, and known in advance.
+        # All pairs of nodes that faults cut during the run: these are few, and known in advance.
         self.cuts = schedule(cutting, where, seed, seconds)
         self._absent = None if presence is None else _absences(presence)
         self._causes: dict[int, int] = {}  # row -> faults and absences that keep it down

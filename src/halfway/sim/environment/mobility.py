@@ -1,5 +1,5 @@
-"""Mobility during a run: links between moving nodes, window by window, except links that faults
-cut.
+"""Mobility during a run: the links between moving nodes, window by window, without the links that
+faults cut.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,9 @@ class MotionSource(Protocol):
 
 @dataclass(frozen=True)
 class Motion:
-    """The mobility of a run's nodes: the source of their motion, and the reach of their radios."""
+    """The mobility of the nodes of a run: the source of their motion, and the reach of their
+    radios.
+    """
 
     course: Legs | MotionSource
     radius: float  # in the units of the legs
@@ -56,10 +58,10 @@ class Motion:
 
 
 class MovingLinks:
-    """The links between moving nodes, as changes in windows of time.
+    """The links between moving nodes of a run, as changes in windows of time.
 
-    cuts: when faults cut and repair pairs (LINK_DOWN, LINK_UP). A pair that is cut has no link,
-    whatever its distance.
+    cuts: when faults cut and repair pairs (LINK_DOWN, LINK_UP). A cut pair has no link at any
+    distance.
     """
 
     def __init__(self, motion: Motion, window_s: float, cuts: FaultEvents) -> None:
@@ -94,7 +96,8 @@ class MovingLinks:
     def _next_window(self, links: LinkChanges, end: float) -> LinkChanges:
         """Load the legs of the next mobility window; rounding may add changes at its start.
 
-        Such a change happens just before the window ends, so that it belongs to this window.
+        Such a change is moved to just before the end of the window, so that it belongs to this
+        window.
         """
         before, self._grid = self._grid.links(), self._grid_at(end)
         old, new = _codes(before), _codes(self._grid.links())

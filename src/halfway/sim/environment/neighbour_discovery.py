@@ -1,7 +1,7 @@
 """Neighbour discovery during a run: nodes learn of new and lost links after a delay.
 
-A link works while its ends are in reach, it is not cut, and both ends are up. Both ends learn of
-the beginning and of the end of that a fixed time later, as if every node sent hellos that often.
+A link works while its ends are up and in reach and the link is not cut. Both ends learn a fixed
+time later that a link begins or stops to work, as if every node sent hellos at this interval.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ _LISTS_FULL, _BUFFER_FULL = -1, -2
 
 
 class NeighbourDiscovery:
-    """The neighbour discovery of a run: it delays the changes of links by a constant time."""
+    """The neighbour discovery of a run, which delays the changes of links by a constant time."""
 
     def __init__(self, links: Neighbourhood, delay_s: float) -> None:
         self._links, self._delay_s = roomy(links), delay_s
@@ -90,9 +90,10 @@ def _link(links, a, b, near):
 
 @kernel
 def _follow(links, up, cut, world, begin, learnt):
-    """Follow changes in neighbour discovery, and append to `learnt` what both ends learn.
+    """Follow the changes of links in neighbour discovery, and append to `learnt` the changes that
+    both ends learn.
 
-    Return the number of entries, the change where to continue, and why it stopped there.
+    Return the number of entries, the next change, and the reason why the function stopped there.
     """
     count = 0
     for k in range(begin, world.t.shape[0]):

@@ -1,4 +1,6 @@
-"""Delivery accounting: expected and actual notifications of each event, with delay and hops."""
+"""Delivery accounting of a run: the expected and the actual notifications of each event, with delay
+and hops.
+"""
 
 from collections import deque
 
@@ -7,28 +9,28 @@ import numpy.typing as npt
 
 from halfway.sim.metrics.histogram import Histogram
 from halfway.world.workload.demand import Demand, Publications
-from halfway.world.workload.roles import SubscribedPeriods
+from halfway.world.workload.roles import RolePeriods
 
 Longs = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]
 
-# What a run counts: the attributes of its accounting, and the fields of its outcome.
+# The counts of a run: attributes of its accounting, and fields of its outcome.
 COUNTS = ("published", "unpublished", "expected", "delivered", "duplicates", "unsolicited", "late",
           "caught_up")  # fmt: skip
 
 
 class DeliveryAccounting:
-    """The delivery accounting of a run; an event stays open until `window` newer ones are
+    """The delivery accounting of a run, in which an event is open until `window` newer events are
     published.
 
     An event is expected at every subscriber of its topic that is up when it is published, except
     its own publisher. An event whose publisher is down is not published. A delivery counts once for
-    each (event, subscriber). A repetition is a duplicate, a delivery of an event that is no longer
-    open is late, and a delivery to a subscriber that was down when the event was published is
-    caught up, but not expected. Publications may be entered up to a window ahead of their time.
-    They count from their time on. A subscription with a period counts for the events published in
-    it; a delivery after its end is unsolicited, whether or not the system learnt of the end.
+    each (event, subscriber). A repeated delivery is a duplicate. A delivery of a closed event is
+    late. A delivery to a subscriber that was down when the event was published is caught up, and is
+    not expected. A caller may enter a publication up to a window ahead of its time. The publication
+    counts from its time on. A subscription with a period counts for the events published in it; a
+    delivery after its end is unsolicited, whether or not the system learnt of the end.
     """
 
     def __init__(self, demand: Demand, n: int, window: int, counts_hops: bool = True) -> None:
@@ -44,13 +46,14 @@ class DeliveryAccounting:
             self._subscribed[rows, topic] = True
         self._counts_hops, self.window, self._n, self._newest = counts_hops, window, n, -1
         self._rows = demand.subscribers
-        self._periods = SubscribedPeriods(demand.periods, demand.topics)
+        self._periods = RolePeriods(demand.periods, demand.topics)
         # [n] notifications expected at each row, and delivered; ahead of time as publications are.
         self.expected_of, self.delivered_of = np.zeros((2, n), np.int64)
-        # These arrays go by event modulo twice the window: events are entered a window ahead.
+        # The index of these arrays is the event modulo twice the window, because events are entered
+        # a window ahead.
         places = 2 * window
         self._event = np.full(places, -1, np.int64)
-        self._entered = np.full(places, -1, np.int64)  # the same, unpublished events included
+        self._entered = np.full(places, -1, np.int64)  # the same, with unpublished events
         self._at, self._topic = np.zeros(places), np.zeros(places, np.int32)
         self._publisher = np.full(places, -1, np.int32)
         self._steps: dict[int, Rows] = {}  # open event -> distances of all rows

@@ -1,8 +1,8 @@
-"""Detection accounting of a run: how fast and how accurate its failure detectors are.
+"""Detection accounting of a run: the speed and the accuracy of its failure detectors.
 
 The terms are those of Chen, Toueg & Aguilera 2002, "On the quality of service of failure
-detectors", §II. Every member is a monitor of every other member that it knows. A member that a
-partition separates is up: its suspicion is a mistake.
+detectors", §II. Every member is a monitor of every other member that it knows. A member behind a
+partition is up, so its suspicion is a mistake.
 """
 
 from dataclasses import dataclass
@@ -21,31 +21,31 @@ from halfway.world.outages import LOST, NODE_DOWN
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.monitoring import Monitoring
 
-# What an entry of the log says of (row, other): a node went down or came up, with or without its
+# Meanings of an entry (row, other) of the log: a node went down or came up, with or without its
 # memory; a monitor suspects or trusts a member.
 _DOWN, _UP, _UP_EMPTY, _SUSPECTED, _TRUSTED = range(5)
-REPORTS = ("suspected", "trusted")  # names of the reports of every failure detector
-UNKNOWN, TRUSTS, SUSPECTS = 0, 1, 2  # what a monitor says of a member
+REPORTS = ("suspected", "trusted")  # names of the kinds by which failure detectors report
+UNKNOWN, TRUSTS, SUSPECTS = 0, 1, 2  # the state of a member at a monitor
 # Places of the sums: times of pairs in s, and counts.
 _ALL_S, _KNOWN_S, _RIGHT_S, _MISTAKEN_S, _MISTAKES, _MONITORS, _DETECTED = range(7)
 
 
 class _Pairs(NamedTuple):
-    """All pairs of a monitor and a member of a run, with their sums."""
+    """All pairs of a monitor and a member of a run, with the sums of detection accounting."""
 
     up: npt.NDArray[np.bool_]  # [n]
     down_at: npt.NDArray[np.float64]  # [n] seconds: when the node went down last
-    says: npt.NDArray[np.uint8]  # [n, n] of the monitor in the row: UNKNOWN, TRUSTS or SUSPECTS
-    since: npt.NDArray[np.float64]  # [n, n] seconds: up to then the sums have the pair's time
+    says: npt.NDArray[np.uint8]  # [n, n] monitor in the row: UNKNOWN, TRUSTS or SUSPECTS
+    since: npt.NDArray[np.float64]  # [n, n] seconds: the sums include the time until then
     suspected_at: npt.NDArray[np.float64]  # [n, n] seconds: when the last suspicion began
     mistaken: npt.NDArray[np.bool_]  # [n, n] the suspicion is a mistake
     counts: npt.NDArray[np.bool_]  # [n, n] the monitor counts for the crash of the member
     sums: npt.NDArray[np.float64]  # [7]
-    detected_s: npt.NDArray[np.float64]  # [crashes, 2] to the first, and to the last suspicion
+    detected_s: npt.NDArray[np.float64]  # [crashes, 2] s to the first and to the last suspicion
 
 
 def _pairs(n: int, crashes: int) -> _Pairs:
-    """Return the pairs of monitor and member for the accounts of detection: n nodes, all up, that
+    """Return the pairs of monitor and member for detection accounting: n nodes that are all up and
     know no member.
     """
     since, suspected_at = np.zeros((2, n, n))
@@ -60,15 +60,16 @@ def _pairs(n: int, crashes: int) -> _Pairs:
 class Detection:
     """The quality of a failure detector in one run; a quantity without a value is nan.
 
-    A crash counts for the monitors that were up and knew the member, and stay up until it is back.
+    A crash counts for the monitors that were up, knew the member, and stay up until the member is
+    back.
     """
 
     crashes: int
     first_s: float  # mean time from a crash to the first lasting suspicion
-    all_s: float  # mean time to the last one, of the crashes that all monitors detect
-    detected_share: float  # of the crashes at the monitors: suspected until the member is back
+    all_s: float  # mean time to the last suspicion, if all monitors detect the crash
+    detected_share: float  # share of (crash, monitor) with a suspicion until the return
     mistakes: int  # suspicions of members that are up
-    mistakes_per_hour: float  # of one monitor about one member
+    mistakes_per_hour: float  # mistakes of one monitor about one member
     mistake_s: float  # mean duration of a mistake
     query_accuracy: float  # share of the time in which a monitor trusts a known member that is up
     view_completeness: float  # share of the time in which a monitor knows a member that is up
@@ -77,8 +78,8 @@ class Detection:
 class DetectionAccounting:
     """The detection accounting of a run, which collects suspicions and crashes in order of time.
 
-    kinds: of the system, with the kinds REPORTS. ids: of the nodes, by which reports name members.
-    start_s: before it, nothing counts.
+    kinds: message kinds of the system, among them REPORTS. ids: ids of the nodes, by which reports
+    name members. start_s: time from which the accounting counts.
     """
 
     def __init__(self, kinds: Kinds, ids: NodeIds, start_s: float) -> None:
@@ -135,8 +136,8 @@ class DetectionAccounting:
 
 
 def detections_of(kinds: Kinds, ids: NodeIds, demand: Demand) -> DetectionAccounting | None:
-    """Return the detection accounting for a failure detector; None if the message kinds are not a
-    detector's.
+    """Return the detection accounting of a run; None if the message kinds are not those of a
+    failure detector.
     """
     if not set(REPORTS) <= set(kinds.names.values()):
         return None
@@ -171,7 +172,7 @@ def _count_time(pairs, m, x, start, now):
 
 @kernel
 def _end_crash(pairs, x, place):
-    """Enter which failure detectors detected a crash, when the member returns or the run ends.
+    """Enter which failure detectors detected a crash, because the member returns or the run ends.
 
     Return whether the crash counts: a monitor was up, knew the member, and stayed up.
     """
@@ -223,7 +224,7 @@ def _replay(pairs, t, row, other, code, start, end):
                 mistaken[y, m] = mistaken[m, y] = pairs.counts[m, y] = False
                 knows = y != m and up[y] and says[y, m] != UNKNOWN
                 pairs.counts[y, m] = knows and now >= start
-                pairs.suspected_at[y, m] = now  # of those that suspect it already
+                pairs.suspected_at[y, m] = now  # monitors that suspect the member already
             continue
         place += _end_crash(pairs, m, place)
         if code[k] == _UP_EMPTY:

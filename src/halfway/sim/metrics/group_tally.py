@@ -1,4 +1,4 @@
-"""The tally of group membership in a run: compiled sums over who is present and who is listed.
+"""The tally of group membership in a run: compiled sums over the present and the listed members.
 
 A viewer lists members, and a member is listed. Both are stays of the workload, by number. A pair is
 a viewer and another member of its group, both in the group and up.
@@ -20,18 +20,21 @@ from halfway.sim.metrics.group_views import (
     hear_announcement,
 )
 
-# What an entry says: a stay begins or ends, its node goes down or comes up (empty: without its
-# memory), and a viewer hears a member's announcement, the last one before it leaves.
+# Codes of an entry: a stay begins or ends, its node goes down or comes up (EMPTY: without its
+# memory), a viewer hears an announcement of a member, or the last announcement before a leave.
 ENTERS, EXITS, DOWN, UP, UP_EMPTY, HEARS, HEARS_LAST = range(7)
-# Kinds of changes, and places of the sums of each: how many, how many converged, and seconds.
+# Kinds of changes of membership, and places of their sums: number, number of converged changes, and
+# seconds.
 JOIN, LEAVE, CRASH, NEWCOMER = range(4)
 COUNT, CONVERGED, SECONDS = range(3)
-# Places of what is counted now, and of its integrals over time.
+# Places of the present counts, and of their integrals over time.
 PAIRS, RIGHT, ENTRIES, MEMBERS = range(4)
 
 
 class GroupTally(NamedTuple):
-    """The state of the tally of groups; `peer` lists the stays of each group side by side."""
+    """The state of the tally of groups, in which `peer` lists the stays of each group side by
+    side.
+    """
 
     peer: npt.NDArray[np.int32]  # [stays] numbers of stays, group by group
     first: npt.NDArray[np.int32]  # [stays] where the peers of the stay's group begin, …
@@ -44,13 +47,13 @@ class GroupTally(NamedTuple):
     says: npt.NDArray[np.bool_]  # [stays, members of a group] whether the viewer lists the member
     pending: npt.NDArray[np.bool_]  # [stays, members] the viewer is still to follow a change
     waiting: npt.NDArray[np.int32]  # [stays] viewers that are still to follow the member's change
-    change: npt.NDArray[np.int8]  # [stays] kind of the member's last change; -1: it does not count
+    change: npt.NDArray[np.int8]  # [stays] kind of the member's last change; -1: no count
     since: npt.NDArray[np.float64]  # [stays] when that change was
-    learns_since: npt.NDArray[np.float64]  # [stays] when the viewer came; nan: it knows its group
+    learns_since: npt.NDArray[np.float64]  # [stays] when the viewer joined; nan: knows its group
     due_at: npt.NDArray[np.float64]  # [queue] when announcements expire, ascending
     due_viewer: npt.NDArray[np.int32]  # [queue]
     due_member: npt.NDArray[np.int32]  # [queue]
-    queue: npt.NDArray[np.int64]  # [2] begin and end of what waits in the queue
+    queue: npt.NDArray[np.int64]  # [2] begin and end of the waiting entries
     now: npt.NDArray[np.int64]  # [4] PAIRS, RIGHT, ENTRIES, MEMBERS
     at: npt.NDArray[np.float64]  # [1] seconds: the tally's time
     total: npt.NDArray[np.float64]  # [4] integrals of `now` since start_s
@@ -63,9 +66,9 @@ class Entries(NamedTuple):
 
     t: npt.NDArray[np.float64]
     code: npt.NDArray[np.int8]
-    stay: npt.NDArray[np.int32]  # the viewer of what is heard
-    other: npt.NDArray[np.int32]  # the member that is heard
-    number: npt.NDArray[np.int32]  # of the announcement
+    stay: npt.NDArray[np.int32]  # the viewer that hears
+    other: npt.NDArray[np.int32]  # the announced member
+    number: npt.NDArray[np.int32]  # number of the announcement
     hops: npt.NDArray[np.int32]
 
 
@@ -75,8 +78,8 @@ class ViewChanges(NamedTuple):
     t: npt.NDArray[np.float64]
     viewer: npt.NDArray[np.int32]  # the number of its stay
     member: npt.NDArray[np.int32]  # the number of its stay
-    joined: npt.NDArray[np.bool_]  # else it left the view
-    number: npt.NDArray[np.int32]  # of the view
+    joined: npt.NDArray[np.bool_]  # False: the member left the view
+    number: npt.NDArray[np.int32]  # number of the view
     hops: npt.NDArray[np.int32]
 
 
@@ -137,8 +140,8 @@ def count_pairs(tally, s, sign):
 
 @inlined
 def finish(tally, kind, seconds):
-    """Count a membership change in the tally that all viewers have followed, and the seconds it
-    took.
+    """Count a membership change in the tally of groups that all viewers have followed, and its
+    seconds.
     """
     if kind >= 0:
         tally.sums[kind, CONVERGED] += 1
@@ -147,8 +150,8 @@ def finish(tally, kind, seconds):
 
 @inlined
 def follow(tally, viewer, member, now):
-    """Note in the tally that a viewer has followed a member's change, or need not follow it any
-    more.
+    """Note in the tally of groups that a viewer has followed a change of a member, or need not
+    follow it any more.
     """
     if tally.pending[viewer, tally.place[member]]:
         tally.pending[viewer, tally.place[member]] = False
@@ -159,7 +162,9 @@ def follow(tally, viewer, member, now):
 
 @kernel
 def check_newcomer(tally, v, now):
-    """Count a newcomer in the tally when it lists all members of its group for the first time."""
+    """Count a newcomer in the tally of groups when it lists all members of its group for the first
+    time.
+    """
     if np.isnan(tally.learns_since[v]) or not is_present(tally, v):
         return
     for k in range(tally.first[v], tally.last[v]):
@@ -209,7 +214,9 @@ def begin_change(tally, m, kind, start, now):
 
 @kernel
 def turn(tally, views, s, code, start, now):
-    """Enter into the tally that a stay begins or ends, or that its node goes down or comes up."""
+    """Enter into the tally of groups that a stay begins or ends, or that its node goes down or
+    comes up.
+    """
     was = is_present(tally, s)
     if was:
         count_pairs(tally, s, -1)

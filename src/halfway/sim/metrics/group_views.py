@@ -1,9 +1,10 @@
-"""The view of a group member: the members whose announcements it heard and whose entries are valid.
+"""The view of a group member: the members that it lists, because it heard their announcements and
+these are valid.
 
-An application above publish/subscribe keeps the view, so it works on every system that delivers
-events. It knows only what it heard: an announcement has its member, the event's number at this
-member, the time for which it holds, and whether the member leaves. Ages follow the node's own
-clock.
+An application above publish/subscribe keeps the view, so views work on every system that delivers
+events. The view contains only heard announcements. An announcement has a member, the number of the
+event at this member, the time for which it is valid, and whether the member leaves. Ages follow the
+node's own clock.
 """
 
 from typing import NamedTuple
@@ -14,23 +15,23 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined
 from halfway.core.missing import NO_PLACE, NONE
 
-SAME, JOINED, LEFT = 0, 1, 2  # what happened to a member in a view
+SAME, JOINED, LEFT = 0, 1, 2  # changes of a member in a view
 
 
 class GroupViews(NamedTuple):
     """The views of group members as bounded tables, one row for each view.
 
-    A place keeps a member that left for as long as its announcement would have held, so that an
-    older announcement that comes late does not bring the member back.
+    A view keeps the entry of a member that left while its last announcement would be valid, so that
+    an older, late announcement does not bring the member back.
     """
 
     member: npt.NDArray[np.int32]  # [views, room] the member's number; NONE: free
-    number: npt.NDArray[np.int32]  # [views, room] of the newest announcement that was heard
+    number: npt.NDArray[np.int32]  # [views, room] number of the newest announcement
     until_s: npt.NDArray[np.float64]  # [views, room] when the place expires
-    hops: npt.NDArray[np.int32]  # [views, room] of that announcement
+    hops: npt.NDArray[np.int32]  # [views, room] hops of this announcement
     listed: npt.NDArray[np.bool_]  # [views, room] whether the member is in the view
     suspected: npt.NDArray[np.int32]  # [views, room] `number` when the member was suspected
-    changes: npt.NDArray[np.int32]  # [views] the number of the view: it grows with each change
+    changes: npt.NDArray[np.int32]  # [views] number of the view, which grows with each change
     refused: npt.NDArray[np.int64]  # [views] announcements without room
 
 
@@ -66,11 +67,11 @@ def place_in_view(views, v, member, now):
 
 @inlined
 def hear_announcement(views, v, member, number, lifetime_s, leaves, hops, now):
-    """Enter an announcement into a group view; return JOINED or LEFT if it changes the view, else
-    SAME.
+    """Enter an announcement into a group view; return JOINED or LEFT if the announcement changes
+    the view, else SAME.
 
-    An announcement that is not newer than the last one of its member changes nothing. The caller
-    must remove expired members with `expire_member` first.
+    An announcement changes nothing unless it is newer than the last announcement of its member. The
+    caller must remove expired members with `expire_member` first.
     """
     k = place_in_view(views, v, member, now)
     if k == NO_PLACE:
@@ -111,7 +112,9 @@ def forget_view(views, v):
 
 @inlined
 def suspect_member(views, v, member):
-    """Mark a member of a group view as suspected, until the view has a newer announcement of it."""
+    """Mark a member of a group view as suspected, until the view has a newer announcement of this
+    member.
+    """
     for k in range(views.member.shape[1]):
         if views.member[v, k] == member:
             views.suspected[v, k] = views.number[v, k]

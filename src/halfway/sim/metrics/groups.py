@@ -1,4 +1,4 @@
-"""Group accounting of a run: how complete and how accurate the views of group members are."""
+"""Group accounting of a run: the completeness and the accuracy of the views of group members."""
 
 import math
 from dataclasses import dataclass
@@ -41,10 +41,10 @@ from halfway.world.outages import LOST, NODE_DOWN
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.groups import LEAVES, OTHER_EVENTS, Groups
 
-VIEW = "view"  # the name of the report of a system that lists members itself
-BINS = 60  # of the values over time
-_ROOM = 1024  # members that a view has room for
-_MANY = 65_536  # entries that wait at most
+VIEW = "view"  # kind of report of a system that lists members itself
+BINS = 60  # number of values over time
+_ROOM = 1024  # number of members that a view has room for
+_MANY = 65_536  # largest number of waiting entries
 _COLUMNS = (np.float64, np.int8, np.int32, np.int32, np.int32, np.int32)
 
 
@@ -55,32 +55,34 @@ class GroupQuality:
     Numbers are nan where there is no value.
 
     A viewer is a member that subscribes. The metrics count from the workload's start_s on. A change
-    counts if there are viewers, and has converged when each viewer that was there has followed it.
+    counts if the group has viewers. A change has converged when each viewer that was present has
+    followed it.
     """
 
-    stays: int  # of members in groups
-    member_seconds: float  # of members that are in a group and up, over the whole run
-    joins: int  # of members that join, or whose nodes come back
+    stays: int  # number of stays of members in groups
+    member_seconds: float  # time of members in a group and up, over the whole run
+    joins: int  # members that join, or whose nodes come back
     leaves: int
     crashes: int
-    completeness: float  # share of the time in which a viewer lists a member that is there
-    accuracy: float  # share of the time in which a listed member is there
+    completeness: float  # share of time in which a viewer lists a present member
+    accuracy: float  # share of time in which a listed member is present
     join_s: float  # mean time from a join until all viewers list the member
     leave_s: float  # mean time from a leave until no viewer lists the member
-    crash_s: float  # the same from a crash
+    crash_s: float  # mean time from a crash until no viewer lists the member
     newcomer_s: float  # mean time from a viewer's join until it lists all members
-    converged_share: float  # of the changes
+    converged_share: float  # share of the changes that converged
     without_room: int  # announcements that a full view refused
     completeness_over_time: tuple[float, ...]  # [BINS]
     accuracy_over_time: tuple[float, ...]  # [BINS]
 
 
 class GroupAccounting:
-    """The group accounting of a run, which collects heard announcements and nodes' crashes and
-    returns.
+    """The group accounting of a run, which collects heard announcements, and crashes and returns of
+    nodes.
 
-    seconds: the length of the run. kinds: of the system. If members announce nothing, its reports
-    VIEW count instead, by which it lists members itself; ids: of the nodes, to name them there.
+    seconds: length of the run. kinds: message kinds of the system. If members announce nothing, the
+    reports VIEW of the system count instead, by which it lists members itself. ids: ids of the
+    nodes, for these reports.
     """
 
     def __init__(self, groups: Groups, ids: NodeIds, seconds: float, kinds: Kinds) -> None:
@@ -134,8 +136,8 @@ class GroupAccounting:
         self._settle_many()
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter members' reports (MESSAGE) that the system lists a group member, or no longer
-        does.
+        """Enter reports (MESSAGE) by which the system lists a group member, or lists it no
+        longer.
         """
         if self._view is None:
             return
@@ -172,7 +174,7 @@ class GroupAccounting:
         )
         self._entries = []
         waiting = self._with_room(len(entries.t))
-        # An entry changes a view at most once, and what it announces may expire in the same call.
+        # An entry changes a view at most once, and its announcement may expire in the same call.
         changes = room_for(waiting + 2 * len(entries.t))
         changed = advance(
             lent(self._tally), lent(self.views), lent(entries), until, self._groups.start_s,
@@ -194,11 +196,15 @@ class GroupAccounting:
         )  # fmt: skip
         return int(waiting)
 
-    def view(self, row: int, group: int) -> list[int]:
-        """Return the rows that a group member lists now (LIST), in ascending order."""
-        stay = self._stay_of[row, group]
-        listed = self.views.member[stay][self.views.listed[stay]].tolist()
-        return sorted(self._groups.stays[member].row for member in listed)
+    def view(self, row: int, group: int) -> dict[int, int]:
+        """Return the members that a group member lists now (LIST), by ascending row: row -> hops of
+        the newest announcement.
+        """
+        stay, found = self._stay_of[row, group], {}
+        for place in np.flatnonzero(self.views.listed[stay]).tolist():
+            member = self._groups.stays[self.views.member[stay, place]].row
+            found[member] = int(self.views.hops[stay, place])
+        return dict(sorted(found.items()))
 
     def quality(self, at: float) -> GroupQuality:
         """Return the quality of the group views up to a time (seconds)."""

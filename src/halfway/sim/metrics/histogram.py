@@ -22,7 +22,8 @@ class Histogram:
             return
         self.count += len(given)
         self.max = max(self.max, float(given.max()))
-        # Added one by one, known sums first, so that the last bit does not depend on the batches.
+        # The numbers are added one by one, after the known sums, so that the last bit does not
+        # depend on the batches.
         self.sum = float(np.add.accumulate(np.concatenate(([self.sum], given)))[-1])
         bins, which = np.unique(given.view(np.int64) >> _BITS, return_inverse=True)
         known = [self._bins.get(place, (0, 0.0)) for place in bins.tolist()]
@@ -43,7 +44,7 @@ class Histogram:
         """Return a quantile of the histogram within 0.8 %: the least value at or above `share` of
         all values.
 
-        It is the mean of its bin, so whole numbers up to 128 are exact.
+        The quantile is the mean of its bin, so whole numbers up to 128 are exact.
         """
         if not self.count:
             return float("nan")

@@ -1,4 +1,6 @@
-"""The node table of a run: load, bytes, energy and notifications of each node, by its name."""
+"""The node table of a run: the load, bytes, energy and notifications of each node, by the node's
+name.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -13,7 +15,9 @@ COLUMNS = ("node", "x", "y", "sent", "received", "bytes_sent", "bytes_received",
 
 
 class NodeTable(NamedTuple):
-    """The node table of a run, one row each: messages, bytes, joules, seconds, notifications."""
+    """The node table of a run, with one row per node: messages, bytes, joules, seconds,
+    notifications.
+    """
 
     name: Sequence[str]
     position: Reals | None  # [n, 2]; None where unknown, or where nodes move
@@ -23,7 +27,7 @@ class NodeTable(NamedTuple):
     bytes_received: Longs
     energy_j: Reals
     up_s: Reals
-    expected: Longs  # notifications of its application
+    expected: Longs  # notifications of the node's application
     delivered: Longs
 
     @property
@@ -33,7 +37,7 @@ class NodeTable(NamedTuple):
 
     @property
     def lost(self) -> Longs:
-        """The expected notifications that each node did not get."""
+        """The expected notifications that each node did not receive."""
         return self.expected - self.delivered
 
     def by_load(self) -> list[int]:

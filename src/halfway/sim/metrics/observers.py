@@ -12,13 +12,13 @@ from halfway.world.workload.requests import ReplicatedResources
 
 
 class Observers(NamedTuple):
-    """The observers of a run. None stands for an observer that the system or workload does not
-    need.
+    """The observers of a run: the accountings of detections, groups and requests; None: not
+    needed.
     """
 
-    detections: DetectionAccounting | None  # where the system is a failure detector
-    groups: GroupAccounting | None  # where the workload has groups
-    requests: RequestTally | None  # where the members of groups replicate a resource
+    detections: DetectionAccounting | None  # if the system is a failure detector
+    groups: GroupAccounting | None  # if the workload has groups
+    requests: RequestTally | None  # if the members of groups replicate a resource
 
 
 def observers_of(kinds: Kinds, ids: NodeIds, demand: Demand, seconds: float) -> Observers:

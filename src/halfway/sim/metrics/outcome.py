@@ -16,12 +16,12 @@ from halfway.sim.radio.energy import Lifetime
 
 
 class RunId(NamedTuple):
-    """The id of a run in its outcome; with the configuration it identifies the run."""
+    """The id of a run in its outcome, which identifies the run together with the configuration."""
 
     system: str
     seed: int
     nodes: int
-    seconds: float  # of the whole run
+    seconds: float  # length of the whole run
 
 
 class Spread(NamedTuple):
@@ -35,29 +35,30 @@ class Spread(NamedTuple):
 
 
 class Load(NamedTuple):
-    """The load in an outcome: how messages are distributed over the nodes."""
+    """The load in an outcome: the distribution of messages over the nodes."""
 
     mean: float
     median: float
     max: float
-    gini: float  # 0: all equal; near 1: one node has it all
+    gini: float  # 0: all nodes equal; near 1: one node has all messages
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one run, its metrics. Times are in seconds, sizes in bytes, energy in joules.
+    """The outcome of one run: all its metrics. Times are in seconds, sizes in bytes, energy in
+    joules.
 
     A notification is an event that a system delivers to an application.
     """
 
     system: str
     nodes: int
-    seconds: float  # simulated; everything due before that time was delivered
+    seconds: float  # simulated time; all records due before its end were delivered
     seed: int
-    records: int  # that reached a node or an application
+    records: int  # records that reached a node or an application
     published: int
     unpublished: int  # events whose publisher was down
-    expected: int  # (event, subscriber that was up when it was published), without its publisher
+    expected: int  # pairs of an event and a subscriber that was up, except the publisher
     delivered: int
     duplicates: int  # notifications of an event that the application had received
     unsolicited: int  # notifications of applications without a subscription
@@ -66,7 +67,7 @@ class Outcome:
     delivery_ratio: float
     latency_s: Spread
     hops: Spread  # transmissions in the chain of records from the publisher to the notification
-    stretch: Spread  # hops over those of a shortest path when the event was published
+    stretch: Spread  # hops divided by the hops of a shortest path at the publication
     sent: Mapping[str, int]  # transmissions by kind
     received: Mapping[str, int]  # receptions by kind
     kind_bytes: Mapping[str, int]  # bytes of transmissions by kind
@@ -80,18 +81,18 @@ class Outcome:
     energy_rx_j: float
     energy_idle_j: float
     max_node_energy_j: float
-    # Nodes that sent and received for longer than there was time: a shared medium would have lost
-    # some of their records.
+    # Nodes that sent and received for longer than the run lasted; a shared medium would have lost
+    # some records.
     saturated_nodes: int
     state_bytes_per_node: float
     radio: Mapping[str, int]  # the radio's own counters: collisions, drops, …
-    digest: str  # of the final state and the counters: same seed, same digest
-    # The protocol's own counters of lack of room, where above 0: notifications may have been lost.
+    digest: str  # digest of final state and counters; same seed, same digest
+    # The positive counters of the protocol for full tables; notifications may have been lost.
     shortfalls: Mapping[str, int] = field(default_factory=dict)
     lifetime: Lifetime | None = None  # None: the nodes have no batteries
     detection: Detection | None = None  # None: the system is no failure detector
     groups: GroupQuality | None = None  # None: the workload has no groups
-    requests: RequestQuality | None = None  # None: its groups replicate no resource
+    requests: RequestQuality | None = None  # None: the groups replicate no resource
 
     @property
     def energy_j(self) -> float:
@@ -123,7 +124,7 @@ def _plain(value: Any) -> Any:
 
 
 def spread(values: Histogram) -> Spread:
-    """Return the five numbers by which an outcome describes a histogram."""
+    """Return the five numbers of an outcome that describe a histogram."""
     median, p95, p99 = (values.quantile(share) for share in (0.5, 0.95, 0.99))
     return Spread(values.mean, median, p95, p99, values.max if values.count else math.nan)
 

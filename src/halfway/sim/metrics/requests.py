@@ -1,5 +1,5 @@
-"""Request accounting of a run: how many requests of a replicated resource are served, and how
-stale.
+"""Request accounting of a run: the served requests of a replicated resource, and the staleness of
+its replicas.
 """
 
 import math
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 class RequestQuality:
     """The quality of a replicated resource in one run; a quantity without a value is nan.
 
-    A request is served if a reply arrives before the last time-out. A request is unfinished if its
-    client leaves, or its node goes down, or the run ends before.
+    A request is served if a reply arrives before the last time-out. A request is unfinished if
+    before this its client leaves, the client's node goes down, or the run ends.
     """
 
     requested: int
@@ -21,13 +21,13 @@ class RequestQuality:
     request_s: float  # mean time from the request to its first reply, where served
     fail_overs: float  # mean further tries of a served or unserved request
     writes: int
-    replies: int  # that members made, those that no client received included
-    stale_replies: float  # share of them by members that lacked the last write
-    stale_replicas: float  # share of the members that lack the last write in the end
+    replies: int  # replies of members, also those that no client received
+    stale_replies: float  # share of replies by members without the last write
+    stale_replicas: float  # share of members without the last write at the end
 
     @property
     def unfinished(self) -> int:
-        """The requests that the end of the run cut off, without a reply and before their
+        """The number of requests that the end of the run cut off, without a reply and before their
         time-out.
         """
         return self.requested - self.served - self.unserved
@@ -45,7 +45,7 @@ class RequestTally:
     writes: int = 0
     replies: int = 0
     stale_replies: int = 0
-    replicas: int = 0  # there at the end
+    replicas: int = 0  # replicas at the end of the run
     stale_replicas: int = 0
 
     def quality(self) -> RequestQuality:

@@ -1,4 +1,4 @@
-"""The summary of a run: from its counters to its outcome and its digest."""
+"""The summary of a run: it turns the counters of the run into its outcome and its digest."""
 
 import hashlib
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ from halfway.sim.radio.energy import Airtime, Batteries, Energy
 
 
 class RadioUse(NamedTuple):
-    """The use of the radios by the nodes of a run so far."""
+    """The use of the radios of a run so far, by node."""
 
     up_s: npt.NDArray[np.float64]  # [n] seconds that each node was up
     airtime: Airtime
     energy: Energy
-    counts: Mapping[str, int]  # what the radio counted itself
+    counts: Mapping[str, int]  # the radio's own counters
 
 
 def outcome(

@@ -1,4 +1,4 @@
-"""Crashes and returns of nodes in a run, each handed once to the accountings that need them."""
+"""The crashes and returns of nodes in a run; each accounting that needs them receives them once."""
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,8 @@ class Turns:
     ) -> tuple[
         npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.int32]
     ]:
-        """Return the new crashes and returns since the last call: time, kind, row and memory of
-        each.
+        """Return the crashes and returns of nodes in a run since the last call: time, kind, row and
+        memory of each.
 
         kind: NODE_DOWN or NODE_UP; memory: KEPT or LOST, of a node that comes up.
         """

@@ -1,4 +1,4 @@
-"""Transmission without collisions, shared by the ideal, the distance and the lossy radio.
+"""Transmission without collisions, which the ideal, the distance and the lossy radio share.
 
 Each neighbour receives a transmission after the delay of its link, unless the reception fails. A
 broadcast is one entry of the queue. If all neighbours receive it at the same time, its receivers
@@ -28,7 +28,7 @@ from halfway.sim.engine.state import (
     received_by,
 )
 
-_PLACE_BITS = np.int64(32)  # of a cursor of a broadcast that all receive at the same time
+_PLACE_BITS = np.int64(32)  # bits of a cursor, where all receive a broadcast at one time
 
 
 class LinkModel(NamedTuple):
@@ -55,24 +55,26 @@ def declare_links(radio: type, model: LinkModel) -> None:
 
 
 def delay_of(radio: Any, place: Any) -> Any:
-    """Return the delay (seconds) of a collision-free radio over the link at an index."""
+    """Return the delay (seconds) of a collision-free radio on the link at an index."""
     return _DELAY_OF[type(radio)](radio, place)
 
 
 def next_turn(radio: Any, first: Any, cursor: Any) -> Any:
-    """Return the index of collision-free receiver number `cursor` in a row that starts at
-    `first`.
+    """Return the index of receiver number `cursor` of a collision-free radio, in a row of links
+    that starts at `first`.
     """
     return _NEXT_TURN[type(radio)](radio, first, cursor)
 
 
 def all_at_once(radio: Any) -> Any:
-    """Return whether a broadcast without collisions reaches all neighbours at the same time."""
+    """Return whether all neighbours receive a broadcast of a collision-free radio at the same
+    time.
+    """
     return _ALL_AT_ONCE[type(radio)](radio)
 
 
 def received(radio: Any, place: Any) -> Any:
-    """Draw whether a collision-free reception over the link at an index succeeds."""
+    """Draw whether a reception by a collision-free radio on the link at an index succeeds."""
     return _RECEIVED[type(radio)](radio, place)
 
 
@@ -89,8 +91,8 @@ def depart(engine, radio, reach, slot):
     sender = engine.out.row[slot]
     first = np.int64(reach.first[sender])
     to_all = message.next == EVERYONE
-    # A record without receivers is queued all the same, and ends when it is due: its slot must not
-    # be freed while the sender's other records are still being queued.
+    # A record without receivers is also queued, and ends when it is due, because its slot must not
+    # be freed while other records of the sender are still being queued.
     place, receivers, turn = first, np.int64(1), np.int64(0)
     if not all_at_once(radio):
         if to_all:
@@ -112,7 +114,7 @@ def depart(engine, radio, reach, slot):
 
 @inlined
 def receives(engine, radio, place, row):
-    """Return whether a row receives over the link at an index without collisions."""
+    """Return whether a row receives by a collision-free radio on the link at an index."""
     if not is_up(engine, row):
         return False
     if engine.cut.shape[0] > 0 and engine.cut[place] == 1:
@@ -122,7 +124,7 @@ def receives(engine, radio, place, row):
 
 @inlined
 def arrive(engine, radio, reach, slot, cursor, most):
-    """Return the number of next neighbours to receive the record without collisions."""
+    """Return the number of the next neighbours that receive a record of a collision-free radio."""
     message = engine.out.pool[slot]
     sender = engine.out.row[slot]
     is_due = cursor == FRESH
@@ -144,8 +146,8 @@ def arrive(engine, radio, reach, slot, cursor, most):
 
 @inlined
 def at_once(engine, radio, reach, message, cursor, most):
-    """Return the number of next neighbours to receive a broadcast without collisions, where all
-    receive at one time.
+    """Return the number of the next neighbours that receive a broadcast of a collision-free radio,
+    if all receive it at one time.
 
     cursor: the next place, and above its bits the number of receivers that are left. So the lists,
     which do not change meanwhile, are not read again after each call of a handler.
@@ -167,10 +169,10 @@ def at_once(engine, radio, reach, message, cursor, most):
 
 @inlined
 def in_turn(engine, radio, reach, slot, cursor, is_due):
-    """Return the number of next neighbours (1) to receive a broadcast without collisions, each
-    after its link's delay.
+    """Return the number of the next neighbours (1) that receive a broadcast of a collision-free
+    radio, each after the delay of its link.
 
-    is_due: whether the time of the first one has come, as the queue says.
+    is_due: whether the queue says that the first reception is due.
     """
     message, sender = engine.out.pool[slot], engine.out.row[slot]
     first = reach.first[sender]
@@ -181,7 +183,7 @@ def in_turn(engine, radio, reach, slot, cursor, is_due):
             at = engine.flight.departed[slot] + delay_of(radio, place)
             turn = engine.flight.order[slot] + np.int64(place) - np.int64(first)
             message.at = at
-            # A change of the world, or the caller's bound, may come before a later reception.
+            # A change of the world, or the bound of the caller, may come before a later reception.
             if at >= engine.horizon[0] or not comes_first(engine.queue, at, turn):
                 engine.flight.cursor[slot] = cursor
                 push(engine.queue, at, turn, slot)

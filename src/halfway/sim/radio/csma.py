@@ -1,4 +1,4 @@
-"""The CSMA radio: a medium that neighbours share, with carrier sense, backoff and collisions.
+"""The CSMA radio: neighbours share a medium, with carrier sense, backoff and collisions.
 
 CSMA/CA on the unit disk: a node senses exactly the nodes in reach, and there is no capture. The
 model, its interpretations and its validation are in docs/models/contention.md.
@@ -17,14 +17,14 @@ from halfway.sim.radio.csma_sensing import changed
 
 
 class Timing(NamedTuple):
-    """The timing of the CSMA radio, the same at every node."""
+    """The timing of the CSMA radio, equal at every node."""
 
     bit_rate: float  # bit/s, of every frame
     slot_s: float  # one step of the countdown
     sifs_s: float  # between a frame and its acknowledgement
     difs_s: float  # silence before a countdown continues
-    sense_s: float  # a transmission is sensed this long after its beginning
-    cw_min: int  # slots; a frame's first backoff is uniform in 0 … cw_min
+    sense_s: float  # time from the begin of a transmission until nodes sense it
+    cw_min: int  # slots; the first backoff of a frame is uniform in 0 … cw_min
     cw_max: int  # slots; the window doubles up to here
     retries: int  # attempts beyond the first, for frames with an acknowledgement
     header_bytes: float  # PHY and MAC headers of every record, as bytes at the bit rate
@@ -32,19 +32,20 @@ class Timing(NamedTuple):
     queue_limit: int  # frames that a node queues; further ones are dropped
 
 
-# 802.11b at its base rate, at which broadcasts are sent: 192 us of preamble and PHY header are 24
-# bytes; 24 of MAC header, 4 of checksum, 8 of LLC; an acknowledgement has 14 after its preamble.
+# 802.11b at its base rate, at which nodes send broadcasts: 192 us of preamble and PHY header are 24
+# bytes; the MAC header has 24 bytes, the checksum 4, and LLC 8; an acknowledgement has 14 bytes
+# after its preamble.
 WIFI_B = Timing(1e6, 20e-6, 10e-6, 50e-6, 15e-6, 31, 1023, 6, 60, 38, 1000)
-# 802.11a at 12 Mbit/s: 20 us of preamble are 30 bytes; then 36 of headers as above, and 8 for the
-# service bits and for filling the last symbol. A frame with a record of 112 bytes lasts 124 us, as
-# in the standard; others last up to 3.4 us longer than in the standard.
+# 802.11a at 12 Mbit/s: 20 us of preamble are 30 bytes; then come 36 bytes of headers as above, and
+# 8 bytes for the service bits and the padding of the last symbol. A frame with a record of 112
+# bytes lasts 124 us, as in the standard; others last up to 3.4 us longer than in the standard.
 WIFI_A = Timing(12e6, 9e-6, 16e-6, 34e-6, 4e-6, 15, 1023, 6, 74, 48, 1000)
 # 802.15.4 at 2.4 GHz: its rate, backoff period, turnaround, long spacing and windows. We freeze the
 # countdown as 802.11 does, because one rule for all media keeps them comparable.
 SENSORS = Timing(250e3, 320e-6, 192e-6, 640e-6, 128e-6, 7, 31, 3, 17, 11, 1000)
 
 
-# One record a node: its state, then its counters.
+# One record for each node ("it"): the state of the node, then its counters.
 STATION = np.dtype(
     [
         ("head", "<i8"),  # slot of the frame that contends, -1: none
@@ -76,14 +77,14 @@ STATION = np.dtype(
 
 
 class Csma(NamedTuple):
-    """The CSMA radio of one run: the medium's timing, and the state of every node."""
+    """The CSMA radio of one run: the timing of the medium, and the state of every node."""
 
     timing: Timing
     station: npt.NDArray[np.void]  # [n] STATION, as a record array
     receivers: npt.NDArray[np.int64]  # [n] rows that received the frame that has just ended
-    tally: npt.NDArray[np.int64]  # [1] their number
-    # [m] probability that a frame without collision is received, by place in `who`; [1]: that of
-    # every link; [0]: all such frames are received.
+    tally: npt.NDArray[np.int64]  # [1] number of these rows
+    # [m] probability of the reception of a frame without collision, by place in `who`; [1]: equal
+    # for all links; [0]: all such frames are received.
     success: npt.NDArray[np.float32]
     losses: npt.NDArray[np.uint64]  # [1] the random state of losses
 
@@ -94,7 +95,7 @@ _BACKOFF, _LOSS = 0xB0FF, 0x1055  # the random streams of backoffs and of losses
 def csma(
     n: int, seed: int, timing: Timing = WIFI_B, success: npt.NDArray[np.float32] | float = 1.0
 ) -> Csma:
-    """Return a CSMA radio: a silent medium for n nodes.
+    """Return a CSMA radio, whose medium is silent, for n nodes.
 
     success: the probability that a node receives a frame without collision, acknowledgements too.
     It is one number for all links, or one for each directed link [m]. A frame of b bytes lasts
@@ -107,7 +108,7 @@ def csma(
         station[slot] = -1
     stream = np.uint64(seeded(np.uint64(seed), _BACKOFF))
     station["random_state"] = [seeded(stream, i) for i in range(n)]
-    # Plain floats and integers, so that the engine is compiled once for all timings.
+    # The timing has plain floats and integers, so that the engine is compiled once for all timings.
     types = Timing.__annotations__.values()
     plain = Timing._make(of(value) for of, value in zip(types, timing, strict=True))
     share = np.atleast_1d(np.asarray(success, np.float32))

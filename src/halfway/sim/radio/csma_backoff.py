@@ -1,8 +1,9 @@
-"""Backoff of the CSMA radio: a node's queue of frames, and the countdown of its head.
+"""The backoff of the CSMA radio: the queue of frames of a node, and the countdown of the first
+frame (the head).
 
-Only the head contends. Its countdown runs while the node senses silence, and freezes while a node
-in reach transmits. Only the head has an entry in the event queue, at most one. The entry stays
-there when the countdown freezes, and is postponed if it is due too early.
+Only the head contends. The countdown of the head runs while the node senses silence, and freezes
+while a node in reach transmits. Only the head has an entry in the event queue, at most one. The
+entry stays in the queue when the countdown freezes, and is postponed if it is due too early.
 """
 
 import numpy as np
@@ -12,19 +13,20 @@ from halfway.core.prng import advanced, mixed, pick
 from halfway.sim.engine.queue import push, reserved
 from halfway.sim.engine.state import OVER, OWN_PHASES, is_up
 
-# Phases of a record: queued; on the air; then, if it is for one node, those of its acknowledgement.
+# Phases of a record: queued, on the air, and, if the record is for one node, the phases of its
+# acknowledgement.
 WAITING = OWN_PHASES
 TRANSMITTING, ACK_DUE, SENDING_ACK, NO_ACK = range(WAITING + 1, WAITING + 5)
 
 # Flags of a record, in flight.cursor; flight.order is the next slot in the queue, -1: the last.
-SCHEDULED = np.uint32(1)  # it has an entry in the event queue, for its access to the medium
-DEAD = np.uint32(2)  # its sender crashed: its entry only frees the slot
+SCHEDULED = np.uint32(1)  # has an entry in the event queue, for its access to the medium
+DEAD = np.uint32(2)  # the sender crashed: the entry only frees the slot
 ABORTED = np.uint32(4)  # the transmission, or its acknowledgement, broke off
 DELIVERED = np.uint32(8)  # delivered before: a repetition is only acknowledged
-YIELDED = np.uint32(16)  # everything else due at this instant has come first
+YIELDED = np.uint32(16)  # everything else due at this instant came first
 
-# We count a slot as over from a thousandth before its end, because start + k slots, less start,
-# may round to less than k slots. Times that differ by less are one instant here.
+# We count a slot as over from a thousandth of a slot before its end, because (start + k slots) -
+# start may round to less than k slots. Times that differ by less are one instant here.
 _GUARD = 1e-3
 
 
@@ -43,13 +45,15 @@ def is_flagged(engine, slot, flag):
 
 @inlined
 def is_silent(station, i):
-    """Return whether a node senses no transmission and sends none, so that CSMA backoff may run."""
+    """Return whether a node senses no transmission and itself sends none, so that its CSMA backoff
+    may run.
+    """
     return station[i].busy == 0 and station[i].on_air < 0
 
 
 @inlined
 def draw_backoff(station, i):
-    """Draw the CSMA backoff of the queue's head, in slots: uniform in 0 … cw."""
+    """Draw the CSMA backoff of the head of a queue, in slots: uniform in 0 … cw."""
     station[i].random_state = advanced(station[i].random_state)
     station[i].remaining = pick(mixed(station[i].random_state), station[i].cw + 1)
 
@@ -87,7 +91,8 @@ def freeze(radio, i, now):
     counted.
     """
     station, timing = radio.station, radio.timing
-    # A node whose countdown ends within the sensing time does not notice, and transmits too.
+    # A node whose countdown ends within the sensing time does not sense the transmission, and
+    # transmits too.
     if station[i].counting == 0 or station[i].access_at <= now + timing.sense_s:
         return
     station[i].counting = 0

@@ -1,8 +1,8 @@
-"""Frame exchange of the CSMA radio: access, transmission, acknowledgement, retry.
+"""The frame exchange of the CSMA radio: access, transmission, acknowledgement and retry.
 
-A broadcast is transmitted once, without acknowledgements. A frame for one node is acknowledged a
-SIFS after its end, without carrier sense. If no acknowledgement has begun a slot after that, the
-frame is transmitted again.
+A broadcast is transmitted once, without acknowledgements. The receiver of a frame for one node
+acknowledges the frame one SIFS after its end, without carrier sense. If no acknowledgement has
+begun one slot later, the sender transmits the frame again.
 """
 
 import numpy as np
@@ -32,12 +32,13 @@ def depart(engine, radio, reach, slot):
 
 @inlined
 def yields_once(engine, slot, now):
-    """Delay a step of a CSMA frame exchange once, behind everything else due at the same instant.
+    """Delay a step of a CSMA frame exchange once, until after everything else that is due at the
+    same instant.
 
-    A frame that ends at the instant at which another begins does not overlap with it.
+    So two frames do not overlap if one ends at the instant at which the other begins.
     """
     order = reserved(engine.queue, 1)
-    # `comes_first` may be False although nothing else is due: one needless yield.
+    # `comes_first` may be False although nothing else is due; this costs one needless delay.
     if is_flagged(engine, slot, backoff.YIELDED) or comes_first(engine.queue, now, order):
         engine.flight.cursor[slot] &= ~backoff.YIELDED
         return False
@@ -74,8 +75,8 @@ def on_access(engine, radio, reach, i, slot, now):
 
 @inlined
 def on_frame_end(engine, radio, reach, i, slot, now):
-    """End a CSMA frame: deliver it to its receivers, and schedule its acknowledgement if it has
-    one.
+    """End a CSMA frame: deliver the frame to its receivers, and schedule the acknowledgement of a
+    frame for one node.
     """
     if is_flagged(engine, slot, backoff.ABORTED):
         return DONE, LAST
@@ -117,8 +118,8 @@ def schedule_ack(engine, radio, slot, now):
 
 @inlined
 def send_ack(engine, radio, reach, slot, now):
-    """Begin the acknowledgement of a CSMA frame, without carrier sense, if the receiver is still
-    able.
+    """Begin the acknowledgement of a CSMA frame, without carrier sense, if its receiver is still
+    able to send.
     """
     j = row_of(engine, engine.out.pool[slot].next)
     if yields_once(engine, slot, now):
@@ -168,7 +169,7 @@ def retry(engine, radio, i, slot, now):
     station[i].cw = min(2 * station[i].cw + 1, radio.timing.cw_max)
     backoff.draw_backoff(station, i)
     engine.flight.phase[slot] = backoff.WAITING
-    # The sender has listened since the end of its frame, so no other node is a slot ahead.
+    # The sender has listened since the end of its frame, so no other node is one slot ahead.
     backoff.resume(engine, radio, i, station[i].silent_since, now)
     return QUEUED, LAST
 

@@ -1,9 +1,9 @@
-"""Carrier sensing of the CSMA radio: which transmissions each node senses, and which it can
-receive.
+"""The carrier sensing of the CSMA radio: the transmissions that each node senses, and the frames
+that it can receive.
 
-A node receives a frame if it sensed silence when the frame began, no other node in reach transmits
-before its end, and it transmits nothing itself. There is no capture: of two frames that overlap at
-a node neither is received.
+A node receives a frame if it sensed silence when the frame began, transmits nothing itself, and no
+other node in reach transmits before the end of the frame. The model has no capture: a node receives
+neither of two overlapping frames.
 """
 
 import numpy as np
@@ -18,13 +18,17 @@ from halfway.world.outages import NODE_DOWN, NODE_UP
 
 @inlined
 def is_cut(engine, place):
-    """Return whether a static link is broken, so that no carrier is sensed over it."""
+    """Return whether a static link is broken, so that CSMA nodes sense no carrier over this
+    link.
+    """
     return engine.cut.shape[0] > 0 and engine.cut[place] == 1
 
 
 @inlined
 def account(radio, i, now, up):
-    """Add the time since a CSMA node's last change to its seconds of sending and of sensing."""
+    """Add the time since the last change of a CSMA node to its seconds of sending and of
+    sensing.
+    """
     station = radio.station
     if up:
         if station[i].on_air >= 0:
@@ -61,7 +65,7 @@ def begin(engine, radio, reach, i, slot, now):
 
 @inlined
 def succeeds(radio, place):
-    """Draw whether a CSMA frame without collision is received over the link at an index."""
+    """Draw whether a CSMA frame without collision is received on the link at an index."""
     links = radio.success.shape[0]
     if links == 0:
         return True
@@ -72,7 +76,7 @@ def succeeds(radio, place):
 
 @apart
 def end(engine, radio, reach, i, slot, now, whole):
-    """End a CSMA transmission for all that sense it; a whole frame's receivers go to
+    """End a CSMA transmission for all nodes that sense it; the receivers of a whole frame go to
     `radio.receivers`.
     """
     station = radio.station
@@ -102,7 +106,7 @@ def end(engine, radio, reach, i, slot, now, whole):
 
 @inlined
 def went_down(engine, radio, reach, i, now):
-    """Break off a crashed node's CSMA transmission, and empty its queue."""
+    """Break off the CSMA transmission of a crashed node, and empty the node's queue."""
     station = radio.station
     account(radio, i, now, True)
     slot = station[i].on_air
@@ -115,7 +119,7 @@ def went_down(engine, radio, reach, i, now):
 
 @apart
 def recount_senders(engine, radio, reach, i, other, now):
-    """Recount the CSMA transmissions that a node senses after its link from `other` may have
+    """Recount the CSMA transmissions that a node senses, after its link from `other` may have
     changed.
     """
     station = radio.station
@@ -144,7 +148,7 @@ def changed(engine, radio, reach, kind, a, b, at):
     if kind == NODE_DOWN:
         went_down(engine, radio, reach, np.int64(a), at)
     elif kind == NODE_UP:
-        # While the node was down, the transmissions around it were counted.
+        # The transmissions around the node were counted even while the node was down.
         account(radio, np.int64(a), at, False)
     elif kind != KNOWN and kind != FORGOTTEN:
         recount_senders(engine, radio, reach, np.int64(a), np.int64(b), at)

@@ -1,4 +1,6 @@
-"""The radio declarations of a scenario file, one class each; a run makes its radio from one."""
+"""The radios that a scenario file declares, with one class for each kind; a run makes its radio
+from a declaration.
+"""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -20,7 +22,7 @@ from halfway.world.importers.link_quality import measured_success
 from halfway.world.mobility.motion import Legs
 
 _LONGEST_S = 1e6
-MotionOfRun = Callable[[], Legs]  # the legs of a whole run, computed where they are needed
+MotionOfRun = Callable[[], Legs]  # the legs of a whole run, computed on demand
 
 
 class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
@@ -28,21 +30,21 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The interface of a radio's declaration in a scenario file."""
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
-        """Return the declared radio for one run; `course` is None if the nodes do not move.
+        """Return the radio of a declaration for one run; `course` is None if the nodes do not move.
 
         Raises Problem for values that do not fit.
         """
         raise NotImplementedError
 
     def copies(self, max_degree: int) -> int:
-        """Return how many slots one emission on the declared radio may need, given the largest
-        degree.
+        """Return the number of slots that one emission on the declared radio may need, for the
+        largest degree.
         """
         del max_degree
         return 1
 
     def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
-        """Return the declared radio's airtime, computed from counted records, without
+        """Return the airtime of the declared radio, computed from counted records, without
         overhearing.
         """
         del radio
@@ -50,7 +52,7 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return Airtime(air_seconds(volume[:, SENT], rate), air_seconds(volume[:, RECEIVED], rate))
 
     def counted(self, radio: Any) -> dict[str, int]:
-        """Return the declared radio's own counters by name."""
+        """Return the counters of the declared radio by name."""
         del radio
         return {}
 
@@ -60,14 +62,14 @@ class _WithLosses(_Declared, frozen=True, kw_only=True):
 
     success: float = 1.0  # probability of a reception, over every link
     ratios: str | None = None  # or a table of links with measured ratios, …
-    ratio_columns: tuple[str, ...] = ()  # … and the column of it, or the two (there, back)
+    ratio_columns: tuple[str, ...] = ()  # … and its column, or two columns (there, back)
     ratio_scale: float = 1.0  # the value of a perfect link in the table
 
     def success_of(
         self, network: Network, course: MotionOfRun | None
     ) -> npt.NDArray[np.float32] | float:
-        """Return the declared radio's probability of reception: one for all links, or one per link
-        [m].
+        """Return the probability of reception of the declared radio: one number for all links, or
+        one per link [m].
         """
         if not 0.0 <= self.success <= 1.0:
             raise Problem(f"radio.success = {self.success:g}: expected a number from 0 to 1")
@@ -84,7 +86,7 @@ class _WithLosses(_Declared, frozen=True, kw_only=True):
     def with_losses(
         self, radio: Any, network: Network, course: MotionOfRun | None, seed: int
     ) -> Any:
-        """Return a collision-free radio with the declared losses, if there are any."""
+        """Return a collision-free radio with the losses of the declaration, if it has any."""
         success = self.success_of(network, course)
         if isinstance(success, float | int) and success == 1.0:
             return radio
@@ -104,8 +106,8 @@ def _checked_speed(value: float) -> float:
 
 
 def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
-    """Return the travel times [m] in seconds at a declared speed. Raises Problem for unknown
-    positions.
+    """Return the travel times [m] in seconds over links at the speed of a declared radio. Raises
+    Problem for unknown positions.
     """
     if network.position is None:
         raise Problem("delays by distance need a network with positions", where=network.name)
@@ -115,8 +117,8 @@ def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
 
 
 class IdealRadio(_WithLosses, frozen=True, kw_only=True, tag="ideal"):
-    """The declared ideal radio, a unit disk: each node in reach receives the record after one
-    delay, or loses it.
+    """The declaration of the ideal radio, a unit disk: each node in reach receives a record after
+    the same delay, or loses it.
     """
 
     delay_s: float = 0.004  # the longest frame of 802.15.4, 127 bytes, is 4.1 ms on the air
@@ -128,9 +130,10 @@ class IdealRadio(_WithLosses, frozen=True, kw_only=True, tag="ideal"):
 
 
 class DistanceRadio(_WithLosses, frozen=True, kw_only=True, tag="distance"):
-    """The declared distance radio: its delay grows with the distance, delay_s + distance / speed.
+    """The declaration of the distance radio, whose delay grows with the distance: delay_s +
+    distance / speed.
 
-    speed in the network's units per second (3e8 for light, if those are metres).
+    speed: units of the network per second (for light and metres, 3e8).
     """
 
     delay_s: float = 0.0
@@ -147,9 +150,10 @@ class DistanceRadio(_WithLosses, frozen=True, kw_only=True, tag="distance"):
 
 
 class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
-    """The declared CSMA radio: a shared medium, carrier sense, random backoff, collisions, retries.
+    """The declaration of the CSMA radio: a shared medium, carrier sense, random backoff,
+    collisions, retries.
 
-    medium: the preset of its timing; the other fields override single values of it.
+    medium: the preset of the timing; the other fields override single values of the preset.
     docs/models/contention.md has the model and compares it with Bianchi's and with ns-3.
     """
 
@@ -166,7 +170,7 @@ class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
 
     @property
     def timing(self) -> Timing:
-        """The declared CSMA radio's timing: the preset's, except fields that the file sets."""
+        """The timing of a declared CSMA radio: the preset, except the fields that the file sets."""
         values = asdict(self)
         given = {name: values[name] for name in Timing._fields if values.get(name) is not None}
         return _MEDIA[self.medium]._replace(**given)
@@ -198,9 +202,11 @@ class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
 
 
 class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
-    """The declared wired radio: each direction of a link has a delay, a bandwidth and a queue.
+    """The declaration of the wired radio, in which each direction of a link has a delay, a
+    bandwidth and a queue.
 
-    speed in the network's units per second (light: 3e5 km/s): adds a link's length over it.
+    speed: units of the network per second (light: 3e5 km/s); the length of a link, divided by this
+    speed, is added to its delay.
     """
 
     delay_s: float = 0.005
@@ -220,13 +226,13 @@ class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
         return wired(network, delay, self.bandwidth, self.limit_s)
 
     def copies(self, max_degree: int) -> int:
-        """Return the wired radio's slots for one emission: a broadcast needs one copy for each
-        link.
+        """Return the number of slots of one emission on the wired radio: a broadcast needs one copy
+        for each link.
         """
         return max_degree
 
     def counted(self, radio: Any) -> dict[str, int]:
-        """Return the wired radio's count of records dropped because their wait would be too
+        """Return the number of records that the wired radio dropped because their wait would be too
         long.
         """
         return {"dropped, queue full": int(radio.dropped.sum())}

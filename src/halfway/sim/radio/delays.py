@@ -1,8 +1,8 @@
 """The delays and losses of collision-free radios: one delay for all links or a delay for each link,
 and random losses.
 
-`Ideal`: a unit disk whose every hop takes the same time. `Distances`: a delay of its own for every
-link. `Lossy` wraps either: each reception fails with a probability of its link.
+`Ideal`: a unit disk whose every hop takes the same time. `Distances`: each link has its own delay.
+`Lossy` wraps one of these two: each reception fails with the probability of its link.
 """
 
 from typing import Any, NamedTuple
@@ -30,14 +30,14 @@ class Distances(NamedTuple):
     """The distance radio of static nodes, with a delay for each link."""
 
     delay: npt.NDArray[np.float32]  # [m] seconds, by place in `who`
-    turn: npt.NDArray[np.uint32]  # [m] within a row: places of its neighbours by (delay, place)
+    turn: npt.NDArray[np.uint32]  # [m] within a row: places of neighbours, by (delay, place)
 
 
 class Lossy(NamedTuple):
     """The lossy radio: an ideal or distance radio whose receptions fail independently."""
 
     radio: Any  # Ideal or Distances
-    success: npt.NDArray[np.float32]  # [m] probability by place in `who`; [1]: that of every link
+    success: npt.NDArray[np.float32]  # [m] probability by place in `who`; [1]: equal for all links
     random_state: npt.NDArray[np.uint64]  # [1] one stream, drawn in the total order of receptions
 
 

@@ -12,8 +12,8 @@ class Power(NamedTuple):
     """The electric power that a node draws; the default is a CC2420 at 3 V, 0 dBm and 250 kb/s
     (datasheet).
 
-    idle_w is drawn while a node neither transmits nor receives; the default is the chip's idle
-    mode, that is, a duty cycle without cost. A node that is down draws nothing.
+    A node draws idle_w while it neither transmits nor receives. The default is the idle mode of the
+    chip, so the duty cycle costs nothing. A node that is down draws no power.
     """
 
     tx_w: float = 0.0522
@@ -70,8 +70,8 @@ class Batteries:
         return dead
 
     def lifetime(self, energy_j: npt.NDArray[np.float64], at: float) -> Lifetime:
-        """Return when the first battery of a run was empty, and how many nodes have energy at time
-        `at` (s).
+        """Return when the first battery of a run became empty, and how many nodes have energy left
+        at time `at` (s).
         """
         self.used_up(energy_j, at)
         first = float(self._dead_at.min())
@@ -90,7 +90,9 @@ def checked(power: Power) -> Power:
 
 
 def spent(power: Power, airtime: Airtime, up_s: npt.NDArray[np.float64]) -> Energy:
-    """Return the energy that nodes spent in [n] seconds of uptime, from power and airtime."""
+    """Return the energy in joules that nodes spent in [n] seconds of uptime, from power and
+    airtime.
+    """
     idle_s = np.maximum(up_s - airtime.sent - airtime.received, 0.0)
     return Energy(airtime.sent * power.tx_w, airtime.received * power.rx_w, idle_s * power.idle_w)
 

@@ -1,7 +1,8 @@
-"""The distance radio of moving nodes: the delay of a hop grows with its length at departure.
+"""The distance radio of moving nodes: the delay of a hop grows with the distance at the departure
+of the transmission.
 
-The length is that at the departure of the transmission. The receivers of a broadcast are those in
-reach when it is due, the nearest one first; of equally near ones the one in the first row.
+The receivers of a broadcast are the nodes in reach when it is due. The nearest node is first, and
+of equally near nodes the node with the lowest row.
 """
 
 from typing import NamedTuple
@@ -28,7 +29,7 @@ from halfway.world.mobility.motion import Legs, place
 
 _LOSS = 0x1055  # the random stream of losses
 _NO_ROW = np.int64(-1)
-_NEXT = np.int64(0)  # a cursor: the nearest receivers have the record
+_NEXT = np.int64(0)  # cursor: the nearest receivers already have the record
 
 
 class MovingDistances(NamedTuple):
@@ -74,8 +75,8 @@ def travel_s(radio, sender, row, departed):
 
 @inlined
 def receiver_after(radio, reach, sender, departed, last):
-    """Return the moving receiver that follows row `last` in the order of delays. `last` = -1 gives
-    the first one; the result is -1 after the last one.
+    """Return the moving receiver of a distance radio that follows row `last` in the order of
+    delays. `last` = -1 gives the first receiver; the result is -1 after the last receiver.
     """
     found, found_s, last_s = _NO_ROW, np.inf, -1.0
     if last >= 0:
@@ -91,7 +92,9 @@ def receiver_after(radio, reach, sender, departed, last):
 
 @inlined
 def enqueue(engine, radio, slot, row):
-    """Make a record due at its next moving receiver, or at once if no further receiver is left."""
+    """Make a record of a distance radio due at its next moving receiver, or at once if no further
+    receiver is left.
+    """
     message, departed = engine.out.pool[slot], engine.flight.departed[slot]
     if row >= 0:
         engine.flight.cursor[slot] = row
@@ -101,7 +104,9 @@ def enqueue(engine, radio, slot, row):
 
 @inlined
 def depart(engine, radio, reach, slot):
-    """Transmit a record to the moving receiver, or for a broadcast to the nearest node in reach."""
+    """Transmit a record of a distance radio to its moving receiver, or, for a broadcast, first to
+    the nearest node in reach.
+    """
     message = engine.out.pool[slot]
     sender = engine.out.row[slot]
     engine.flight.departed[slot] = message.at

@@ -31,8 +31,8 @@ _IN_LINK = OWN_PHASES
 
 
 class Wired(NamedTuple):
-    """The links of one run's wired radio, an entry for each directed link, in the order of the
-    neighbour lists.
+    """The links of the wired radio in one run: one entry for each directed link, in the order of
+    the neighbour lists.
 
     A broadcast takes a slot for each link, so a transmission may need as many slots as the product
     of receivers, most emissions and the largest degree.
@@ -40,8 +40,8 @@ class Wired(NamedTuple):
 
     delay_s: npt.NDArray[np.float64]  # [m] from the last bit's departure to its arrival
     bandwidth: npt.NDArray[np.float64]  # [m] bit/s; inf where a record takes no time to send
-    limit_s: float  # a record that would wait longer for its first bit to leave is dropped
-    free_at: npt.NDArray[np.float64]  # [m] seconds, when the last bit so far leaves
+    limit_s: float  # longest wait of a record before its first bit leaves; then a drop
+    free_at: npt.NDArray[np.float64]  # [m] seconds: departure of the last bit so far
     breaks: npt.NDArray[np.int64]  # [m] how often the link lost its records
     dropped: npt.NDArray[np.int64]  # [m] records that would have waited too long
 
@@ -50,8 +50,8 @@ def wired(
     network: Network, delay_s: npt.ArrayLike, bandwidth: npt.ArrayLike = np.inf,
     limit_s: float = np.inf,
 ) -> Wired:  # fmt: skip
-    """Return wired links from a delay (seconds) and a bandwidth (bit/s), one for all links or one
-    each.
+    """Return the links of a wired radio from a delay (seconds) and a bandwidth (bit/s), each one
+    number for all links or one for each link.
 
     Raises Problem for a negative or infinite delay, a bandwidth that is not positive, a negative
     limit, or values that are not one for each directed link.
@@ -76,7 +76,7 @@ def wired(
 
 @inlined
 def enqueue(engine, radio, slot, place, now):
-    """Append a record to a wired link's queue and make it due at its arrival; drop it if the wait
+    """Append a record to the queue of a wired link, due at its arrival; drop the record if its wait
     is too long.
     """
     message = engine.out.pool[slot]
@@ -100,7 +100,9 @@ def enqueue(engine, radio, slot, place, now):
 
 @inlined
 def depart(engine, radio, reach, slot):
-    """Transmit over the wired link to the receiver; a broadcast sends a copy over each link."""
+    """Transmit a record over the wired link to its receiver; a broadcast sends one copy over each
+    link.
+    """
     out = engine.out
     message = out.pool[slot]
     sender, now = engine.out.row[slot], message.at

@@ -1,4 +1,6 @@
-"""The rerun of a trace: the same records to the same nodes must give the same final state."""
+"""The rerun of a trace: the same records, sent to the same nodes, must give the same final
+state.
+"""
 
 import json
 from pathlib import Path
@@ -35,7 +37,9 @@ class KnownNeighbours(Protocol):
         """Return state and rules of a rerun's nodes, from an instance that emits into `out`."""
 
     def begin_window(self) -> None:
-        """Take what a rerun's nodes know from the environment's next window."""
+        """Take the knowledge of a rerun's nodes about their neighbours from the environment's next
+        window.
+        """
 
 
 def rerun(
@@ -45,8 +49,9 @@ def rerun(
     """Rerun a trace on the parts of a new simulation with the same configuration.
 
     Every received record goes to its node's handler again, in order, and neighbour lists change as
-    they did. What handlers emit is dropped. True if the final state of all nodes is that of the
-    trace. Raises Problem for a file that is not a trace, or is the trace of another run.
+    they did. The records that handlers emit are dropped. The result is True if the final state of
+    all nodes equals the final state in the trace. Raises Problem for a file that is not a trace, or
+    is the trace of another run.
     """
     file, state = _opened(path, run)
     out = outbox(max(instance.most_emissions, 1))
@@ -108,8 +113,8 @@ def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 @kernel
 def _play(door, neighbourhood, window, out, clocks, node_id, records, rows, k, ready, end):
-    """Rerun trace records from k up to `ready`, each after the changes before it; return where it
-    stopped.
+    """Rerun the records of a trace from record k up to time `ready`, each after the changes before
+    it; return the next record.
     """
     slots = out.free.shape[0]
     while True:

@@ -55,9 +55,9 @@ def rows_of(path: Path) -> int:
 class Trace:
     """The writer of a trace, with one batch in memory; `close` completes the file.
 
-    kinds: names of the message kinds by number. names: [n] the user's names of the nodes. `abandon`
-    drops what was written so far, as does an error in a call, or the end of a program that did not
-    close it. Raises Problem with the path where the file cannot be written.
+    kinds: names of the message kinds by number. names: [n] the user's names of the nodes. The
+    method `abandon` drops the file so far. An error in a call, and the end of a program without
+    `close`, drop the file as well. Raises Problem with the path where the file cannot be written.
     """
 
     def __init__(self, path: Path, kinds: Mapping[int, str], names: Sequence[str]) -> None:
@@ -69,7 +69,7 @@ class Trace:
         self._kinds = [kinds.get(kind, f"kind {kind}") for kind in range(256)]
         self._names = pa.array(names, pa.string())
         self._changes: Changes | None = None
-        self._written = 0  # how many of these changes are in the file
+        self._written = 0  # number of these changes in the file
         # An earlier trace stays until the new one is complete.
         self._partial, stream = _beside(path)
         self._file = parquet.ParquetWriter(stream, schema(), compression="zstd")
@@ -108,7 +108,7 @@ class Trace:
                 raise _unwritable(self.path, error) from None
 
     def close(self, run: RunId, state: Any) -> None:
-        """Complete the trace file; its metadata hold the run and the digest of its final state.
+        """Complete the trace file; its metadata have the run and the digest of its final state.
 
         A second entry has the nodes' names, by row.
         """

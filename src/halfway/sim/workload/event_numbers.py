@@ -1,4 +1,5 @@
-"""The two numbers of each event in a run: its number in the run, and at its publisher.
+"""The two numbers of each event in a run: the number in the run, and the number at the event's
+publisher.
 
 The simulator numbers the publications of a run from 0. A publisher numbers its own events from 0,
 and only these numbers are in records.
@@ -14,7 +15,9 @@ Int32s = npt.NDArray[np.int32]
 
 
 def own_numbers(row: npt.ArrayLike) -> Longs:
-    """Return each publication's number at its publisher, from the publishers' rows in order."""
+    """Return the number of each publication of a run at its publisher, from the rows of the
+    publishers in order.
+    """
     rows = np.asarray(row, np.int64)
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
@@ -25,12 +28,16 @@ def own_numbers(row: npt.ArrayLike) -> Longs:
 
 
 def codes(row: npt.ArrayLike, number: npt.ArrayLike) -> Longs:
-    """Return one number for each event, which joins its publisher's row and its number there."""
+    """Return one number for each event of a run, which joins the row of its publisher and its
+    number there.
+    """
     return np.asarray(row, np.int64) << 32 | np.asarray(number, np.int64)
 
 
 class EventNumbers:
-    """The numbers of a run's events in both directions, for the last `kept` events or for all."""
+    """The numbers of a run's events in both directions, for the last `kept` events or for all
+    events.
+    """
 
     def __init__(self, n: int, kept: int = sys.maxsize) -> None:
         self._begun, self._kept = np.zeros(n, np.int64), kept

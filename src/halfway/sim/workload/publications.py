@@ -1,4 +1,4 @@
-"""The feed of a run's publications: batches from the demand, entered into the delivery
+"""The publication feed of a run: batches of publications from the demand, entered into the delivery
 accounting.
 """
 
@@ -12,8 +12,8 @@ from halfway.sim.engine.neighbour_lists import compact, roomy
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.requests import RequestTally
+from halfway.sim.workload.applications import applications_of
 from halfway.sim.workload.event_numbers import EventNumbers
-from halfway.sim.workload.request_loop import loop_of
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 from halfway.world.underlays.paths import distances
 from halfway.world.workload.demand import Demand, Publications
@@ -23,17 +23,18 @@ _MAX_DISTANCES = 1 << 22  # distances cached while the network does not change
 
 
 class PublicationFeed:
-    """The publication feed of a run; it knows which nodes are up, and the shortest paths.
+    """The publication feed of a run, which knows which nodes are up, and the shortest paths.
 
-    It follows the world ahead of the engine, up to each publication. Batches end where the window
-    or the demand ends them, never where a caller stops to look.
+    The feed follows the world ahead of the engine, up to each publication. Only the window and the
+    demand end a batch, never a stop of the caller.
     """
 
     def __init__(
         self, demand: Demand, deliveries: DeliveryAccounting, environment: Environment,
         stretch: bool, requests: RequestTally | None = None,
     ) -> None:  # fmt: skip
-        self._loop, self._complete = loop_of(demand, environment.n, requests), 0.0
+        self.applications = applications_of(demand, environment.n, requests)
+        self._complete = 0.0
         self._demand, self._deliveries, self._environment = demand, deliveries, environment
         self._stretch, self._batch = stretch, min(_MAX_BATCH, deliveries.window)
         # The accounting has events of the last two windows.
@@ -56,15 +57,15 @@ class PublicationFeed:
         self._changes, self._next = window, 0
 
     def take(self, end: float) -> tuple[Publications, float]:
-        """Take the next publications before a time; return also the time up to which they are
-        complete.
+        """Take the next publications of the feed before a time; return also the time up to which
+        they are complete.
 
-        Their events have the publishers' own numbers. Where applications react to what they hear,
-        everything before the last time that was returned must have happened.
+        The events have the publishers' own numbers. If applications react to events, everything
+        before the last returned time must have happened.
         """
-        if self._loop is not None:
-            self._loop.act(self._complete)
-            end = min(end, self._complete + self._loop.reaction_s)
+        if self.applications is not None:
+            self.applications.act(self._complete)
+            end = min(end, self._complete + self.applications.reaction_s)
         publications = self._demand.take(end, self._batch)
         for k in range(len(publications.t)):
             self._follow(publications.t[k])
@@ -78,16 +79,16 @@ class PublicationFeed:
         self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Hand heard events to the applications of the publication feed, see `RequestLoop.hear`."""
-        if self._loop is not None:
-            self._loop.hear(changes, event, row, at, hops)
+        """Hand heard events to the applications of the publication feed, see `Applications`."""
+        if self.applications is not None:
+            self.applications.hear(changes, event, row, at, hops)
 
     def settle(self, until: float) -> None:
         """Let the applications of the publication feed act on all events before a time
         (seconds).
         """
-        if self._loop is not None:
-            self._loop.settle(until)
+        if self.applications is not None:
+            self.applications.settle(until)
 
     def events_of(self, delivered: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
         """Return the numbers in the run of reported events (MESSAGE), or -1 for an event that is

@@ -1,8 +1,10 @@
-"""The request loop of a run: clients ask group members, and members answer, by events.
+"""The request loop of a run: clients request a replicated resource of group members, and members
+answer, by events.
 
 Clients request a resource of the nearest member in their view, and members reply. An application
-acts `reaction_s` after its cause. So the simulator runs `reaction_s` ahead of the applications,
-and no event comes too late: the result does not depend on where a caller stops to look.
+acts `reaction_s` after its cause. So the simulator runs `reaction_s` seconds ahead of the
+applications, and no event comes too late. The result does not depend on the times at which a caller
+stops the run.
 """
 
 import heapq
@@ -25,7 +27,6 @@ from halfway.sim.metrics.group_views import (
 from halfway.sim.metrics.requests import RequestTally
 from halfway.sim.metrics.turns import Turns
 from halfway.world.outages import LOST, NODE_DOWN
-from halfway.world.workload.demand import Demand
 from halfway.world.workload.groups import LEAVES
 from halfway.world.workload.requests import (
     REPLY,
@@ -35,9 +36,9 @@ from halfway.world.workload.requests import (
     ResourceEvent,
 )
 
-# What happens, in the order in which it counts at one time: a node turns, hears an event, has
-# published a write; a group begins a write, a client a request; a request has waited for a reply,
-# and has waited for the last one.
+# Kinds of entries, in their order at one time: a node goes down or comes up, a node hears an event,
+# a write is published, a group begins a write, a client begins a request, the wait for a reply
+# ends, the wait for the last reply ends.
 _TURNS, _HEARS, _WRITTEN, _WRITES, _ASKS, _WAITED, _ENDS = range(7)
 _ROOM = 1024  # members that a view has room for
 _OF_CLIENTS, _OF_WRITES = 1, 2  # random streams of stays and of groups
@@ -49,12 +50,14 @@ class _Open:
 
     client: int
     since: float = 0.0
-    member: int = int(NONE)  # that was asked last
+    member: int = int(NONE)  # the member asked last
     tries: int = 0
 
 
 class RequestLoop:
-    """The request loop of a run: what clients and members hear, and which events they publish."""
+    """The request loop of a run: the events that clients and members hear, and the events that they
+    publish.
+    """
 
     def __init__(self, demand: ReplicatedResources, n: int, tally: RequestTally) -> None:
         self._demand, self._rules, self._tally = demand, demand.rules, tally
@@ -87,9 +90,9 @@ class RequestLoop:
 
     @property
     def reaction_s(self) -> float:
-        """The reaction time of applications in the request loop, in seconds.
+        """The seconds after which applications in the request loop react to an event.
 
-        The loop knows their events that long before these are published.
+        The loop knows each event of an application this long before its publication.
         """
         return self._rules.reaction_s
 
@@ -259,17 +262,12 @@ class RequestLoop:
         self._try(at, request)
 
     def _ended(self, at: float, request: int) -> None:
-        """End a request without a reply: after its last try, or without a member to ask."""
+        """End a request of the loop without a reply: after its last try, or without a member to
+        ask.
+        """
         one = self._open.pop(request, None)
         if one is not None and self._is_there(one.client, at):
             if one.member != NONE:
                 suspect_member(self._views, one.client, one.member)
             self._tally.unserved += 1
             self._tally.fail_overs += max(one.tries - 1, 0)
-
-
-def loop_of(demand: Demand, n: int, tally: RequestTally | None) -> RequestLoop | None:
-    """Return the request loop of a run; None if its workload has no requests."""
-    if tally is None or not isinstance(demand, ReplicatedResources):
-        return None
-    return RequestLoop(demand, n, tally)

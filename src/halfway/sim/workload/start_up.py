@@ -1,4 +1,6 @@
-"""The start-up commands of a run, sent again to nodes that were down when a command was due."""
+"""The start-up commands of a run, which are sent again to nodes that were down when a command was
+due.
+"""
 
 from collections.abc import Iterator
 
@@ -11,12 +13,11 @@ from halfway.world.outages import LOST, NODE_DOWN, NODE_UP
 
 
 class StartUp:
-    """The start-up commands of a run; a command to a node that is down is lost, and sent again
-    later.
+    """The start-up commands of a run, which are lost and sent again later if their node is down.
 
-    It is delayed by as long as the node was down, because some commands have to follow the start of
-    their node after a while. An application commands a node again that comes back without its
-    memory, with the same pauses.
+    A command is delayed by the downtime of its node, because some commands must follow the start of
+    their node after a pause. If a node comes back without its memory, the application sends its
+    commands again, with the same pauses.
     """
 
     def __init__(self, commands: Commands, initially_down: npt.NDArray[np.int32]) -> None:

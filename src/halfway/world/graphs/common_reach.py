@@ -10,7 +10,8 @@ _ROWS_AT_ONCE = 4096
 
 
 def common_reach(network: Network) -> float:
-    """Return the common reach: the largest r (positions' unit) below which all pairs are linked.
+    """Return the common reach of a network: the largest distance r below which all pairs of nodes
+    are linked.
 
     On a unit disk graph, r is at least the radius. If two nodes at one point are not linked, r is
     0. If all pairs are linked, r exceeds every distance. The network must have positions.

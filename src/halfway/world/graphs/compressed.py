@@ -1,4 +1,6 @@
-"""Convert a list of links to a `Network`: compressed rows, without loops or repeated links."""
+"""The conversion of a list of links to a `Network`: compressed rows, without loops or repeated
+links.
+"""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -22,14 +24,14 @@ class LinkList(NamedTuple):
     ends: npt.NDArray[np.int64]  # [links, 2] indices into labels; with loops and repeats
     position: npt.NDArray[np.float64]  # [n, 2], NaN where unknown
     left_out: dict[str, int]  # dropped by the reader: kind -> count
-    remarks: tuple[str, ...] = ()  # what else the reader decided, for the user
+    remarks: tuple[str, ...] = ()  # remarks of the reader for the user
 
 
 def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network:
-    """Return the simple undirected network of a list of links, or its largest component.
+    """Return the simple undirected network of a list of links, or only its largest component.
 
-    Rows are in cell order where all positions are known, otherwise in Cuthill-McKee order
-    (breadth first from a peripheral node). Either way, near nodes lie near in memory.
+    If all positions are known, rows are in cell order, otherwise in Cuthill-McKee order (breadth
+    first from a peripheral node). Either way, near nodes lie near in memory.
     """
     n = len(listed.labels)
     loops = int(np.count_nonzero(listed.ends[:, 0] == listed.ends[:, 1]))
@@ -76,7 +78,7 @@ def near_order(network: Network) -> npt.NDArray[np.int64]:
 
 
 def reordered(network: Network, order: npt.NDArray[np.int64]) -> Network:
-    """Return the network with order[i] as compressed row i; labels and positions move too."""
+    """Return the network with the old row order[i] as row i; labels and positions move too."""
     rank = np.empty(network.n, np.int64)
     rank[order] = np.arange(network.n)
     end = np.repeat(np.arange(network.n), network.degree)

@@ -21,7 +21,7 @@ def _ones(bits):
 
 @inlined
 def in_first_half(seed, part, count):
-    """Return how many of the `count` nodes of a lazy graph's part are in its first half: fair
+    """Return how many of the `count` nodes of a part of a lazy graph are in its first half, by fair
     coins.
     """
     word = seeded(seed, part)

@@ -1,5 +1,5 @@
-"""Remarks on the import of a network: what the reader of a file left out, with counts and first
-names.
+"""The remarks on the import of a network: what the reader of the file left out, with counts and
+first names.
 """
 
 from collections.abc import Mapping, Sequence

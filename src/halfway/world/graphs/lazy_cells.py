@@ -1,11 +1,12 @@
-"""Kernels of the lazy unit disk graph: nodes of a cell, the cell of a node, neighbours of a node.
+"""The kernels of lazy unit disk graphs: the nodes of a cell, the cell of a node, and the neighbours
+of a node.
 
-A part of the unit square is a number as in a heap: 1 is the square, and the halves of part p are
-2p and 2p + 1, split across x and y in turn. The nodes of a part are divided among its halves by
-fair coins, one a node: the number of ones among as many random bits of the stream p. The parts of
-the last level are the cells. The nodes of cell c are uniform in it, from the stream c. So all nodes
-are independent and uniform in the square, and their number is exact. Node ids are ranks in the
-order of the cells. The public API is `lazy_disk.py`.
+A part of the unit square is a number as in a heap: 1 is the square, and the halves of part p are 2p
+and 2p + 1, split across x and y in turn. Fair coins, one for each node, divide the nodes of part p
+among its halves: the first half gets as many nodes as there are ones among as many random bits of
+the stream p. The parts of the last level are the cells. The nodes of cell c are uniform in it, from
+the stream c. So all nodes are independent and uniform in the square, and their number is exact.
+Node ids are ranks in the order of the cells. The public API is `lazy_disk.py`.
 """
 
 from typing import NamedTuple
@@ -27,7 +28,7 @@ _TO_UNIT_37 = 2.0**-37  # a cell's number has 15 bits at most, so a coordinate i
 
 
 class CachedCells(NamedTuple):
-    """The nodes of the cells of a lazy graph that were asked last."""
+    """The cells of a lazy graph that were looked up last, with their nodes."""
 
     key: npt.NDArray[np.int64]  # [slots] number of the cell; -1: empty
     used: npt.NDArray[np.int64]  # [slots] time of the last use
@@ -38,7 +39,7 @@ class CachedCells(NamedTuple):
 
 
 class CachedViews(NamedTuple):
-    """The neighbours of the nodes of a lazy graph that were asked last."""
+    """The nodes of a lazy graph that were looked up last, with their neighbours."""
 
     key: npt.NDArray[np.int64]  # [slots] id of the node; -1: empty
     used: npt.NDArray[np.int64]  # [slots] time of the last use
@@ -118,8 +119,8 @@ def _cell_of(graph, i):
 
 @inlined
 def _slot(cache, clock, key, hashed):
-    """Return the slot of a cell's key in a lazy graph's cache, or the one to replace, and whether
-    it has the key.
+    """Return the slot of a cell's key in the cache of a lazy graph, or the slot to replace, and
+    whether it has the key.
     """
     clock[0] += 1
     begin = (np.int64(hashed) & (cache.key.shape[0] // _WAYS - 1)) * _WAYS
@@ -136,8 +137,7 @@ def _slot(cache, clock, key, hashed):
 
 @inlined
 def cell_slot(graph, column, row):
-    """Return the slot of a lazy graph's cell in the cache, with its nodes; valid until a cell 16 or
-    more columns or rows away is drawn.
+    """Return the slot of a cell of a lazy graph in the cache, with the cell's nodes.
 
     Raises OverflowError if the cell has more nodes than a slot has room for.
     """

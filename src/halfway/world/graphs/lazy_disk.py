@@ -1,4 +1,4 @@
-"""Lazy unit disk graphs: uniform nodes of the unit square, drawn where a program asks for them.
+"""Lazy unit disk graphs: uniform nodes of the unit square, which are drawn on demand.
 
 Memory does not depend on the number of nodes, except for a table of at most 8 MB. The law is that
 of `unit_disk.draw_positions`: exactly n independent, uniform points. `lazy_cells.py` has the draw,
@@ -25,7 +25,8 @@ _MOST_DRAWS = 1000  # of a start node
 
 
 class LazyDisk:
-    """A lazy unit disk graph of n nodes in the unit square: a link iff distance < radius.
+    """A lazy unit disk graph of n nodes in the unit square, with a link if the distance is below
+    the radius.
 
     n from 1 to 2^31 - 1; radius in sides of the square; seed in [0, 2^64). Node ids are 0 to n - 1.
     The order of the queries does not change the graph. Its creation draws n / 64 random words for
@@ -78,8 +79,8 @@ class LazyDisk:
         return np.asarray(lazy_cells.neighbours(self.graph, node))
 
     def count_reached(self, node: int, most: int = GIANT) -> int:
-        """Return how many nodes a breadth-first search of the lazy graph reaches from a node, the
-        node included; the search stops at `most`.
+        """Return how many nodes a breadth-first search of the lazy graph reaches from a node, at
+        most `most`; the node counts.
         """
         self.check(np.array([node]))
         return int(lazy_cells.count_reached(self.graph, node, most))

@@ -38,7 +38,8 @@ def radius_of_degree(n: int, degree: float) -> float:
 def distance_to_neighbours(position: npt.NDArray[np.float64], neighbours: int) -> float:
     """Return the radius within which half of the nodes have the wanted number of neighbours.
 
-    position: [n, 2]; with fewer nodes, the distance to the farthest one. 1 for less than 2 nodes.
+    position: [n, 2]; with fewer nodes, the distance to the farthest one. For less than 2 nodes the
+    result is 1.
     """
     if len(position) < 2:
         return 1.0

@@ -1,4 +1,4 @@
-"""`Network`: a static undirected graph as compressed rows, shared by all builders and kernels."""
+"""`Network`: a static undirected graph as compressed rows, which all builders and kernels share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,9 +25,9 @@ class Network:
     position: npt.NDArray[np.float64] | None = None
     labels: npt.NDArray[np.str_] | npt.NDArray[np.int32] | None = None
     name: str = field(default="network")
-    # Dropped, as a simple graph cannot hold it: "loops", "repeated links"… -> count.
+    # Dropped items that a simple graph cannot have: "loops", "repeated links"… -> count.
     left_out: Mapping[str, int] = field(default_factory=dict)
-    # What the reader of a file left out or decided, one sentence each, for the user.
+    # Remarks of the file's reader for the user, one sentence each.
     remarks: tuple[str, ...] = ()
 
     @property
@@ -42,7 +42,7 @@ class Network:
 
     @cached_property
     def degree(self) -> npt.NDArray[np.int64]:
-        """[n]: how many neighbours each row of the network has."""
+        """[n]: the number of neighbours of each row of the network."""
         start = self.start.astype(np.int64)
         return start[1:] - start[:-1]
 

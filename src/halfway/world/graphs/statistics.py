@@ -37,7 +37,9 @@ def connected(network: Network) -> bool:
 
 
 def components(network: Network) -> npt.NDArray[np.int32]:
-    """Return a network's component of each row [n], from 0 in order of their lowest rows."""
+    """Return the number of each network row's component [n], from 0 in order of the components'
+    lowest rows.
+    """
     found: npt.NDArray[np.int32] = _components(network.start, network.who)
     return found
 

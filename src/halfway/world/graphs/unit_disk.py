@@ -1,4 +1,5 @@
-"""Unit disk graphs by a cell grid: of given points, or of uniform points redrawn until connected.
+"""Unit disk graphs, built with a cell grid: of given points, or of uniform points redrawn until
+connected.
 
 Rows are in cell order: near nodes lie near in memory, and the neighbours of a row are found in
 ascending order without a sort. `Network.labels` are the indices of the given positions.
@@ -85,9 +86,9 @@ def connected_unit_disk(
 
 @lru_cache(maxsize=2)
 def kept_draw(n: int, radius: float, seed: int) -> ConnectedDraw:
-    """Draw a connected unit disk graph, and keep the last two draws.
+    """Draw a connected unit disk graph, and keep the last two graphs in memory for the next call.
 
-    The runs on one network follow each other on a worker. So only the first of them draws it.
+    The runs on one network follow each other on a worker. So only the first run draws the network.
     """
     return connected_unit_disk(n, radius, seed)
 

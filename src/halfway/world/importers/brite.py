@@ -1,4 +1,5 @@
-"""Reader and writer of BRITE topology files (.brite), in the Java and the C++ edition's format.
+"""The reader and writer of BRITE topology files (.brite), in the format of the Java and of the C++
+edition.
 
 The editions differ in the order of the model's numbers, in separators (tabs or blanks) and in
 digits: C++ writes two decimals, and no delay between AS nodes (-1).
@@ -51,10 +52,10 @@ class _Lines(NamedTuple):
 def read_brite(path: str | Path, *, largest: bool = False) -> Brite:
     """Read a .brite file, or .brite.gz.
 
-    The delay of a link is that of the file (ms), or, if that is negative, its length (km) over the
-    speed of light. A bandwidth in the file is in Mb/s; without a positive one it is infinite.
-    Directions are dropped and counted in `Network.left_out`. largest: only the largest component.
-    Raises Problem with file and line.
+    The delay of a link is the delay in the file (ms). If this is negative, the delay is the length
+    of the link (km) divided by the speed of light. A bandwidth in the file is in Mb/s; without a
+    positive one it is infinite. Directions are dropped and counted in `Network.left_out`. largest:
+    only the largest component. Raises Problem with file and line.
     """
     where = Path(path)
     body = content(where).replace(b"\0", b"").decode("utf-8", "replace")

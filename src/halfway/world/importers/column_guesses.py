@@ -1,6 +1,7 @@
-"""Guesses about a link table: which columns are the ends and the quality of a link, and its scale.
+"""Guesses about a link table: the columns of the ends and of the quality of a link, and the scale
+of the quality.
 
-Each guess has a remark for the user, who may know better.
+Each guess has a remark, so that the user can correct it.
 """
 
 import math

@@ -93,7 +93,9 @@ class Items:
             raise self.problem("the JSON is nested too deeply, or a number is too long") from None
 
     def _lines(self, body: str, error: json.JSONDecodeError) -> list[Any]:
-        """Return the objects of JSON lines; the error of the whole file if a line is not JSON."""
+        """Return the objects in JSON lines; raise the error of the whole file if a line is no
+        JSON.
+        """
         try:
             return [json.loads(line) for line in body.splitlines() if line.strip()]
         except (ValueError, RecursionError):

@@ -17,14 +17,15 @@ from halfway.world.importers.text_table import TextTable
 def measured_success(
     network: Network, path: str | Path, columns: tuple[str, ...], scale: float = 1.0
 ) -> npt.NDArray[np.float32]:
-    """Read measured reception probabilities of directed links [m], by index in `network.who`.
+    """Read the measured reception probabilities of directed links [m] from a table, by index in
+    `network.who`.
 
     columns: one if a line is an ordered pair (the ratio from the first to the second), or two if a
     line is a link (there, back). The ends are the table's first two columns. If the table has one
-    column, and each link in one direction only, the ratio holds in both directions. If lines
-    repeat a link, its greatest ratio counts, as any of them makes the link. scale: the value of a
-    perfect link, such as 255. Raises Problem for a ratio outside [0, 1], and for a link of the
-    network that the table does not contain.
+    column, and each link in one direction only, the ratio holds in both directions. If several
+    lines have the same link, its greatest ratio counts, because each of these lines makes the link.
+    scale: the value of a perfect link, such as 255. Raises Problem for a ratio outside [0, 1], and
+    for a link of the network that the table does not contain.
     """
     table = table_of(Path(path))
     if len(columns) not in (1, 2):

@@ -114,8 +114,8 @@ def _on_links(
     pairs: list[tuple[int, int]], linked: list[tuple[int, int]], quality: LinkQuality,
     *, symmetric: bool,
 ) -> tuple[str, ...]:  # fmt: skip
-    """Return the remarks on a table's links: how many are within the limits, and how it was
-    read.
+    """Return the remarks on the links of a table: the number within the limits, and how the table
+    was read.
     """
     every, kept = ({(min(pair), max(pair)) for pair in some} for some in (pairs, linked))
     found = []

@@ -47,7 +47,7 @@ def read_network(
     positions: a table with an id and x, y (or lon, lat) per node, in any unit; it may list nodes
         without links. position_columns: its id, x and y, if they have other names. Longitude and
         latitude are projected to metres. partial_positions: accept a file or a table in which
-        only some nodes have a position, and use none of them then.
+        only some nodes have a position, and then use no position.
     largest: only the largest component.
 
     `Network.labels` are the file's ids, `Network.position` is None unless all nodes have one,
@@ -70,7 +70,9 @@ def read_network(
 
 
 def _remarks(found: Network, file: str) -> tuple[str, ...]:
-    """Return the remarks on a network with the file's name; no projection of ignored positions."""
+    """Return the remarks on a network with the name of its file, without the projection of ignored
+    positions.
+    """
     ignored = found.position is None
     return tuple(f"{file}: {one}" for one in found.remarks if not (ignored and PROJECTED in one))
 

@@ -73,9 +73,10 @@ def with_drawn_bandwidths(
 
 
 def great_circle_km(a: Doubles, b: Doubles) -> Doubles:
-    """Return great circle lengths [links] of an underlay, ends [links, 2] in degrees (lon, lat).
+    """Return the great circle lengths [links] of an underlay's links in km, from ends [links, 2] in
+    degrees (lon, lat).
 
-    To whole metres, because sines differ between machines in their last bit.
+    Lengths are rounded to whole metres, because sines of two machines may differ in their last bit.
     """
     (east_a, north_a), (east_b, north_b) = np.radians(a).T, np.radians(b).T
     chord = np.sin((north_b - north_a) / 2) ** 2

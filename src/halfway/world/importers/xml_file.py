@@ -67,7 +67,7 @@ class XmlReader:
         return given[name]
 
     def number(self, name: str, text: str, owner: str = "") -> float:
-        """Return a finite number of the XML file; `owner` says whose it is in errors."""
+        """Return a finite number of the XML file; `owner` names its element in errors."""
         try:
             value = float(text)
         except ValueError:

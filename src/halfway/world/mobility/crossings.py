@@ -1,4 +1,5 @@
-"""Kernels of the moving grid: exact times at which moving nodes enter and leave each other's range.
+"""The kernels of the moving grid: exact times at which moving nodes enter and leave each other's
+range.
 
 Each call covers one slice of time. The public API is `moving_grid.py`.
 """
@@ -28,7 +29,9 @@ class LinkChanges(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Straight pieces of paths in a slice of time, in which crossings are searched."""
+    """Straight pieces of the paths of moving nodes in a slice of time, for the search of
+    crossings.
+    """
 
     first: npt.NDArray[np.int64]  # [n+1] node i's pieces are first[i] up to first[i+1]
     node: npt.NDArray[np.int32]
@@ -42,7 +45,9 @@ class Pieces(NamedTuple):
 
 
 class Cursors(NamedTuple):
-    """The search for crossings: each node's progress in its legs and presence, slice by slice."""
+    """The progress of the search for crossings: the leg and the presence of each node at the
+    present slice.
+    """
 
     leg: npt.NDArray[np.int64]  # [n] the last leg that began
     interval: npt.NDArray[np.int64]  # [n] the first interval of presence that did not end
@@ -58,14 +63,16 @@ class NearPieces(NamedTuple):
 
 
 class OpenLinks(NamedTuple):
-    """The links that are open at a moment of the search for crossings, by a, then b."""
+    """The links that are open at one moment of the search for crossings, by a, then b."""
 
     a: npt.NDArray[np.int32]
     b: npt.NDArray[np.int32]
 
 
 class Contacts(NamedTuple):
-    """The contacts of one node in a search for crossings: with which node, and when (seconds)."""
+    """The contacts of one moving node in a search for crossings: the other nodes, and the times
+    (seconds).
+    """
 
     other: npt.NDArray[np.int32]
     begin: npt.NDArray[np.float64]
@@ -255,8 +262,8 @@ def _most_entries(pieces, near):
 
 @kernel
 def joined(pieces, near, radius, now, until, before, after, out):
-    """Write the crossings in [now, until) to `out`; return their number, and the number of open
-    links.
+    """Write the crossings in [now, until) to `out`; return their number, and the number of links
+    that are then open.
 
     before, after: the `OpenLinks` at `now`, and the array of those at `until`, to be written.
     """

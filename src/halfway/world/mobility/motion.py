@@ -17,9 +17,10 @@ LARGEST = 1e100  # as in `unit_disk`: beyond it squares of doubles overflow
 class Legs(NamedTuple):
     """The legs of moving nodes: node i has the legs first[i] up to first[i+1], at least one leg.
 
-    A leg is a straight move at a constant speed from (x0, y0) at t0 to (x1, y1) at t1. Between
-    legs a node rests where the last one ended, before its first leg where that begins. A leg that
-    does not begin where the last one ended is a jump; a leg with t0 == t1 is only a jump.
+    A leg is a straight move at a constant speed from (x0, y0) at t0 to (x1, y1) at t1. Between two
+    legs, a node rests at the end of the first of them. Before its first leg, it rests at the begin
+    of this leg. If a leg begins at another place than the end of the leg before, the node jumps. A
+    leg with t0 == t1 is only a jump.
     """
 
     first: npt.NDArray[np.int64]  # [n+1]
@@ -45,7 +46,7 @@ class Presence(NamedTuple):
 
 
 def always(n: int) -> Presence:
-    """Return the presence of n nodes in motion data that are there at all times."""
+    """Return the presence of n moving nodes that exist at all times."""
     return Presence(np.arange(n + 1), np.full(n, -np.inf), np.full(n, np.inf))
 
 
@@ -98,8 +99,8 @@ def positions(
 
 @inlined
 def leg_at(legs, i, k, t):
-    """Return the last leg of moving node i, from leg k on, that began by time t; leg k if none
-    began.
+    """Return the last leg of moving node i, from leg k on, that has begun by time t; leg k if none
+    has begun.
     """
     last = legs.first[i + 1] - 1
     while k < last and legs.t0[k + 1] <= t:

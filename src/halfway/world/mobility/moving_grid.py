@@ -25,7 +25,7 @@ from halfway.world.mobility.crossings import (
 )
 from halfway.world.mobility.motion import Legs, Presence, always, check_legs, positions
 
-_ROUNDING = 1.0 + 1e-6  # search pieces slightly farther away than necessary
+_ROUNDING = 1.0 + 1e-6  # margin of the search for near pieces
 _SPACINGS_A_PIECE = 2.0  # matters where few are in range; 0 to 4 took the same time there
 Rows = npt.NDArray[np.int32]
 
@@ -161,7 +161,7 @@ def _room(changes: int) -> LinkChanges:
 
 
 def _near(middle: npt.NDArray[np.float64], reach: float) -> NearPieces:
-    """Return the moving grid's pieces that are near each other."""
+    """Return the pairs of path pieces in the moving grid that are near each other."""
     rank = np.empty(len(middle), np.int32)
     if not len(middle):
         return NearPieces(np.zeros(1, np.uint32), rank, rank, rank)

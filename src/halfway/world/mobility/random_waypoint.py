@@ -38,15 +38,14 @@ def random_waypoint(
     node i depends on (seed, i), so other nodes and longer runs do not change its path. No leg
     starts at or after `seconds`.
 
-    start="stationary" draws time 0 from the model's stationary distribution (Navidi & Camp,
-    IEEE TMC 3(1), 2004): nodes paused or moving in the right shares, speeds by 1/v, legs by
-    their length. No warm-up is needed. It requires low > 0: slow legs last long, and without a
-    least speed there is no stationary distribution.
-    start="uniform" is the naive start of many papers: each node departs from a uniform point at
-    t = 0. The mean speed then falls for a long time, from (low + high)/2 towards
-    (high - low)/ln(high/low), which is 0 for low = 0 (Yoon, Liu & Noble, INFOCOM 2003), and the
-    nodes gather in the centre. Discard the beginning, or avoid this start.
-    Raises Problem for bad values.
+    start="stationary" draws time 0 from the model's stationary distribution (Navidi & Camp, IEEE
+    TMC 3(1), 2004): the right shares of nodes are paused or moving, and the probability of a speed
+    v is in proportion to 1/v, and of a leg to its length. No warm-up is needed. It requires low >
+    0: slow legs last long, and without a least speed there is no stationary distribution.
+    start="uniform" is the naive start of many papers: each node departs from a uniform point at t =
+    0. The mean speed then falls for a long time, from (low + high)/2 towards (high -
+    low)/ln(high/low), which is 0 for low = 0 (Yoon, Liu & Noble, INFOCOM 2003), and the nodes
+    gather in the centre. Discard the beginning, or avoid this start. Raises Problem for bad values.
     """
     course = WaypointMotion(
         n, width, height, speed=speed, pause=pause, seconds=seconds, seed=seed, start=start
@@ -55,9 +54,11 @@ def random_waypoint(
 
 
 class WaypointMotion:
-    """Random waypoint paths window by window: the same paths, without keeping past legs.
+    """The random waypoint model as a source of paths, window by window, without past legs in
+    memory.
 
-    Arguments as of `random_waypoint`. A window before the end of the last one restarts the model.
+    Arguments as of `random_waypoint`. A window that begins before the end of the last window
+    restarts the model.
     """
 
     def __init__(

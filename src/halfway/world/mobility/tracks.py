@@ -30,7 +30,7 @@ class Fix(NamedTuple):
 
 
 class NodeTrack(NamedTuple):
-    """The legs of one node of a trace, and the intervals in which this node exists."""
+    """The legs of one node of a mobility trace, and the intervals in which this node exists."""
 
     legs: list[Leg]
     intervals: list[tuple[float, float]]
@@ -45,7 +45,7 @@ class DuplicateFixError(ValueError):
 
 
 def traces_of(rows: Sequence[NodeTrack], names: list[str]) -> Traces:
-    """Return the traces of nodes from their legs and intervals."""
+    """Return the mobility traces of nodes from their legs and intervals."""
 
     def ragged(lists: Sequence[Sequence[object]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         return np.cumsum([0, *map(len, lists)]).astype(np.int64)
@@ -57,7 +57,7 @@ def traces_of(rows: Sequence[NodeTrack], names: list[str]) -> Traces:
 
 
 def traces_of_fixes(fixes: Mapping[str, Sequence[Fix]], *, lasting: bool = False) -> Traces:
-    """Return the traces of nodes from their fixes, interpolated linearly within a segment.
+    """Return the mobility traces of nodes from their fixes, interpolated linearly within a segment.
 
     A node exists from the first to the last fix of each segment; lasting: always. Raises
     DuplicateFixError.

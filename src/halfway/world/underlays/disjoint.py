@@ -1,7 +1,8 @@
 """Disjoint paths of least total weight between two nodes: a pair (Suurballe), or more.
 
-These functions see the whole network; protocols must not import them. Existence is exact; the
-weights are sums of doubles, and of equally light sets of paths any one may be returned.
+These functions see the whole network; protocols must not import them. The functions find paths
+exactly if they exist. Weights are sums of doubles, and of equally light sets of paths any set may
+be returned.
 """
 
 from collections.abc import Mapping
@@ -21,10 +22,11 @@ _u4 = np.uint32
 def disjoint_pair(
     network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
 ) -> tuple[Rows, Rows] | None:
-    """Return two paths of least total weight that share only their ends.
+    """Return two paths of least total weight that share only their ends, the lighter one first, or
+    None.
 
-    The lighter is first. None: no two exist, which by Menger's theorem holds exactly if one node
-    (or the link between the ends) lies on every path. weight [m]: by place.
+    The lighter is first. By Menger's theorem, no such pair exists exactly if one node (or the link
+    between the ends) lies on every path. weight [m]: by place.
     """
     found = disjoint_paths(network, weight, source, target, 2, closed)
     return (found[0], found[1]) if len(found) == 2 else None

@@ -21,15 +21,15 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Closed(NamedTuple):
-    """Nodes and links that a route over the underlay may not use."""
+    """The nodes and links of an underlay that a route may not use."""
 
     rows: Flags  # [n] these nodes, not even as ends
     places: Flags  # [m] these links, by place of `network.who`, in the direction of travel
 
 
 class Tree(NamedTuple):
-    """Shortest routes from one source to all rows; of equally short ones, at each node from its end
-    backwards, the one whose last row but one is lowest.
+    """The shortest routes over an underlay from one source to all rows; ties go to the lowest row,
+    from the target backwards.
     """
 
     source: int
@@ -45,7 +45,9 @@ class RowHeap(NamedTuple):
 
 
 def all_open(network: Network) -> Closed:
-    """Return marks with nothing closed to routes; the caller may mark rows and places."""
+    """Return marks for routes with no closed node or link; the caller may then close rows and
+    places.
+    """
     return Closed(np.zeros(network.n, np.bool_), np.zeros(len(network.who), np.bool_))
 
 

@@ -18,7 +18,7 @@ Places = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Underlay:
-    """The underlay: a network whose links have a delay and a bandwidth, both ways the same.
+    """The underlay: a network whose links have a delay and a bandwidth, equal in both directions.
 
     Both arrays are by place: the value at k belongs to the link from the row that owns place k of
     `network.who` to the row `network.who[k]`. Raises Problem for values out of range.
@@ -44,13 +44,15 @@ class Underlay:
 
     @cached_property
     def owner(self) -> Places:
-        """[m] the row that owns each place of the underlay's `network.who`: the end that sends."""
+        """[m] the row that owns each place of the underlay's `network.who`, which is the sending
+        end of the link.
+        """
         rows = np.arange(self.network.n, dtype=np.int32)
         return np.repeat(rows, self.network.degree)
 
     @cached_property
     def opposite(self) -> Places:
-        """[m] the place of the underlay's same link in the other direction."""
+        """[m] the place of the same link of the underlay in the other direction."""
         # Entries are in order of (owner, who); in order of (who, owner) they are their opposites.
         return np.argsort(self.network.who, kind="stable").astype(np.int32)
 

@@ -18,7 +18,7 @@ from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Under
 
 PLACEMENTS = ("random", "heavy-tailed")
 BANDWIDTHS = ("constant", "uniform", "heavy-tailed", "exponential")
-_PLACES, _LINKS, _SPEEDS = range(3)  # names of the random states
+_PLACES, _LINKS, _SPEEDS = range(3)  # ids of the random streams
 _MOST_SIDE = 2**24  # squares of coordinates stay exact
 _MEGA = 1e6
 
@@ -27,7 +27,7 @@ class Waxman(NamedTuple):
     """The parameters of BRITE's AS-level Waxman model with incremental growth, and its defaults.
 
     One unit of the plane is a kilometre. `alpha` is for the file's header only: it scales the odds
-    of all links alike, and a node that always takes m links makes the same choice for any value.
+    of all links alike. A node always takes m links, so its choice is the same for any value.
     """
 
     n: int = 10_000  # nodes

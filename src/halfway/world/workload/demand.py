@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import kernel
-from halfway.core.prng import advanced, mixed, pick, seeded, uniform
+from halfway.core.prng import advanced, mixed, seeded
 from halfway.problem import Problem
-from halfway.world.portable_math import exponential, logarithm
 from halfway.world.workload.arrivals import gap_before
-from halfway.world.workload.roles import DRAWN, BrokerPeriod, GivenRoles, Period
+from halfway.world.workload.publishing import PublisherPeriods, drawn_events
+from halfway.world.workload.roles import DRAWN, LINGER_S, BrokerPeriod, GivenRoles, Period
 
 _WHO, _WHEN = 0x3A0, 0x3B0  # seeds of the random states of roles and of publications
 _LARGEST = 1e100
@@ -29,12 +29,12 @@ class Publications(NamedTuple):
 
 
 class Demand(Protocol):
-    """The demand of the applications.
+    """The demand of the applications of a run: their subscriptions and publications.
 
-    Subscriptions are made at the start of a run, and hold to its end, except those of `periods`:
-    (row, topic) -> seconds at which the subscription begins and ends. publishing_periods: the same
-    of the role of a publisher. brokers: the brokers of broker trees, where the workload names them.
-    has_payloads: whether its publications have sizes.
+    A subscription holds from the start of a run to its end, unless `periods` has it: (row, topic)
+    -> seconds at which the subscription begins and ends. publishing_periods: the same for the role
+    of a publisher. brokers: the brokers of broker trees, if the workload names them. has_payloads:
+    whether publications have sizes.
     """
 
     topics: int
@@ -46,7 +46,9 @@ class Demand(Protocol):
     subscribers: list[npt.NDArray[np.int32]]  # topic -> rows that subscribe to it, ascending
 
     def take(self, until: float, most: int) -> Publications:
-        """Return a demand's next publications before `until` (seconds), at most `most`, once."""
+        """Return the next publications of a demand before `until` (seconds), at most `most`; each
+        only once.
+        """
         ...
 
     def next_at(self) -> float:
@@ -126,11 +128,11 @@ class Drawn:
     Each topic has `publishers_each` rows and `subscribers_each` other ones, all distinct, uniform
     among n. Each event has a uniform topic and a uniform publisher of it. arrivals="regular": event
     k at start_s + k x every_s; "poisson": exponential gaps with the mean every_s from start_s on.
-    width: for content-based runs, a topic is a number, and its subscribers want `width`
-    consecutive numbers, from it on (or the last `width` numbers).
-    exponent: topic k is drawn in proportion to 1 / (k + 1)^exponent (Zipf). roles: rows that the
-    caller gives instead of drawn ones; a topic without publishers has no events. payload: the bytes
-    of an event by topic; () for none.
+    width: for content-based runs, a topic is a number, and its subscribers want `width` consecutive
+    numbers from this number on (or the last `width` numbers). exponent: topic k is drawn in
+    proportion to 1 / (k + 1)^exponent (Zipf). roles: rows that the caller gives instead of drawn
+    ones; a topic without publishers has no events, and neither has a time without a publisher.
+    payload: the bytes of an event by topic; () for none.
     The random state depends on (seed, topic) and (seed, event). Raises Problem with value and
     range.
     """
@@ -170,11 +172,18 @@ class Drawn:
             raise Problem(f"{what}: expected finite times, every_s > 0 and start_s >= 0")
         self.publishers, self.subscribers = self._roles()
         self.periods, self.has_payloads = self.roles.periods, len(self.payload) > 0
-        self.publishing_periods: Mapping[tuple[int, int], Period] = {}
+        given = self.roles.publishing_periods
+        self.publishing_periods: Mapping[tuple[int, int], Period] = {
+            pair: (from_s, until_s + LINGER_S) for pair, (from_s, until_s) in given.items()
+        }
         self.brokers = self.roles.brokers
-        self._chance = _chances(self.exponent, self.publishers)
-        self._taken = 0
+        self._there = PublisherPeriods(self.publishers, given)
+        self._taken = self._moment = 0  # events published, and moments of events so far
         self._due = self.start_s + (self._gap(0) if self.arrivals == "poisson" else 0.0)
+        self._find_publisher()
+        if self._moment == self.events > 0:
+            what = "no named publisher is there at the time of an event"
+            raise Problem(f"publishers: {what}", remedy="change from_s, until_s, or the events")
 
     def _roles(self) -> tuple[list[npt.NDArray[np.int32]], list[npt.NDArray[np.int32]]]:
         """Return the publishers and the subscribers [topic] of a demand: given, or drawn."""
@@ -197,27 +206,39 @@ class Drawn:
 
     def next_at(self) -> float:
         """Return the time of a drawn demand's next publication in s, or inf after the last."""
-        return self._due if self._taken < self.events else np.inf
+        return self._due if self._moment < self.events else np.inf
+
+    def _advance(self) -> None:
+        """Go to the next moment of an event."""
+        self._moment += 1
+        if self.arrivals == "regular":
+            self._due = self.start_s + self._moment * self.every_s
+        else:
+            self._due += self._gap(self._moment)
+
+    def _find_publisher(self) -> None:
+        """Go to the first moment at which a node publishes, this one included."""
+        while self._moment < self.events and not self._there.is_any(self._due):
+            self._advance()
 
     def take(self, until: float, most: int) -> Publications:
         """Return the drawn publications of topics before `until` (seconds), at most `most`; each
         only once.
         """
         t: list[float] = []
-        first = self._taken
+        moments: list[int] = []
         while len(t) < most and self.next_at() < until:
             t.append(self._due)
-            self._taken += 1
-            if self.arrivals == "regular":
-                self._due = self.start_s + self._taken * self.every_s
-            else:
-                self._due += self._gap(self._taken)
-        event = np.arange(first, self._taken, dtype=np.int32)
-        topic, which = np.empty_like(event), np.empty_like(event)
-        count = np.array([len(rows) for rows in self.publishers], np.int64)
-        _choose(np.uint64(self.seed), event, self._chance, count, topic, which)
-        first_of = np.concatenate(([0], np.cumsum(count)[:-1]))
-        row = np.concatenate(self.publishers)[first_of[topic] + which]
+            moments.append(self._moment)
+            self._advance()
+            self._find_publisher()
+        first, self._taken = self._taken, self._taken + len(t)
+        event, moment = np.arange(first, self._taken, dtype=np.int32), np.array(moments, np.int32)
+        topic, row = np.empty_like(event), np.empty_like(event)
+        for part, publishers in self._there.parts(t):
+            topic[part], row[part] = drawn_events(
+                (self.seed, _WHEN), moment[part], self.exponent, publishers
+            )
         size = np.asarray(self.payload, np.int64)[topic] if self.has_payloads else None
         return Publications(np.array(t), row, topic, event, size)
 
@@ -240,19 +261,6 @@ def _first(
         what = f"{name} = {count}: expected at most {least}, the nodes without a given role"
         raise Problem(what, remedy=f"lower {name}")
     return [rows[:count] for rows in left]
-
-
-def _chances(exponent: float, publishers: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.float64]:
-    """Return the cumulative probability of a demand's topics [topics]; [0] if all are equal."""
-    has = np.array([len(rows) > 0 for rows in publishers])
-    if exponent == 0.0 and has.all():
-        return np.zeros(0)
-    if not has.any():
-        raise Problem("publishers: expected at least one", remedy="name a publisher")
-    weight = np.empty(len(has))
-    _weigh(exponent, weight)
-    upto = np.cumsum(weight * has)
-    return np.asarray(upto / upto[-1])
 
 
 def _rows_by_topic(topics: int, pairs: list[tuple[int, int]]) -> list[npt.NDArray[np.int32]]:
@@ -288,20 +296,3 @@ def _draw_lots(seed, topic, lot):
     for i in range(lot.shape[0]):
         word = advanced(word)
         lot[i] = mixed(word)
-
-
-@kernel
-def _weigh(exponent, weight):
-    for k in range(weight.shape[0]):
-        weight[k] = exponential(-exponent * logarithm(k + 1.0))
-
-
-@kernel
-def _choose(seed, event, chance, publishers, topic, which):
-    for k in range(event.shape[0]):
-        word = advanced(seeded(seeded(seed, _WHEN), event[k]))
-        if chance.shape[0] == 0:
-            topic[k] = pick(mixed(word), publishers.shape[0])
-        else:
-            topic[k] = np.searchsorted(chance, uniform(mixed(word)), side="right")
-        which[k] = pick(mixed(advanced(word)), publishers[topic[k]])

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from halfway.files import check_regular
 from halfway.problem import Problem
 from halfway.world.importers.text_table import TextTable, blank_table, csv_table
-from halfway.world.workload.roles import NamedSubscription
+from halfway.world.workload.roles import NamedRole
 
 EVENT_COLUMNS = ("time", "node", "topic", "size")
 _LARGEST_PAYLOAD = 1_000_000
@@ -66,7 +66,7 @@ def read_events(path: str | Path, columns: Mapping[str, str]) -> RecordedEvents:
     )
 
 
-def read_roles(path: str | Path) -> list[NamedSubscription]:
+def read_roles(path: str | Path) -> list[NamedRole]:
     """Read a workload's subscribers or publishers: columns node, topic, from_s, until_s.
 
     A file without a column topic names nodes of all topics; times may be empty or missing.
@@ -82,7 +82,7 @@ def read_roles(path: str | Path) -> list[NamedSubscription]:
         first = math.nan if from_s is None else table.number(row, line, from_s)
         last = math.nan if until_s is None else table.number(row, line, until_s)
         found.append(
-            NamedSubscription(
+            NamedRole(
                 table.name(row, line, node),
                 None if topic is None else table.name(row, line, topic),
                 0.0 if math.isnan(first) else first,

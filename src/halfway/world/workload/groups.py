@@ -15,14 +15,11 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.world.workload.demand import Publications
-from halfway.world.workload.roles import BrokerPeriod, Period
+from halfway.world.workload.roles import LINGER_S, BrokerPeriod, Period
 
 ANNOUNCES, LEAVES = 0, 1  # what an announcement says
 OTHER_EVENTS = 2  # of a member, from this number on: a workload above groups numbers them
 ANNOUNCEMENT_BYTES = 4  # the lifetime in ms, 31 bits, and whether the member leaves
-# The role of a publisher ends so many seconds after the member left, so that its last announcement
-# still finds its paths.
-LINGER_S = 1.0
 _FIRST = 0.1  # share of the period: the largest random delay of the first announcement
 _JITTER = 0.1  # share of the period: the largest difference of a gap from it
 

@@ -1,21 +1,17 @@
 """The workload of a resource that members of a group replicate: writes, requests and replies.
 
 [drw §2] "duplicate the available resources at different places in the network". A member that
-publishes has a replica, and a member that only subscribes is a client. CAST(group) is an event on
-the topic of the group, and SEND(group, member) is an event on the topic of this member. The paper
-asks for "consistency" and names no protocol for it. Here no protocol repairs a stale replica.
+publishes has a replica, and a member that only subscribes is a client. A write is CAST to the
+group. A request and its reply are SEND to one member. The paper asks for "consistency" and names no
+protocol for it. Here no protocol repairs a stale replica.
 """
 
-import heapq
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
-from halfway.core.missing import NONE
 from halfway.problem import Problem
-from halfway.world.workload.groups import LINGER_S, OTHER_EVENTS, Groups
+from halfway.world.workload.member_topics import AddressedGroups
 
 WRITE, REQUEST, REPLY = range(3)  # what an event of a resource is
 REQUEST_BYTES = 8
@@ -45,11 +41,11 @@ class ResourceEvent(NamedTuple):
 
 
 @dataclass
-class ReplicatedResources(Groups):
+class ReplicatedResources(AddressedGroups[ResourceEvent]):
     """The demand of groups whose members replicate a resource. Each group has one resource.
 
-    The applications put their events in by `publish` while a run goes on. Each member has a topic
-    of its own: the number of groups, plus the number of its stay.
+    The applications put their events in by `AddressedGroups.publish` while a run goes on. Each
+    member has a topic of its own, on which clients and replicas speak with each other.
     Raises Problem for rules that are out of range, and for groups without announcements.
     """
 
@@ -58,24 +54,14 @@ class ReplicatedResources(Groups):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_rules()
-        self.events: list[ResourceEvent] = []
-        self._groups = self.topics
         # The members that have a replica, and the clients, of each group, by number.
         self.replicas: list[list[int]] = [[] for _ in range(self._groups)]
         self.clients: list[list[int]] = [[] for _ in range(self._groups)]
         for number, stay in enumerate(self.stays):
             (self.replicas if stay.publishes else self.clients)[stay.group].append(number)
-        subscribing, publishing = dict(self.periods), dict(self.publishing_periods)
-        for topic, stay in enumerate(self.stays, start=self._groups):
-            askers = (self.clients if stay.publishes else self.replicas)[stay.group]
-            some = sorted((self.stays[k] for k in askers), key=lambda asker: asker.row)
-            self.subscribers.append(np.array([stay.row], np.int32))
-            self.publishers.append(np.array([asker.row for asker in some], np.int32))
-            subscribing[stay.row, topic] = stay.from_s, stay.until_s
-            for asker in some:
-                publishing[asker.row, topic] = asker.from_s, asker.until_s + LINGER_S
-        self.topics += len(self.stays)
-        self.periods, self.publishing_periods = subscribing, publishing
+        self._add_member_topics([
+            (self.clients if stay.publishes else self.replicas)[stay.group] for stay in self.stays
+        ])  # fmt: skip
 
     def _check_rules(self) -> None:
         rules = self.rules
@@ -92,22 +78,6 @@ class ReplicatedResources(Groups):
             what = "requests: expected members that announce themselves"
             raise Problem(what, remedy='set views = "announced", or leave out requests')
 
-    def publish(self, at: float, event: ResourceEvent) -> None:
-        """Let a member publish an event of its resource at a time (seconds)."""
-        heapq.heappush(self._due, (at, event.sender, OTHER_EVENTS + len(self.events)))
-        self.events.append(event)
-
-    def event_of(self, event: int) -> ResourceEvent | None:
-        """Return an event of a resource by its number in the run, or None for an announcement."""
-        what = self.said[event][1]
-        return None if what < OTHER_EVENTS else self.events[what - OTHER_EVENTS]
-
-    def _content(self, number: int, what: int) -> tuple[int, int]:
-        """Return the topic and the bytes of payload of a member's event: request or resource."""
-        if what < OTHER_EVENTS:
-            return super()._content(number, what)
-        event = self.events[what - OTHER_EVENTS]
-        size = REQUEST_BYTES if event.what == REQUEST else self.rules.resource_bytes
-        if event.receiver == NONE:
-            return self.stays[number].group, size
-        return self._groups + event.receiver, size
+    def _bytes(self, event: ResourceEvent) -> int:
+        """Return the bytes of payload of a resource's event: request or resource."""
+        return REQUEST_BYTES if event.what == REQUEST else self.rules.resource_bytes

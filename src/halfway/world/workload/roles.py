@@ -1,4 +1,4 @@
-"""Roles of a topic workload by name: publishers, subscribers, and periods of subscriptions."""
+"""Roles of a topic workload by name: publishers and subscribers, and the periods of both."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,13 +10,18 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 
-Period = tuple[float, float]  # seconds: a subscription's beginning and its end
+Period = tuple[float, float]  # seconds: the beginning of a role and its end
 ALWAYS: Period = (0.0, math.inf)
+# A node stays a publisher for so many seconds after its period, so that its last event still finds
+# its paths.
+LINGER_S = 1.0
 _SHOWN = 5  # names in an error
 
 
-class NamedSubscription(NamedTuple):
-    """A subscription by name in a workload; it begins at from_s and ends before until_s."""
+class NamedRole(NamedTuple):
+    """A role by name in a workload: a node publishes on a topic, or subscribes to it, from
+    from_s on and before until_s.
+    """
 
     node: str
     topic: str | None  # None: all topics
@@ -38,6 +43,7 @@ class GivenRoles(NamedTuple):
     publishers: tuple[tuple[int, ...], ...] | None = None
     subscribers: tuple[tuple[int, ...], ...] | None = None
     periods: Mapping[tuple[int, int], Period] = {}  # (row, topic); others subscribe for ever
+    publishing_periods: Mapping[tuple[int, int], Period] = {}  # the same of publishers
     brokers: tuple[BrokerPeriod, ...] = ()  # of broker trees, the root first; (): drawn
 
 
@@ -73,26 +79,29 @@ def _whole(name: str) -> bool:
 
 
 def publishing_rows(
-    pairs: Iterable[tuple[str, str | None]], nodes: Names, topics: Names, where: str
-) -> tuple[tuple[int, ...], ...]:
-    """Return the rows that publish on each topic of a workload. pairs: a node and its topic, or
-    None for all topics.
+    some: Sequence[NamedRole], nodes: Names, topics: Names, where: str
+) -> tuple[tuple[tuple[int, ...], ...], dict[tuple[int, int], Period]]:
+    """Return the rows that publish on each topic of a workload, and the periods not for ever.
+
+    A role may be given twice. Raises Problem as `subscribing_rows` does.
     """
-    found: list[set[int]] = [set() for _ in topics.known]
-    for node, topic in pairs:
-        row = nodes.number(node, where)
-        for number in _numbers(topic, topics, where):
-            found[number].add(row)
-    return tuple(tuple(sorted(rows)) for rows in found)
+    return _rows_of(list(dict.fromkeys(some)), nodes, topics, where, "publishes on")
 
 
 def subscribing_rows(
-    some: Sequence[NamedSubscription], nodes: Names, topics: Names, where: str
+    some: Sequence[NamedRole], nodes: Names, topics: Names, where: str
 ) -> tuple[tuple[tuple[int, ...], ...], dict[tuple[int, int], Period]]:
     """Return the rows that subscribe to each topic of a workload, and the periods not for ever.
 
     Raises Problem for an unknown name, a pair that is given twice, and a period without length.
     """
+    return _rows_of(some, nodes, topics, where, "subscribes to")
+
+
+def _rows_of(
+    some: Sequence[NamedRole], nodes: Names, topics: Names, where: str, does: str
+) -> tuple[tuple[tuple[int, ...], ...], dict[tuple[int, int], Period]]:
+    """Return the rows of a workload's role by topic, and the periods not for ever. does: a verb."""
     found: list[dict[int, Period]] = [{} for _ in topics.known]
     for one in some:
         if not 0.0 <= one.from_s < one.until_s:
@@ -102,7 +111,7 @@ def subscribing_rows(
         for number in _numbers(one.topic, topics, where):
             if row in found[number]:
                 topic = list(topics.known)[number]
-                what = f"node '{one.node}' subscribes to topic '{topic}' twice"
+                what = f"node '{one.node}' {does} topic '{topic}' twice"
                 raise Problem(what, where=where, remedy="give each pair once")
             found[number][row] = (one.from_s, one.until_s)
     periods = {
@@ -143,8 +152,8 @@ def _numbers(topic: str | None, topics: Names, where: str) -> Iterable[int]:
     return range(len(topics.known)) if topic is None else [topics.number(topic, where)]
 
 
-class SubscribedPeriods:
-    """The periods of a workload's subscriptions by (row, topic), for many pairs at once."""
+class RolePeriods:
+    """The periods of a workload's roles by (row, topic), for many pairs at once."""
 
     def __init__(self, periods: Mapping[tuple[int, int], Period], topics: int) -> None:
         self.some, self._topics = bool(periods), topics
@@ -156,7 +165,7 @@ class SubscribedPeriods:
     def begin(
         self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]]
     ) -> npt.NDArray[np.float64]:
-        """Return the seconds at which a workload's subscriptions begin, one for each pair."""
+        """Return the seconds at which a workload's roles begin, one for each pair."""
         found = np.zeros(len(row))
         known, place = self._places(row, topic)
         found[known] = self._from[place]
@@ -166,9 +175,7 @@ class SubscribedPeriods:
         self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]] | int,
         at: npt.NDArray[np.float64] | float,
     ) -> npt.NDArray[np.bool_]:  # fmt: skip
-        """Return whether a workload's subscriptions hold at those times (seconds), one for each
-        pair.
-        """
+        """Return whether a workload's roles hold at those times (seconds), one for each pair."""
         found = np.ones(len(row), bool)
         known, place = self._places(row, topic)
         then = np.broadcast_to(at, len(row))[known]

@@ -1,4 +1,6 @@
-"""Subscriptions as intervals: the runs of consecutive topics that each row subscribes to."""
+"""Subscriptions as intervals: each run of consecutive topics to which a row subscribes is one
+interval.
+"""
 
 from collections.abc import Iterator, Sequence
 

@@ -43,7 +43,7 @@ class PacketFields:
 
     @property
     def left(self) -> int:
-        """The number of bytes in the fields of an MQTT packet that are not read yet."""
+        """The number of unread bytes in the fields of an MQTT packet."""
         return self._end - self._at
 
     def _take(self, count: int) -> int:

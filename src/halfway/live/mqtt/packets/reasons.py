@@ -1,4 +1,4 @@
-"""Reason codes of MQTT 5.0, and the return codes of MQTT 3.1.1 that stand for them."""
+"""The reason codes of MQTT 5.0, and the corresponding return codes of MQTT 3.1.1."""
 
 from enum import IntEnum
 

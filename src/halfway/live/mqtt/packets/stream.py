@@ -1,7 +1,7 @@
 """The byte stream of an MQTT connection: `receive` turns bytes into packets, `send` packets into
 bytes.
 
-Neither does input or output, as in h11: the caller reads and writes the socket.
+Neither function does input or output, as in h11. The caller reads and writes the socket.
 """
 
 from typing import NamedTuple
@@ -34,11 +34,11 @@ class PacketStream:
         self.version = version
         self._maximum_bytes = maximum_bytes
         self._bytes = bytearray()
-        self._needed = 0  # bytes before the next packet can be complete
+        self._needed = 0  # bytes needed until the next packet can be complete
         self._is_broken = False
 
     def receive(self, data: bytes) -> list[Packet | Broken]:
-        """Take bytes that arrived; return the MQTT packets that they complete, in order.
+        """Take received bytes; return the MQTT packets that these bytes complete, in order.
 
         Broken is the last item where the bytes break the standard; after it nothing is returned.
         No bytes raise an exception. At most one packet is buffered.

@@ -1,1 +1,1 @@
-"""What the clients of the MQTT door may do: their permissions, and the limits of the door."""
+"""The policy of the MQTT door: the permissions of its clients, and the limits of the door."""

@@ -1,6 +1,7 @@
-"""The users of the MQTT door: their passwords, and the filters of topics for each.
+"""The users of the MQTT door: their passwords, and the topic filters of each user.
 
-The file is TOML. `[anyone]` is for clients without a user name; without it they are refused:
+The file is TOML. The table `[anyone]` is for clients without a user name. Without this table, the
+door refuses such clients:
 
     [anyone]
     publish = ["sensors/#"]
@@ -41,8 +42,8 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return allowed and (not self.deny or self.may_receive(topic))
 
     def may_subscribe(self, topic_filter: str) -> bool:
-        """Return whether the access of an MQTT user permits to subscribe: an own filter covers it,
-        and no denied one does.
+        """Return whether an MQTT user may subscribe: a filter of the user covers the wanted one,
+        and no denied filter does.
         """
         allowed = self.subscribe is None or any(covers(one, topic_filter) for one in self.subscribe)
         return allowed and not any(covers(one, topic_filter) for one in self.deny)
@@ -67,14 +68,14 @@ class Access(Protocol):
     def admit(self, username: str | None, password: bytes | None) -> Permissions | None:
         """Return the access of an MQTT client, its permissions; None refuses it.
 
-        May take some ten milliseconds where there is a user name; the door then calls it in a
-        thread.
+        The check of a user name may take some ten milliseconds; the door then calls this method in
+        a thread.
         """
         ...
 
 
 class Anyone:
-    """The access of a door that only this machine reaches: every client, and all topics."""
+    """The access of an MQTT door on loopback: every client may use all topics."""
 
     def admit(self, _username: str | None, _password: bytes | None) -> Permissions | None:
         """Return the permission of MQTT users for all topics."""
@@ -88,7 +89,9 @@ class Users(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     users: dict[str, User] = {}
 
     def admit(self, username: str | None, password: bytes | None) -> Permissions | None:
-        """Return the permissions of a user with this password, or of anyone; None refuses."""
+        """Return the permissions of an MQTT user with this password, or of anyone; None refuses the
+        client.
+        """
         if username is None:
             return self.anyone
         user = self.users.get(username)
@@ -98,7 +101,7 @@ class Users(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def hashed(password: str) -> str:
-    """Return a password as the file has it: salted and hashed by scrypt."""
+    """Return a password in the form of the users' file: salted and hashed by scrypt."""
     salt = secrets.token_bytes(16)
     return f"scrypt:{salt.hex()}:{_hash(password.encode(), salt).hex()}"
 

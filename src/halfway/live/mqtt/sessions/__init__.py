@@ -1,5 +1,5 @@
-"""The session machine of the MQTT door: bytes, events and times go in, bytes and publications come
-out.
+"""The session machine of the MQTT door: its input are bytes, events and times, and its output are
+bytes and publications.
 
 Other folders use `Machine`. The modules build on each other in this order: `keyed_timers.py`,
 `messages.py`, `client_delivery.py`, `stored_sessions.py`, `outgoing.py`, `session.py`,

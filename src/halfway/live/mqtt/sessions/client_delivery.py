@@ -13,4 +13,4 @@ class ClientDelivery(NamedTuple):
     retain: bool = False
     subscription_ids: tuple[int, ...] = ()
     share: tuple[str, str] | None = None  # name and filter of the shared subscription
-    saved: int = 0  # its number on disk; 0: it is not there
+    saved: int = 0  # number of the message on disk; 0: not on disk

@@ -10,7 +10,7 @@ from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.shares import RESERVED
 from halfway.live.mqtt.sessions.table import Table
 
-_GRACE = 1.5  # times the keep alive may pass without a packet [mqtt5 §3.1.2.10]
+_GRACE = 1.5  # the limit of silence in keep alives [mqtt5 §3.1.2.10]
 
 
 def connect(
@@ -23,8 +23,8 @@ def connect(
 ) -> None:
     """Handle a CONNECT: begin or resume a session, or refuse the client.
 
-    permissions: of the client; None refuses it. spare_id: a client id for a client without one,
-    which cannot be guessed.
+    permissions: permissions of the client; None refuses the client. spare_id: an unpredictable id
+    for a client without a client id.
     """
     reason = _refusal(packet, permissions)
     if reason is None and permissions is not None:
@@ -60,7 +60,7 @@ def _refusal(packet: ConnectPacket, permissions: Permissions | None) -> Reason |
 def _session(
     table: Table, packet: ConnectPacket, client_id: str, now: float
 ) -> tuple[ClientSession | None, bool]:
-    """Return the session for a connecting client, and whether it existed before.
+    """Return the session of a connecting MQTT client, and whether it existed before.
 
     None where the session belongs to another user (True), and where there are too many (False).
     """
@@ -99,7 +99,7 @@ def _begin(
 
 
 def _granted(table: Table, packet: ConnectPacket, session: ClientSession) -> Properties:
-    """Return the properties that a server of MQTT 5.0 states in CONNACK; 3.1.1 has none."""
+    """Return the properties that an MQTT 5.0 server states in CONNACK; none for 3.1.1."""
     limits, asked = table.limits, packet.properties.session_expiry_s
     shortened = asked is not None and asked > session.expiry_s
     too_long = packet.keep_alive_s > limits.keep_alive_s
@@ -127,7 +127,7 @@ def disconnect(table: Table, connection: Connection, packet: DisconnectPacket, n
 
 
 def timed_out(table: Table, connection: Connection, what: str, now: float) -> None:
-    """Disconnect an MQTT client after too long a silence; else set the timer again."""
+    """Disconnect an MQTT client after too long a silence, or set the timer again."""
     if what == "connect":
         table.detach(connection, now)
         return

@@ -18,7 +18,7 @@ from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorDrops, DoorLimits
 from halfway.live.mqtt.sessions.messages import Publication
 from halfway.live.mqtt.sessions.session import ClientSession
 
-_BATCH_BYTES = 64 * 1024  # of messages in one output; more follow in the next
+_BATCH_BYTES = 64 * 1024  # messages in one output; more follow in the next output
 _ROOM_FOR_REASONS = 256  # bytes; a client that takes smaller packets gets no reason string
 
 
@@ -31,7 +31,7 @@ class Connection:
     def __init__(self, address: str, limits: DoorLimits, drops: DoorDrops, now: float) -> None:
         self.address, self._limits, self._drops = address, limits, drops
         self.stream = PacketStream(maximum_bytes=limits.packet_bytes)
-        self.events: list[Packet | Broken] = []  # received and not handled yet
+        self.events: list[Packet | Broken] = []  # packets received and not handled yet
         self.session: ClientSession | None = None  # from CONNECT to the end of the connection
         self.heard_at = now
         self.keep_alive_s = 0.0  # 0: no limit
@@ -55,7 +55,7 @@ class Connection:
 
     @property
     def is_reading(self) -> bool:
-        """Whether the socket of an MQTT connection should be read, as the mesh still takes the
+        """Whether the door should read the socket of an MQTT connection, because the mesh takes the
         client's messages.
         """
         is_waiting = self.is_admitting or self.is_closing
@@ -83,7 +83,9 @@ class Connection:
         self.is_closing = True
 
     def take_output(self, now: float) -> bytes:
-        """Take the bytes to write to the socket, including messages of the session."""
+        """Take the bytes to write to the socket of an MQTT connection, with messages of the
+        session.
+        """
         if self.session is not None and self.is_writable and not self.is_closing:
             for packet in self.session.outgoing.take(now, self._window):
                 self._transmit(packet, self.session)

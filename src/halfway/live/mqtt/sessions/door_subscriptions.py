@@ -1,5 +1,5 @@
-"""The subscriptions of all MQTT sessions: one each at the mesh, and from an event to its
-sessions.
+"""The subscriptions of all MQTT sessions: one subscription at the mesh for each filter, and the
+sessions for each event.
 """
 
 from collections import Counter, OrderedDict
@@ -18,8 +18,8 @@ from halfway.live.topic_filters import FilterTree
 class DoorSubscriptions:
     """The granted subscriptions of an MQTT door.
 
-    The door has one subscription at the mesh for each filter, however many sessions have it.
-    on_event: what the mesh calls with each event; it calls `deliver`.
+    The door has one subscription at the mesh for each filter, shared by all sessions. on_event: the
+    function that the mesh calls with each event, and that calls `deliver`.
     """
 
     def __init__(
@@ -83,7 +83,8 @@ class DoorSubscriptions:
                 )
 
     def deliver(self, event: Event, now: float) -> Iterable[ClientSession]:
-        """Pass an event to each session with a matching subscription, once; return the sessions.
+        """Pass an event once to each MQTT session with a matching subscription; return these
+        sessions.
 
         An event may come several times, by several subscriptions at the mesh; it counts once.
         """

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Generic, TypeVar
 
 _K = TypeVar("_K", bound=Hashable)
-_SPARE = 64  # superseded entries that the heap may have in any case
+_SPARE = 64  # superseded entries that the heap always may have
 
 
 class KeyedTimers(Generic[_K]):
@@ -45,5 +45,5 @@ class KeyedTimers(Generic[_K]):
 
     @property
     def next(self) -> float:
-        """A time not after the end of the first timer; infinity if there is no timer."""
+        """A time that is not later than the end of the first timer; infinity without a timer."""
         return self._heap[0][0] if self._at else math.inf

@@ -34,10 +34,10 @@ from halfway.live.mqtt.sessions.table import Table
 class Machine:
     """The session machine of one MQTT door.
 
-    The caller owns the sockets, the clock and the mesh. It passes in what happens, with the time
-    `now` in seconds of a clock that never goes back. After each call it does what the machine asks
-    for: `admissions`, `publications` and `changed`. on_event: what the mesh calls with each event;
-    it calls `deliver`.
+    The caller owns the sockets, the clock and the mesh. The caller passes each event of these to
+    the machine, with the time `now` in seconds of a clock that never goes back. After each call,
+    the caller carries out `admissions`, `publications` and `changed`. on_event: the function that
+    the mesh calls with each event, and that calls `deliver`.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Machine:
 
     @property
     def sessions(self) -> int:
-        """The number of sessions in the machine, those of absent clients included."""
+        """The number of sessions in the session machine, with the sessions of absent clients."""
         return len(self._table.sessions)
 
     @property
@@ -170,11 +170,12 @@ class Machine:
     def published(
         self, one: Publication, connection: Connection | None, refusal: str | None, now: float
     ) -> None:
-        """Note in the MQTT machine that the mesh has taken a client's publication, or why it
-        refused it.
+        """Note in the MQTT machine that the mesh has taken a client's publication, or the reason of
+        its refusal.
         """
         publishing.published(self._table, one, connection, refusal, now)
-        # Half of the limit, so that not every answer of the mesh makes a batch of one packet.
+        # The threshold is half of the limit, so that an answer of the mesh does not make a batch of
+        # one packet.
         half = self._limits.pending // 2
         if connection is not None and connection.events and connection.pending <= half:
             self._go_on(connection, now)
@@ -184,7 +185,9 @@ class Machine:
         self._table.deliver(event, now)
 
     def changed(self) -> Iterator[Connection]:
-        """Take the connections that may have output, or must be closed or read again."""
+        """Take the connections of the machine with new output, and those to close or to read
+        again.
+        """
         changed = self._table.changed
         while changed:
             connection = next(iter(changed))
@@ -215,7 +218,7 @@ class Machine:
                 table.announce(now, is_repeated=True)
 
     def close(self, now: float) -> None:
-        """End all connections of the machine; sessions end too, unless they are stored."""
+        """End all connections of the session machine; sessions end too, unless they are stored."""
         for connection in list(self._table.online.values()):
             connection.disconnect(Reason.SERVER_SHUTTING_DOWN)
             self._table.detach(connection, now)

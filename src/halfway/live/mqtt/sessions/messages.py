@@ -1,7 +1,8 @@
-"""Messages between MQTT clients and the mesh: their form on both sides, and their properties.
+"""The messages between MQTT clients and the mesh: their form on both sides, and their properties.
 
-The mesh keeps some bytes with an event and does not read them. The door writes there what MQTT has
-and an event has not: the QoS, the session that published the message, and the properties of 5.0.
+The mesh keeps some bytes with an event and does not read them. In these bytes the door writes the
+parts of a message that an event lacks: the QoS, the session of the publisher, and the properties of
+5.0.
 """
 
 import hashlib
@@ -25,14 +26,16 @@ _PLAIN_BYTES = ORIGIN_BYTES + 2  # of a message without properties of 5.0
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A message for the clients of this door. Times are in seconds of the door's clock."""
+    """A message for the clients of this MQTT door, with times in seconds of the door's clock. An
+    event of the mesh becomes one message.
+    """
 
     topic: str
     payload: bytes
     qos: int
     retain: bool  # as published
     properties: Properties
-    origin: bytes = b""  # of the client of this door that published it; empty: not from here
+    origin: bytes = b""  # publisher among this door's clients; empty: another origin
     expires_at: float = math.inf
 
     @property
@@ -42,7 +45,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Publication(msgspec.Struct, eq=False):
-    """A message of a client for the mesh. The door reports what became of it by `result`."""
+    """A message of a client for the mesh. The door reports its result by `result`."""
 
     topic: str
     payload: bytes
@@ -65,9 +68,9 @@ def received_before(packet_id: int) -> Publication:
 
 
 def publication(packet: PublishPacket | Will, topic: str, publisher: bytes) -> Publication:
-    """Return the mesh's publication for an MQTT PUBLISH or a will.
+    """Return the publication for the mesh of an MQTT PUBLISH or a will.
 
-    topic: the topic, where an alias stood for it. publisher: the origin of the client.
+    topic: the topic for an alias. publisher: the origin of the client.
     """
     own = packet.properties
     kept = NO_PROPERTIES

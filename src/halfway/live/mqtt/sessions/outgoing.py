@@ -26,9 +26,9 @@ class Outgoing:
     """The outgoing messages of one client: waiting, or sent and not acknowledged.
 
     Messages leave in the order in which they arrived, except that QoS 0 does not wait for the
-    window. QoS 0 waits only where the client's connection takes no bytes; the oldest is dropped
-    where too much waits. QoS 1 and 2 also wait while the client is away; the newest is dropped
-    where too much waits.
+    window. QoS 0 waits only if the client's connection takes no bytes; at the limit, the oldest
+    message is dropped. QoS 1 and 2 also wait while the client is away; at the limit, the newest
+    message is dropped.
     """
 
     def __init__(
@@ -59,7 +59,9 @@ class Outgoing:
         return (delivery for _, delivery in self._acknowledged)
 
     def add(self, delivery: ClientDelivery, *, is_online: bool) -> None:
-        """Append an outgoing message; at a limit drop one, and count the reason."""
+        """Append a message to the outgoing messages of an MQTT client; at a limit drop one, and
+        count the reason.
+        """
         if delivery.qos == 0 and not is_online:
             self._drops[DoorDrop.OFFLINE] += 1
             return
@@ -86,7 +88,9 @@ class Outgoing:
         return count >= limits.queued_messages or self._bytes + size > limits.queued_bytes
 
     def restore(self, delivery: ClientDelivery, packet_id: int, *, is_received: bool) -> None:
-        """Restore an outgoing message from disk. packet_id: under which it was sent, or 0."""
+        """Restore an outgoing message of an MQTT client from disk. packet_id: under which it was
+        sent, or 0.
+        """
         if packet_id:
             self._exchanges[packet_id] = _Exchange(delivery, is_received)
             self._last_id = packet_id
@@ -103,14 +107,14 @@ class Outgoing:
             self._drops[DoorDrop.QUEUE_FULL] += 1
 
     def resume(self) -> None:
-        """Begin an MQTT client's outgoing messages on a new connection: unacknowledged ones are
-        sent again, in order.
+        """Begin the outgoing messages of an MQTT client on a new connection: send unacknowledged
+        messages again, in order.
         """
         self._again = deque(self._exchanges)
         self._unanswered.clear()
 
     def pause(self) -> None:
-        """End with a connection: messages of QoS 0 are dropped."""
+        """End the connection of an MQTT client's outgoing messages: drop messages of QoS 0."""
         unsent = [one for one in self._retained if one.qos]
         lost = len(self._best_effort) + len(self._retained) - len(unsent)
         self._drops[DoorDrop.OFFLINE] += lost
@@ -119,7 +123,7 @@ class Outgoing:
         self._retained = deque(unsent)
 
     def end(self) -> None:
-        """Drop all outgoing messages, as the session has ended."""
+        """Drop all outgoing messages of an MQTT client, because the session has ended."""
         self._drops[DoorDrop.SESSION_ENDED] += len(self)
         self._retained.clear()
         self._acknowledged.clear()
@@ -201,7 +205,9 @@ class Outgoing:
         return True
 
     def finish(self, packet_id: int, qos: int) -> None:
-        """End an exchange that was acknowledged or refused; no effect on another QoS."""
+        """End the exchange of an acknowledged or refused outgoing message; do nothing for another
+        QoS.
+        """
         exchange = self._exchanges.get(packet_id)
         if exchange is not None and exchange.delivery.qos == qos:
             del self._exchanges[packet_id]

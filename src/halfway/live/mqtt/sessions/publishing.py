@@ -1,4 +1,4 @@
-"""The MQTT packet PUBLISH and its answers, from and to clients."""
+"""The MQTT packet PUBLISH and its answers, in both directions between door and clients."""
 
 from halfway.live.mqtt.packets.fields import Violation, protocol_error
 from halfway.live.mqtt.packets.reasons import Reason
@@ -16,7 +16,7 @@ from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.shares import RESERVED
 from halfway.live.mqtt.sessions.table import Table
 
-# What a mesh that refuses an event means to a client of 5.0.
+# The reason codes for a client of 5.0 if the mesh refuses an event.
 _REASONS = {
     "not permitted": Reason.NOT_AUTHORIZED,
     "bad topic": Reason.TOPIC_NAME_INVALID,
@@ -31,8 +31,8 @@ def publish(
 ) -> None:
     """Take an MQTT client's PUBLISH for the mesh. Raises Violation if the client may not send it.
 
-    The answer follows once the mesh has taken the message. A message of QoS 2 that comes again is
-    not published again.
+    The answer follows once the mesh has taken the message. A repeated message of QoS 2 is not
+    published again.
     """
     topic = _topic(table, connection, packet)
     if packet.properties.subscription_ids:
@@ -76,9 +76,9 @@ def _topic(table: Table, connection: Connection, packet: PublishPacket) -> str:
 def published(
     table: Table, one: Publication, connection: Connection | None, refusal: str | None, now: float
 ) -> None:
-    """Note the mesh's answer to a client's publication: taken, or why it is refused.
+    """Note the mesh's answer to an MQTT client's publication: taken, or the reason of the refusal.
 
-    connection: from which the publication came; None: it was a will or an announcement.
+    connection: the connection of the publication; None: a will or an announcement.
     """
     one.result = Reason.SUCCESS
     if refusal is None and one.qos == 0 and connection is not None:  # it has no answer
@@ -107,7 +107,7 @@ def answer(table: Table, connection: Connection, session: ClientSession, now: fl
         reason = one.result or Reason.SUCCESS
         if reason.failed and not connection.is_version_5:
             # 3.1.1 can only acknowledge, or close the connection [mqtt3 §3.3.5]. A message that is
-            # not permitted is acknowledged and dropped; any other may come again.
+            # not permitted is acknowledged and dropped; any other message may come again.
             if reason is not Reason.NOT_AUTHORIZED:
                 _forget(table, session, one.packet_id)
                 table.detach(connection, now)

@@ -1,4 +1,4 @@
-"""The state of an MQTT client that outlives its connections [mqtt5 §4.1]."""
+"""The MQTT session: the state of a client that outlives its connections [mqtt5 §4.1]."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
 
 class Grant(NamedTuple):
-    """A subscription that a client asks for, and that the door may grant."""
+    """A subscription that an MQTT client requests, and that the door may grant."""
 
     request: TopicRequest
     filter: str  # of the topics, without the name of a share
@@ -35,7 +35,7 @@ class ClientSession:
     ) -> None:  # fmt: skip
         self.client_id, self.username = client_id, username
         self.origin = origin(client_id)
-        self.expiry_s: float = 0.0  # after the connection; infinity is not used
+        self.expiry_s: float = 0.0  # seconds after the connection; never infinity
         self.is_online = False
         self.permissions = ALL_TOPICS  # of the last connection
         self.will: Will | None = None

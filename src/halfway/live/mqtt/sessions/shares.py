@@ -1,8 +1,8 @@
 """Shared subscriptions [mqtt5 §4.8.2]: one session of each share receives a message.
 
 Sessions of one share may be at several doors. Each door announces its shares as a retained value on
-the mesh. All doors compute from the announcements which of them serves a message, by the smallest
-hash, without asking each other. While an announcement is on its way, two doors may serve a message.
+the mesh. From the announcements, each door computes which door serves a message: the door with the
+smallest hash. While an announcement is on its way, two doors may serve one message.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ Share = tuple[str, str]  # name and filter
 
 
 class Shares:
-    """The shares of one door, and what other doors announce of theirs."""
+    """The shared subscriptions of one MQTT door, and the announced ones of other doors."""
 
     def __init__(self, node_id: int) -> None:
         self._node_id = node_id
@@ -63,8 +63,8 @@ class Shares:
         self._is_changed = bool(self._members)
 
     def announcement(self, *, is_repeated: bool = False) -> bytes | None:
-        """Return the payload of the announcement of shared subscriptions that is due, or None if
-        nothing has changed.
+        """Return the payload of the due announcement of shared subscriptions, or None without a
+        change.
 
         is_repeated: announce without a change, so that the announcement does not expire.
         """
@@ -100,7 +100,7 @@ class Shares:
             self._others.pop(event.publisher, None)
 
     def choose(self, share: Share, event: bytes, now: float) -> ClientSession | None:
-        """Return the session of this door that receives a message, or None.
+        """Return the session of this MQTT door that receives a shared message, or None.
 
         None: no session of the share is here, or another door serves the message.
 

@@ -1,7 +1,7 @@
 """MQTT sessions in the journal, so that they survive a restart of the node's process.
 
-The records are changes: a session with its subscriptions, a message that waits for a client, what
-became of it, and the packet ids of QoS 2. Times on disk are those of the wall clock.
+The records are changes: a session with its subscriptions, a waiting message, the end of a message,
+and the packet ids of QoS 2. Times on disk are times of the wall clock.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,9 @@ SPARE = {ENDED, FINISHED, RELEASED}  # they make other records needless
 
 
 class SavedSession(msgspec.Struct, array_like=True):
-    """A session as it is on disk. ended: when its client went, seconds since 1970; 0: online."""
+    """An MQTT session in the form on disk. ended: when its client went, seconds since 1970; 0:
+    online.
+    """
 
     client_id: str
     username: str | None
@@ -33,7 +35,7 @@ class SavedSession(msgspec.Struct, array_like=True):
 
 
 class SavedMessage(msgspec.Struct, array_like=True):
-    """A message for a client as it is on disk."""
+    """A message for an MQTT client in the form on disk."""
 
     number: int
     client_id: str
@@ -63,9 +65,9 @@ class SavedMessage(msgspec.Struct, array_like=True):
 class StoredSessions:
     """The memory of the sessions of a door; it is a `JournalPart`.
 
-    write: appends a record (kind, bytes, spare), and raises an Exception of type `refusal` where
-    there is no room: the session then lives on in the process only. clock: that of the door. wall:
-    seconds since 1970.
+    write: a function that appends a record (kind, bytes, spare), and raises an exception of type
+    `refusal` without room; then the session exists in the process only. clock: clock of the door.
+    wall: seconds since 1970.
     """
 
     def __init__(
@@ -82,7 +84,9 @@ class StoredSessions:
     # What the sessions note
 
     def session(self, saved: SavedSession, *, is_online: bool) -> None:
-        """Note a session and its subscriptions; one that ends with its connection is not kept."""
+        """Note an MQTT session and its subscriptions; a session that ends with its connection is
+        not kept.
+        """
         if saved.expiry_s <= 0 and saved.client_id not in self.sessions:
             return
         saved.ended = 0.0 if is_online else self._wall()
@@ -90,7 +94,7 @@ class StoredSessions:
         self._write(SESSION, saved)
 
     def ended(self, client_id: str) -> None:
-        """Note the end of a session, and of all that it has."""
+        """Note the end of an MQTT session, with all its messages."""
         if self.sessions.pop(client_id, None) is not None:
             self._forget(client_id)
             self._write(ENDED, client_id)
@@ -153,7 +157,7 @@ class StoredSessions:
         return True
 
     def snapshot(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the records that say what the sessions are now."""
+        """Yield the records for the present state of the stored MQTT sessions."""
         for session in self.sessions.values():
             yield SESSION, msgspec.msgpack.encode(session)
         for message in self.messages.values():
@@ -163,7 +167,7 @@ class StoredSessions:
                 yield TAKEN, msgspec.msgpack.encode((client_id, packet_id))
 
     def left_s(self, session: SavedSession) -> float:
-        """Return the seconds until a session expires whose client has not come back."""
+        """Return the seconds until the session of an absent MQTT client expires."""
         gone = session.ended or self._wall()  # a client that was online went with the process
         return session.expiry_s - (self._wall() - gone)
 

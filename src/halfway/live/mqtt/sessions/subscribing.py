@@ -15,8 +15,8 @@ from halfway.live.mqtt.sessions.shares import RESERVED
 from halfway.live.mqtt.sessions.table import Table
 
 _GRANTED = (Reason.SUCCESS, Reason.GRANTED_QOS_1, Reason.GRANTED_QOS_2)
-# What a mesh that refuses a subscription means to a client. "Not authorized" would also be allowed
-# for the first; "unspecified error" is the code of both versions.
+# The codes for a client if the mesh refuses a subscription. "Not authorized" would also be allowed
+# for the first reason; "unspecified error" exists in both versions.
 _REASONS = {
     "not permitted": Reason.UNSPECIFIED_ERROR,
     "bad filter": Reason.TOPIC_FILTER_INVALID,
@@ -75,8 +75,8 @@ def _is_valid(grant: Grant) -> bool:
 def unsubscribe(
     table: Table, connection: Connection, session: ClientSession, packet: UnsubscribePacket
 ) -> None:
-    """Answer an UNSUBSCRIBE of an MQTT client: end subscriptions; messages that are in exchange are
-    still delivered.
+    """Answer an UNSUBSCRIBE of an MQTT client: end subscriptions, but still deliver messages in
+    exchange.
     """
     reasons = tuple(
         Reason.SUCCESS

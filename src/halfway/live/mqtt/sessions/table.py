@@ -1,4 +1,6 @@
-"""The table of all MQTT sessions of a door: begin, attach, detach, expire; and their wills."""
+"""The table of all MQTT sessions of a door: sessions begin, attach, detach and expire, with their
+wills.
+"""
 
 import math
 from collections import Counter, deque
@@ -17,16 +19,16 @@ from halfway.live.mqtt.sessions.session import ClientSession, grant_of
 from halfway.live.mqtt.sessions.shares import EXPIRY_S
 from halfway.live.mqtt.sessions.stored_sessions import SavedMessage, SavedSession, StoredSessions
 
-TimerKey = tuple[str, Connection | ClientSession | None]  # what is due, and for which part
+TimerKey = tuple[str, Connection | ClientSession | None]  # kinds of due actions
 ANNOUNCE: TimerKey = ("announce", None)
 
 
 class Table:
     """The sessions of a door.
 
-    The caller transmits the output of the connections in `changed`, and publishes what is in
-    `outbox`, in this order. It calls `expire` for the keys of `timers` that have a session.
-    on_event: what the mesh calls with each event; it calls `deliver`.
+    The caller transmits the output of the connections in `changed`, and then publishes the content
+    of `outbox`. The caller calls `expire` for the keys of `timers` that have a session. on_event:
+    the function that the mesh calls with each event, and that calls `deliver`.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class Table:
     def attach(
         self, session: ClientSession, connection: Connection, permissions: Permissions
     ) -> None:
-        """Bring a session online; its delayed will is not published any more."""
+        """Bring an MQTT session online, and cancel its delayed will."""
         for what in ("will", "expiry"):
             self.timers.cancel((what, session))
         session.is_online, session.permissions = True, permissions
@@ -66,7 +68,7 @@ class Table:
         self.save(session)
 
     def save(self, session: ClientSession) -> None:
-        """Note a session on disk, where the door has a memory."""
+        """Note an MQTT session on disk, if the door has a memory."""
         if self.memory is not None:
             requests = [(one.request, one.subscription_ids) for one in session.grants.values()]
             saved = SavedSession(
@@ -106,7 +108,7 @@ class Table:
         session.outgoing.restore(delivery, one.packet_id, is_received=one.is_received)
 
     def detach(self, connection: Connection, now: float, *, with_will: bool = True) -> None:
-        """Take the session of a connection offline; no effect if another connection has it.
+        """Take the MQTT session of a connection offline, unless another connection has it.
 
         with_will: publish the will, after its delay or at the end of the session.
         """
@@ -134,7 +136,7 @@ class Table:
         self.save(session)
 
     def end(self, session: ClientSession, now: float) -> None:
-        """End a session that is offline: its will is published, its subscriptions end."""
+        """End an MQTT session that is offline: publish its will, and end its subscriptions."""
         self.publish_will(session)
         for topic_filter in list(session.grants):
             self.subscriptions.revoke(session, topic_filter)
@@ -157,7 +159,7 @@ class Table:
             self.outbox.append((publication(will, will.topic, session.origin), None))
 
     def expire(self, what: str, session: ClientSession, now: float) -> None:
-        """Do what is due for a session: its delayed will, or its end."""
+        """Carry out the due action of an MQTT session: publish its delayed will, or end it."""
         if what == "will":
             self.publish_will(session)
         else:
@@ -173,7 +175,8 @@ class Table:
                 self.changed[self.online[session.client_id]] = None
 
     def announce(self, now: float, *, is_repeated: bool = False) -> None:
-        """Announce the shares in the table of MQTT sessions to other doors, if they have changed.
+        """Announce the shares in the table of MQTT sessions to other doors, if the shares have
+        changed.
 
         is_repeated: announce them in any case.
         """

@@ -1,9 +1,9 @@
-"""The ancestors of a broker as a Bloom filter, which a parent sends, so that the tree has no
-cycles.
+"""The ancestors of a broker as a Bloom filter, which a parent sends to its children so that the
+broker tree has no cycles.
 
-[uas §4] a broker that joins a broker below it would form a cycle. A parent sends its own ancestors
-and itself with its answers, 192 bits in all. With 10 ancestors a broker refuses another one for no
-reason with a probability of 0.4 %; then that one asks the next broker.
+[uas §4] a broker that joins a broker below it would form a cycle. The answers of a parent contain
+its own ancestors and itself, 192 bits in all. With 10 ancestors, a broker refuses a broker by
+mistake with a probability of 0.4 %. The refused broker then asks the next broker.
 """
 
 import numpy as np
@@ -12,16 +12,16 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.prng import mixed
 
-# Values of a broker's `parent` that are no node id, beside NONE at the root.
-OUTSIDE = np.int32(-2)  # it left the tree, or has not entered it yet
-SEEKING = np.int32(-3)  # it has not joined the tree yet
+# Two values of `parent` that are no node id; the third is NONE, at the root.
+OUTSIDE = np.int32(-2)  # the broker left the tree, or has not entered it yet
+SEEKING = np.int32(-3)  # the broker has not joined the tree yet
 
 WORDS = 6
 _BITS, _HASHES = 32 * WORDS, 3
 
 
 def no_ancestors(brokers: int) -> npt.NDArray[np.int64]:
-    """Return empty filters of ancestors, [brokers, WORDS]."""
+    """Return empty Bloom filters of the ancestors of brokers, [brokers, WORDS]."""
     return np.zeros((brokers, WORDS), np.int64)
 
 
@@ -32,7 +32,9 @@ def _bit(node_id, k):
 
 @apart
 def is_ancestor(above, b, node_id):
-    """Return whether a node is an ancestor of a broker; the filter admits a few others."""
+    """Return whether the Bloom filter of a broker's ancestors contains a node; a few other nodes
+    pass as well.
+    """
     for k in range(_HASHES):
         bit = _bit(node_id, k)
         if (above[b, bit // 32] >> (bit % 32)) & 1 == 0:
@@ -42,7 +44,9 @@ def is_ancestor(above, b, node_id):
 
 @apart
 def write_ancestors(above, b, own, o):
-    """Write the ancestors of a child into a record: the broker's own ancestors, and the broker."""
+    """Write the ancestors of a child into a record of the parent broker: the parent's own
+    ancestors, and the parent.
+    """
     for word in range(WORDS):
         o.reals[word] = above[b, word]
     for k in range(_HASHES):
@@ -52,12 +56,12 @@ def write_ancestors(above, b, own, o):
 
 @apart
 def take_ancestors(above, b, message):
-    """Replace a broker's ancestors by those in its parent's record."""
+    """Replace the ancestors of a broker by the ancestors in a record of its parent."""
     for word in range(WORDS):
         above[b, word] = np.int64(message.reals[word])
 
 
 @apart
 def clear_ancestors(above, b):
-    """Empty the ancestors of a broker that is the root."""
+    """Empty the Bloom filter of ancestors of a broker that is the root."""
     above[b, :] = 0

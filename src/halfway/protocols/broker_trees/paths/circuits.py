@@ -1,10 +1,12 @@
-"""Circuits of broker trees: paths over the underlay that every node on them knows hop by hop.
+"""Circuits of broker trees: paths over the underlay on which every node knows its previous and its
+next node.
 
 [uas §4 "The Data Structures"] "Every broker node … stores the path to its parent node, alternate
 node and grand parent". A path with ids of 31 bits does not fit into a record. So we let the owner
-of a path number it, and each node on the path keeps its two neighbours there under (owner, number),
-as RFC 3209 does for label-switched paths. A record names its two ends, the number and the
-direction; the nodes between the ends forward it without reading it.
+of a path give the path a number. Each node on the path stores its two neighbours on the path under
+(owner, number), as RFC 3209 does for label-switched paths. A record names both ends of its path,
+the number of the path and the direction. The nodes between the ends forward the record without
+reading its content.
 """
 
 from typing import NamedTuple
@@ -36,9 +38,9 @@ from halfway.protocols.broker_trees.records.messages import (
 from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.hash_table import FORGOTTEN, PROBES, hash_table, probed, unused_for, use
 
-SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
-MOST_HOPS = 4096  # of a record in transit: places that contradict each other may form a ring
-MOST_SERIAL = 2**29 - 1  # of an owner's numbers; then they start again
+SORTS = 4  # sorts of paths: the remainder of a number is DIRECT, SECOND or UPPER
+MOST_HOPS = 4096  # limit of a record in transit: contradicting tables may form a ring
+MOST_SERIAL = 2**29 - 1  # largest serial of an owner; then the serials start again
 
 _IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
 
@@ -46,14 +48,14 @@ Int32s = npt.NDArray[np.int32]
 CIRCUIT = np.dtype(
     [
         ("owner", "<i4"),  # the node that searched for the path; NONE: a free place
-        ("number", "<i4"),  # of the path, by its owner: SORTS * serial + sort
+        ("number", "<i4"),  # number that the owner gave to the path: SORTS * serial + sort
         ("prev", "<i4"),  # the neighbour on the way to the owner; NONE: this is the owner
         ("next", "<i4"),  # the neighbour away from the owner; NONE: the end, or not on the path
-        ("peer", "<i4"),  # at an end of the path: the other end; NONE: not an end
-        ("version", "<i4"),  # of the owner's latest search
+        ("peer", "<i4"),  # at an end of the path, the other end; NONE between the ends
+        ("version", "<i4"),  # version of the owner's latest search
         ("shared", "<i4"),  # nodes that the way from the owner shares with its direct path
-        ("hops", "<i4"),  # of the way from the owner
-        ("used", "<u4"),  # the node's count of uses when it last used the place
+        ("hops", "<i4"),  # hops of the way from the owner
+        ("used", "<u4"),  # the node's count of uses at the last use of this place
     ]
 )
 
@@ -62,14 +64,14 @@ class Circuits(NamedTuple):
     """The circuits through each node, in a hash table by owner and number."""
 
     of: npt.NDArray[np.void]  # [n, places] CIRCUIT, as a record array
-    counts: npt.NDArray[np.int64]  # [n, 2] uses; circuits forgotten for want of room
+    counts: npt.NDArray[np.int64]  # [n, 2] uses of circuits; circuits forgotten
 
 
 def no_circuits(n: int, circuits: int) -> Circuits:
     """Return empty tables of circuits for n nodes, each with a number of slots.
 
-    A node without a place forgets, among the circuits that it looked at, the one that it used least
-    recently. A node keeps its own paths longer than those of others.
+    If no slot is free, a node forgets the least recently used circuit of the slots that it looked
+    at. A node keeps its own paths longer than the paths of others.
     """
     of = hash_table(n, circuits, CIRCUIT)
     for field in ("owner", "prev", "next", "peer"):
@@ -79,14 +81,16 @@ def no_circuits(n: int, circuits: int) -> Circuits:
 
 @inlined
 def _first_and_step(owner, number):
-    """Return the first slot and the step of a circuit's look-up in the hash table."""
+    """Return the first slot and the step of the look-up of a circuit in the hash table."""
     hashed = mixed((np.uint64(owner) << np.uint64(32)) + np.uint64(number))
     return hashed, (hashed >> np.uint64(32)) | np.uint64(1)
 
 
 @apart
 def find(circuits, i, owner, number):
-    """Return the place of a circuit in row i's table, or NO_PLACE if the node is not on it."""
+    """Return the place of a circuit in the table of row i, or NO_PLACE if row i is not on this
+    circuit.
+    """
     if owner < 0:
         return NO_PLACE
     places = circuits.of.shape[1]
@@ -103,7 +107,7 @@ def find(circuits, i, owner, number):
 
 @apart
 def claim(circuits, i, owner, number):
-    """Return the place of a circuit in row i's table; a circuit that is new there gets an empty
+    """Return the place of a circuit in the table of row i; a circuit without a place gets an empty
     entry.
     """
     place = find(circuits, i, owner, number)
@@ -131,8 +135,8 @@ def claim(circuits, i, owner, number):
 
 @apart
 def path_to(circuits, i, peer, sort):
-    """Return the place of the most recently used circuit of one sort between row i and a peer;
-    NO_PLACE if row i has none.
+    """Return the place of the circuit of one sort between row i and a peer that was used last;
+    NO_PLACE if row i has no such circuit.
     """
     found = NO_PLACE
     if peer < 0:
@@ -147,32 +151,42 @@ def path_to(circuits, i, peer, sort):
 
 @apart
 def first_path(circuits, i, peer):
-    """Return the place of the circuit that a node prefers to a peer: x, or z to a grandparent."""
+    """Return the place of the preferred circuit of row i to a peer: path x, or path z to a
+    grandparent.
+    """
     found = path_to(circuits, i, peer, DIRECT)
     return path_to(circuits, i, peer, UPPER) if found == NO_PLACE else found
 
 
 @inlined
 def owner_of(message):
-    """Return the owner of a record's circuit: the node that searched for it."""
+    """Return the owner of the circuit that a record follows: the node that searched for this
+    path.
+    """
     return message.args[ORIGIN] if message.args[DIRECTION] == AWAY else message.target
 
 
 @apart
 def way_back(circuits, i, message):
-    """Return the place of the circuit by which row i, the target of a record, can answer it."""
+    """Return the place of the circuit on which row i, the target of a record, can answer the
+    record.
+    """
     return find(circuits, i, owner_of(message), message.args[ROUTE])
 
 
 @inlined
 def is_in_transit(own, message):
-    """Return whether a node must forward a record on a circuit, as it is not the target."""
+    """Return whether a node must forward a record on a circuit, because the node is not the
+    target.
+    """
     return message.args[DIRECTION] > 0 and message.target != own
 
 
 @apart
 def send_along(circuits, i, place, kind, own, out):
-    """Emit a record along a circuit that starts at row i; emit NO_PATH to row i if it has none."""
+    """Emit a record along a circuit that starts at row i; emit NO_PATH to row i itself if it has no
+    such circuit.
+    """
     if place == NO_PLACE:
         return emit(out, NO_PATH, 0.0, own)
     there = circuits.of[i, place]
@@ -188,8 +202,8 @@ def send_along(circuits, i, place, kind, own, out):
 
 @apart
 def forward(circuits, i, own, message, out):
-    """Emit the next hop of a record in transit on a circuit. A NO_PATH goes back if the circuit is
-    unknown here, or the record circles.
+    """Emit the next hop of a record in transit on a circuit. If row i does not know the circuit, or
+    if the record circles, a NO_PATH goes back.
     """
     place = way_back(circuits, i, message)
     towards = NONE
@@ -213,22 +227,24 @@ def send_copy(message, towards, out):
 
 
 def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
-    """Return the tables of reliable hops on circuits; they have no room if nothing is retried."""
+    """Return the tables of reliable hops on circuits of a broker tree; the tables have no places if
+    nodes retransmit nothing.
+    """
     room = (_IN_FLIGHT, _ACCEPTED) if retries else (0, 1)
     return reliable_hop.reliable_hops(node_ids, *room)
 
 
 def with_reliable_hops(emissions: int, retries: int) -> int:
-    """Return a limit of emissions increased by what reliable hops on circuits add: timers and an
-    ACK.
+    """Return a limit of emissions, increased by the timers and the ACK of reliable hops on
+    circuits.
     """
     return 2 * emissions + 1 + _IN_FLIGHT if retries > 0 else emissions
 
 
 @apart
 def handle_hop(hops, lost, rules, i, message, out):
-    """Handle the part of a record that concerns a circuit's reliable hop; return True if nothing
-    else is left.
+    """Handle the part of a record that concerns a circuit's reliable hop; return True if the record
+    needs no further handling.
 
     Counts in `lost` the hops that failed for good and the records without a path.
     """
@@ -255,8 +271,8 @@ def handle_hop(hops, lost, rules, i, message, out):
 
 @apart
 def track_new(hops, rules, i, message, before, out):
-    """Track as reliable hops all records on circuits that were emitted since the outbox had
-    `before` free slots.
+    """Track, as reliable hops, all records on circuits that this call emitted; before the call the
+    outbox had `before` free slots.
     """
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]

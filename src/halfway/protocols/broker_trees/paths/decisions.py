@@ -1,5 +1,5 @@
-"""The decisions of the underlay-aware tree as pure functions, shared by messages and the bulk
-driver.
+"""The decisions of the underlay-aware tree as pure functions, which the handlers of messages and
+the bulk driver share.
 
 The handlers of the tree and the bulk drivers of paper 5 call these functions, except `is_nearer`,
 which only the bulk drivers call: by messages the parent names the alternate parent of its child
@@ -12,9 +12,9 @@ from halfway.core.compiled import inlined
 DIRECT, SECOND, UPPER = 0, 1, 2
 CUT_OFF = -1
 
-# The rule that picks one of two working paths for an event [uas §5]. direct: the first, as in
-# unmodified SIENA; halves: each in turn; least-wait: the one with the shorter wait; earliest: the
-# one with the smaller sum of wait and travel.
+# The rule that picks one of two working paths for an event [uas §5]. direct: the direct path, as in
+# unmodified SIENA; halves: both paths in turn; least-wait: the path with the shorter wait;
+# earliest: the path with the smaller sum of wait and travel.
 BALANCES = ("direct", "halves", "least-wait", "earliest")
 ALL_DIRECT, HALVES, LEAST_WAIT, EARLIEST = 0, 1, 2, 3
 
@@ -28,9 +28,9 @@ def next_hop_up(direct, second, upper):
     """Return the path of a broker's next hop up to the root: DIRECT, SECOND or UPPER, or CUT_OFF if
     no path works.
 
-    direct, second, upper: whether the broker has this path, and the path and its end work.
-    [uas §4.1] "In case of failure of the direct link, the alternate link is used"; a parent that no
-    path reaches counts as failed, and z leads past it.
+    direct, second, upper: True if the broker has this path, and both the path and the broker at its
+    end work. [uas §4.1] "In case of failure of the direct link, the alternate link is used"; a
+    parent that no path reaches counts as failed, and z leads past this parent.
     """
     if direct:
         return DIRECT
@@ -41,10 +41,10 @@ def next_hop_up(direct, second, upper):
 
 @inlined
 def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_travel_s):
-    """Return the path that an event takes between a broker and its parent while both paths work.
+    """Return the path of an event between a broker and its parent while both paths work.
 
-    rule: a place in BALANCES; turn: 0 and 1 by turns from event to event; *_wait_s: seconds that
-    the event would wait on this path; *_travel_s: seconds that an unloaded path takes.
+    rule: a place in BALANCES; turn: 0 and 1, alternating from event to event; *_wait_s: seconds
+    that the event would wait on this path; *_travel_s: seconds of travel on this path without load.
     """
     if rule == ALL_DIRECT:
         return DIRECT
@@ -59,8 +59,8 @@ def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_t
 
 @inlined
 def fallback(stage, alternate_first):
-    """Return the relative of the underlay-aware tree that a broker asks in a stage of its search
-    for a parent, from 0 to FALLBACKS - 1.
+    """Return which relative in the underlay-aware tree a broker asks for a place in a stage of its
+    search for a parent, from 0 to FALLBACKS - 1.
 
     [uas §4.1] "the child node has to join its grand parent or the alternate". We add the old parent
     by a new path, because the root's children have no grandparent, and then others.
@@ -72,7 +72,8 @@ def fallback(stage, alternate_first):
 
 @inlined
 def is_nearer(hops, number, best_hops, best_number):
-    """Return whether a broker is a better alternate parent than the best one so far [uas §4].
+    """Return whether a broker is a better alternate parent than the best broker found so far [uas
+    §4].
 
     "The choice of the alternate broker is also based on the proximity … in terms of number of IP
     hops". Of equally near brokers we take the broker with the lower number, so that the choice is

@@ -1,10 +1,10 @@
-"""Reliable floods of broker trees: a node repeats an announcement or search until a neighbour
-forwards the record.
+"""Reliable floods of broker trees: a node repeats an announcement or a search until a neighbour
+passes the record on.
 
-The paper's links lose nothing. Where hops are acknowledged, an announcement or a search that a node
-sends to all neighbours counts as arrived when another node than the one it came from passes it on.
-A node keeps it among its reliable hops, without a sequence number on the air, so that no neighbour
-answers it. A node without other neighbours repeats it `retries` times without an answer.
+The paper's links lose nothing. Where hops are acknowledged, a flooded record counts as arrived when
+a neighbour passes it on, except the neighbour that sent it. A node keeps the record among its
+reliable hops. The record has no sequence number on the air, so no neighbour acknowledges it. A node
+without other neighbours repeats the record `retries` times.
 """
 
 from halfway.core.compiled import apart, inlined
@@ -22,8 +22,8 @@ def is_flood(record):
 
 @apart
 def is_same_flood(kept, record):
-    """Return whether two records belong to one flood, of any version: same announced broker, or
-    same search.
+    """Return whether two records of a broker tree belong to one flood: the same announced broker or
+    the same search, in any version.
     """
     same = kept.kind == record.kind and kept.args[ORIGIN] == record.args[ORIGIN]
     return same and (kept.kind == ANNOUNCE or kept.args[ROUTE] == record.args[ROUTE])
@@ -31,8 +31,8 @@ def is_same_flood(kept, record):
 
 @apart
 def track_flood(hops, rules, i, source, record, out):
-    """Track a flood that row i has just emitted, instead of its earlier version. source: its
-    sender.
+    """Track a flood of a broker tree that row i has just emitted, in place of its earlier version.
+    source: the neighbour from which row i received the record.
     """
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
@@ -46,7 +46,9 @@ def track_flood(hops, rules, i, source, record, out):
 
 @apart
 def hear_flood(hops, i, message):
-    """Stop the repetitions of a flood, as a neighbour other than its source has passed it on."""
+    """Stop the repetitions of a flood of a broker tree, because a neighbour other than its source
+    has passed the record on.
+    """
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
         if kept.sequence == 0 or kept.next != EVERYONE or kept.source == message.source:
@@ -58,7 +60,7 @@ def hear_flood(hops, i, message):
 
 @apart
 def repeat_flood(hops, rules, i, place, message, out):
-    """Repeat a flood when its timer ends, until its retries are used up."""
+    """Repeat a flood of a broker tree when its timer ends, at most `retries` times."""
     if hops.tries[i, place] != message.args[reliable_hop.ATTEMPT]:
         return
     if hops.tries[i, place] >= rules.retries:

@@ -1,9 +1,11 @@
-"""The brokers near a node as announced: for each its distance in hops, and the next hop to it.
+"""The announced brokers near a node: the distance to each broker in hops, and the next hop to this
+broker.
 
 [uas §4] "Broker(): Finds a broker node which is nearest to the calling broker node measured in
 terms of number of IP hops". We let the brokers of the tree announce themselves, with version
-numbers as in DSDV [Perkins & Bhagwat 1994], and let a node pass on only its nearest few: a round of
-announcements costs about one transmission a node, however many brokers there are.
+numbers as in DSDV [Perkins & Bhagwat 1994], and let a node pass on the announcements of its few
+nearest brokers only. So a round of announcements costs about one transmission per node, for any
+number of brokers.
 """
 
 from typing import NamedTuple
@@ -23,15 +25,15 @@ _STALE = 3.5  # refresh intervals without a newer announcement after which a bro
 
 
 class Nearby(NamedTuple):
-    """The nearest brokers that each node has heard of, in no order."""
+    """The nearest brokers that each node has heard of, in no particular order."""
 
     broker: Int32s  # [n, places] id; NONE: free
-    next: Int32s  # [n, places] neighbour on the way to it
+    next: Int32s  # [n, places] neighbour on the way to the broker
     hops: Int32s  # [n, places]
-    root: Int32s  # [n, places] of its tree
+    root: Int32s  # [n, places] root of the broker's tree
     incarnation: npt.NDArray[np.uint32]  # [n, places]
-    version: Int32s  # [n, places] of its latest announcement
-    heard_s: npt.NDArray[np.float64]  # [n, places] when this node heard that one
+    version: Int32s  # [n, places] version of the broker's latest announcement
+    heard_s: npt.NDArray[np.float64]  # [n, places] when this node heard the latest announcement
 
 
 def none_nearby(n: int, places: int) -> Nearby:
@@ -46,8 +48,8 @@ def none_nearby(n: int, places: int) -> Nearby:
 
 @apart
 def rank(nearby, i, hops, broker):
-    """Return how many known brokers are nearer to row i than a given broker: fewer hops, or a lower
-    id at equal hops.
+    """Return how many known brokers are nearer to row i than a given broker; at equal hops the
+    lower id counts as nearer.
     """
     found = 0
     for s in range(nearby.broker.shape[1]):
@@ -59,8 +61,8 @@ def rank(nearby, i, hops, broker):
 
 @apart
 def nth_nearest(nearby, i, n):
-    """Return the place of the broker with a rank among those near row i (0: the nearest), or
-    NO_PLACE.
+    """Return the place of the broker with a rank among the known brokers near row i (0: the
+    nearest), or NO_PLACE.
     """
     for s in range(nearby.broker.shape[1]):
         broker = nearby.broker[i, s]
@@ -71,8 +73,8 @@ def nth_nearest(nearby, i, n):
 
 @apart
 def nearest_but(nearby, i, broker):
-    """Return the announced broker nearest to row i; NONE if that is `broker`, or no broker is
-    known.
+    """Return the announced broker that is nearest to row i; NONE if this is `broker`, or if row i
+    knows no broker.
     """
     s = nth_nearest(nearby, i, 0)
     if s < 0 or nearby.broker[i, s] == broker:
@@ -91,7 +93,7 @@ def next_hop_to(nearby, i, broker):
 
 @apart
 def drop_stale(nearby, i, now, refresh_s):
-    """Forget brokers near row i whose last announcement is too old."""
+    """Forget the brokers near row i whose last announcement is too old."""
     for s in range(nearby.broker.shape[1]):
         if now - nearby.heard_s[i, s] > _STALE * refresh_s:
             nearby.broker[i, s] = NONE
@@ -99,7 +101,9 @@ def drop_stale(nearby, i, now, refresh_s):
 
 @apart
 def place_for(nearby, i, hops, broker):
-    """Return the place for a newly heard near broker: a free place, or that of a farther broker."""
+    """Return the place for a broker that row i has just heard: a free place, or the place of a
+    farther broker.
+    """
     s = place_in_row(nearby.broker, i, NONE)
     if s < 0 and rank(nearby, i, hops, broker) < nearby.broker.shape[1]:
         s = nth_nearest(nearby, i, nearby.broker.shape[1] - 1)
@@ -108,7 +112,7 @@ def place_for(nearby, i, hops, broker):
 
 @apart
 def announce(own, root, incarnation, version, out):
-    """Announce a broker of the tree to the neighbours; return the record."""
+    """Announce this broker of the tree to all neighbours; return the record."""
     o = emit(out, ANNOUNCE, 0.0, EVERYONE)
     o.epoch, o.args[ORIGIN], o.args[VERSION], o.args[ROOT] = incarnation, own, version, root
     return o
@@ -126,9 +130,11 @@ def announce_nearest(nearby, i, out):
 
 @apart
 def hear(nearby, i, is_broker, rules, message, out):
-    """Enter an announced broker into row i's table of near brokers; pass on what was new.
+    """Enter an announced broker into the table of near brokers of row i; pass on the announcement
+    if it was new.
 
-    is_broker: whether this node announces itself, and so is nearer to its neighbours than others.
+    is_broker: whether this node announces itself. Then it is nearer to its neighbours than other
+    brokers.
     """
     broker, hops = message.args[ORIGIN], message.args[HOPS] + 1
     drop_stale(nearby, i, message.at, rules.refresh_s)
@@ -138,7 +144,7 @@ def hear(nearby, i, is_broker, rules, message, out):
         closer = hops - nearby.hops[i, s]
         if ahead < 0 or (ahead == 0 and closer > 0):
             return
-        if ahead == 0 and closer == 0:  # of equal ways the one by the lowest id
+        if ahead == 0 and closer == 0:  # of equal ways, that of the neighbour with the lowest id
             nearby.next[i, s] = min(nearby.next[i, s], message.source)
             return
     elif s >= 0 and message.epoch < nearby.incarnation[i, s]:

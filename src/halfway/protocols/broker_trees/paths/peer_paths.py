@@ -1,5 +1,5 @@
-"""The choice of a path to each peer of a broker: direct, second, or both in balance; and sending on
-it.
+"""The choice of the path to each peer of a broker: the direct path, the second path, or both in
+balance.
 
 [uas §5] "the load is distributed among the two different paths between a child node and its
 corresponding parent node". The paper balances publications alone, so other records take one path.
@@ -32,28 +32,28 @@ _CLOCK_S = 1.5e-6
 
 
 class PeerPaths(NamedTuple):
-    """The paths to each broker's peers, by place; a peer without a place has the direct
-    path only.
+    """The paths to the peers of each broker, by place; a broker reaches a peer without a place on
+    the direct path only.
     """
 
     peer: Int32s  # [brokers, places] id of the parent or a child; NONE: free
     detour: npt.NDArray[np.uint8]  # [brokers, places] 1 where only the second path is in use
     both: npt.NDArray[np.uint8]  # [brokers, places] 1 where both paths work
-    turn: npt.NDArray[np.uint8]  # [brokers, places] the path of the next event by halves
+    turn: npt.NDArray[np.uint8]  # [brokers, places] path of the next event under `halves`
     trip_s: npt.NDArray[np.float64]  # [brokers, places, 2] latest round trip, by path; 0: none yet
-    least_s: npt.NDArray[np.float64]  # [brokers, places, 2] the shortest round trip
+    least_s: npt.NDArray[np.float64]  # [brokers, places, 2] shortest round trip, by path
 
 
 class Sender(NamedTuple):
-    """The context in which a broker sends: its paths and its identity."""
+    """The context in which a broker of a tree sends: its paths and its identity."""
 
     circuits: Circuits
-    row: int  # in the arrays [n]
+    row: int  # the broker's row in the arrays [n]
     paths: PeerPaths
     searches: Searches
     own: int  # node id
-    broker: int  # its row in the arrays [brokers]
-    balance: int  # the place of its rule in BALANCES
+    broker: int  # the broker's row in the arrays [brokers]
+    balance: int  # the place of the broker's rule in BALANCES
 
 
 def direct_paths(brokers: int, places: int) -> PeerPaths:
@@ -67,8 +67,8 @@ def direct_paths(brokers: int, places: int) -> PeerPaths:
 
 @apart
 def placed(paths, i, peer):
-    """Return the place of a peer in a broker's table of paths, a new one if needed; NO_PLACE if it
-    is full.
+    """Return the place of a peer in a broker's table of paths; a new peer gets a place, or NO_PLACE
+    if the table is full.
     """
     s = place_in_row(paths.peer, i, peer)
     if s < 0:
@@ -81,7 +81,9 @@ def placed(paths, i, peer):
 
 @apart
 def clear(paths, i, s):
-    """Free a place in a broker's table of paths, with all measurements of the peer."""
+    """Free a place in a broker's table of paths, with all measurements of the peer at this
+    place.
+    """
     paths.peer[i, s] = NONE
     paths.detour[i, s] = paths.both[i, s] = paths.turn[i, s] = 0
     for path in range(2):
@@ -90,7 +92,9 @@ def clear(paths, i, s):
 
 @apart
 def forget_peer(sender, peer):
-    """Return to the direct path to a peer, and forget the measurements of its paths."""
+    """Return to the direct path to a peer of a broker, and forget the measurements of both
+    paths.
+    """
     s = place_in_row(sender.paths.peer, sender.broker, peer)
     if s >= 0:
         clear(sender.paths, sender.broker, s)
@@ -98,8 +102,8 @@ def forget_peer(sender, peer):
 
 @apart
 def use_path(sender, peer, detour, both):
-    """Choose how a broker reaches a peer: directly, by the second path (`detour`), or in balance
-    (`both`).
+    """Choose how a broker reaches a peer: directly, by the second path (`detour`), or by both paths
+    in balance (`both`).
     """
     paths, i = sender.paths, sender.broker
     s = place_in_row(paths.peer, i, peer)
@@ -111,7 +115,9 @@ def use_path(sender, peer, detour, both):
 
 @apart
 def use_direct_again(sender, peer):
-    """Return to the direct path to a peer, as a record has just arrived on it."""
+    """Return to the direct path to a peer of a broker, because a record has just arrived on this
+    path.
+    """
     paths, i = sender.paths, sender.broker
     s = place_in_row(paths.peer, i, peer)
     if s >= 0:
@@ -120,7 +126,7 @@ def use_direct_again(sender, peer):
 
 @apart
 def note_trip(sender, peer, path, trip_s, least_s):
-    """Note a round trip on a path to a peer, and the shortest round trip so far."""
+    """Store a round trip on a path to a broker's peer, and update the shortest round trip."""
     paths, i = sender.paths, sender.broker
     s = placed(paths, i, peer)
     if s >= 0 and trip_s > 0.0:
@@ -131,7 +137,7 @@ def note_trip(sender, peer, path, trip_s, least_s):
 
 @inlined
 def direct_path(sender, peer):
-    """Return the place of the direct path to a peer: x, or z to a broker beyond the parent;
+    """Return the place of the circuit x to a broker's peer, or z to a broker beyond the parent;
     NO_PLACE if unknown.
     """
     return first_path(sender.circuits, sender.row, peer)
@@ -139,14 +145,16 @@ def direct_path(sender, peer):
 
 @inlined
 def second_path(sender, peer):
-    """Return the place of the second path y to a peer, or NO_PLACE if unknown."""
+    """Return the place of the circuit y, the second path to a broker's peer, or NO_PLACE if
+    unknown.
+    """
     return path_to(sender.circuits, sender.row, peer, SECOND)
 
 
 @apart
 def active_path(sender, to):
-    """Return the path now in use to a peer of a broker, which is another broker or a client's node,
-    or NO_PLACE.
+    """Return the circuit now in use from a broker to a peer, which is another broker or a client's
+    node, or NO_PLACE.
     """
     s = place_in_row(sender.paths.peer, sender.broker, to)
     if s >= 0 and sender.paths.detour[sender.broker, s] == 1:
@@ -158,16 +166,16 @@ def active_path(sender, to):
 
 @apart
 def whole_microseconds(seconds):
-    """Return the round trip of a path to a peer in whole microseconds, so that rounding by a
-    clock's offset changes nothing.
+    """Return a round trip on a broker's path in whole microseconds, so that the offset of a clock
+    changes nothing by rounding.
     """
     return math.floor(seconds * 1e6 + 0.5) * 1e-6
 
 
 @apart
 def waiting_s(trip_s, least_s):
-    """Return the estimated queueing delay of a path in seconds: half of a round trip's excess over
-    the shortest.
+    """Return the estimated queueing delay of a broker's path in seconds: half of the latest round
+    trip minus the shortest.
     """
     extra = trip_s - least_s
     return 0.5 * extra if extra >= _CLOCK_S else 0.0
@@ -175,8 +183,8 @@ def waiting_s(trip_s, least_s):
 
 @apart
 def event_path(sender, to):
-    """Return the circuit of the next event to a peer; between two working paths, `balanced`
-    decides.
+    """Return the circuit of the next event from a broker to a peer; `balanced` chooses between two
+    working paths.
     """
     paths, i = sender.paths, sender.broker
     s = place_in_row(paths.peer, i, to)
@@ -197,7 +205,7 @@ def event_path(sender, to):
 
 @apart
 def send(sender, kind, to, out):
-    """Emit a record to a peer of a broker, another broker or a client's node, along the path in
+    """Emit a record from a broker to a peer, another broker or a client's node, on the path now in
     use.
     """
     return send_along(sender.circuits, sender.row, active_path(sender, to), kind, sender.own, out)
@@ -205,12 +213,16 @@ def send(sender, kind, to, out):
 
 @apart
 def send_event(sender, to, out):
-    """Emit an event for another broker, or a client's node, along its balanced circuit."""
+    """Emit an event from a broker to another broker or a client's node, on the circuit that the
+    balance chooses.
+    """
     return send_along(sender.circuits, sender.row, event_path(sender, to), NOTIFY, sender.own, out)
 
 
 @apart
 def reply(sender, message, kind, out):
-    """Emit a record to the peer that sent a record first, back along the path that it came on."""
+    """Emit a record from a broker to the peer that sent a record, back on the path of that
+    record.
+    """
     i, back = sender.row, way_back(sender.circuits, sender.row, message)
     return send_along(sender.circuits, i, back, kind, sender.own, out)

@@ -1,4 +1,4 @@
-"""Linear search for a node id in one row of a table, as brokers and their peers have one."""
+"""Linear search for a node id in one row of a table of brokers."""
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE
@@ -6,10 +6,10 @@ from halfway.core.missing import NO_PLACE
 
 @apart
 def place_in_row(ids, i, node_id):
-    """Return the first place of a node id in row i of a table [rows, places], or NO_PLACE if it is
-    absent.
+    """Return the first place of a node id in row i of a broker's table [rows, places], or NO_PLACE
+    if the row does not contain the id.
 
-    NONE finds the first free place.
+    The id NONE finds the first free place.
     """
     for s in range(ids.shape[1]):
         if ids[i, s] == node_id:

@@ -1,11 +1,12 @@
-"""Searches for paths between brokers: a SEARCH floods the underlay, and FOUND returns along the
-best way.
+"""Searches for paths between brokers: a SEARCH floods the underlay, and a FOUND returns along the
+best way of the flood.
 
 [uas §4, Algorithm 1] a new broker finds x to its parent, y that shares no node with x, and z to its
-grandparent past the parent. Every node passes on the best way from the owner that it has heard:
-the one that shares the fewest nodes with x, then the one of fewest hops, then the neighbour with
-the lowest id. So y shares only what it must with x where the underlay has cut nodes. The broker
-searched for waits `search_s`, then answers along that way; its nodes keep the path as a circuit.
+grandparent past the parent. Every node passes on the best way from the owner that it has heard: the
+way that shares the fewest nodes with x. Among equal ways, the way with the fewest hops is best,
+then the way through the neighbour with the lowest id. So y shares only cut nodes of the underlay
+with x. The target of the search waits `search_s` seconds, then answers along the best way. The
+nodes on this way keep the path as a circuit.
 """
 
 from typing import NamedTuple
@@ -44,15 +45,15 @@ _VERSIONS = np.int32(2**31 - 1)
 
 
 class Searches(NamedTuple):
-    """A broker's memory of the path searches that it began."""
+    """The counters of the path searches that each broker began."""
 
-    serial: Int32s  # [brokers] of its latest path
-    version: Int32s  # [brokers] of its latest search
-    incarnation: Int32s  # [brokers] which the START event states
+    serial: Int32s  # [brokers] serial of the broker's latest path
+    version: Int32s  # [brokers] version of the broker's latest search
+    incarnation: Int32s  # [brokers] incarnation that the START event states
 
 
 def no_searches(brokers: int) -> Searches:
-    """Return the memory of brokers that have begun no path search."""
+    """Return the counters of path searches for brokers that have begun no search."""
     return Searches(*np.zeros((3, brokers), np.int32))
 
 
@@ -66,7 +67,9 @@ def start_searches(searches, b, incarnation):
 
 @apart
 def new_number(sender):
-    """Return the number of a new direct path; the paths beside it use the next numbers."""
+    """Return the number of a new direct path of a broker; the second path and the path past the
+    parent use the next numbers.
+    """
     serial = (sender.searches.serial[sender.broker] + 1) % MOST_SERIAL
     sender.searches.serial[sender.broker] = serial
     return np.int32(SORTS * serial)
@@ -83,9 +86,10 @@ def own_number(sender, peer):
 
 @apart
 def search(sender, peer, number, avoided, out):
-    """Search for a path to another broker under a path number, avoiding one node.
+    """Search for a path from this broker to another broker under a path number; the path avoids one
+    node.
 
-    A path with the same number is replaced when the new one is found.
+    The new path replaces an old path with the same number.
     """
     b = sender.broker
     version = (sender.searches.version[b] + 1) & _VERSIONS
@@ -101,21 +105,23 @@ def search(sender, peer, number, avoided, out):
 
 @apart
 def search_direct(sender, peer, out):
-    """Search for a new direct path to a peer, which replaces the present path."""
+    """Search for a new direct path from this broker to a peer, which replaces the present path."""
     number = own_number(sender, peer)
     search(sender, peer, new_number(sender) if number < 0 else number, NONE, out)
 
 
 @inlined
 def is_newer(version, other):
-    """Return whether a search's version is later than another; versions wrap around."""
+    """Return whether the version of a path search is later than another version; versions wrap
+    around.
+    """
     return ((version - other) & _VERSIONS) - 1 < 2**30 - 1 and version != other
 
 
 @apart
 def shared_nodes(circuits, i, own, message):
-    """Return how many nodes a search's way shares with its owner's direct path, this node
-    included.
+    """Return how many nodes, including this node, the way of a path search shares with the direct
+    path of its owner.
     """
     shared, owner = message.args[SHARED], message.args[ORIGIN]
     if message.args[ROUTE] % SORTS != SECOND:
@@ -124,16 +130,16 @@ def shared_nodes(circuits, i, own, message):
     if place == NO_PLACE:
         return shared
     x = circuits.of[i, place]
-    if own == message.target:  # the same link is no second path
+    if own == message.target:  # a second path cannot use the same link
         return shared + (x.peer == owner and x.prev == owner and message.source == owner)
     return shared + (x.next != NONE)
 
 
 @apart
 def on_search(circuits, i, own, rules, message, out):
-    """Keep the best way of a search to this node, and forward the search.
+    """Keep the best way of a path search to this node, and forward the search.
 
-    The broker that is searched for starts the timer of its answer instead.
+    The broker that is the target of the search starts the timer of its answer instead.
     """
     owner, version = message.args[ORIGIN], message.args[VERSION]
     if own in (owner, message.args[AVOIDED]):
@@ -145,7 +151,7 @@ def on_search(circuits, i, own, rules, message, out):
     if not fresh:
         worse = shared > there.shared or (shared == there.shared and hops > there.hops)
         if version != there.version or worse or there.next != NONE:
-            return  # also where the path is found already
+            return  # also where the path was found before
         if shared == there.shared and hops == there.hops:
             there.prev = min(there.prev, message.source)
             return
@@ -162,7 +168,9 @@ def on_search(circuits, i, own, rules, message, out):
 
 @apart
 def answer(circuits, i, own, message, out):
-    """Answer a search along the best way, when the time to wait for better ways is over."""
+    """Answer a path search along the best way, after this broker has waited `search_s` seconds for
+    better ways.
+    """
     owner = message.args[ORIGIN]
     place = find(circuits, i, owner, message.args[ROUTE])
     if place == NO_PLACE or circuits.of[i, place].version != message.args[VERSION]:
@@ -178,8 +186,8 @@ def answer(circuits, i, own, message, out):
 
 @apart
 def keep_found(circuits, i, own, message, out):
-    """Keep the path on which a FOUND arrived; return whether this node owns the path and can use it
-    now.
+    """Keep the path on which a FOUND of a search arrived; return whether this node owns the path
+    and can use it now.
     """
     place = find(circuits, i, message.target, message.args[ROUTE])
     if place == NO_PLACE or circuits.of[i, place].version != message.args[VERSION]:

@@ -1,11 +1,11 @@
 """The messages of SIENA's broker tree: kinds and fields, and filters and values inside records.
 
 Records between brokers, and between a client's node and its broker, follow a circuit
-(`paths/circuits.py`): a record names its number and its direction. The first four kinds
-are commands of an application; the node of a client sends them to its broker.
-An application numbers its own filters and events, and its node translates these numbers. On the
-network a filter is its intervals, three attributes a record, and is named by their digest. The
-digests of two filters are equal with a probability of 2^-31.
+(`paths/circuits.py`): a record names the number of its circuit and its direction. The first four
+kinds are commands of an application, which the node of a client sends to the broker. An application
+numbers its own filters and events, and its node translates these numbers. On the network, a filter
+is a list of intervals, with three attributes in one record, and the digest of the intervals is its
+name. Two filters have the same digest with a probability of 2^-31.
 """
 
 import numpy as np
@@ -26,24 +26,24 @@ from halfway.core.values.ranges import (
 )
 from halfway.protocols import reliable_hop
 
-# Header fields that SIENA reuses. On the network: the digest of a filter. In a command: the number
-# that the application gave to its filter, or to the values of its event.
+# Header fields that SIENA reuses. On the network, the field has the digest of a filter. In a
+# command, it has the number that the application gave to its filter, or to the values of its event.
 FILTER, VALUES = "topic", "topic"
-# Places in `args`: number of the path; its direction, 0: not on a path; client at its node; first
-# sender.
+# Places in `args`: the number of the path, the direction on the path (0: no path), the number of
+# the client at its node, and the first sender.
 ROUTE, DIRECTION, CLIENT, ORIGIN = 0, 1, COMMAND_ARG, 3
 AWAY, BACK = 1, 2  # values of DIRECTION: away from the owner of the path, and back to it
 FIRST = 4  # the first attribute in a part of a filter
-NUMBER = 5  # of a PING, and of a record that its receiver confirms, 0: not confirmed
-VERSION = 5  # of a search or an announcement
+NUMBER = 5  # number of a PING, or of a record to confirm; 0: not confirmed
+VERSION = 5  # version of a search or an announcement
 HOPS, SHARED, AVOIDED, ROOT = 2, 4, 6, 7  # of a search or announcement
 PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
-DIGEST_BIT = 2  # in a PING: it has a DIGEST; in PONG, ALIVE and HOLDS: the digests differ
-DIGEST = "topic"  # of the subscriptions that the receiver should hold for the sender
-BROKER = "target"  # that a search is for
-PARENT = "topic"  # the sender's parent, as the sender knows it
+DIGEST_BIT = 2  # in a PING: has a DIGEST; in PONG, ALIVE and HOLDS: the digests differ
+DIGEST = "topic"  # digest of the subscriptions that the receiver should hold for the sender
+BROKER = "target"  # the target of a search
+PARENT = "topic"  # the parent that the sender knows for itself
 MOST_ATTRIBUTES = 6  # of an event; its values take the `reals` of a record
-EACH = 3  # attributes of a filter in one record
+EACH = 3  # number of attributes of a filter in one record
 
 ROUTED = {"path number": ROUTE, "direction": DIRECTION, "origin": ORIGIN}
 TO_END = "target sequence"  # fields of every record on a path
@@ -164,27 +164,27 @@ KINDS.include(reliable_hop.KINDS)
 
 @apart
 def parts_of(attributes):
-    """Return how many records carry a filter with a number of attributes."""
+    """Return how many records of the broker tree carry a filter with a number of attributes."""
     return (attributes + EACH - 1) // EACH
 
 
 @apart
 def interval(filters, f, attribute, attributes):
-    """Return the interval of a filter in a message of SIENA's broker tree on one attribute; NaN,
-    NaN if unconstrained.
+    """Return the interval of a filter on one attribute in a message of SIENA's broker tree; (NaN,
+    NaN) without a constraint.
     """
     for c in range(filters.first[f], filters.first[f + 1]):
         if filters.attribute[c] == attribute:
             return filters.low[c], filters.high[c]
-        if filters.attribute[c] >= attributes:  # which no event has
+        if filters.attribute[c] >= attributes:  # a value that no event has
             return np.inf, -np.inf
     return np.nan, np.nan
 
 
 @apart
 def digest(filters, f, attributes):
-    """Return the digest of a filter of the broker tree, which is its name in messages (0 or
-    more).
+    """Return the digest of a filter of the broker tree, which is the name of the filter in messages
+    (0 or more).
     """
     word = np.uint64(0)
     for a in range(attributes):
@@ -196,7 +196,9 @@ def digest(filters, f, attributes):
 
 @apart
 def write_part(filters, f, name, part, attributes, o):
-    """Write one part of a filter and the filter's name into a record."""
+    """Write one part of a filter, and the digest of the filter, into a record of the broker
+    tree.
+    """
     o[FILTER], o.args[FIRST] = name, EACH * part
     for k in range(EACH):
         o.reals[2 * k] = o.reals[2 * k + 1] = 0.0
@@ -207,10 +209,11 @@ def write_part(filters, f, name, part, attributes, o):
 
 @apart
 def is_command(catalogue, message):
-    """Return whether a message of the broker tree is a command with a number of the catalogue;
-    commands are on no path.
+    """Return whether a message of the broker tree is a command with a catalogue number; a command
+    follows no path.
 
-    The range of the number does not say so, because on the network a digest takes its field.
+    The value of the field alone does not show this, because records on the network have a digest in
+    the same field.
     """
     if message.kind == PUBLISH:
         return 0 <= message[VALUES] < catalogue.values.shape[0]
@@ -221,8 +224,8 @@ def is_command(catalogue, message):
 
 @apart
 def value(catalogue, message, attribute):
-    """Return an event's value of an attribute, from a record or the catalogue of this node's
-    application; NaN if missing.
+    """Return the value of an event on an attribute, from a record of the broker tree or from the
+    catalogue of this node's application; NaN if the event has no such attribute.
     """
     if message.args[DIRECTION] > 0:
         return message.reals[attribute]
@@ -231,6 +234,6 @@ def value(catalogue, message, attribute):
 
 @apart
 def write_values(catalogue, message, o):
-    """Write the values of an event into a record."""
+    """Write the values of an event into a record of the broker tree."""
     for a in range(catalogue.values.shape[1]):
         o.reals[a] = value(catalogue, message, a)

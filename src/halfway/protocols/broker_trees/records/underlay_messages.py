@@ -1,7 +1,7 @@
 """The messages that the underlay-aware tree adds to SIENA's: kinds, and their fields in `args`.
 
-Each record follows a path. A parent's news for its child are the sender's parent, the root,
-its successors and the sender's depth.
+Each record follows a path. The news of a parent for its child name the sender's parent, the root,
+the successors of the root, and the depth of the sender.
 """
 
 from halfway.core.kinds import Kinds
@@ -19,14 +19,15 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 
 # Header fields that the tree reuses.
-ROOT = "event"  # as the sender knows it
+ROOT = "event"  # the root that the sender knows
 # Places in `args`.
 SUCCESSOR = 2  # the broker that succeeds the root
-NEXT_SUCCESSOR = 4  # of a root: its child after the successor
-REPLACED = 6  # of an ACCEPT
+NEXT_SUCCESSOR = 4  # the child of the root that comes after the successor
+REPLACED = 6  # in an ACCEPT: the broker that leaves and is replaced
 DEPTH = 7  # brokers from the sender up to the root
-REPLICA_DIGEST = 4  # of a GRANDCHILD: of the filters that its parent should hold for it
-# Places in `reals` of a PING: seconds of round trips on its path; 0: none yet.
+REPLICA_DIGEST = 4  # in a GRANDCHILD: digest of the filters that its parent should hold
+# Places in `reals` of a PING: the latest and the shortest round trip on its path in seconds; 0: no
+# round trip yet.
 TRIP_S, LEAST_S = 0, 1
 _NEWS = {
     **ROUTED, "successor": SUCCESSOR, "next successor": NEXT_SUCCESSOR, "depth": DEPTH,

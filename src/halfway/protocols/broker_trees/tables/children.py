@@ -1,8 +1,8 @@
-"""The children of a broker of the underlay-aware tree, and its grandchildren, by slot.
+"""The children and the grandchildren of a broker in the underlay-aware tree, by slot.
 
-[uas §4 "The Data Structures"] a broker keeps its children, and a replica of each child's own list,
-"updated periodically": it adopts the children of a child that dies. Their filters are in
-`replicas.py`.
+[uas §4 "The Data Structures"] a broker keeps a list of its children, and a replica of the list of
+each child, "updated periodically". With this replica the broker adopts the children of a child that
+dies. The filters of grandchildren are in `replicas.py`.
 """
 
 from typing import NamedTuple
@@ -16,10 +16,12 @@ from halfway.protocols.broker_trees.paths.rows import place_in_row
 
 
 class Children(NamedTuple):
-    """A broker's children and grandchildren by slot (NONE: free), and the silent ticks of each."""
+    """The children and grandchildren of a broker by slot (NONE: free), with the silent ticks of
+    each.
+    """
 
     child: npt.NDArray[np.int32]  # [brokers, slots]
-    child_silence: npt.NDArray[np.int32]  # [brokers, slots, 2] since its last PING on each path
+    child_silence: npt.NDArray[np.int32]  # [brokers, slots, 2] since the last PING, by path
     grandchild: npt.NDArray[np.int32]  # [brokers, slots]
     via: npt.NDArray[np.int32]  # [brokers, slots] the grandchild's parent
     grandchild_silence: npt.NDArray[np.int32]  # [brokers, slots]
@@ -27,7 +29,9 @@ class Children(NamedTuple):
 
 
 def no_children(brokers: int, slots: int) -> Children:
-    """Return empty tables of children and of as many grandchildren, `slots` for each broker."""
+    """Return empty tables of children and of grandchildren, with `slots` places of each kind at
+    each broker.
+    """
     shape = brokers, slots
     return Children(
         np.full(shape, NONE), np.zeros((*shape, 2), np.int32), np.full(shape, NONE),
@@ -52,13 +56,13 @@ def add_child(children, i, node_id):
 
 @apart
 def reset_silence(children, i, slot):
-    """Reset a child's counts of silent ticks in its broker's table of children, on both paths."""
+    """Reset the silent ticks of a child on both paths in its broker's table of children."""
     children.child_silence[i, slot, 0] = children.child_silence[i, slot, 1] = 0
 
 
 @apart
 def remove_child(children, i, node_id):
-    """Remove a child from a broker's table; return whether it was there."""
+    """Remove a child from a broker's table; return whether the table had the child."""
     s = place_in_row(children.child, i, node_id)
     if s >= 0:
         children.child[i, s] = NONE
@@ -67,7 +71,9 @@ def remove_child(children, i, node_id):
 
 @apart
 def first_child(children, i, but):
-    """Return a broker's child in the first slot, except `but`; NONE if there is no other child."""
+    """Return the child of a broker in the first slot, but not `but`; NONE if the broker has no
+    other child.
+    """
     for s in range(children.child.shape[1]):
         if children.child[i, s] != NONE and children.child[i, s] != but:
             return children.child[i, s]
@@ -76,7 +82,9 @@ def first_child(children, i, but):
 
 @kernel
 def add_grandchild(children, i, node_id, via):
-    """Add a grandchild below the child `via` to a broker's table, or move it there."""
+    """Add a grandchild below the child `via` to a broker's table, or move a known grandchild
+    there.
+    """
     s = place_in_row(children.grandchild, i, node_id)
     if s < 0:
         s = place_in_row(children.grandchild, i, NONE)
@@ -89,8 +97,8 @@ def add_grandchild(children, i, node_id, via):
 
 @apart
 def age(children, i, most):
-    """Count a further silent tick of each child; remove grandchildren with more than `most` silent
-    ticks.
+    """Count one more silent tick of each child of a broker; remove grandchildren with more than
+    `most` silent ticks.
     """
     for s in range(children.child.shape[1]):
         children.child_silence[i, s, 0] += 1

@@ -2,9 +2,9 @@
 
 [uas §4 "The Data Structures"] "The replicas of the routing table and the topology data of all its
 children are also maintained and used to handle the node failure of its children", "updated
-periodically". We let a grandchild itself send what its parent holds for it, on its path past the
-parent, because it alone knows what it forwarded. It sends a digest in each interval, and filters
-only if the grandparent's differ.
+periodically". We let each grandchild send the filters itself, on the path past its parent, because
+only the grandchild knows which filters it forwarded. The grandchild sends a digest in each
+interval, and sends filters only if the digest of the grandparent differs.
 """
 
 from halfway.core.compiled import apart
@@ -26,7 +26,9 @@ from halfway.protocols.broker_trees.tables.table_repair import filters_digest
 
 @apart
 def compare_replica(replicas, sender, message, out):
-    """Request a grandchild's filters if their digest differs from the replica's."""
+    """Request the filters of a grandchild if their digest differs from the digest of this broker's
+    replica.
+    """
     b, grandchild = sender.broker, message.args[ORIGIN]
     if filters_digest(replicas, b, grandchild) == message.args[kinds.REPLICA_DIGEST]:
         return
@@ -38,7 +40,7 @@ def compare_replica(replicas, sender, message, out):
 
 @apart
 def send_replica(table, sender, above, out):
-    """Send the grandparent all filters of this broker, for its replica."""
+    """Send the grandparent all filters of this broker, for the replica there."""
     for s in range(table.filter.shape[1]):
         if table.forwarded[sender.broker, s] == 1:
             send_filter_as(table, sender, kinds.REPLICA, s, above, out)
@@ -46,7 +48,7 @@ def send_replica(table, sender, above, out):
 
 @apart
 def on_replica(replicas, grandchildren, sender, message, out):
-    """Store a part of a grandchild's filter in its replica."""
+    """Store one part of a grandchild's filter in this broker's replica."""
     grandchild = message.args[ORIGIN]
     if place_in_row(grandchildren, sender.broker, grandchild) >= 0:
         insert(replicas, sender, message, grandchild, NONE, NONE, out)
@@ -54,7 +56,7 @@ def on_replica(replicas, grandchildren, sender, message, out):
 
 @apart
 def use_replica(table, replicas, sender, child, up, out):
-    """Serve a grandchild as a child at once, from the replica of its filters."""
+    """Serve a grandchild as a child at once, with the filters in this broker's replica."""
     b = sender.broker
     for r in range(replicas.filter.shape[1]):
         if replicas.filter[b, r] == FREE or replicas.via[b, r] != child:
@@ -74,7 +76,7 @@ def use_replica(table, replicas, sender, child, up, out):
 
 @apart
 def drop_replicas(replicas, grandchildren, b):
-    """Drop the replicas of brokers that are no longer grandchildren."""
+    """Drop the replicas of nodes that are no longer grandchildren of this broker."""
     for r in range(replicas.filter.shape[1]):
         held = replicas.filter[b, r] != FREE
         if held and place_in_row(grandchildren, b, replicas.via[b, r]) < 0:

@@ -1,8 +1,9 @@
-"""The subscription table of a broker in either tree, and which entries it forwarded to its parent.
+"""The subscription table of a broker in either broker tree, and its entries that the parent holds.
 
-[Carzaniga, Rosenblum & Wolf 2001, §4.2] a broker forwards to its parent only what no subscription
-that it forwarded before covers. We also withdraw what a newer subscription covers, because the
-parent's table then holds maximal filters alone; the new one is sent first, so no event is missed.
+[Carzaniga, Rosenblum & Wolf 2001, §4.2] a broker forwards a subscription to its parent unless an
+earlier forwarded subscription covers it. We also withdraw a subscription that a newer one covers,
+because the table of the parent then has maximal filters only. The broker sends the newer
+subscription first, so that no event is missed.
 """
 
 import math
@@ -36,30 +37,30 @@ from halfway.protocols.broker_trees.records.messages import (
 from halfway.protocols.event_window import copy_event_id
 
 FREE = np.int32(-1)
-# These decisions are calls, not inlined: a broker matches filters for microseconds, and every copy
-# of them would be compiled again.
+# These decisions are calls and not inlined. Matching takes a broker microseconds, and the compiler
+# would compile every inlined copy again.
 
 
 class Catalogue(NamedTuple):
-    """The filters and events that applications numbered; each node reads the numbers of its own
-    application.
+    """The filters and the events of applications, by the numbers that applications gave them; each
+    node reads only the numbers of its own application.
     """
 
     filters: Filters
-    values: npt.NDArray[np.float64]  # [contents, attributes] NaN where an event has none
+    values: npt.NDArray[np.float64]  # [contents, attributes] NaN: the event has no such attribute
 
 
 class SubscriptionTable(NamedTuple):
-    """The subscription table by broker and slot: sources, intervals, and whether an entry is
-    forwarded.
+    """The subscription tables of brokers by slot: the source, the intervals, and whether the broker
+    forwarded the entry.
     """
 
     filter: Int32s  # [brokers, slots] the filter's digest; FREE: an unused slot
-    via: Int32s  # [brokers, slots] id of the child, of the client's node, or the broker's own
-    client: Int32s  # [brokers, slots] number of the client at that node; NONE: of a child
+    via: Int32s  # [brokers, slots] id of a child, a client's node, or the broker itself
+    client: Int32s  # [brokers, slots] client's number at that node; NONE: a child
     forwarded: npt.NDArray[np.uint8]  # [brokers, slots] 1 where the parent holds it
-    parts: npt.NDArray[np.uint8]  # [brokers, slots] bits of the parts of the filter that came
-    low: npt.NDArray[np.float64]  # [brokers, slots, attributes] NaN: no constraint
+    parts: npt.NDArray[np.uint8]  # [brokers, slots] one bit per received part of the filter
+    low: npt.NDArray[np.float64]  # [brokers, slots, attributes] least value; NaN: no constraint
     high: npt.NDArray[np.float64]  # [brokers, slots, attributes]
     refused: npt.NDArray[np.int64]  # [brokers] subscriptions that found no free slot
 
@@ -67,7 +68,7 @@ class SubscriptionTable(NamedTuple):
 def empty_table(brokers: int, slots: int, attributes: int) -> SubscriptionTable:
     """Return empty subscription tables for events with a number of attributes.
 
-    Raises ValueError for more attributes than a record carries.
+    Raises ValueError for more attributes than a record has room for.
     """
     if not 1 <= attributes <= MOST_ATTRIBUTES:
         raise ValueError(f"attributes = {attributes}: expected 1 to {MOST_ATTRIBUTES}")
@@ -81,14 +82,14 @@ def empty_table(brokers: int, slots: int, attributes: int) -> SubscriptionTable:
 
 @apart
 def is_complete(table, i, s):
-    """Return whether all parts of a filter have arrived in its subscription table entry."""
+    """Return whether all parts of the filter in a subscription table entry have arrived."""
     return table.parts[i, s] == (1 << parts_of(table.low.shape[2])) - 1
 
 
 @apart
 def matches(table, i, s, catalogue, message):
-    """Return whether an event passes the filter of a subscription table entry; a missing attribute
-    fails.
+    """Return whether an event passes the filter of a subscription table entry; an event without a
+    constrained attribute fails.
     """
     for a in range(table.low.shape[2]):
         low = table.low[i, s, a]
@@ -99,8 +100,8 @@ def matches(table, i, s, catalogue, message):
 
 @apart
 def covers(table, i, s, t):
-    """[Carzaniga et al., §3.3] Return whether table entry s takes every event that entry t
-    takes.
+    """[Carzaniga et al., §3.3] Return whether every event that matches table entry t also matches
+    table entry s.
     """
     wider = True
     for a in range(table.low.shape[2]):
@@ -109,19 +110,21 @@ def covers(table, i, s, t):
             return True  # it takes no event
         if not math.isnan(table.low[i, s, a]):
             inside = low >= table.low[i, s, a] and high <= table.high[i, s, a]
-            wider = wider and inside  # without a constraint low is NaN, and not inside
+            wider = wider and inside  # without a constraint `low` is NaN, and NaN is not inside
     return wider
 
 
 @apart
 def send_filter(table, sender, s, up, out):
-    """Send the filter of a subscription table entry to the broker's parent."""
+    """Send the filter of a subscription table entry from a broker to its parent."""
     send_filter_as(table, sender, SUBSCRIBE_UP, s, up, out)
 
 
 @apart
 def send_filter_as(table, sender, kind, s, to, out):
-    """Send the filter of a subscription table entry in records of a kind, three attributes each."""
+    """Send the filter of a subscription table entry in records of a kind, three attributes in
+    each.
+    """
     i, attributes = sender.broker, table.low.shape[2]
     for first in range(0, attributes, EACH):
         o = send(sender, kind, to, out)
@@ -133,15 +136,15 @@ def send_filter_as(table, sender, kind, s, to, out):
 
 @inlined
 def send_name(sender, kind, f, to, out):
-    """Send another broker the name of a filter in the subscription table."""
+    """Send another broker the name (the digest) of a filter in the subscription table."""
     o = send(sender, kind, to, out)
     o[FILTER] = f
 
 
 @apart
 def is_covered_upstream(table, i, slot):
-    """Return whether the parent holds a filter that covers the entry of a slot in the subscription
-    table.
+    """Return whether the parent holds a filter that covers the subscription table entry in a
+    slot.
     """
     for s in range(table.filter.shape[1]):
         if table.forwarded[i, s] == 1 and covers(table, i, s, slot):
@@ -151,9 +154,9 @@ def is_covered_upstream(table, i, slot):
 
 @apart
 def subscribe_upstream(table, sender, slot, up, out):
-    """Forward a new subscription table entry to the parent, unless it is covered there.
+    """Forward a new subscription table entry to the parent, unless the parent covers it.
 
-    Withdraw the entries that it covers.
+    Withdraw the forwarded entries that the new entry covers.
     """
     i = sender.broker
     if is_covered_upstream(table, i, slot):
@@ -168,8 +171,8 @@ def subscribe_upstream(table, sender, slot, up, out):
 
 @apart
 def entry_of(table, i, f, via, client):
-    """Return the slot of a filter in the subscription table, a new one if needed; NO_PLACE if it is
-    full.
+    """Return the slot of a filter in the subscription table; a new filter gets a slot, or NO_PLACE
+    if the table is full.
     """
     free = NO_PLACE
     for s in range(table.filter.shape[1]):
@@ -183,17 +186,17 @@ def entry_of(table, i, f, via, client):
         return free
     table.filter[i, free], table.via[i, free], table.client[i, free] = f, via, client
     table.forwarded[i, free] = table.parts[i, free] = 0
-    for a in range(table.low.shape[2]):  # until the parts come it takes no event
+    for a in range(table.low.shape[2]):  # without its parts the entry matches no event
         table.low[i, free, a], table.high[i, free, a] = np.inf, -np.inf
     return free
 
 
 @apart
 def insert(table, sender, message, via, client, up, out):
-    """Insert a part of a filter into the subscription table for the child or client `via`;
-    repetitions have no effect.
+    """Insert a part of a filter into the subscription table for the child or client `via`; repeated
+    parts have no effect.
 
-    The filter is forwarded when its last part has come.
+    The broker forwards the filter when its last part has arrived.
     """
     i, first, attributes = sender.broker, message.args[FIRST], table.low.shape[2]
     if not 0 <= first < attributes:
@@ -212,7 +215,7 @@ def insert(table, sender, message, via, client, up, out):
 
 @apart
 def insert_own(table, filters, sender, f, client, up, out):
-    """Insert filter f of a broker's own application into the subscription table."""
+    """Insert filter f of the broker's own application into the subscription table."""
     i, attributes = sender.broker, table.low.shape[2]
     s = entry_of(table, i, digest(filters, f, attributes), sender.own, client)
     if s < 0 or is_complete(table, i, s):
@@ -227,8 +230,8 @@ def insert_own(table, filters, sender, f, client, up, out):
 
 @apart
 def is_maximal(table, i, slot):
-    """Return whether no other table entry covers the entry of a slot; of equal entries the first is
-    maximal.
+    """Return whether no other table entry covers the subscription table entry in a slot; of equal
+    entries, the first is maximal.
     """
     for s in range(table.filter.shape[1]):
         other = table.filter[i, s] != FREE and s != slot and is_complete(table, i, s)
@@ -239,7 +242,7 @@ def is_maximal(table, i, slot):
 
 @apart
 def forward_uncovered(table, sender, up, out):
-    """Forward to the parent each maximal subscription table entry that is not covered there."""
+    """Forward to the parent each maximal subscription table entry that it does not cover."""
     i = sender.broker
     for s in range(table.filter.shape[1]):
         waits = table.filter[i, s] != FREE and table.forwarded[i, s] == 0
@@ -252,14 +255,14 @@ def forward_uncovered(table, sender, up, out):
 
 @apart
 def remove_slot(table, sender, slot, up, out):
-    """Remove a subscription table entry, after forwarding the entries that only it covered."""
+    """Remove a subscription table entry, after forwarding entries that only it covered."""
     i = sender.broker
     f, was_forwarded = table.filter[i, slot], table.forwarded[i, slot] == 1
     table.filter[i, slot], table.forwarded[i, slot] = FREE, 0
     if not was_forwarded or up == NONE:
         return
     for s in range(table.filter.shape[1]):
-        if table.filter[i, s] == f and is_complete(table, i, s):  # nothing changes for the parent
+        if table.filter[i, s] == f and is_complete(table, i, s):  # without its parts: no match
             table.forwarded[i, s] = 1
             return
     forward_uncovered(table, sender, up, out)
@@ -268,8 +271,8 @@ def remove_slot(table, sender, slot, up, out):
 
 @apart
 def remove(table, sender, f, via, client, up, out):
-    """Remove one subscription of a client or child from the table, or all its subscriptions if f is
-    FREE.
+    """Remove one subscription of a client or a child from the subscription table, or all its
+    subscriptions if f is FREE.
     """
     i = sender.broker
     for s in range(table.filter.shape[1]):
@@ -282,7 +285,7 @@ def remove(table, sender, f, via, client, up, out):
 
 @apart
 def is_repeated(table, i, slot, catalogue, message):
-    """Return whether an earlier slot of the subscription table sends the event to the same node."""
+    """Return whether an earlier subscription table slot sends the event to the same node."""
     via, client = table.via[i, slot], table.client[i, slot]
     for s in range(slot):
         same = table.via[i, s] == via and table.client[i, s] == client
@@ -293,8 +296,8 @@ def is_repeated(table, i, slot, catalogue, message):
 
 @apart
 def notify(table, catalogue, sender, message, source, out):
-    """Send an event once to each client and child with a matching table entry, except its
-    source.
+    """Send an event once to each client and child with a matching subscription table entry, except
+    to the source of the event.
     """
     i, own = sender.broker, sender.own
     for s in range(table.filter.shape[1]):

@@ -1,9 +1,10 @@
-"""The repair of subscription tables: a broker and its child compare digests, and correct
-differences.
+"""The repair of subscription tables: a broker and its child compare digests of filters, and correct
+the differences.
 
-A parent that lost its memory, or records on a dead path, holds other filters for a child than the
-child forwarded. The child's regular record carries a digest of them; if the parent's differs, the
-parent sends the names of what it holds, and the child sends what it forwarded.
+After a loss of memory or of records, a parent holds other filters for a child than the child
+forwarded. A regular record of the child carries the digest of the forwarded filters. If the digest
+of the parent differs, the parent sends the names of its filters for the child, and the child sends
+the forwarded filters again.
 """
 
 import numpy as np
@@ -23,8 +24,8 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
 
 @apart
 def filters_digest(table, b, via):
-    """Return the digest of the filters held for a child, or of the forwarded filters for `via`
-    NONE.
+    """Return the digest of the filters that a broker holds for a child, or of the filters that it
+    forwarded if `via` is NONE.
     """
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
@@ -36,7 +37,7 @@ def filters_digest(table, b, via):
 
 @apart
 def send_held(table, sender, child, out):
-    """Send a child the names of all filters in this broker's table for it."""
+    """Send a child the names of all filters that this broker holds for the child."""
     for s in range(table.filter.shape[1]):
         if table.filter[sender.broker, s] != FREE and table.via[sender.broker, s] == child:
             send_name(sender, HELD, table.filter[sender.broker, s], child, out)
@@ -44,7 +45,7 @@ def send_held(table, sender, child, out):
 
 @apart
 def send_forwarded(table, sender, up, out):
-    """Send the parent all filters that its table should hold for this broker."""
+    """Send the parent all filters that it should hold for this broker."""
     for s in range(table.filter.shape[1]):
         if table.forwarded[sender.broker, s] == 1:
             send_filter(table, sender, s, up, out)
@@ -52,7 +53,9 @@ def send_forwarded(table, sender, up, out):
 
 @apart
 def on_held(table, sender, up, message, out):
-    """Withdraw a filter in the parent's table that this broker does not forward any more."""
+    """Withdraw a filter that the parent still holds and that this broker does not forward any
+    more.
+    """
     if message.args[ORIGIN] != up:
         return
     for s in range(table.filter.shape[1]):
@@ -64,7 +67,7 @@ def on_held(table, sender, up, message, out):
 
 @apart
 def remove_all(table, sender, via, up, out):
-    """Remove all subscriptions of a node's clients from the table."""
+    """Remove all subscriptions of the clients at a node from the broker's subscription table."""
     for s in range(table.filter.shape[1]):
         at = table.filter[sender.broker, s] != FREE and table.via[sender.broker, s] == via
         if at and table.client[sender.broker, s] != NONE:

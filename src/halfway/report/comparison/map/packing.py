@@ -18,7 +18,8 @@ from halfway.report.pictures.layout import positions
 _FINEST_S = 1e-4  # a tick, in runs of up to a day
 _MOST_TICKS = 2**30
 _PARTS = 65_535  # of the longer side of the field
-# Tables that may be thinned: every second row of `sent` is left out, of the others the later half.
+# Tables that may be thinned: `sent` loses every second row, and the other tables lose their later
+# half.
 _THINNED = ("sent", "reached", "steps")
 _LEAST = 2_000  # rows that are kept in any case
 

@@ -1,4 +1,4 @@
-"""Axes of the SVG plots of a comparison: their scales, ticks and labels."""
+"""The axes of the SVG plots of a comparison: scales, ticks and labels."""
 
 import math
 from collections.abc import Iterable
@@ -74,7 +74,8 @@ def _step(least: float) -> float:
 
 
 def with_intervals(values: Iterable[float], ends: Iterable[float]) -> list[float]:
-    """Return values for a plot's axis: those drawn, and ends of intervals as far as they may reach.
+    """Return the values for the axis of a comparison plot: the drawn values, and the ends of
+    intervals as far as they may reach.
 
     An end that is close to 0 would leave no room for the values on a logarithmic axis. Where 0 is
     drawn, such an end is 0; elsewhere it stays in sight of the least value.

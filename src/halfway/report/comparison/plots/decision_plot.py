@@ -171,7 +171,7 @@ def _whiskers(one: PlottedSystem, across: _Scale, up: _Scale) -> str:
 def _names(
     spots: Sequence[PlottedSystem], front: Sequence[PlottedSystem], across: _Scale, up: _Scale
 ) -> list[str]:
-    """Return the names beside the marks of the decision plot, as far as there is room, Pareto front
+    """Return the names beside the marks of the decision plot that have room, the Pareto front
     first.
     """
     marks = [(across.at(one.cost.value), up.at(one.need.value)) for one in spots]

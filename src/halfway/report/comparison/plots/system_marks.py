@@ -7,7 +7,8 @@ from halfway.protocols import SYSTEMS
 
 _COLOURS = 12  # of the style sheet
 # A system keeps its number, so its mark is the same whichever other systems are compared. Failure
-# detectors have the first marks again, because no comparison has them beside other systems.
+# detectors have the first marks again, because no comparison has failure detectors beside other
+# systems.
 _NUMBERS = {system: number % _COLOURS for number, system in enumerate(SYSTEMS)}
 _SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",  # disc

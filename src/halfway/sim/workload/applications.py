@@ -1,0 +1,115 @@
+"""The applications of a run: what hears the run's events, and publishes further ones.
+
+An application acts `reaction_s` after its cause (`docs/decisions/0067`). So the simulator knows the
+events of the next `reaction_s` before it runs on.
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.missing import NONE
+from halfway.sim.engine.changes import Changes
+from halfway.sim.metrics.requests import RequestTally
+from halfway.sim.workload.request_loop import RequestLoop
+from halfway.world.workload.demand import Demand
+from halfway.world.workload.member_topics import MessagedGroups
+from halfway.world.workload.requests import ReplicatedResources
+
+
+class Applications(Protocol):
+    """The applications of a run above publish/subscribe."""
+
+    @property
+    def reaction_s(self) -> float:
+        """The seconds from a cause to the event that an application publishes because of it."""
+        ...
+
+    def hear(
+        self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
+    ) -> None:  # fmt: skip
+        """Enter the changes that the engine applied and the events (-1: unknown) that rows
+        heard.
+        """
+        ...
+
+    def act(self, until: float) -> None:
+        """Let the applications act on all that they heard before a time (seconds)."""
+        ...
+
+    def settle(self, until: float) -> None:
+        """Let the applications act up to a time (seconds), where the run stops."""
+        ...
+
+
+class HeardMessage(NamedTuple):
+    """A message that a member heard; sender and viewer are numbers of stays."""
+
+    at: float  # seconds
+    sender: int
+    viewer: int
+    is_cast: bool  # to the whole group
+    hops: int
+    data: bytes
+
+
+class Mailboxes:
+    """The mailboxes of group members, whose messages a program outside the run reads and sends.
+
+    The program sends between two pieces of the run (`MessagedGroups.publish`), so the mailboxes
+    never act by themselves.
+    """
+
+    def __init__(self, demand: MessagedGroups) -> None:
+        self._demand, self.reaction_s = demand, demand.reaction_s
+        self._stay_of = {(stay.row, stay.group): k for k, stay in enumerate(demand.stays)}
+        self.heard: list[HeardMessage] = []  # since the last `taken`
+
+    def hear(
+        self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
+    ) -> None:  # fmt: skip
+        """Enter the messages that members heard into their mailboxes.
+
+        event: numbers in the run, negative where unknown.
+        """
+        del changes  # a node that hears is up
+        for one, there, t, distance in zip(
+            *(some.tolist() for some in (event, row, at, hops)), strict=True
+        ):
+            message = None if one < 0 else self._demand.event_of(one)
+            if message is None:
+                continue
+            group = self._demand.stays[message.sender].group
+            viewer = self._stay_of.get((there, group))
+            if viewer is None or viewer == message.sender:
+                continue
+            stay, is_cast = self._demand.stays[viewer], bool(message.receiver == NONE)
+            listens = stay.subscribes if is_cast else viewer == message.receiver
+            if listens and stay.from_s <= t < stay.until_s:
+                self.heard.append(
+                    HeardMessage(t, message.sender, viewer, is_cast, distance, message.data)
+                )
+
+    def act(self, until: float) -> None:
+        """Do nothing: the program acts."""
+
+    def settle(self, until: float) -> None:
+        """Do nothing: the program acts."""
+
+    def taken(self) -> list[HeardMessage]:
+        """Return the messages of the mailboxes since the last call, in order of time."""
+        found = sorted(self.heard)
+        self.heard = []
+        return found
+
+
+def applications_of(demand: Demand, n: int, tally: RequestTally | None) -> Applications | None:
+    """Return the applications of a run; None if its workload has none."""
+    if isinstance(demand, MessagedGroups):
+        return Mailboxes(demand)
+    if tally is None or not isinstance(demand, ReplicatedResources):
+        return None
+    return RequestLoop(demand, n, tally)

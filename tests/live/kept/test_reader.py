@@ -1,0 +1,121 @@
+"""The reader of kept events by itself: gaps, and what it asks for."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from halfway.live.drops import Drops
+from halfway.live.events.bodies import EventBody, EventKey, StreamPlace
+from halfway.live.journal.kept_events import KeptEvents
+from halfway.live.kept.outlet import ACKS, BEATS, AckRow, DiskForm
+from halfway.live.kept.reader import GAP_S, KeptReader
+from halfway.live.mesh import Event, Level
+from halfway.live.step.timers import Timers
+
+PUBLISHER, EPOCH = 9, 3
+
+
+@dataclass
+class Subscription:
+    """A subscription that is older than every stream."""
+
+    filter: str = "x"
+    since: float = -math.inf
+
+
+class Alone:
+    """A reader without a node: its clock, and what it hands on and asks for."""
+
+    node_id = 1
+
+    def __init__(self) -> None:
+        self.time, self.timers = 0.0, Timers()
+        self.handed, self.asked = list[int](), list[list[int]]()
+        self.hear: Callable[[Event], None] = lambda _: None
+        kept = KeptEvents(self.node_id, 0, lambda _kind, _data: None)
+        scheduler: Any = self
+        outlet: Any = self
+        self.reader = KeptReader(
+            outlet, kept, DiskForm(scheduler, lambda: self.time), scheduler, Drops()
+        )
+        self.reader.start()
+
+    def now(self) -> float:
+        return self.time
+
+    def after(self, seconds: float, call: Callable[[float, Any], None], argument: Any) -> None:
+        self.timers.push(self.time + seconds, call, argument)
+
+    def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
+        del key, hops
+        self.handed.append(int(body.payload))
+
+    def say(self, topic: str, payload: bytes, *, retain: bool, expiry_s: float) -> None:
+        del retain, expiry_s
+        if topic == f"{ACKS}{PUBLISHER}":
+            ((_, _, _, asked),) = msgspec.msgpack.decode(payload, type=list[AckRow])
+            self.asked.append(asked)
+
+    def listen(self, topic_filter: str, callback: Callable[[Event], None]) -> None:
+        assert topic_filter == BEATS
+        self.hear = callback
+
+    def readers_here(self, topic: str | None = None) -> list[Subscription]:
+        return [Subscription()] if topic in (None, "x") else []
+
+    def topic_hash(self, topic: str) -> int:
+        return len(topic)
+
+    def run_to(self, at: float) -> None:
+        """Let time pass."""
+        while self.timers.next_at() <= at:
+            self.time = self.timers.next_at()
+            self.timers.run_next()
+        self.time = at
+
+    def arrive(self, *numbers: int) -> None:
+        """Let events of the publisher arrive."""
+        for number in numbers:
+            place = StreamPlace(EPOCH, number, self.time)
+            body = EventBody(
+                "x", b"%d" % number, number, Level.KEPT, False, math.inf, b"", self.time, place
+            )
+            assert self.reader.takes((PUBLISHER, EPOCH, number), body, 0)
+
+
+def test_a_gap_is_passed_over_only_if_nothing_fills_it_for_a_while() -> None:
+    one = Alone()
+    one.arrive(2, 4, 6)
+    one.run_to(GAP_S - 5)
+    assert one.handed == []
+    one.arrive(1)
+    assert one.handed == [1, 2]
+    one.run_to(2 * GAP_S - 10)  # event 4 waits for longer than the time-out, but the gap is new
+    assert one.handed == [1, 2]
+    one.arrive(3)
+    assert one.handed == [1, 2, 3, 4]
+    one.run_to(3 * GAP_S - 12)
+    assert one.handed == [1, 2, 3, 4]
+    one.run_to(3 * GAP_S)
+    assert one.handed == [1, 2, 3, 4, 6]
+    one.arrive(8)
+    one.run_to(4 * GAP_S - 2)
+    assert one.handed[-1] == 6  # a new gap has its own time
+    one.run_to(4 * GAP_S + 2)
+    assert one.handed[-1] == 8
+
+
+def test_an_event_is_asked_for_again_after_a_while_and_others_meanwhile() -> None:
+    one = Alone()
+    one.arrive(100)
+    one.run_to(0.15)
+    assert one.asked == [list(range(1, 65))]
+    one.run_to(0.25)
+    assert one.asked[1:] == [list(range(65, 100))]
+    one.run_to(0.35)
+    assert one.asked[2:] == [[]]
+    one.run_to(0.45)
+    assert one.asked[3:] == [list(range(1, 65))]
