@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from halfway.comparison.defaults import REPLICATES
 from halfway.pipeline import source
+from halfway.pipeline.tidy_rows import column_type, spark_columns
 from halfway.problem import Problem
 
 _TASKS = 32  # by default; a worker that is done takes the next
@@ -43,10 +44,8 @@ class HalfwaySource(source.ResultSource):
         _, points = read_sweep(options["path"], options["changes"], options["sweeps"], of_user)
         columns: dict[str, pa.DataType] = {"system": pa.string()}
         for field in points[0].varies:
-            columns[_column(field)] = source.column_type(
-                {type(point.varies[field]) for point in points}
-            )
-        return source.spark_columns(columns)
+            columns[_column(field)] = column_type({type(point.varies[field]) for point in points})
+        return spark_columns(columns)
 
     def reader(self, schema: Any) -> Any:
         """Return the data source's reader of a scenario's runs, or of a result folder."""

@@ -13,8 +13,9 @@ from halfway.bulk.broker_trees.delivery import (
     draw_faults,
     fail_element,
 )
+from halfway.bulk.broker_trees.guarantees import has_second
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.overlay import Overlay, has_second, tops
+from halfway.bulk.broker_trees.overlay import Overlay, tops
 from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND
 from halfway.protocols.broker_trees.records.messages import SUBSCRIBE
 from halfway.world.workload.content import Content

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from halfway.problem import Problem
 from halfway.world.importers.file_content import text
-from halfway.world.importers.link_table import NODE_COLUMNS, TextTable, csv_table
+from halfway.world.importers.link_table import NODE_COLUMNS
+from halfway.world.importers.text_table import TextTable, csv_table
 from halfway.world.mobility.motion import LARGEST
 from halfway.world.mobility.track_lines import is_bonnmotion, is_one, read_bonnmotion, read_lines
 from halfway.world.mobility.track_xml import XML, is_xml_tracks, read_xml_tracks
