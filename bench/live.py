@@ -61,7 +61,7 @@ def echo_load(address: tuple[str, int], cpu_s: Callable[[], float]) -> float:
 
 
 def served(serve: Callable[[threading.Event, list[Any]], None]) -> float:
-    """Return the CPU microseconds an echo of a server in a thread of its own."""
+    """Return the CPU time in microseconds of one echo of a server in a separate thread."""
     ended, known = threading.Event(), list[Any]()
     thread = threading.Thread(target=serve, args=(ended, known))
     thread.start()

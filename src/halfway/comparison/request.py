@@ -61,7 +61,7 @@ def read_request(
 
     systems: names (default: all that have the workload's purpose); user_systems: files or modules
     of user systems; until: "half-width=2%" or "half-width=2%,energy"; needs: metric -> bound; needs
-    and minimise replace those of the file. Raises Problem with the wrong field.
+    and minimise replace the needs and the cost of the file. Raises Problem with the wrong field.
     """
     _check_changes(changes or {})
     sources = [read_user_system(one) for one in user_systems]

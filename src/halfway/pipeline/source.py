@@ -209,7 +209,9 @@ def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> 
 
 
 def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None) -> pa.Schema:
-    """Return the data source's columns for these parameters (JSON): the selected ones, or all."""
+    """Return the data source's columns for these parameters (JSON): the selected columns, or
+    all.
+    """
     kinds: dict[str, set[type]] = {}
     for one in parameters:
         for name, value in msgspec.json.decode(one).items():
@@ -222,7 +224,7 @@ def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None
 def columns_schema(
     columns: Mapping[str, pa.DataType], first: Sequence[tuple[str, pa.DataType]] = ()
 ) -> pa.Schema:
-    """Return a data source's columns; `columns` are those of the parameters.
+    """Return a data source's columns; `columns` comes from the parameters.
 
     Raises Problem for a reserved name.
     """

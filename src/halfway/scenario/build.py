@@ -58,8 +58,8 @@ def simulation_of(
 ) -> Simulation:
     """Build the simulation that a scenario describes, with its own system or another one.
 
-    The scenario's seed draws the network, the roles and everything else. Each of them has a random
-    stream of its own. So another system runs on the same network with the same workload.
+    The scenario's seed draws the network, the roles and everything else. Each of these parts has a
+    separate random stream. So another system runs on the same network with the same workload.
 
     trace: a Parquet file for all records. Raises Problem for a scenario that cannot run.
     """

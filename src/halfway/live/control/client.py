@@ -22,10 +22,10 @@ START_ONE = "start one with `halfway node`"
 
 
 def chosen(name: str = "") -> ControlSocket | None:
-    """Return the control socket of the process with a name; without a name, the one of the oldest
-    process.
+    """Return the control socket of the process with a name; without a name, the socket of the
+    oldest process.
 
-    None if no process runs. Raises Problem if no process has that name.
+    The result is None if no process runs. Raises Problem if no process has that name.
     """
     places = running()
     if not name:

@@ -204,7 +204,7 @@ def _with(cluster: Cluster, folder: Path, role: ProcessRole, command: list[str])
 
 
 def _with_worker(cluster: Cluster, own: Path, order: Order) -> Cluster:
-    """Return the cluster with one more worker, which has a folder of its own."""
+    """Return the cluster with one more worker, which has a separate folder."""
     sizes = ("--cores", str(order.cores), "--memory", order.memory)
     places = ("--webui-port", "0", "--work-dir", str(own))
     command = service_command(own, "worker.Worker", cluster.master, *sizes, *places)

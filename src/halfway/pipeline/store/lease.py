@@ -60,8 +60,8 @@ class Lease:
         """Be the only writer of the folder in the object store during the block.
 
         A writer writes its lease before it looks for others, so of two writers at least one sees
-        the other and stops. Times are those of the store. A lease that is not renewed ends by
-        itself.
+        the other and stops. The clock of the store gives the times. A lease that is not renewed
+        ends by itself.
         """
         ended = threading.Event()
 

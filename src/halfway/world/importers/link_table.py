@@ -81,7 +81,9 @@ class TextTable:
         self.path, self.columns, self.rows, self.separator = path, columns, rows, separator
 
     def column(self, name: str) -> int:
-        """Return the index of a link table's column; raises Problem with the existing ones."""
+        """Return the index of a link table's column; raises Problem that lists the existing
+        columns.
+        """
         if name not in self.columns:
             remedy = f"columns: {', '.join(self.columns)}"
             raise Problem(f"the file has no column '{name}'", where=str(self.path), remedy=remedy)
@@ -263,7 +265,7 @@ def positions_in(
 ) -> tuple[dict[str, tuple[float, float]], bool]:
     """Return a table's positions by node id, NaN where empty, and whether they are lon, lat.
 
-    wanted: the columns of id, x and y; (): those with the usual names.
+    wanted: the columns of id, x and y; (): the columns with the usual names.
     """
     name, x, y = _position_columns(table, wanted)
     titles = table.columns[x].lower(), table.columns[y].lower()

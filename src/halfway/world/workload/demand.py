@@ -125,15 +125,15 @@ class Listed:
 class Drawn:
     """A demand with roles and publications drawn by a seed; memory is constant in the events.
 
-    Each topic has `publishers_each` rows and `subscribers_each` other ones, all distinct, uniform
-    among n. Each event has a uniform topic and a uniform publisher of it. arrivals="regular": event
-    k at start_s + k x every_s; "poisson": exponential gaps with the mean every_s from start_s on.
-    width: for content-based runs, a topic is a number, and its subscribers want `width` consecutive
-    numbers from this number on (or the last `width` numbers). exponent: topic k is drawn in
-    proportion to 1 / (k + 1)^exponent (Zipf). roles: rows that the caller gives instead of drawn
-    ones; a topic without publishers has no events. payload: the bytes of an event by topic; () for
-    none. The random state depends on (seed, topic) and (seed, event). Raises Problem with value and
-    range.
+    Each topic has `publishers_each` rows of publishers and `subscribers_each` rows of subscribers,
+    all distinct, uniform among n. Each event has a uniform topic and a uniform publisher of it.
+    arrivals="regular": event k at start_s + k x every_s; "poisson": exponential gaps with the mean
+    every_s from start_s on. width: for content-based runs, a topic is a number, and its subscribers
+    want `width` consecutive numbers from this number on (or the last `width` numbers). exponent:
+    topic k is drawn in proportion to 1 / (k + 1)^exponent (Zipf). roles: rows that the caller gives
+    instead of drawn ones; a topic without publishers has no events. payload: the bytes of an event
+    by topic; () for none. The random state depends on (seed, topic) and (seed, event). Raises
+    Problem with value and range.
     """
 
     n: int
@@ -234,7 +234,7 @@ def _arrays(rows: Sequence[Sequence[int]]) -> list[npt.NDArray[np.int32]]:
 def _first(
     order: list[npt.NDArray[np.int32]], taken: Sequence[Sequence[int]], count: int, name: str
 ) -> list[npt.NDArray[np.int32]]:
-    """Return the first rows of a demand's order by topic, without those that are taken."""
+    """Return the first rows of a demand's order by topic, without the rows that are taken."""
     left = [rows[~np.isin(rows, some)] for rows, some in zip(order, taken, strict=True)]
     least = min(map(len, left))
     if count > least:

@@ -48,9 +48,9 @@ class ResourceEvent(NamedTuple):
 class ReplicatedResources(Groups):
     """The demand of groups whose members replicate a resource. Each group has one resource.
 
-    The applications put their events in by `publish` while a run goes on. Each member has a topic
-    of its own: the number of groups, plus the number of its stay.
-    Raises Problem for rules that are out of range, and for groups without announcements.
+    The applications put their events in by `publish` while a run goes on. Each member has a
+    separate topic: the number of groups, plus the number of its stay. Raises Problem for rules that
+    are out of range, and for groups without announcements.
     """
 
     rules: RequestRules = DEFAULT
