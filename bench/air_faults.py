@@ -4,8 +4,8 @@
     python bench/air_faults.py partition --nodes 20 --seconds 60
     python bench/air_faults.py losses --nodes 10 --events 2000 --system anti-entropy
 
-Each command prints one JSON object. The commands need Linux, iproute2 and nftables, and root or `unshare
--rn`.
+Each command prints one JSON object. The commands need Linux, iproute2 and nftables, and root or
+`unshare -rn`.
 """
 
 import asyncio

@@ -242,7 +242,7 @@ def spark_columns(columns: Mapping[str, pa.DataType]) -> StructType:
 def tidy(rows: Sequence[Fields], given: Sequence[Fields], schema: pa.Schema) -> pa.RecordBatch:
     """Return a row of the data source for each value of result rows (`simulate.SCHEMA`).
 
-    given: the parameters of each.
+    given: the parameters of each result row.
     """
     made = [_pieces(row) for row in rows]
     counts = np.array([len(one.value) for one in made])

@@ -19,7 +19,9 @@ _CAP = 5.0  # of a margin over another system, in the needed bound
 
 
 class PValues(NamedTuple):
-    """The evidence against two statements on one system and one need: small is against it."""
+    """The p-values of two statements about a system and a need; a small value is evidence against
+    its statement.
+    """
 
     failing: float  # against "the system fails the need"; 1 if it has gaps
     meeting: float  # against "the system meets the need"
