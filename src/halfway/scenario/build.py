@@ -232,7 +232,9 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
     match scenario.network:
         case UnitDisk(n=n, radius=radius, degree=degree):
             if (radius is None) == (degree is None):
-                raise Problem("network: expected either `radius` or `degree`", remedy="give one")
+                raise Problem(
+                    "network: expected either `radius` or `degree`", remedy="give one of the two"
+                )
             r = radius if radius is not None else radius_of_degree(n, degree or 0.0)
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:

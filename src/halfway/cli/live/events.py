@@ -192,7 +192,7 @@ def _watched(
     for answer in ask(place, SubscribeRequest(filter=topic_filter), every_s):
         if answer is None or isinstance(answer, Arrived):
             yield answer
-    raise Problem(f"node = {place.name}: it has ended", remedy=START_ONE)
+    raise Problem(f"node = {place.name}: the node has ended", remedy=START_ONE)
 
 
 def _print_event(event: "Arrived", as_json: bool) -> None:

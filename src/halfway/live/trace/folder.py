@@ -144,8 +144,8 @@ class NodeTrace:
         later: Callable[[MeshNode, int, Callable[[], list[Path]]], bool],
     ) -> None:  # fmt: skip
         if not len(node.stepper.tables.log) or node.stepper.on_log is not None:
-            what = f"node {node.name}: it keeps no log, or another recorder has it"
-            raise Problem(what, remedy="start it with `halfway node --trace DIR`")
+            what = f"node {node.name}: the node keeps no log, or another recorder has the log"
+            raise Problem(what, remedy="start the node with `halfway node --trace DIR`")
         self.node, self._folder, self._wall, self._later = node, folder, wall, later
         self.clock = HybridClock(wall)
         self._offset_s = wall() - node.scheduler.now()  # of the wall clock

@@ -264,7 +264,7 @@ def _checked_port(port: int) -> int:
     if _answers(port):
         what = "another program listens on this port"
         raise Problem(
-            what, where=f"port {port}", remedy="choose another one, or 0 for any free one"
+            what, where=f"port {port}", remedy="choose another port, or 0 for any free port"
         )
     return port
 
