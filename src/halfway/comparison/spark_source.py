@@ -62,8 +62,8 @@ class ScenarioRuns(source.SimulatedRuns):
         self.options = options
 
     def partitions(self) -> Sequence[source.PlannedRuns]:
-        """Return the data source's tasks for a scenario: those of its plan, and one for all
-        unsupported systems.
+        """Return the data source's tasks for a scenario: the tasks of its plan, and one task for
+        all unsupported systems.
         """
         from halfway.comparison.plan import point_of
         from halfway.comparison.request import read_request

@@ -233,7 +233,7 @@ def neighbours_of(
     """Return the way in which the nodes of a run know their neighbours: `HelloExchange` or
     `GivenNeighbours`.
 
-    seed: of the run.
+    seed: the seed of the run.
     """
     if sent is None:
         return GivenNeighbours(environment)

@@ -158,7 +158,7 @@ def positions_in(
 ) -> tuple[dict[str, tuple[float, float]], bool]:
     """Return a table's positions by node id, NaN where empty, and whether they are lon, lat.
 
-    wanted: the columns of id, x and y; (): those with the usual names.
+    wanted: the columns of id, x and y; (): the columns with the usual names.
     """
     name, x, y = _position_columns(table, wanted)
     titles = table.columns[x].lower(), table.columns[y].lower()

@@ -110,7 +110,7 @@ def _usual_columns(table: TextTable) -> list[list[str]]:
 
 def _track_columns(table: TextTable) -> list[int]:
     """Return the columns of a mobility trace: node, time, x and y. Raises Problem with all missing
-    ones.
+    columns.
     """
     lower = [column.lower() for column in table.columns]
     chosen = _usual_columns(table)
@@ -128,10 +128,10 @@ def _track_columns(table: TextTable) -> list[int]:
 def read_setdest(path: str | Path) -> Traces:
     """Read an ns-2 movement trace: `set X_`, `setdest x y speed` and timed `switch ON|OFF`.
 
-    A setdest ends the one before; at 10^8 m/s or more it is a jump, at 0 m/s a stop. A node
-    without switches always exists; one whose first switch is ON did not exist before. Comments
-    (#), z, and lines for ns-2's oracle ($god_) are skipped.
-    Rows are in order of the node numbers. Raises Problem with file and line.
+    A setdest ends the setdest before it; at 10^8 m/s or more it is a jump, at 0 m/s a stop. A node
+    without switches always exists; one whose first switch is ON did not exist before. Comments (#),
+    z, and lines for ns-2's oracle ($god_) are skipped. Rows are in order of the node numbers.
+    Raises Problem with file and line.
     """
     where = Path(path)
     nodes: dict[int, _Scripted] = {}
@@ -206,7 +206,7 @@ def _number(word: str, what: str) -> float:
 
 
 def _legs_of(node: _Scripted) -> list[Leg]:
-    """Return the legs of a trace's setdest commands; those at one time are applied in order."""
+    """Return the legs of a trace's setdest commands; commands at one time are applied in order."""
     moves = sorted(node.moves, key=lambda move: move[0])
     if node.x is None or node.y is None:
         if not moves or moves[0][3] < JUMP:

@@ -135,8 +135,8 @@ def claim(circuits, i, owner, number):
 
 @apart
 def path_to(circuits, i, peer, sort):
-    """Return the place of the circuit of one sort between row i and a peer that was used last;
-    NO_PLACE if row i has no such circuit.
+    """Return the place of the circuit of one sort that row i used last to reach a peer; NO_PLACE if
+    row i has no such circuit.
     """
     found = NO_PLACE
     if peer < 0:
