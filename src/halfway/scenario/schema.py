@@ -214,7 +214,7 @@ class Scenario(_Part, frozen=True, kw_only=True):
     seed: Seed = 1
     hello: Literal["sent", "given"] = "sent"
     hello_period_s: Annotated[float, Meta(ge=1e-3, le=1e6)] = 1.0
-    hello_neighbours: Annotated[int, Meta(ge=1, le=65_536)] = 512
+    hello_neighbours: Annotated[int, Meta(ge=1, le=65_536)] = 65_536
     discovery_delay_s: Annotated[float, Meta(ge=0.0)] = 1.0  # inf: never
     window: Annotated[int, Meta(ge=1, le=1_000_000)] = 256
     stretch: bool = True
