@@ -5,7 +5,7 @@ its successors and the sender's depth.
 """
 
 from halfway.core.kinds import Kinds
-from halfway.core.values.ranges import AGE_S, COUNT, NODE_OR_NONE
+from halfway.core.values.ranges import AGE_S, COUNT, NODE_OR_NONE, whole
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
     DIGEST,
@@ -20,9 +20,10 @@ from halfway.protocols.broker_trees.records.messages import (
 
 # Header fields that the tree reuses.
 ROOT = "event"  # as the sender knows it
+HOPS_APART = "publisher"  # from the receiver past the sender to the next successor
 # Places in `args`.
 SUCCESSOR = 2  # the broker that succeeds the root
-NEXT_SUCCESSOR = 4  # of a root: its child after the successor
+NEXT_SUCCESSOR = 4  # of a root: its child after the successor; of others: one of their children
 REPLACED = 6  # of an ACCEPT
 DEPTH = 7  # brokers from the sender up to the root
 REPLICA_DIGEST = 4  # of a GRANDCHILD: of the filters that its parent should hold for it
@@ -34,14 +35,14 @@ _NEWS = {
 _ANCESTORS = {"ancestors[k]": 0}
 
 _PARENT = {PARENT: "the sender's parent"}
-_TOP = {**_PARENT, ROOT: "the root"}
+_TOP = {**_PARENT, ROOT: "the root", HOPS_APART: "hops past the sender, or -1"}
 
 _BROKER = NODE_OR_NONE
 KINDS = Kinds(
     messages.RANGES
     | {
         "successor": _BROKER, "next successor": _BROKER, "depth": COUNT,
-        "the root": _BROKER,
+        "the root": _BROKER, "hops past the sender, or -1": whole(-1, 2**30),
         "broker that leaves and is replaced": _BROKER,
         "latest round trip": AGE_S, "shortest round trip": AGE_S,
     }
