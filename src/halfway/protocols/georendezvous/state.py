@@ -128,13 +128,9 @@ def state(
     publishers: int,
     seed: int,
     *,
-    neighbours: int = 96,
-    bridges: int = 0,
-    entries: int = 64,
-    traversals: int = 64,
-    pruned: int = 16,
-    hops_in_flight: int = 0,
-) -> CellState:
+    neighbours: int = 96, bridges: int = 0, entries: int = 64, traversals: int = 64,
+    pruned: int = 16, hops_in_flight: int = 0,
+) -> CellState:  # fmt: skip
     """Return the state of GeoRendezvous nodes before their start event.
 
     publishers: whose newest events a node distinguishes; an older event counts as received.

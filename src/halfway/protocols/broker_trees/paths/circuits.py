@@ -107,8 +107,8 @@ def hops_from(circuits, i, owner):
     """Return the hops of the shortest direct path from its owner that a node heard a search for, or
     `UNKNOWN_HOPS`.
 
-    A search floods the underlay, so it also tells nodes that are not on the path how far its owner
-    is. It does not pass the broker searched for.
+    A search floods the underlay, so nodes that are not on the path learn how far its owner is. It
+    does not pass the broker searched for.
     """
     hops = np.int32(UNKNOWN_HOPS)
     for place in range(circuits.of.shape[1]):
