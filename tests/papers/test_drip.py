@@ -12,8 +12,7 @@ from halfway.papers.drip.measurements import broking, pairwise, simulation
 from halfway.papers.drip.packets import packets
 from halfway.pipeline.plan.run import Run
 from halfway.world.workload.demand import Publications
-from halfway.world.workload.independent_detection import IndependentDetection
-from halfway.world.workload.number_intervals import NumberIntervals
+from halfway.world.workload.number_intervals import IndependentDetection, NumberIntervals
 
 
 def run(**parameters: float | str) -> Run:

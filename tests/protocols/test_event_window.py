@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
 from halfway.protocols.event_window import (
+    MISSED,
     NONE,
+    TOO_OLD,
     WINDOW,
     EventWindows,
     empty_windows,
     place_of_event,
     record_if_new,
+    window_length,
 )
 from halfway.protocols.hash_table import FORGOTTEN
 from tests.protocols.received import received
@@ -52,32 +55,58 @@ def recorded(windows: EventWindows, events: list[Some]) -> list[bool]:
     return [bool(one) for one in found]
 
 
-def expected(events: list[Some]) -> list[bool]:
-    """The oracle: for each publisher its last epoch, and all events received in it."""
+class Counts(NamedTuple):
+    """What a row counts: events that left a window and had not arrived, and arrivals below it."""
+
+    missed: int
+    too_old: int
+
+
+def expected(events: list[Some], length: int = WINDOW) -> tuple[list[bool], Counts]:
+    """The oracle: for each publisher its last epoch, and all events received in it.
+
+    An event leaves the window when an event `length` numbers above is the newest one.
+    """
     epochs: dict[int, int] = {}
+    missed = too_old = 0
     seen: dict[int, set[int]] = {}
     found = []
     for publisher, epoch, event in events:
         if epoch > epochs.get(publisher, -1):
             epochs[publisher], seen[publisher] = epoch, set()
         here = seen[publisher]
-        is_over = epoch < epochs[publisher] or event <= max(here, default=-1) - WINDOW
+        left = max(here, default=-1) - length  # the newest event that has left
+        too_old += epoch == epochs[publisher] and event <= left and missed > 0
+        is_over = epoch < epochs[publisher] or event <= left
         found.append(not is_over and event not in here)
         if found[-1]:
             here.add(event)
-    return found
+            now_left = max(here) - length
+            arrived = sum(max(left, -1) < one <= now_left for one in here)
+            missed += max(now_left - max(left, -1), 0) - arrived
+    return found, Counts(missed, too_old)
 
 
-@example([(3, 0, 0), (3, 0, 64), (3, 0, 0), (3, 0, 1), (3, 0, 1)])
-@example([(3, 0, LAST), (3, 0, LAST - 63), (3, 0, LAST - 64), (3, 2**32 - 1, 0), (3, 5, 9)])
-@given(st.lists(st.tuples(IDS, st.sampled_from([0, 2, 2**32 - 1]), NUMBERS), max_size=80))
+@example([(3, 0, 0), (3, 0, 64), (3, 0, 0), (3, 0, 1), (3, 0, 1)], WINDOW)
+@example([(3, 0, LAST), (3, 0, LAST - 63), (3, 0, LAST - 64), (3, 2**32 - 1, 0), (3, 5, 9)], WINDOW)
+@example([(3, 0, 0), (3, 0, 2), (3, 0, 257), (3, 0, 1), (3, 0, 2), (3, 0, 194)], 200)
+@given(
+    st.lists(st.tuples(IDS, st.sampled_from([0, 2, 2**32 - 1]), NUMBERS), max_size=80),
+    st.sampled_from([1, WINDOW, WINDOW + 1, 200]),
+)
 def test_windows_are_exact_for_the_newest_events_of_each_publishers_last_epoch(
-    events: list[Some],
+    events: list[Some], in_flight: int
 ) -> None:
     """With room for all publishers nothing is forgotten, whatever their ids."""
-    windows = empty_windows(3, len({publisher for publisher, _, _ in events}))
-    assert recorded(windows, events) == expected(events)
+    windows = empty_windows(3, len({publisher for publisher, _, _ in events}), in_flight)
+    length = window_length(windows)
+    assert length in (64, 128, 256)
+    assert in_flight <= length < 2 * max(in_flight, WINDOW)
+    accepted, counts = expected(events, length)
+    assert recorded(windows, events) == accepted
     assert windows.counts[:, FORGOTTEN].tolist() == [0, 0, 0]
+    assert windows.counts[:, MISSED].tolist() == [0, counts.missed, 0]
+    assert windows.counts[:, TOO_OLD].tolist() == [0, counts.too_old, 0]
     assert {row for row, _ in received(windows)} <= {1}
 
 
@@ -93,7 +122,7 @@ def test_too_many_publishers_are_forgotten_and_counted(
     assert 2 * room - 1 <= places < 4 * room
     events = [(publisher, 0, event) for publisher, event in pairs]
     found = recorded(windows, events)
-    exact = expected(events)
+    exact, _ = expected(events)
     assert all(new or not due for new, due in zip(found, exact, strict=True))
     distinct = len({publisher for publisher, _ in pairs})
     forgotten = int(windows.counts[1, FORGOTTEN])
@@ -125,6 +154,16 @@ def test_room_for_many_publishers_holds_them_whatever_their_ids() -> None:
 def test_a_record_without_publisher_or_event_is_refused() -> None:
     windows = empty_windows(2, 1)
     assert recorded(windows, [(-1, 0, 3), (4, 0, -1), (-7, 1, -1)]) == [False, False, False]
+
+
+def test_an_old_event_counts_only_if_it_may_be_new() -> None:
+    """A row that received each event that left its windows knows that an old one is a copy."""
+    whole, gap = empty_windows(2, 1), empty_windows(2, 1)
+    assert all(recorded(whole, [(4, 0, event) for event in range(100)]))
+    assert all(recorded(gap, [(4, 0, event) for event in range(100) if event != 7]))
+    for windows, counted in ((whole, 0), (gap, 1)):
+        assert recorded(windows, [(4, 0, 7)]) == [False]
+        assert windows.counts[1, TOO_OLD] == counted
 
 
 def test_one_publisher_takes_less_memory_than_a_window_of_numbers() -> None:

@@ -41,7 +41,8 @@ def simple_world(system: str, rules: Sequence[float] = (), seed: int = 9) -> Wor
 
     def fresh(node_ids: Any) -> Any:
         given = (node_ids, TOPICS, TOPICS, seed)  # as many publishers as topics
-        return protocol.state(*given[: len(inspect.signature(protocol.state).parameters)])
+        taken = inspect.signature(protocol.state).parameters.values()
+        return protocol.state(*given[: sum(one.kind is not one.KEYWORD_ONLY for one in taken)])
 
     made = protocol.Rules(*rules) if rules else protocol.Rules(**values)
     return World(SMALL, protocol, fresh, made, commands, until=_UNTIL_S)

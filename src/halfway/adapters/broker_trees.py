@@ -1,5 +1,5 @@
-"""The adapters of the broker trees, in which each topic is a number of one attribute and each
-interest is an interval of numbers.
+"""Adapters of the broker trees: a topic is a number in one attribute, or a cell of the content;
+an interest is an interval of each attribute.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,8 +29,9 @@ from halfway.protocols.hash_table import FORGOTTEN
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
+from halfway.world.workload.attribute_space import Box, values_of
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.subscription_intervals import begins, ends, intervals
+from halfway.world.workload.subscription_intervals import begins, boxes, ends
 
 _FORMED_S = 10.0  # when a tree of brokers is formed, with the defaults of its options
 _CIRCUITS = 512  # circuits that a node has room for, unless there are many brokers
@@ -56,16 +57,16 @@ class SienaAdapter(Adapter):
     """The adapter of the Siena broker tree, whose brokers are nodes that the run draws uniformly.
 
     A node knows its id, its options, whether it is a broker, and if so the id of the root. A node
-    subscribes to intervals of consecutive topics. With one seed, both trees have the same brokers.
-    The application of a broker that the workload names may command the broker to enter or leave the
-    tree.
+    subscribes to boxes of the content, or to intervals of topics. With one seed, both trees have
+    the same brokers.
+    A broker that the workload names may enter and leave the tree, on a command of its application.
     """
 
     has_broker_tree = True
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
-        self._filter: dict[tuple[int, int], int] = {}  # (first, last topic) -> the filter's id
+        self._filter: dict[Box, int] = {}  # a box of the content -> the filter's id
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
@@ -89,13 +90,18 @@ class SienaAdapter(Adapter):
     def instance(self, context: RunContext) -> SystemInstance:
         """Return the instance of a broker tree on a network."""
         module, demand = self.module, context.demand
-        wanted = list(intervals(demand))
-        distinct = list(dict.fromkeys((first, last) for _, first, last in wanted))
-        self._filter = {interval: f for f, interval in enumerate(distinct)}
+        wanted = boxes(demand)
+        distinct = list(dict.fromkeys(box for _, _, box in wanted))
+        self._filter = {box: f for f, box in enumerate(distinct)}
         nodes = roles(context, int(self.values["brokers"]))
         catalogue = Catalogue(
-            filters([{0: (float(first), float(last))} for first, last in distinct]),
-            np.arange(demand.topics, dtype=np.float64)[:, None],
+            filters(
+                [
+                    {a: (float(first), float(last)) for a, (first, last) in enumerate(box)}
+                    for box in distinct
+                ]
+            ),
+            values_of(demand.shape or (demand.topics,)).astype(np.float64),
         )
         # A broker holds the intervals of its clients, and for each child at most all intervals;
         # during a change of parents perhaps twice.
@@ -135,12 +141,12 @@ class SienaAdapter(Adapter):
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of a broker tree: a subscription for each interval, and its
-        end if the interval has one.
+        """Return the start-up commands of a broker tree: each box's subscription, and its end if
+        it has one.
         """
-        some = list(intervals(demand))
+        some = boxes(demand)
         rows = np.array([row for row, _, _ in some], np.int32)
-        wanted = np.array([self._filter[first, last] for _, first, last in some], np.int32)
+        wanted = np.array([self._filter[box] for _, _, box in some], np.int32)
         subscribe = commands(begins(demand, some), rows, SUBSCRIBE, wanted)
         end = ends(demand, some)
         ended = np.isfinite(end)
@@ -234,11 +240,13 @@ def _room(values: Mapping[str, Value], context: RunContext, nodes: TreeNodes) ->
     """Return the table sizes of a broker tree's nodes as arguments of `state`: room for paths, hops
     and clients.
     """
-    per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
+    per_row = np.bincount([0, *(row for row, _, _ in boxes(context.demand))])
     brokers, clients = len(nodes.brokers), len(nodes.clients)
     return {
         "room": min(8 * brokers + clients, max(_CIRCUITS, 4 * brokers)),
         "retries": int(values["retries"]),
         "later": nodes.later,
-        "clients": ClientRoom(nodes.clients, int(per_row.max()), 1, context.publishers),
+        "clients": ClientRoom(
+            nodes.clients, int(per_row.max()), 1, context.publishers, context.in_flight
+        ),
     }

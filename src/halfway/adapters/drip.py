@@ -66,7 +66,7 @@ class DripAdapter(Adapter):
             brokers=rules.brokers, nearest=rules.nearest, copies=rules.copies,
             window=context.window, publishers=context.publishers,
             own=max(int(per_row.max(initial=0)), 1),
-            intervals=int(per_row.sum()), seed=context.seed,
+            intervals=int(per_row.sum()), seed=context.seed, in_flight=context.in_flight,
         )  # fmt: skip
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,

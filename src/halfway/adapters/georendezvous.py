@@ -70,7 +70,7 @@ class GeorendezvousAdapter(Adapter):
         scalars = rules(layout.reach, context.seed, layout.area, **self.values)
         state = handler.state(
             context.node_ids, context.demand.topics, scalars.points, context.publishers,
-            context.seed, **sizes(context, layout, scalars),
+            context.seed, in_flight=context.in_flight, **sizes(context, layout, scalars),
         )  # fmt: skip
         return instance_of(state, scalars)
 

@@ -25,27 +25,27 @@ from halfway.adapters.commands import (
 from halfway.core.kinds import Kinds
 from halfway.core.options import Option, Value
 from halfway.problem import Problem
-from halfway.protocols.event_window import EventWindows
+from halfway.protocols.event_window import TOO_OLD, WINDOW, EventWindows
 from halfway.protocols.hash_table import FORGOTTEN
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
 
 # Names of parameters that the function `state` of a protocol may have under a `BroadcastAdapter`.
-STATE_PARAMETERS = ("node_ids", "window", "topics", "seed", "publishers")
+STATE_PARAMETERS = ("node_ids", "window", "topics", "seed", "publishers", "in_flight")
 # Shortfalls that several systems count.
 WITHOUT_ROUTE, UNACKNOWLEDGED = "messages without a route", "unacknowledged hops"
-
-
 FORGOTTEN_PUBLISHERS = "forgotten publishers"
+# Each arrival counts, of a new event or of a copy: the window does not know which of them it was.
+OLD_EVENTS = "events older than the window of their publisher"
+_IN_FLIGHT_S = 30.0  # an event that arrives later may be older than its window
+_MOST_EVENTS = 65_536  # of a run, whose times the adapter reads
 
 
-def _forgotten(state: Any) -> int:
-    """Return how many publishers the full event windows in the state of a system's instance have
-    forgotten.
-    """
+def _counted(state: Any, column: int) -> int:
+    """Return the sum of one count of an instance's event windows."""
     if isinstance(state, EventWindows):
-        return int(state.counts[:, FORGOTTEN].sum())
-    return sum(_forgotten(part) for part in state if isinstance(part, tuple))
+        return int(state.counts[:, column].sum())
+    return sum(_counted(part, column) for part in state if isinstance(part, tuple))
 
 
 def _no_shortfalls(_: Any) -> Mapping[str, int]:
@@ -83,7 +83,11 @@ class SystemInstance(NamedTuple):
 
     def all_shortfalls(self) -> Mapping[str, int]:
         """Return the current shortfalls of a system's instance, including its event windows."""
-        return {**self.shortfalls(self.state), FORGOTTEN_PUBLISHERS: _forgotten(self.state)}
+        return {
+            **self.shortfalls(self.state),
+            FORGOTTEN_PUBLISHERS: _counted(self.state, FORGOTTEN),
+            OLD_EVENTS: _counted(self.state, TOO_OLD),
+        }
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
@@ -139,6 +143,21 @@ class RunContext(NamedTuple):
         some = [np.zeros(0, np.int32), *self.demand.publishers]
         distinct = len(np.unique(np.concatenate(some)))
         return max(min(distinct, self.window), 1)
+
+    @property
+    def in_flight(self) -> int:
+        """The events of one publisher for which an instance sizes the event windows of a node: as
+        many as a publisher publishes within 30 s, at most the window of the run, at least WINDOW.
+        """
+        some = self.demand.begun_again().take(self.seconds, _MOST_EVENTS)
+        order = np.lexsort((some.t, some.row))
+        t, row = some.t[order], some.row[order]
+        most = 0
+        for first in np.flatnonzero(np.diff(row, prepend=-1)):
+            mine = t[first : np.searchsorted(row, row[first], side="right")]
+            before = np.searchsorted(mine, mine - _IN_FLIGHT_S, side="right")
+            most = max(most, int((np.arange(len(mine)) + 1 - before).max()))
+        return max(min(most, self.window), WINDOW)
 
 
 class ComparedRuns(NamedTuple):
@@ -216,7 +235,9 @@ class Adapter:
 
 
 class BroadcastAdapter(Adapter):
-    """The adapter of systems that need no sizing beyond a window.
+    """The adapter of systems that need no sizing beyond a window: their `Rules` are their options,
+    and `state` takes those of STATE_PARAMETERS that it names. A module may count what its tables
+    had no room for, in a function `shortfalls` of the state.
 
     It serves flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
     """
@@ -231,7 +252,7 @@ class BroadcastAdapter(Adapter):
         rules = module.Rules(**self.values)
         topics = context.demand.topics
         known = context.node_ids, context.window, topics, context.seed, context.publishers
-        given = dict(zip(STATE_PARAMETERS, known, strict=True))
+        given = dict(zip(STATE_PARAMETERS, (*known, context.in_flight), strict=True))
         named = given.keys() & inspect.signature(module.state).parameters
         state = module.state(**{name: given[name] for name in named})
         return SystemInstance(
@@ -239,6 +260,7 @@ class BroadcastAdapter(Adapter):
             # A node that keeps an event and sends the event on request restarts the count of the
             # event's hops.
             hops_from_publisher=getattr(module, "HOPS_FROM_PUBLISHER", True),
+            shortfalls=getattr(module, "shortfalls", _no_shortfalls),
             limits=limits_of(module, state, rules),
         )  # fmt: skip
 

@@ -1,13 +1,15 @@
-"""The adapter of the walk overlay: it subscribes by topic, and starts one walk for every
+"""The adapter of the walk overlay: subscriptions by topic or content, and a walk of every
 initiator.
 """
 
+from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.commands import Commands, commands
+from halfway.adapters.commands import Commands, commands, joined
 from halfway.adapters.interface import (
     UNACKNOWLEDGED,
     Adapter,
@@ -18,10 +20,12 @@ from halfway.adapters.interface import (
 from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TABLE_FULL
-from halfway.protocols.walk_overlay.messages import JOIN, WITHDRAW
-from halfway.protocols.walk_overlay.subscriptions import Subscription, catalogue
-from halfway.world.workload.demand import Demand
+from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE, WITHDRAW
+from halfway.protocols.walk_overlay.subscriptions import Catalogue, Subscription, catalogue
+from halfway.world.workload.attribute_space import Box, values_of
+from halfway.world.workload.demand import Demand, Publications
 from halfway.world.workload.roles import ALWAYS, Period
+from halfway.world.workload.subscription_intervals import begins, boxes, ends
 
 _TRAILS = 16  # most trails of walks that a node has room for
 _TRACKED_HOPS = 24  # reliable hops that a node has in flight
@@ -34,8 +38,14 @@ class WalkOverlayAdapter(Adapter):
     """The adapter of the walk overlay: every publisher and every subscriber is an initiator [dwo
     §V-B], one walk for each node.
 
-    Each node decides alone when its walk starts. The number of a subscription is its topic.
+    Each node decides alone when it walks. The id of a subscription is its topic. Where a topic is a
+    cell of the content of events, all events have one topic, a subscription is to a box of cells,
+    and an attribute with m values has value v at (v + 1/2) / m.
     """
+
+    def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
+        super().__init__(module, values)
+        self._has_content = False
 
     def _values(self) -> dict[str, Any]:
         """Return the options of the walk overlay, where an interval of 0 s becomes inf and so never
@@ -46,11 +56,12 @@ class WalkOverlayAdapter(Adapter):
             values[name] = values[name] or np.inf
         return values
 
-    def _size(self, demand: Demand) -> Size:
-        """Return the size of a filter of the walk overlay that has room for every topic with a
-        subscriber.
-        """
-        wanted = sum(len(rows) > 0 for rows in demand.subscribers)
+    def _size(self, demand: Demand, contents: Catalogue) -> Size:
+        """Return the size of a walk overlay's filter that holds the items of all subscriptions."""
+        if demand.shape:
+            wanted = len(np.unique(contents.item))
+        else:
+            wanted = sum(len(rows) > 0 for rows in demand.subscribers)
         return sized(max(wanted, 1), float(self.values["false_positives"]))
 
     def _links(self, context: RunContext) -> int:
@@ -59,10 +70,9 @@ class WalkOverlayAdapter(Adapter):
         return min(context.most_neighbours, most) if most > 0 else context.most_neighbours
 
     def unsupported(self, context: RunContext) -> str:
-        """Return the reason why the walk overlay cannot run on a network: its filters would be too
-        large.
-        """
-        size = 8.0 * context.n * self._links(context) * self._size(context.demand).words
+        """Return why the walk overlay cannot run there: only where its filters are too large."""
+        filter_size = self._size(context.demand, contents_of(context.demand, 0))
+        size = 8.0 * context.n * self._links(context) * filter_size.words
         return f"its filters would take {size / 1e9:.0f} GB" if size > _MOST_BYTES else ""
 
     def ends_subscriptions(self) -> bool:
@@ -72,28 +82,22 @@ class WalkOverlayAdapter(Adapter):
     def instance(self, context: RunContext) -> SystemInstance:
         """Return the instance of the walk overlay on a network."""
         values, module, demand = self._values(), self.module, context.demand
-        size, key = self._size(demand), context.seed % 2**63
+        key = context.seed % 2**63
+        contents = contents_of(demand, key)
+        size, self._has_content = self._size(demand, contents), bool(demand.shape)
         rules = module.Rules(
             **{name: value for name, value in values.items() if name in module.Rules._fields},
-            catalogue=catalogue([Subscription(topic) for topic in range(demand.topics)], [], key),
+            catalogue=contents,
             filtered=True, bits=size.bits, hashes=size.hashes, key=key, until_s=_FOR_EVER_S,
         )  # fmt: skip
-        each = np.zeros(context.n, np.int64)
-        for rows in demand.subscribers:
-            each[rows] += 1
         state = module.state(
-            context.node_ids,
-            context.most_neighbours,
-            max(int(each.max(initial=0)), 1),
-            context.publishers,
-            size.words,
-            context.seed,
-            trails=min(max(len(initiators(demand)), 4), _TRAILS),
-            links=self._links(context),
-            branches=rules.branches,
-            buffered_events=values["buffered_events"],
+            context.node_ids, context.most_neighbours, _most_subscriptions(demand),
+            context.publishers, size.words, context.seed,
+            trails=min(max(len(initiators(demand)), 4), _TRAILS), links=self._links(context),
+            branches=rules.branches, buffered_events=values["buffered_events"],
+            attributes=len(demand.shape), in_flight=context.in_flight,
             tracked_hops=_TRACKED_HOPS if rules.retries else 0,
-        )
+        )  # fmt: skip
         return SystemInstance(
             state=state,
             rules=rules,
@@ -114,12 +118,65 @@ class WalkOverlayAdapter(Adapter):
         some, until_s = np.array(list(publish)), np.array([end for _, end in publish.values()])
         left = np.isfinite(until_s)
         parts = (
-            super().start_up_commands(demand),
+            _content_commands(demand) if demand.shape else super().start_up_commands(demand),
             commands([begin for begin, _ in publish.values()], some, JOIN, -1),
             commands(until_s[left], some[left], WITHDRAW, -1),
         )
-        columns: Any = zip(*parts, strict=True)
-        return Commands(*map(np.concatenate, columns))
+        return joined(parts)
+
+    def publish_commands(self, publications: Publications) -> Commands:
+        """Return the walk overlay's commands to publish: by topic, or with the number that the
+        event's content has in the catalogue.
+        """
+        plain = super().publish_commands(publications)
+        if not self._has_content:
+            return plain
+        return plain._replace(topic=np.zeros_like(plain.topic), walk=plain.topic)
+
+
+def contents_of(demand: Demand, key: int) -> Catalogue:
+    """Return the catalogue of the walk overlay's applications, with filter items under a key.
+
+    With content its events are the cells, by number, and its subscriptions the distinct boxes;
+    otherwise its subscriptions are the topics.
+    """
+    shape = demand.shape
+    if not shape:
+        return catalogue([Subscription(topic) for topic in range(demand.topics)], [], key)
+    subscribed = []
+    for box in _distinct(demand):
+        ends_of = zip(box, shape, strict=True)
+        intervals = tuple((low / m, (high + 1) / m) for (low, high), m in ends_of)
+        subscribed.append(Subscription(0, intervals))
+    values = (values_of(shape) + 0.5) / np.array(shape)
+    return catalogue(subscribed, [(0, tuple(one)) for one in values.tolist()], key)
+
+
+def _most_subscriptions(demand: Demand) -> int:
+    """Return the most subscriptions that a node of the walk overlay has, at least 1."""
+    if demand.shape:
+        rows = np.array([row for row, _, _ in boxes(demand)], np.int64)
+    else:
+        rows = np.concatenate([np.zeros(0, np.int64), *demand.subscribers])
+    return max(int(np.bincount(rows).max(initial=0)), 1)
+
+
+def _distinct(demand: Demand) -> dict[Box, int]:
+    """Return the distinct boxes of the walk overlay's subscriptions, with their numbers."""
+    found = dict.fromkeys(box for _, _, box in boxes(demand))
+    return {box: number for number, box in enumerate(found)}
+
+
+def _content_commands(demand: Demand) -> Commands:
+    """Return the walk overlay's commands to subscribe to boxes, and to end these subscriptions."""
+    some, numbers = boxes(demand), _distinct(demand)
+    rows = np.array([row for row, _, _ in some], np.int32)
+    which, end = np.array([numbers[box] for _, _, box in some], np.int32), ends(demand, some)
+    ended = np.isfinite(end)
+    return joined((
+        commands(begins(demand, some), rows, SUBSCRIBE, which),
+        commands(end[ended], rows[ended], UNSUBSCRIBE, which[ended]),
+    ))  # fmt: skip
 
 
 def _publishing(demand: Demand) -> dict[int, Period]:

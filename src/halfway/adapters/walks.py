@@ -67,7 +67,8 @@ class WalkAdapter(Adapter):
         state = self.module.state(
             context.node_ids, context.most_neighbours, max(demand.topics, 1), context.seed,
             members=int(members), places=places(context, rules),
-            publishers=context.publishers, buffer_size=int(self.values["buffer_size"]),
+            publishers=context.publishers, in_flight=context.in_flight,
+            buffer_size=int(self.values["buffer_size"]),
         )  # fmt: skip
         return SystemInstance(
             state, rules, self.module.most_emissions(state, rules), KINDS, shortfalls=_shortfalls,

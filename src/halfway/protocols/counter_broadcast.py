@@ -23,6 +23,8 @@ from halfway.protocols.event_window import (
     empty_windows,
     place_of_event,
     record_if_new,
+    slot_of,
+    window_length,
 )
 
 KINDS = Kinds()
@@ -63,24 +65,27 @@ class CounterState(NamedTuple):
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
     seen: EventWindows  # the newest events received of each publisher
-    copies: npt.NDArray[np.uint16]  # [n, places, WINDOW] further copies of each newest event
+    copies: npt.NDArray[np.uint16]  # [n, places, newest events] further copies received of each
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
 
 
 State = CounterState
 
 
-def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> CounterState:
+def state(
+    node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int, *,
+    in_flight: int = WINDOW,
+) -> CounterState:  # fmt: skip
     """Return the initial state of counter-based broadcast: no event received, no subscription.
 
-    publishers: number of publishers whose newest events a node distinguishes; a node does not
-    repeat an older event.
+    publishers: whose `in_flight` newest events a node distinguishes; it does not repeat an older
+    event.
     """
     n = len(node_ids)
-    seen = empty_windows(n, publishers)
+    seen = empty_windows(n, publishers, in_flight)
     return CounterState(
         node_ids, random_states(node_ids, seed), seen,
-        np.zeros((*seen.of.shape, WINDOW), np.uint16),
+        np.zeros((*seen.of.shape, window_length(seen)), np.uint16),
         application.no_subscriptions(n, topics),
     )  # fmt: skip
 
@@ -93,8 +98,8 @@ def most_emissions(state: CounterState, rules: Rules) -> int:
 @handles(CounterState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of counter-based broadcast."""
-    # A node that restarts repeats nothing, because the crash ended its timers.
-    slot = message.event & (WINDOW - 1)
+    # A node that restarts repeats nothing: its timers died with it.
+    slot = slot_of(state.seen, message.event)
     if message.kind in (COPY, application.PUBLISH):
         is_new = record_if_new(state.seen, i, message)
         place = place_of_event(state.seen, i, message)

@@ -2,9 +2,10 @@
 
 An event is (publisher, epoch, event): publishers number their own events, ascending from 0. A node
 keeps a bounded table of publishers. For each publisher the node stores the number of the newest
-event, and one bit for each of the 64 newest events, as in the anti-replay window of RFC 4303 §3.4.3
-and RFC 6479. An event below the window counts as received. So a node may lose an old event, but
-never repeats one.
+event, and one bit for each of the newest events, 64 or more, as in the anti-replay window of RFC
+4303 §3.4.3 and RFC 6479. An event below the window counts as received. So a node may lose an old
+event, but never repeats one. Unless the node received every event that left its windows, an event
+below the window may be new, and the node counts it.
 """
 
 from typing import NamedTuple
@@ -24,7 +25,11 @@ from halfway.protocols.hash_table import (
     use,
 )
 
-WINDOW = 64  # the newest events of a publisher that a node distinguishes
+WINDOW = 64  # the newest events of a publisher that a node distinguishes at least
+# Columns of `counts` behind those of hash tables: events that left a window and had not arrived,
+# and events that arrived below a window, when the row has counted events of the first kind.
+MISSED, TOO_OLD = 2, 3
+_WORD_BITS = np.uint64(WINDOW)
 
 PUBLISHER = np.dtype(
     [
@@ -32,7 +37,7 @@ PUBLISHER = np.dtype(
         ("epoch", "<u4"),
         ("newest", "<i4"),  # number of the newest event known in this epoch; -1: none
         ("used", "<u4"),  # the row's count of recorded events at the publisher's last event
-        ("bits", "<u8"),  # bit k: the event `newest` - k was received
+        ("bits", "<u8"),  # bit k: the event `newest` - k was received, for the 64 newest ones
     ]
 )
 
@@ -53,18 +58,36 @@ class EventWindows(NamedTuple):
     """
 
     of: npt.NDArray[np.void]  # [n, places] PUBLISHER, as a record array
-    counts: npt.NDArray[np.int64]  # [n, 2] recorded events; publishers forgotten
+    # [n, 4] recorded events; publishers forgotten; MISSED; TOO_OLD
+    counts: npt.NDArray[np.int64]
+    older: npt.NDArray[np.uint64]  # [n, places, words] the bits of older events, the newest first
 
 
-def empty_windows(n: int, publishers: int) -> EventWindows:
+def empty_windows(n: int, publishers: int, in_flight: int = WINDOW) -> EventWindows:
     """Return empty event windows for n nodes, each with room for a number of publishers.
 
+    in_flight: newest events of a publisher that a node distinguishes, rounded up to 64 x 2^k.
     If no place within reach is free, a node forgets the publisher within reach whose last new event
     is the oldest. A second copy of an event of the forgotten publisher then counts as new.
     """
     of = hash_table(n, publishers, PUBLISHER)
     of["publisher"] = of["newest"] = NONE
-    return EventWindows(of.view(np.recarray), np.zeros((n, 2), np.int64))
+    words = 1 << (max(-(-in_flight // WINDOW), 1) - 1).bit_length()
+    older = np.zeros((*of.shape, words - 1), np.uint64)
+    return EventWindows(of.view(np.recarray), np.zeros((n, 4), np.int64), older)
+
+
+def window_length(windows: EventWindows) -> int:
+    """Return the newest events of a publisher that event windows distinguish, 64 x 2^k."""
+    return WINDOW * (1 + int(windows.older.shape[2]))
+
+
+@inlined
+def slot_of(windows, event):
+    """Return the slot of an event in a table beside the event windows, with a slot for each of the
+    newest events.
+    """
+    return event & (WINDOW * (1 + windows.older.shape[2]) - 1)
 
 
 @inlined
@@ -116,6 +139,8 @@ def empty_place(windows, i, place, epoch):
     windows.of[i, place].epoch = epoch
     windows.of[i, place].newest = NONE
     windows.of[i, place].bits = np.uint64(0)
+    for word in range(windows.older.shape[2]):
+        windows.older[i, place, word] = np.uint64(0)
 
 
 @inlined
@@ -123,19 +148,51 @@ def know_of(windows, i, place, event):
     """Advance the event window at a place of row i until the window includes an event."""
     ahead = np.int64(event) - windows.of[i, place].newest
     if ahead > 0:
-        bits = windows.of[i, place].bits << np.uint64(ahead & (WINDOW - 1))
-        windows.of[i, place].bits = bits if ahead < WINDOW else np.uint64(0)
+        _advance(windows, i, place, ahead)
         windows.of[i, place].newest = event
+
+
+@apart
+def _advance(windows, i, place, ahead):
+    """Shift the bits of the event window at a place of row i; count the events that leave it and
+    had not arrived.
+    """
+    newest, words = np.int64(windows.of[i, place].newest), windows.older.shape[2]
+    length = np.int64(WINDOW * (1 + words))
+    for k in range(min(ahead, length)):
+        event = newest - length + 1 + k
+        windows.counts[i, MISSED] += event >= 0 and not has(windows, i, place, event)
+    windows.counts[i, MISSED] += max(ahead - length, np.int64(0))
+    whole, part = ahead // WINDOW, np.uint64(ahead % WINDOW)
+    for k in range(words + 1):
+        word = words - k  # the oldest first: it depends on newer ones
+        bits = _bits(windows, i, place, word - whole) << part
+        if part > np.uint64(0):
+            bits |= _bits(windows, i, place, word - whole - 1) >> (_WORD_BITS - part)
+        if word > 0:
+            windows.older[i, place, word - 1] = bits
+        else:
+            windows.of[i, place].bits = bits
+
+
+@inlined
+def _bits(windows, i, place, word):
+    """Return a word of the event window at a place of row i. Word 0 has the newest events."""
+    if word < 0:
+        return np.uint64(0)
+    return windows.older[i, place, word - 1] if word > 0 else windows.of[i, place].bits
 
 
 @inlined
 def has(windows, i, place, event):
-    """Return whether the event window at a place of row i has received an event; the window covers
-    the 64 newest events.
+    """Return whether the event window at a place of row i has an event as received; False for an
+    event below the window.
     """
     behind = np.int64(windows.of[i, place].newest) - event
-    bit = (windows.of[i, place].bits >> np.uint64(behind & (WINDOW - 1))) & np.uint64(1)
-    return 0 <= behind < WINDOW and bit == np.uint64(1)
+    if behind < 0 or behind >= WINDOW * (1 + windows.older.shape[2]):
+        return False
+    bits = _bits(windows, i, place, behind // WINDOW)
+    return (bits >> np.uint64(behind % WINDOW)) & np.uint64(1) == np.uint64(1)
 
 
 @inlined
@@ -169,7 +226,9 @@ def record_if_new(windows, i, message):
         ahead = np.int64(message.event) - np.int64(first.newest)
         if ahead == 0 and first.bits & np.uint64(1) != np.uint64(0):
             return False
-        if ahead == 1:
+        if ahead == 1 and windows.older.shape[2] == 0:
+            misses = first.newest >= WINDOW - 1 and first.bits >> (_WORD_BITS - np.uint64(1)) == 0
+            windows.counts[i, MISSED] += misses
             first.newest = message.event
             first.bits = (first.bits << np.uint64(1)) | np.uint64(1)
             use(windows, i, np.int64(place))
@@ -183,11 +242,18 @@ def _record_if_new(windows, i, message):
     if place == NO_PLACE or message.event < 0:
         return False
     behind = np.int64(windows.of[i, place].newest) - message.event
-    if behind >= WINDOW or has(windows, i, place, message.event):
+    if behind >= WINDOW * (1 + windows.older.shape[2]):
+        windows.counts[i, TOO_OLD] += windows.counts[i, MISSED] > 0
+        return False
+    if has(windows, i, place, message.event):
         return False
     know_of(windows, i, place, message.event)
     behind = np.int64(windows.of[i, place].newest) - message.event
-    windows.of[i, place].bits |= np.uint64(1) << np.uint64(behind)
+    bit, word = np.uint64(1) << np.uint64(behind % WINDOW), behind // WINDOW
+    if word > 0:
+        windows.older[i, place, word - 1] |= bit
+    else:
+        windows.of[i, place].bits |= bit
     use(windows, i, place)
     return True
 

@@ -12,7 +12,12 @@ from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import EVERYONE
 from halfway.core.options import seconds
 from halfway.protocols import application
-from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
+from halfway.protocols.event_window import (
+    WINDOW,
+    EventWindows,
+    empty_windows,
+    record_if_new,
+)
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)
@@ -48,14 +53,16 @@ class FloodState(NamedTuple):
 State = FloodState
 
 
-def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int) -> FloodState:
+def state(
+    node_ids: npt.NDArray[np.int32], publishers: int, topics: int, *, in_flight: int = WINDOW
+) -> FloodState:
     """Return the initial state of flooding: no event received, no subscription.
 
-    publishers: number of publishers whose newest events a node distinguishes; a node does not
-    repeat an older event.
+    publishers: whose `in_flight` newest events a node distinguishes; it does not repeat an older
+    event.
     """
     n = len(node_ids)
-    seen = empty_windows(n, publishers)
+    seen = empty_windows(n, publishers, in_flight)
     return FloodState(node_ids, seen, application.no_subscriptions(n, topics))
 
 

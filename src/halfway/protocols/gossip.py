@@ -28,6 +28,7 @@ from halfway.core.prng import pick, random_bits, random_states, uniform
 from halfway.core.values.ranges import COUNT
 from halfway.protocols import application
 from halfway.protocols.event_window import (
+    WINDOW,
     EventWindows,
     copy_event_id,
     empty_windows,
@@ -98,17 +99,20 @@ class GossipState(NamedTuple):
 State = GossipState
 
 
-def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> GossipState:
+def state(
+    node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int, *,
+    in_flight: int = WINDOW,
+) -> GossipState:  # fmt: skip
     """Return the initial state of gossip: no event received, no subscription.
 
-    publishers: number of publishers whose newest events a node distinguishes; a node does not send
-    an older event.
+    publishers: whose `in_flight` newest events a node distinguishes; it does not send an older
+    event.
     """
     n = len(node_ids)
     return GossipState(
         node_ids,
         random_states(node_ids, seed),
-        empty_windows(n, publishers),
+        empty_windows(n, publishers, in_flight),
         application.no_subscriptions(n, topics),
     )
 

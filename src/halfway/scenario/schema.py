@@ -9,9 +9,11 @@ from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Power
 from halfway.world.faults import Fault, Node
+from halfway.world.workload.attribute_space import MOST_ATTRIBUTES
 from halfway.world.workload.requests import DEFAULT
 
 _MOST_NODES = 10_000_000
+MOST_TOPICS = 100_000
 LEAST_DELAY_S = 1e-3  # for moving nodes: below it, neighbour lists would change in tiny steps
 LEAST_SPEED = 1e-6
 Seconds = Annotated[float, Meta(gt=0.0, le=1e9)]
@@ -101,6 +103,9 @@ class BrokerMember(_Part, frozen=True, kw_only=True):
 
 RolesByName = str | list[Node | Member] | dict[str, list[Node | Member]]  # or a file
 Bytes = Annotated[int, Meta(ge=0, le=1_000_000)]
+Attributes = Annotated[
+    list[Annotated[int, Meta(ge=1, le=100_000)]], Meta(min_length=1, max_length=MOST_ATTRIBUTES)
+]
 
 
 class Workload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="drawn"):
@@ -108,7 +113,7 @@ class Workload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="drawn"):
     roles.
     """
 
-    topics: Annotated[int, Meta(ge=1, le=100_000)] = 1
+    topics: Annotated[int, Meta(ge=1, le=MOST_TOPICS)] = 1
     publishers_each: Count = 1
     subscribers_each: Count = 1
     events: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 10
@@ -116,6 +121,7 @@ class Workload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="drawn"):
     start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 1.0
     arrivals: Literal["regular", "poisson"] = "regular"
     width: Annotated[int, Meta(ge=1, le=100_000)] = 1
+    attributes: Attributes | None = None  # values of each; a topic is then a cell of the content
     popularity: Literal["uniform", "zipf"] = "uniform"
     exponent: Annotated[float, Meta(gt=0.0, le=100.0)] = 1.0
     publishers: RolesByName | None = None
@@ -236,7 +242,7 @@ _ADDED = {
     "power": ("battery_j",),
     "workload": (
         "popularity", "exponent", "publishers", "subscribers", "brokers", "payload_bytes",
-        "requests",
+        "requests", "attributes",
     ),
 }  # fmt: skip
 _ADDED_ABOVE = ("hello", "hello_period_s", "hello_neighbours", "clock")  # outside of any table

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from halfway.problem import Problem
 from halfway.scenario.groups import groups_of
 from halfway.scenario.schema import (
+    MOST_TOPICS,
     AnyWorkload,
     BrokerMember,
     FailureDetection,
@@ -91,6 +92,9 @@ def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
     if workload.width > 1 and subscribing is not None:
         what = f"width = {workload.width}: expected 1, as subscribers have names"
         raise Problem(f"workload.{what}", remedy="list every topic of a subscriber")
+    if workload.attributes is not None and (publishing, subscribing) != (None, None):
+        what = f"attributes = {workload.attributes}: expected no names of publishers or subscribers"
+        raise Problem(f"workload.{what}", remedy="let the seed draw them, or leave out attributes")
     if workload.popularity == "uniform" and workload.exponent != 1.0:
         what = f'workload.exponent = {workload.exponent:g}: expected popularity = "zipf" as well'
         raise Problem(what, remedy="add popularity, or leave out the exponent")
@@ -111,12 +115,22 @@ def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
         workload.events, workload.every_s, workload.start_s, workload.arrivals, known.seed,
         workload.width, workload.exponent if workload.popularity == "zipf" else 0.0,
         GivenRoles(publishers, subscribers, periods, stays, brokers),
-        _payload(workload.payload_bytes, topics),
+        _payload(workload.payload_bytes, topics), tuple(workload.attributes or ()),
     )  # fmt: skip
 
 
 def _topics(workload: Workload, named: Sequence[str]) -> Names:
     """Return the topics of a drawn workload, named by its roles or by number."""
+    if workload.attributes is not None:
+        cells = math.prod(workload.attributes)
+        if cells > MOST_TOPICS or workload.topics not in (1, cells):
+            what = f"workload.attributes = {workload.attributes}: {cells:,} combinations of values"
+            bound = f"topics = {workload.topics}" if cells <= MOST_TOPICS else f"{MOST_TOPICS:,}"
+            remedy = (
+                "leave out `topics`" if cells <= MOST_TOPICS else "give attributes fewer values"
+            )
+            raise Problem(f"{what}, but expected {bound}", remedy=remedy)
+        return Names("topic", map(str, range(cells)))
     if not named:
         return Names("topic", map(str, range(workload.topics)))
     names = topic_names(named)

@@ -1,5 +1,7 @@
 """Random and mutated records at the door of every system, after a real run of it.
 
+A node that reads neighbour lists also sends hellos, so records of these are among the others.
+
     python -m tests.protocols.door.fuzz 10000 flooding gossip
 
 prints one line a system, and ends at the first record after which a handler raises an error, or
@@ -28,6 +30,7 @@ from halfway.core.records.checks import (
     record_checks,
     refusal,
 )
+from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn
@@ -39,6 +42,7 @@ NODES, RUN_S = 24, 12.0  # of the run before
 # Of the run before a few interpreted records, which takes longer than these.
 FEW_NODES, SHORT_S = 12, 3.0
 UNTIL_S = 1e6  # until when nodes start timers
+HELLOS = SentHellos(period_s=2.0, limit=6)  # with less room than there are neighbours
 SEED = 7
 # The options of a run that uses as many kinds of records as possible on a few nodes.
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -56,6 +60,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "confirm_timeout_s": 2.0,
     },
 }
+WIDTHS = {"walk-overlay": 2}  # of subscriptions to content
 _RING = 4096  # emitted records that are mutated in turn
 _HEADER, _ARGS = 7, 8  # columns of the table of checks: header fields, then `args`, then `reals`
 
@@ -73,12 +78,12 @@ def recorded(system: str, nodes: int = NODES, run_s: float = RUN_S) -> Simulatio
     network = disk(n=nodes, radius=0.75 if system == "georendezvous" else 0.35, seed=3)
     demand = Drawn(
         n=nodes, topics=TOPICS, subscribers_each=6, publishers_each=2, events=16, every_s=0.5,
-        seed=1,
+        seed=1, width=WIDTHS.get(system, 1),
     )  # fmt: skip
     run = Simulation(
         system, network, workload=demand, seconds=UNTIL_S, seed=SEED, options=OPTIONS.get(system),
         faults=[Churn(mean_up_s=9.0, mean_down_s=2.0, share=0.3, until=run_s)],
-        stretch=False, inspection=Inspection(journal=1 << 20, check=True),
+        hello=HELLOS, stretch=False, inspection=Inspection(journal=1 << 20, check=True),
     )  # fmt: skip
     shortfalls = run.run(until=run_s).shortfalls
     assert not [name for name in shortfalls if "refused" in name], f"{system}: {shortfalls}"
@@ -94,7 +99,7 @@ def fuzz(run: Simulation, count: int, seed: int = SEED) -> Result:
     checks, kinds = record_checks(instance.kinds, instance.limits), np.zeros(256, np.int64)
     declared, most = np.flatnonzero(checks.origins & 7).astype(np.uint8), instance.most_emissions
     out, state = outbox(most), np.array([seed, 0], np.uint64)
-    door = Door(instance.state, instance.rules, run.environment.neighbourhood, out)
+    door = Door(*run.neighbours.node(instance, out), run.neighbours.neighbourhood, out)
     work, left = np.zeros(1, MESSAGE).view(np.recarray), count
     while left > 0:
         piece = min(left, 1 << 20)

@@ -5,9 +5,23 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from halfway.core.records.checks import record_checks
+from halfway.core.hello.messages import HELLO_KIND, HELLO_TIMER_KIND, POSITION
+from halfway.core.hello.messages import KINDS as KINDS_OF_HELLOS
+from halfway.core.message import MESSAGE
+from halfway.core.records.checks import (
+    ACCEPTED,
+    FROM_NETWORK,
+    FROM_SELF,
+    NOT_DECLARED,
+    NOT_FINITE,
+    OUT_OF_RANGE,
+    WRONG_CHANNEL,
+    record_checks,
+    refusal,
+)
 from halfway.protocols import SYSTEMS
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
@@ -21,7 +35,7 @@ FEW, INTERPRETED, MANY = 2_000, 200, 10_000_000
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_place_has_a_range_and_every_range_a_place(system: str) -> None:
     kinds = importlib.import_module(SYSTEMS[system].module).KINDS
-    parts = [(kind, part) for kind in kinds for part in kind.parts()]
+    parts = [(kind, part) for kind in (*kinds, *KINDS_OF_HELLOS) for part in kind.parts()]
     assert [
         f"{kind.name}: {part.name}"
         for kind, part in parts
@@ -70,8 +84,57 @@ def test_the_fuzz_reaches_every_kind() -> None:
     run = fuzz.recorded("gossip")
     result = fuzz.fuzz(run, FEW)
     handled = {kind.name for kind in run.instance.kinds if result.kinds[kind.number] > 20}
-    assert handled == {"publish", "subscribe", "unsubscribe", "push", "round"}
+    assert handled == {
+        "publish", "subscribe", "unsubscribe", "push", "round", "start", "neighbour-hello",
+        "neighbour-hello-timer",
+    }  # fmt: skip
     assert result.reasons[1:].all()
+
+
+@pytest.mark.parametrize("system", ["flooding", "gossip"])
+def test_hellos_are_fuzzed_with_a_system_that_reads_neighbour_lists(system: str) -> None:
+    reads = importlib.import_module(SYSTEMS[system].module).NEIGHBOUR_HOPS > 0
+    records, _ = fuzz.recorded(system, fuzz.FEW_NODES, fuzz.SHORT_S).journal()
+    hellos = {HELLO_KIND, HELLO_TIMER_KIND} & set(records["kind"].tolist())
+    assert len(hellos) == (2 if reads else 0)
+
+
+@pytest.mark.parametrize(
+    ("field", "place", "fitting", "too_much"),
+    [
+        ("sequence", 0, (0, 65_535), (-1, 65_536)),
+        ("topic", 0, (0, 2**31 - 1), (-1,)),  # the least id that it covers
+        ("event", 0, (0, 4095), (-1, 4096)),  # twelve bits
+        ("args", 7, (-1, 2**31 - 1), (-2,)),  # a node that it hears
+        ("reals", 3, (-1.0, 2.0**31 - 1.0), (-2.0, 2.0**31, 0.5)),  # likewise
+    ],
+)
+def test_a_hello_out_of_range_is_refused(
+    field: str, place: int, fitting: tuple[float, ...], too_much: tuple[float, ...]
+) -> None:
+    hello = np.zeros(1, MESSAGE)
+    hello["kind"], hello["target"], hello["publisher"] = HELLO_KIND, -1, -1
+    where = hello[field][0] if hello[field].ndim > 1 else hello[field]
+    checks = record_checks(KINDS_OF_HELLOS, {})
+    for value in (*fitting, *too_much):
+        where[place] = value
+        expected = ACCEPTED if value in fitting else OUT_OF_RANGE
+        assert refusal(checks, hello.view(np.recarray)[0], FROM_NETWORK) == expected
+    where[place] = fitting[0]
+    for position in (np.nan, np.inf):
+        hello["reals"][0, POSITION] = position
+        assert refusal(checks, hello.view(np.recarray)[0], FROM_NETWORK) == NOT_FINITE
+
+
+def test_only_a_node_itself_sends_the_timer_of_its_hellos() -> None:
+    timer = np.zeros(1, MESSAGE)
+    timer["kind"] = HELLO_TIMER_KIND
+    timer["target"] = timer["topic"] = timer["event"] = timer["publisher"] = -1
+    checks, record = record_checks(KINDS_OF_HELLOS, {}), timer.view(np.recarray)[0]
+    assert refusal(checks, record, FROM_SELF) == ACCEPTED
+    assert refusal(checks, record, FROM_NETWORK) == WRONG_CHANNEL
+    record.args[0] = 1
+    assert refusal(checks, record, FROM_SELF) == NOT_DECLARED
 
 
 def test_a_run_counts_what_it_refuses() -> None:

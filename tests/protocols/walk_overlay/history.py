@@ -39,6 +39,7 @@ SUBSCRIPTIONS = (
 )
 # Every topic over a grid of values, the edges of the intervals among them.
 EVENTS = [(t, (a, b)) for t in range(4) for a in (0.0, 0.2, 0.35, 0.4) for b in (0.5, 0.95)]
+ATTRIBUTES = 2
 CATALOGUE = catalogue(SUBSCRIPTIONS, EVENTS, KEY)
 RULES = Rules(
     catalogue=CATALOGUE, pure=False, alpha=1.0, beta=0.0, branches=1, step_pause_s=0.5,
@@ -76,6 +77,7 @@ class History:
             rules.bits // 32,
             seed,
             buffered_events=buffered_events,
+            attributes=ATTRIBUTES,
         )
         self.spare = widest * walk_overlay.most_emissions(self.state, rules)
         self.engine = new_engine(network.n, 4 * self.spare, 256)
@@ -86,8 +88,8 @@ class History:
         self.dead: set[int] = set()
 
     def post(self, kind: int, row: int, topic: int = -1, event: int = -1, at: float = 0.0) -> None:
-        """Command a node, now or a little later."""
-        engines.post(self.engine, self.now + at, row, kind, topic, 0, event)
+        """Command a node, now or a little later. The content of an event has the event's number."""
+        engines.post(self.engine, self.now + at, row, kind, topic, max(event, 0), event)
 
     def settle(self) -> list[tuple[int, int, int]]:
         """Run until no record is in flight; (kind, row, event) of the reports meanwhile."""

@@ -13,7 +13,7 @@ from halfway.problem import Problem
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.messages import (
     CHUNK,
-    EVENT,
+    CONTENT_EVENT,
     JOIN,
     LEAVE,
     PUBLISH,
@@ -33,6 +33,7 @@ from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
 from tests.protocols.lone import Command, World, drive, faults
 from tests.protocols.walk_overlay.history import (
+    ATTRIBUTES,
     EVENTS,
     RULES,
     SUBSCRIPTIONS,
@@ -100,14 +101,14 @@ def test_events_cross_only_links_with_a_subscriber_behind_them() -> None:
     """[dwo §I] "use filters to specify the value of subscriptions attributes": 2 hops, not 5."""
     history = chain()
     history.subscribe(2, 0)
-    before = int(history.engine.counters.received_kind[EVENT])
+    before = int(history.engine.counters.received_kind[CONTENT_EVENT])
     assert history.published(0, 0) == ([2], [2])
-    assert int(history.engine.counters.received_kind[EVENT]) - before == 2
+    assert int(history.engine.counters.received_kind[CONTENT_EVENT]) - before == 2
     flood = History(line(6), 1, RULES._replace(filtered=False))
     flood.begin(0, 5)
     flood.subscribe(2, 0)
     assert flood.published(0, 0) == ([2], [2])
-    assert flood.engine.counters.received_kind[EVENT] == 5
+    assert flood.engine.counters.received_kind[CONTENT_EVENT] == 5
 
 
 def test_unsubscribing_restores_the_filters() -> None:
@@ -232,11 +233,12 @@ def world() -> World:
     network = from_links(7, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (2, 6)])
     commands = [Command(0.0, 0, JOIN), Command(0.1, 3, JOIN), Command(500.0, 6, JOIN)]
     commands += [Command(1000.0, 6, SUBSCRIBE, 3)]
-    commands += [Command(2000.0 + e, 0, PUBLISH, EVENTS[e][0], e) for e in range(8, 14)]
+    commands += [Command(2000.0 + e, 0, PUBLISH, EVENTS[e][0], e, e) for e in range(8, 14)]
     commands += [Command(3000.0, 6, UNSUBSCRIBE, 3), Command(4000.0, 3, LEAVE)]
 
     def fresh(node_ids: Any) -> Any:
-        return walk_overlay.state(node_ids, 3, len(SUBSCRIPTIONS), len(EVENTS), 2, 5)
+        own, publishers = len(SUBSCRIPTIONS), len(EVENTS)
+        return walk_overlay.state(node_ids, 3, own, publishers, 2, 5, attributes=ATTRIBUTES)
 
     return World(network, walk_overlay, fresh, RULES, commands, 32)
 
@@ -244,7 +246,7 @@ def world() -> World:
 def test_a_lone_node_emits_what_its_row_emits_and_a_row_writes_only_itself() -> None:
     here = world()
     driven = drive(here)
-    assert set(driven.records["kind"]) >= {8, 9, 10, 11, 14, 15, 18, 19, 20, 21, 22}
+    assert set(driven.records["kind"]) >= {8, 9, 10, 11, 14, 15, 18, 19, 21, 22, 33}
     assert faults(here, driven, lone_rows=(0, 2, 3, 6)) == []
 
 

@@ -11,6 +11,7 @@ from halfway.protocols.walk_overlay.hop_table import has_room
 from halfway.protocols.walk_overlay.messages import (
     CHECK_LINKS,
     CHUNK,
+    CONTENT_EVENT,
     ESTABLISHED,
     EVENT,
     INITIATOR,
@@ -152,4 +153,4 @@ def test_a_new_link_brings_no_event_that_the_neighbour_has() -> None:
         out = outbox(64)
         filter_received_anew(history.state, history.rules, row, chunk, out)
         kinds = out.pool["kind"][: int(out.tally[0])].tolist()
-        assert kinds.count(EVENT) == sent
+        assert kinds.count(CONTENT_EVENT) == sent

@@ -117,7 +117,7 @@ def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bo
         for e in range(admitted.shape[1]):
             topic = catalogue.event_topic[e]
             admitted[i, e] = admits(
-                words[i], catalogue, topic, e, np.uint64(key), size.bits, size.hashes
+                words[i], topic, catalogue.value[e], np.uint64(key), size.bits, size.hashes
             )
     return admitted
 
@@ -133,5 +133,6 @@ def matching(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
             if wanted[i, s] == 1:
                 for e in range(matched.shape[1]):
                     topic = catalogue.event_topic[e]
-                    matched[i, e] = matched[i, e] or matches(catalogue, s, topic, e)
+                    values = catalogue.value[e]
+                    matched[i, e] = matched[i, e] or matches(catalogue, s, topic, values)
     return matched

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfway.core.compiled import inlined
 from halfway.core.kinds import Kinds
-from halfway.core.values.ranges import NODE, NODE_OR_NONE, whole
+from halfway.core.values.ranges import NODE, NODE_OR_NONE, REAL, whole
 
 HELLO_KIND, HELLO_TIMER_KIND = 251, 250  # message kind numbers that no system uses
 IN_ARGS, IN_REALS = 8, 4  # places for ids of listed nodes
@@ -28,6 +28,7 @@ KINDS = Kinds(
         "bits of links that work both ways": whole(0, (1 << IDS) - 1),
         "heard": NODE_OR_NONE,
         "also heard": NODE_OR_NONE,
+        "position": REAL,
     }
 )
 HELLO_NAME = "neighbour-hello"

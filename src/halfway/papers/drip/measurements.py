@@ -15,8 +15,7 @@ from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio,
 from halfway.sim.simulation import Simulation
 from halfway.sim.workload.event_numbers import codes, own_numbers
 from halfway.world.mobility.random_waypoint import random_waypoint
-from halfway.world.workload.independent_detection import IndependentDetection
-from halfway.world.workload.number_intervals import NumberIntervals
+from halfway.world.workload.number_intervals import IndependentDetection, NumberIntervals
 
 SIDE_M, RANGE_M = 1000.0, 120.0  # [drip §VI-A]
 SPEED, PAUSE = (10.0, 20.0), (2.0, 4.0)

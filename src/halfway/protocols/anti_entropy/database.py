@@ -23,6 +23,7 @@ class AntiEntropyState(NamedTuple):
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
     next_after: npt.NDArray[np.int32]  # [n] the next round begins with publishers above this id
     starts: npt.NDArray[np.int32]  # [n] STARTs so far; a ROUND of an earlier START is void
+    missed: npt.NDArray[np.int64]  # [n] events that left the database before they arrived
 
 
 def empty_database(
@@ -41,7 +42,13 @@ def empty_database(
         subscribed=application.no_subscriptions(n, topics),
         next_after=np.full(n, NO_PUBLISHER, np.int32),
         starts=np.zeros(n, np.int32),
+        missed=np.zeros(n, np.int64),
     )
+
+
+def shortfalls(state: AntiEntropyState) -> dict[str, int]:
+    """Return how many events left the databases of anti-entropy before they arrived there."""
+    return {f"events that left a database of {SPAN} before they arrived": int(state.missed.sum())}
 
 
 @inlined
@@ -66,6 +73,18 @@ def holds(state, i, place, event):
     place.
     """
     return event >= first_held(state, i, place) and has(state.held, i, place, event)
+
+
+@apart
+def move_to(state, i, place, event):
+    """Count the events that leave row i's anti-entropy database, and have not arrived, when the
+    newest event that it knows of a publisher is this one.
+    """
+    ahead = np.int64(event) - np.int64(state.held.of[i, place].newest)
+    first = np.int64(state.held.of[i, place].newest) - SPAN + 1
+    for k in range(min(ahead, np.int64(SPAN))):
+        state.missed[i] += first + k >= 0 and not has(state.held, i, place, first + k)
+    state.missed[i] += max(ahead - SPAN, np.int64(0))
 
 
 @apart

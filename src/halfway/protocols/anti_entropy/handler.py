@@ -37,7 +37,9 @@ from halfway.protocols.anti_entropy.database import (
     held_bits,
     holds,
     lacking_bits,
+    move_to,
     next_publisher,
+    shortfalls,
 )
 from halfway.protocols.event_window import (
     WINDOW,
@@ -76,6 +78,7 @@ class Rules(NamedTuple):
 
 
 KINDS, State, state = messages.KINDS, AntiEntropyState, empty_database
+__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "shortfalls", "state"]
 
 
 def most_emissions(state: AntiEntropyState, rules: Rules) -> int:
@@ -91,6 +94,7 @@ def accept(state, i, message, out):
     place = window_of(state.held, i, message.publisher, message.epoch)
     if place == NONE or message.event < first_held(state, i, place):
         return
+    move_to(state, i, place, message.event)
     if record_if_new(state.held, i, message):
         state.topic[i, place, message.event & (WINDOW - 1)] = message.topic
         application.notify_application(state, i, message, out)
@@ -177,6 +181,7 @@ def answer_digest(state, rules, i, message, out):
         place = window_of(state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k]))
         if place == NONE:
             continue  # no publisher, or an epoch that is over
+        move_to(state, i, place, newest)
         know_of(state.held, i, place, newest)
         # A sender that knows newer events has forgotten the old events, so only the window of row i
         # counts.

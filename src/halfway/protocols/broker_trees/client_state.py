@@ -16,7 +16,7 @@ from halfway.core.missing import NONE
 from halfway.core.prng import low_half, mixed
 from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, is_complete, remove_slot
-from halfway.protocols.event_window import EventWindows, empty_windows
+from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 
 _FIRST = 2**28  # first serial of a client's path; the paths of a broker have lower serials
 MOST_SILENT = 3  # refresh intervals after which a broker expires a client
@@ -45,9 +45,10 @@ class ClientRoom(NamedTuple):
     """The table sizes of clients' nodes."""
 
     clients: npt.NDArray[np.int32]  # ids of the nodes with clients
-    places: int = 1  # places for subscriptions at each of these nodes
-    each: int = 1  # limit of the client numbers at each node
-    publishers: int = 1  # number of publishers whose newest events such a node distinguishes
+    places: int = 1  # for subscriptions at each of these nodes
+    each: int = 1  # bound on the numbers of clients at each
+    publishers: int = 1  # whose newest events such a node distinguishes
+    in_flight: int = WINDOW  # newest events of each
 
 
 NO_CLIENTS = ClientRoom(np.zeros(0, np.int32))
@@ -70,7 +71,8 @@ def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -
         zeros(), zeros(), np.full(len(at), -1.0),
         np.full((len(at), room.places), FREE), np.full((len(at), room.places), FREE),
         np.full((len(at), room.places), NONE),
-        empty_windows(len(at) * room.each, room.publishers), np.zeros(len(at), np.int64),
+        empty_windows(len(at) * room.each, room.publishers, room.in_flight),
+        np.zeros(len(at), np.int64),
         np.zeros((brokers, slots), np.int32),
     )  # fmt: skip
 

@@ -171,7 +171,7 @@ def state(
         above=no_ancestors(here), table=empty_table(here, slots, attributes),
         paths=peer_paths.direct_paths(here, 0),
         circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, 1),
-        searches=no_searches(here), seen=empty_windows(here, clients.publishers),
+        searches=no_searches(here), seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
         hops=circuits.hops_of_tree(node_ids, retries), lost=np.zeros(n, np.int64),
     )  # fmt: skip

@@ -199,7 +199,7 @@ def state(
         paths=peer_paths.direct_paths(here, child_slots + 1),
         circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, known),
         searches=no_searches(here), unconfirmed=no_records(here, confirm),
-        seen=empty_windows(here, clients.publishers),
+        seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
         hops=circuits.hops_of_tree(node_ids, retries), lost=np.zeros(n, np.int64),
     )  # fmt: skip

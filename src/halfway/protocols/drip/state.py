@@ -8,7 +8,7 @@ import numpy.typing as npt
 from halfway.core.missing import NONE
 from halfway.core.prng import random_states
 from halfway.protocols.drip.messages import DIGEST_WORDS, MORE_DIGEST_WORDS, MOST_NEAREST
-from halfway.protocols.event_window import EventWindows, empty_windows
+from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 
 # Roles of a broker's copy of an event. A higher role gives the broker more rights on the copy.
 NOTHING, DELETED, DESTINATION, RELAY, SOURCE = 0, 1, 2, 3, 4
@@ -128,14 +128,15 @@ class DripState(NamedTuple):
 def blank_state(
     node_ids: npt.NDArray[np.int32], capability: npt.NDArray[np.float64], *, brokers: int,
     nearest: int, copies: int, window: int, publishers: int, own: int, intervals: int, seed: int,
+    in_flight: int = WINDOW,
 ) -> DripState:  # fmt: skip
     """Return the state of DRIP nodes before their start event, with empty tables.
 
     capability: [n]; brokers, nearest, copies: as in the rules. window: events in flight at a time;
-    a node has room for twice as many. publishers: number of publishers whose newest events a node
-    distinguishes. own: number of intervals to which one node may subscribe. intervals: number of
-    intervals to which all nodes together may subscribe; a register has room for more, so it never
-    overflows.
+    a node has room for twice as many. publishers: number of publishers whose `in_flight` newest
+    events a node distinguishes. own: number of intervals to which one node may subscribe.
+    intervals: number of intervals to which all nodes together may subscribe; a register has room
+    for more, so it never overflows.
     """
     n = len(node_ids)
     slots = 2 << max(window - 1, 31).bit_length()
@@ -151,7 +152,7 @@ def blank_state(
         nearest=_records(NEAREST, n, nearest, none=("node_id", "via", "border_neighbour")),
         routes=_records(ROUTE, n, ROUTES, none=("to", "via")),
         intervals=_records(INTERVAL, n, own, none=("high",)),
-        known=empty_windows(n, publishers),
+        known=empty_windows(n, publishers, in_flight),
         events=_records(EVENT_SLOT, n, slots, none=("flood_mark", "event", "publisher")),
         relays=np.full((n, slots, copies), NONE, np.int32),
         register=_records(REGISTRATION, n, hashed, none=("subscriber", "high")),

@@ -7,10 +7,10 @@ from halfway.core.message import APP
 from halfway.core.missing import NONE
 from halfway.protocols.application import DELIVERED, emit_event
 from halfway.protocols.event_window import (
-    WINDOW,
     copy_event_id,
     place_of_event,
     record_if_new,
+    slot_of,
 )
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.routing import dispatch, point_message
@@ -111,7 +111,7 @@ def receive(state, rules, i, message, out):
     direct, point = message.reals[messages.DETOUR] == 0.0, message.args[messages.POINT]
     hops = np.int32(message.args[messages.HOPS] - message.reals[messages.DETOUR])
     is_new = record_if_new(state.seen, i, message)
-    place, slot = place_of_event(state.seen, i, message), message.event & (WINDOW - 1)
+    place, slot = place_of_event(state.seen, i, message), slot_of(state.seen, message.event)
     if place == NONE:
         return  # the event is older than the window
     received = state.received

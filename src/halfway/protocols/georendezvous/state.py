@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from halfway.core.missing import NONE
 from halfway.core.prng import random_states
-from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
+from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, window_length
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
 
 # A node of the own or an adjacent cell, known by its beacons.
@@ -122,30 +122,24 @@ class CellState(NamedTuple):
     home_until: npt.NDArray[np.float64]  # [n, T, I] a cell is known to be the home of the point
     home_cell: npt.NDArray[np.int32]  # [n, T, I, 2] this cell; a bridge node acts in several
     seen: EventWindows  # the newest events received of each publisher
-    # [n, places, WINDOW] RECEIVED, at the place of the publisher in `seen`, by event modulo WINDOW
+    # [n, places, newest events] RECEIVED, at the publisher's place in `seen`, see `slot_of`
     received: npt.NDArray[np.void]
     pruned: npt.NDArray[np.void]  # [n, publishers] PRUNED
     hops: ReliableHops
 
 
 def state(
-    node_ids: npt.NDArray[np.int32],
-    topics: int,
-    points: int,
-    publishers: int,
-    seed: int,
-    *,
+    node_ids: npt.NDArray[np.int32], topics: int, points: int, publishers: int, seed: int, *,
     neighbours: int = 96, bridges: int = 0, entries: int = 64, traversals: int = 64,
-    pruned: int = 16, hops_in_flight: int = 0,
+    pruned: int = 16, hops_in_flight: int = 0, in_flight: int = WINDOW,
 ) -> CellState:  # fmt: skip
     """Return the state of GeoRendezvous nodes before their start event.
 
-    publishers: publishers whose newest events a node distinguishes; an older event counts as
-    received. neighbours, bridges, entries, traversals: places of these tables. pruned: pairs of
-    topic and publisher to prune. hops_in_flight: tracked hops.
+    publishers: whose `in_flight` newest events a node distinguishes. pruned: pairs of topic and
+    publisher. hops_in_flight: acknowledged hops. The other sizes are places of tables.
     """
     n, never = len(node_ids), -1.0
-    seen = empty_windows(n, publishers)
+    seen = empty_windows(n, publishers, in_flight)
     return CellState(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
@@ -172,7 +166,7 @@ def state(
         home_until=np.full((n, topics, points), never),
         home_cell=np.zeros((n, topics, points, 2), np.int32),
         seen=seen,
-        received=np.zeros((*seen.of.shape, WINDOW), RECEIVED).view(np.recarray),
+        received=np.zeros((*seen.of.shape, window_length(seen)), RECEIVED).view(np.recarray),
         pruned=_empty(n, pruned, PRUNED),
         hops=reliable_hops(node_ids, hops_in_flight, _ACCEPTED * hops_in_flight),
     )

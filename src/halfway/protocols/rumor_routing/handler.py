@@ -43,6 +43,7 @@ from halfway.protocols.rumor_routing.state import (
     learn_path,
     nearest_but,
     place_of_trail,
+    shortfalls,
 )
 from halfway.protocols.rumor_routing.walker import emit_walker, has_no_neighbour, random_step
 
@@ -69,7 +70,8 @@ class Rules(NamedTuple):
 
 
 KINDS, State, state = messages.KINDS, RumorState, blank_state
-# The first event comes with the answer to a query. Its hops include the hops of the query.
+__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "shortfalls", "state"]
+# The first event comes with the answer to a query: its hops include those of the query.
 HOPS_FROM_PUBLISHER = False
 
 

@@ -13,7 +13,7 @@ from halfway.core.compiled import inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import random_states
 from halfway.protocols.application import no_subscriptions
-from halfway.protocols.event_window import EventWindows, empty_windows
+from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 
 
 class RumorState(NamedTuple):
@@ -44,13 +44,13 @@ class RumorState(NamedTuple):
 
 def blank_state(
     node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int,
-    trails: int = 32, branches: int = 32,
+    trails: int = 32, branches: int = 32, *, in_flight: int = WINDOW,
 ) -> RumorState:  # fmt: skip
     """Return the initial state of rumor routing nodes, with table sizes `trails` and `branches`.
 
-    publishers: number of publishers whose newest events a node distinguishes; a node does not
-    forward an older event. If a full table replaces its oldest entry, an answer or the events of a
-    branch get lost. Then `state.trails` or `state.branches` is above the capacity.
+    publishers: whose `in_flight` newest events a node distinguishes; it forwards no older event.
+    When a full table replaces its oldest entry, an answer or the events on a branch get lost; then
+    `state.trails` or `state.branches` is above the capacity.
     """
     n = len(node_ids)
     return RumorState(
@@ -63,7 +63,7 @@ def blank_state(
         subscribed=no_subscriptions(n, topics),
         attached=np.zeros((n, topics), np.uint8),
         querying=np.zeros((n, topics), np.uint8),
-        seen=empty_windows(n, publishers),
+        seen=empty_windows(n, publishers, in_flight),
         starts=np.zeros(n, np.int32),
         queries=np.zeros(n, np.int32),
         trails=np.zeros(n, np.int32),
@@ -137,3 +137,10 @@ def add_branch(state, i, topic, to):
     state.branch_topic[i, place] = topic
     state.branch_to[i, place] = to
     state.branches[i] += 1
+
+
+def shortfalls(state: RumorState) -> dict[str, int]:
+    """Return how many entries of rumor routing's full tables a newer one replaced."""
+    over = (state.trails - state.trail_of.shape[1], state.branches - state.branch_topic.shape[1])
+    trails, branches = (int(np.maximum(some, 0).sum()) for some in over)
+    return {"forgotten trails of queries": trails, "forgotten branches of paths": branches}

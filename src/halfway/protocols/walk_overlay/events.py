@@ -5,14 +5,16 @@ filters that it received over its other links, recomputed whenever one of these 
 sends only the chunks that differ. So the removal of a subscription costs the same as its addition,
 and a filter is complete when its chunks have arrived.
 
-A node buffers the last events, and sends a buffered event over a link whose filter begins to admit
-the event. So the event reaches subscribers that the overlay had not reached yet, or had lost. A
-node sends no event to a neighbour that already has it.
+An event carries its topic and the values of its attributes. A node forwards it and delivers it by
+these alone; only the publisher's own node reads them in the catalogue of its application.
+
+A node buffers the last events and sends them where a filter begins to admit them: to subscribers
+that the overlay had not reached yet, or had lost. It sends none to a neighbour that has it already.
 """
 
 import numpy as np
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
@@ -109,21 +111,35 @@ def has_subscriptions(state, i):
     return count > 0
 
 
+@inlined
+def value_place(state, k):
+    """Return the place of the values of the event at place k of an overlay node's buffer; of
+    NO_PLACE the last one.
+    """
+    return k if k >= 0 else np.int64(state.buffer.shape[1])
+
+
 @apart
-def is_admitted(state, rules, i, p, topic, event):
-    """Return whether the filter of the overlay neighbour at p admits an event."""
+def is_admitted(state, rules, i, p, topic, k):
+    """Return whether the filter of the overlay neighbour at p admits the event of a topic whose
+    values are at place k.
+    """
     return not rules.filtered or admits(
-        state.received[i, p], rules.catalogue, topic, event, np.uint64(rules.key), rules.bits,
-        rules.hashes,
+        state.received[i, p], topic, state.values[i, value_place(state, k)],
+        np.uint64(rules.key), rules.bits, rules.hashes,
     )  # fmt: skip
 
 
 @apart
-def send_event(state, rules, i, p, message, out):
-    """Send an event to the overlay neighbour at p."""
-    o = emit(out, messages.EVENT, 0.0, state.links.node_id[i, p])
+def send_event(state, rules, i, p, message, k, out):
+    """Send an event, whose values are at place k, to the overlay neighbour at p."""
+    attributes, place = state.values.shape[2], value_place(state, k)
+    kind = messages.EVENT if attributes == 0 else messages.CONTENT_EVENT
+    o = emit(out, kind, 0.0, state.links.node_id[i, p])
     o.topic = message.topic
     copy_event_id(message, o)
+    for a in range(attributes):
+        o.reals[messages.VALUES + a] = state.values[i, place, a]
     send_reliably(state, rules, i, o, out)
 
 
@@ -136,7 +152,7 @@ def send_buffered(state, rules, i, p, k, out):
     if has_room(state, rules, i, messages.EVENT, state.links.node_id[i, p], 0):
         state.links.events[i, p] &= ~bit
         state.buffer.unsent[i, k] = 0
-        send_event(state, rules, i, p, state.buffer[i, k], out)
+        send_event(state, rules, i, p, state.buffer[i, k], k, out)
     else:
         state.links.events[i, p] |= bit
         state.members.due[i] = 1
@@ -202,20 +218,18 @@ def count_expired(state, rules, i, now):
 
 
 @apart
-def spread_event(state, rules, i, message, came_from, out):
-    """Buffer a new overlay event, and send it over each link but one if the filter of the link
-    admits the event.
+def spread_event(state, rules, i, message, k, came_from, out):
+    """Send a new overlay event, at place k of the buffer, over every link but one whose filter
+    admits it.
     """
-    topic, event = message.topic, message.event
-    k = buffer_event(state, rules, i, message, came_from == NONE)
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
-        if to in (NONE, came_from) or not is_admitted(state, rules, i, p, topic, event):
+        if to in (NONE, came_from) or not is_admitted(state, rules, i, p, message.topic, k):
             continue
         if k >= 0:
             send_buffered(state, rules, i, p, k, out)
         else:
-            send_event(state, rules, i, p, message, out)
+            send_event(state, rules, i, p, message, k, out)
 
 
 @apart
@@ -226,27 +240,33 @@ def publish(state, rules, i, message, out):
         o.topic = message.topic
         copy_event_id(message, o)
     elif record_if_new(state.seen, i, message):
-        spread_event(state, rules, i, message, NONE, out)
+        k = buffer_event(state, rules, i, message, True)
+        for a in range(state.values.shape[2]):
+            value = rules.catalogue.value[message.args[messages.CONTENT], a]
+            state.values[i, value_place(state, k), a] = value
+        spread_event(state, rules, i, message, k, NONE, out)
 
 
 @apart
 def receive_event(state, rules, i, message, out):
-    """Receive an overlay EVENT; ignore a repeated one, because the overlay may have a cycle for a
-    moment.
-    """
+    """Receive an overlay event; a seen one is ignored, as a cycle may exist for a moment."""
     if record_if_new(state.seen, i, message):
-        deliver(state, rules.catalogue, i, message, out)
-        spread_event(state, rules, i, message, message.source, out)
+        k = buffer_event(state, rules, i, message, False)
+        for a in range(state.values.shape[2]):
+            state.values[i, value_place(state, k), a] = message.reals[messages.VALUES + a]
+        deliver(state, rules.catalogue, i, message, k, out)
+        spread_event(state, rules, i, message, k, message.source, out)
     note_holder(state, i, message.source, message.incarnation, message)
 
 
 @apart
-def deliver(state, catalogue, i, message, out):
-    """Deliver an overlay event to the application if a subscription matches, because filters have
-    false positives.
+def deliver(state, catalogue, i, message, k, out):
+    """Deliver an overlay event, whose values are at place k, if a subscription matches it: filters
+    have false positives.
     """
+    values = state.values[i, value_place(state, k)]
     for s in state.subscriptions[i]:
-        if s >= 0 and matches(catalogue, s, message.topic, message.event):
+        if s >= 0 and matches(catalogue, s, message.topic, values):
             o = emit(out, messages.DELIVERED, 0.0, APP)
             o.topic = message.topic
             copy_event_id(message, o)
@@ -262,7 +282,7 @@ def withheld(state, rules, i, p, now):
     count = min(state.members.buffered[i], buffer.shape[1])
     for k in range(count):
         young = now - buffer.at[i, k] <= rules.buffer_time_s
-        if young and not is_admitted(state, rules, i, p, buffer.topic[i, k], buffer.event[i, k]):
+        if young and not is_admitted(state, rules, i, p, buffer.topic[i, k], k):
             bits |= np.int64(1) << np.int64(k)
     return bits
 

@@ -142,7 +142,7 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
 def limits(state: OverlayState, rules: Rules) -> dict[str, int]:
     """Return the limits of the ranges in the walk overlay's records."""
     topic, value = rules.catalogue.topic, rules.catalogue.value
-    contents = {"contents": value.shape[0]} if value.shape[1] > 0 else {}
+    contents = {"contents": len(value)} if state.values.shape[2] > 0 else {}
     return {"branches": state.bidders.shape[1], "subscriptions": len(topic)} | contents
 
 
@@ -234,13 +234,13 @@ def on_overlay(state, rules, i, message, out):
 
 @apart
 def on_events(state, rules, i, message, out):
-    """Handle a CHUNK or an EVENT of the walk overlay; notify a sender without a link to this
+    """Handle a CHUNK or an event of the walk overlay; notify a sender without a link to this
     node.
     """
     p = link_of(state, i, message.source)
     if p < 0:
         fragments.deny_link(message.source, messages.LEAVES, out)
-    if message.kind == messages.EVENT:
+    if message.kind != messages.CHUNK:
         events.receive_event(state, rules, i, message, out)
     elif p >= 0:
         events.receive_chunk(state, rules, i, p, message, out)
@@ -256,7 +256,7 @@ def on_ack(state, rules, i, message, out):
         return
     record = state.hops.record[i, place]
     kind, rank, root = record.kind, record.args[messages.RANK], record.args[messages.ROOT]
-    if kind == messages.EVENT:
+    if kind in (messages.EVENT, messages.CONTENT_EVENT):
         note_holder(state, i, message.source, message.incarnation, record)
     reliable_hop.release(state.hops, i, place)
     p = link_of(state, i, message.source)
@@ -283,7 +283,7 @@ def act(state, rules, neighbourhood, i, message, out):
         repair.check_links(state, rules, neighbourhood, i, message, out)
     elif kind < messages.ENDED or kind in (messages.NEXT_STEP, messages.CHOOSE, messages.RELAUNCH):
         on_walk(state, rules, neighbourhood, i, message, out)
-    elif kind <= messages.EVENT:
+    elif kind <= messages.EVENT or kind == messages.CONTENT_EVENT:
         on_overlay(state, rules, i, message, out)
     elif kind == messages.KEEP_ALIVE:
         repair.receive_keep_alive(state, rules, i, message, out)

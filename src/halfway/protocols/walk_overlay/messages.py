@@ -3,7 +3,18 @@
 import numpy as np
 
 from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
-from halfway.core.values.ranges import BITS, COUNT, NODE, NODE_OR_NONE, SWITCH, below, real, whole
+from halfway.core.message import COMMAND_ARG
+from halfway.core.values.ranges import (
+    BITS,
+    COUNT,
+    NODE,
+    NODE_OR_NONE,
+    REAL,
+    SWITCH,
+    below,
+    real,
+    whole,
+)
 from halfway.protocols import reliable_hop
 
 SUBSCRIPTION = "topic"  # header field of SUBSCRIBE and UNSUBSCRIBE: a number of the catalogue
@@ -17,7 +28,10 @@ WAS_ESTABLISHED = 0
 PROBE_NUMBER = 0
 SUCCESSOR_ID, ROOT_SEARCHES = 0, 1
 FIRST_WORD, WORDS = 0, 1
-CHUNK_WORDS = 7  # words of a filter in one CHUNK
+CHUNK_WORDS = 7  # of a filter in one CHUNK
+CONTENT = COMMAND_ARG  # of a PUBLISH
+VALUES = 0  # in `reals` of a CONTENT_EVENT
+MOST_ATTRIBUTES = 6  # of an event; its values take the `reals` of a record
 
 LEAF, MERGER = 0, 1  # reasons of a LINK: a node outside joins, or two fragments meet
 LEAVES, CYCLE = 0, 1  # reasons of a CUT: the sender is not a neighbour, or there is a cycle
@@ -42,7 +56,8 @@ KINDS = Kinds(
         "rank": whole(JOINING, 2**31 - 2), "root": NODE, "times asked before": COUNT,
         "price": real(-2.0, 1e300), "reason": SWITCH, "successor": NODE_OR_NONE,
         "the root searches": SWITCH, "first word": COUNT, "filter words": BITS,
-        "subscription id": below("subscriptions"), "event": below("contents"),
+        "subscription id": below("subscriptions"), "values": REAL,
+        "number of its content": below("contents"),
         "probe": COUNT, "the other was established": SWITCH,
     }
 )  # fmt: skip
@@ -51,7 +66,10 @@ START = KINDS.start()
 
 WITHDRAW = KINDS.command(1, "withdraw", "the application will publish no more")
 JOIN = KINDS.command(2, "join", "the application will publish, so the node joins the overlay")
-PUBLISH = KINDS.command(3, "publish", "the application publishes `event` of `topic`", _EVENT)
+PUBLISH = KINDS.command(
+    3, "publish", "the application publishes `event` of `topic`", _EVENT,
+    args={"number of its content": CONTENT},
+)  # fmt: skip
 _SUBSCRIPTION = {SUBSCRIPTION: "subscription id"}
 SUBSCRIBE = KINDS.command(
     4, "subscribe", "the node adds a subscription of the catalogue", reused=_SUBSCRIPTION
@@ -161,6 +179,14 @@ EVENT = KINDS.network(
     "event",
     "the sender passes an event to an overlay neighbour whose filter admits the event",
     f"{_EVENT} sequence",
+    on_map=MapRole.EVENT_HOP,
+)
+CONTENT_EVENT = KINDS.network(
+    33,
+    "content-event",
+    "an event as `event`, with the values of its attributes",
+    f"{_EVENT} sequence",
+    reals={"values[k]": VALUES},
     on_map=MapRole.EVENT_HOP,
 )
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import seeded
-from halfway.protocols.event_window import EventWindows, empty_windows
+from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
 
 # Bits of `marks` in a TRAIL. DONE and ASKING belong to the first branch; the next higher bit
@@ -123,33 +123,24 @@ class OverlayState(NamedTuple):
     advertised: npt.NDArray[np.uint32]  # [n, links, words] filter last sent over each link
     seen: EventWindows  # the newest events received of each publisher
     buffer: npt.NDArray[np.void]  # [n, events] BUFFERED: the last events
+    # [n, events + 1, attributes] values of the buffered events, then of an event without a place
+    values: npt.NDArray[np.float64]
     holders: npt.NDArray[np.void]  # [n, links] HOLDER: neighbours that have buffered events
     hops: ReliableHops
 
 
 def state(
-    node_ids: npt.NDArray[np.int32],
-    degree: int,
-    own: int,
-    publishers: int,
-    words: int,
-    seed: int,
-    *,
-    trails: int = 32,
-    links: int | None = None,
-    branches: int = 2,
-    buffered_events: int = 0,
-    tracked_hops: int = 0,
-) -> OverlayState:
+    node_ids: npt.NDArray[np.int32], degree: int, own: int, publishers: int, words: int, seed: int,
+    *, trails: int = 32, links: int | None = None, branches: int = 2, buffered_events: int = 0,
+    attributes: int = 0, in_flight: int = WINDOW, tracked_hops: int = 0,
+) -> OverlayState:  # fmt: skip
     """Return the state of nodes outside any walk overlay.
 
-    degree: number of neighbours that a node can ask. words: number of words of a filter. Room at
-    each node: `own` subscriptions, event windows of `publishers`, `trails` of walks, `links` to
-    overlay neighbours (default: `degree`), `buffered_events`, and `tracked_hops` reliable hops in
-    flight.
+    degree: neighbours that a node can ask. words: of a filter. Room for each node: `own`
+    subscriptions, the `in_flight` newest events of `publishers`, `trails`, `links` (default:
+    `degree`), `buffered_events` with `attributes` (0: topics only), `tracked_hops` in flight.
     """
-    n = len(node_ids)
-    most = degree if links is None else links
+    n, most = len(node_ids), degree if links is None else links
     members = np.zeros(n, MEMBER).view(np.recarray)
     members.node_id = node_ids
     members.random_state = [seeded(np.uint64(seed), node_id) for node_id in node_ids]
@@ -158,10 +149,10 @@ def state(
     walk_trails = np.zeros((n, trails), TRAIL).view(np.recarray)
     for field in ("initiator", "back", "forward"):
         walk_trails[field] = NONE
-    overlay = np.zeros((n, most), OVERLAY_LINK).view(np.recarray)
-    overlay.node_id = NONE
-    holders = np.zeros((n, most), HOLDER).view(np.recarray)
-    holders.node_id = NONE
+    overlay, holders = (
+        np.zeros((n, most), one).view(np.recarray) for one in (OVERLAY_LINK, HOLDER)
+    )
+    overlay.node_id = holders.node_id = NONE
     return OverlayState(
         members=members,
         links=overlay,
@@ -172,8 +163,9 @@ def state(
         own_filter=np.zeros((n, words), np.uint32),
         received=np.zeros((n, most, words), np.uint32),
         advertised=np.zeros((n, most, words), np.uint32),
-        seen=empty_windows(n, publishers),
+        seen=empty_windows(n, publishers, in_flight),
         buffer=np.zeros((n, buffered_events), BUFFERED).view(np.recarray),
+        values=np.zeros((n, buffered_events + 1, attributes)),
         holders=holders,
         hops=reliable_hops(node_ids, tracked_hops, _ACCEPTED * tracked_hops),
     )

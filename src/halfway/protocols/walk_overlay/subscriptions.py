@@ -33,10 +33,10 @@ class Subscription(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """The catalogue of overlay subscriptions and events by number; attribute values lie in [0, 1).
+    """The catalogue of an application's overlay subscriptions and events, by its own numbers.
 
-    If no subscription has an interval, events need no entry, because each message carries its
-    topic.
+    Attributes lie in [0, 1). A node reads an entry on a command of its own application only.
+    Events without attributes need no entry: the command has their topic.
     """
 
     topic: npt.NDArray[np.int32]  # [subscriptions]
@@ -166,29 +166,28 @@ def item_of(key, topic, attribute, level, cell):
 
 
 @inlined
-def matches(catalogue, s, topic, event):
-    """Return whether overlay subscription s matches an event of a topic, without false
-    positives.
+def matches(catalogue, s, topic, values):
+    """Return whether overlay subscription s matches an event by its topic and values [attributes],
+    exactly.
     """
     if catalogue.topic[s] != topic:
         return False
-    for a in range(catalogue.value.shape[1]):
-        value = catalogue.value[event, a]
-        if value < catalogue.low[s, a] or value >= catalogue.high[s, a]:
+    for a in range(values.shape[0]):
+        if values[a] < catalogue.low[s, a] or values[a] >= catalogue.high[s, a]:
             return False
     return True
 
 
 @inlined
-def admits(words, catalogue, topic, event, key, bits, hashes):
-    """Return whether an overlay filter admits an event; false positives are possible, false
-    negatives are not.
+def admits(words, topic, values, key, bits, hashes):
+    """Return whether a subscription filter admits an event by its topic and values [attributes]:
+    false positives, but no false negatives.
     """
     if may_hold(words, item_of(key, topic, WHOLE_TOPIC, 0, 0), bits, hashes):
         return True
-    for a in range(catalogue.value.shape[1]):
+    for a in range(values.shape[0]):
         for level in range(LEVELS + 1):
-            cell = cell_of(catalogue.value[event, a], level)
+            cell = cell_of(values[a], level)
             if may_hold(words, item_of(key, topic, a, level, cell), bits, hashes):
                 return True
     return False

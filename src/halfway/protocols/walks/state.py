@@ -16,7 +16,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.prng import random_states
-from halfway.protocols.event_window import EventWindows, empty_windows
+from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
 
 # Values of `status` in a TRAIL. FREE is 0, so that pages of a table that are always 0 take no
@@ -139,15 +139,15 @@ class Walker(NamedTuple):
 
 def trails_of(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, *, members: int = 2,
-    places: int = 8, publishers: int = 1, buffer_size: int = 8,
+    places: int = 8, publishers: int = 1, in_flight: int = WINDOW, buffer_size: int = 8,
 ) -> Trails:  # fmt: skip
     """Return the initial trails of a walk system.
 
     degree: largest number of neighbours of a node. members: number of members of a topic whose
     trails and paths a node has room for. places: number of hops in flight that a node tracks;
-    further hops are unacknowledged, and counted. publishers: number of publishers whose newest
-    events a node recognises when they arrive again. buffer_size: number of events of a topic that a
-    publisher can buffer.
+    further hops are unacknowledged, and counted. publishers: number of publishers whose `in_flight`
+    newest events a node recognises when they arrive again. buffer_size: number of events of a topic
+    that a publisher can buffer.
     """
     n, branches = len(node_ids), max(min(degree, BRANCHES * members), 1)
     return Trails(
@@ -163,7 +163,7 @@ def trails_of(
         came_from=np.zeros((n, places), np.int32),
         redraws=np.zeros((n, places), np.int32),
         counts=np.zeros((n, COUNTS), np.int64),
-        seen=empty_windows(n, publishers),
+        seen=empty_windows(n, publishers, in_flight),
         buffer=np.zeros((n, topics, buffer_size), BUFFERED_EVENT).view(np.recarray),
     )
 

@@ -11,6 +11,7 @@ from halfway.core.compiled import kernel
 from halfway.core.prng import advanced, mixed, seeded
 from halfway.problem import Problem
 from halfway.world.workload.arrivals import gap_before
+from halfway.world.workload.attribute_space import check_shape, widened
 from halfway.world.workload.publishing import PublisherPeriods, drawn_events
 from halfway.world.workload.roles import DRAWN, LINGER_S, BrokerPeriod, GivenRoles, Period
 
@@ -34,10 +35,12 @@ class Demand(Protocol):
     A subscription holds from the start of a run to its end, unless `periods` has it: (row, topic)
     -> seconds at which the subscription begins and ends. publishing_periods: the same for the role
     of a publisher. brokers: the brokers of broker trees, if the workload names them. has_payloads:
-    whether publications have sizes.
+    whether publications have sizes. shape: the number of values of each attribute if a topic is a
+    cell of the content of events; () if subscriptions are to topics.
     """
 
     topics: int
+    shape: tuple[int, ...]
     periods: Mapping[tuple[int, int], Period]
     publishing_periods: Mapping[tuple[int, int], Period]
     brokers: tuple[BrokerPeriod, ...]
@@ -82,6 +85,7 @@ class Listed:
         for t, row, _ in self.publications:
             if not 0.0 <= t < _LARGEST:
                 raise Problem(f"row {row} publishes at {t} s: expected a finite time >= 0")
+        self.shape: tuple[int, ...] = ()
         wanted = [topic for _, topic in self.subscriptions]
         self.topics = 1 + max([*wanted, *(of for _, _, of in self.publications)], default=0)
         self.subscribers = _rows_by_topic(self.topics, self.subscriptions)
@@ -129,10 +133,11 @@ class Drawn:
     among n. Each event has a uniform topic and a uniform publisher of it. arrivals="regular": event
     k at start_s + k x every_s; "poisson": exponential gaps with the mean every_s from start_s on.
     width: for content-based runs, a topic is a number, and its subscribers want `width` consecutive
-    numbers from this number on (or the last `width` numbers). exponent: topic k is drawn in
-    proportion to 1 / (k + 1)^exponent (Zipf). roles: rows that the caller gives instead of drawn
-    ones; a topic without publishers has no events, and neither has a time without a publisher.
-    payload: the bytes of an event by topic; () for none.
+    numbers from this number on (or the last `width` numbers). attributes: the number of values of
+    each attribute; a topic is then a cell, and `width` counts values of each attribute. exponent:
+    topic k is drawn in proportion to 1 / (k + 1)^exponent (Zipf). roles: rows that the caller gives
+    instead of drawn ones; a topic without publishers has no events, and neither has a time without
+    a publisher. payload: the bytes of an event by topic; () for none.
     The random state depends on (seed, topic) and (seed, event). Raises Problem with value and
     range.
     """
@@ -150,6 +155,7 @@ class Drawn:
     exponent: float = 0.0
     roles: GivenRoles = DRAWN
     payload: Sequence[int] = ()
+    attributes: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("topics", "publishers_each", "subscribers_each"):
@@ -158,8 +164,8 @@ class Drawn:
         if self.arrivals not in ("regular", "poisson") or not 0 <= self.seed < 2**64:
             what = f"arrivals = '{self.arrivals}', seed = {self.seed}"
             raise Problem(f"{what}: expected 'regular' or 'poisson', and 0 to 2^64 - 1")
-        if not 1 <= self.width <= self.topics:
-            raise Problem(f"width = {self.width}: expected 1 to topics = {self.topics}")
+        check_shape(self.attributes, self.topics, self.width)
+        self.shape = self.attributes or ((self.topics,) if self.width > 1 else ())
         publishing, subscribing = self.publishers_each, self.subscribers_each
         roles = publishing + subscribing
         if roles > self.n:
@@ -193,13 +199,18 @@ class Drawn:
         order = [drawn_order(self.n, self.seed, topic) for topic in range(self.topics)]
         if given.publishers is not None:
             left = _first(order, given.publishers, self.subscribers_each, "subscribers_each")
-            return _arrays(given.publishers), _widened(left, self.width)
+            return _arrays(given.publishers), self._widened(left)
         if given.subscribers is not None:
             left = _first(order, given.subscribers, publishing, "publishers_each")
             return [np.sort(rows) for rows in left], _arrays(given.subscribers)
         roles = publishing + self.subscribers_each
-        subscribers = _widened([rows[publishing:roles] for rows in order], self.width)
+        subscribers = self._widened([rows[publishing:roles] for rows in order])
         return [np.sort(rows[:publishing]) for rows in order], subscribers
+
+    def _widened(self, rows: list[npt.NDArray[np.int32]]) -> list[npt.NDArray[np.int32]]:
+        if not self.shape:
+            return [np.sort(some) for some in rows]
+        return widened(rows, self.shape, self.width)
 
     def _gap(self, event: int) -> float:
         return float(gap_before(np.uint64(self.seed), _WHEN + 1, event, self.every_s))
@@ -268,19 +279,6 @@ def _rows_by_topic(topics: int, pairs: list[tuple[int, int]]) -> list[npt.NDArra
     for row, topic in pairs:
         found[topic].add(row)
     return [np.array(sorted(rows), np.int32) for rows in found]
-
-
-def _widened(rows: list[npt.NDArray[np.int32]], width: int) -> list[npt.NDArray[np.int32]]:
-    """Return a demand's number -> subscribed rows, ascending; rows[v] want `width` from v on.
-
-    Intervals that would exceed the last number end at it, with the same width.
-    """
-    last = len(rows) - width
-    wanted: list[list[npt.NDArray[np.int32]]] = [[] for _ in rows]
-    for v, some in enumerate(rows):
-        for number in range(min(v, last), min(v, last) + width):
-            wanted[number].append(some)
-    return [np.unique(np.concatenate(some)) for some in wanted]
 
 
 def drawn_order(n: int, seed: int, topic: int) -> npt.NDArray[np.int32]:

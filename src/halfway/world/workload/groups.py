@@ -65,6 +65,7 @@ class Groups:
             for stay in self.stays if stay.publishes
         }  # fmt: skip
         self.has_payloads = True
+        self.shape: tuple[int, ...] = ()
         self.brokers: tuple[BrokerPeriod, ...] = ()
         self.said: list[tuple[int, int]] = []  # event -> the stay's number, and what it says
         self._random = [

@@ -27,6 +27,7 @@ class Monitoring:
         self.periods: Mapping[tuple[int, int], Period] = {}
         self.publishing_periods: Mapping[tuple[int, int], Period] = {}
         self.brokers: tuple[BrokerPeriod, ...] = ()
+        self.shape: tuple[int, ...] = ()
         self.publishers = [np.zeros(0, np.int32)]
         self.subscribers = [np.zeros(0, np.int32)]
 

@@ -1,10 +1,12 @@
 """The number interval workload of DRIP: events are numbers, subscriptions are intervals.
 
 After Huang & Garcia-Molina (MDM 2003) as Yuan & Wu 2009 use it. Topic v means the number v+1.
+[Yuan & Wu 2009, §VI-A] "we determine whether a node in the network detects the event based on its
+detecting abilities": each node on its own, or one node.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,7 @@ from halfway.world.workload.demand import Publications
 from halfway.world.workload.roles import BrokerPeriod, Period
 
 _CAPABILITY, _SUBSCRIBER, _EVENT = 0x41, 0x42, 0x43  # ids of random streams
+_MOST = 1 << 30  # events of a run
 
 
 @dataclass
@@ -52,6 +55,7 @@ class NumberIntervals:
         self.periods: Mapping[tuple[int, int], Period] = {}
         self.publishing_periods: Mapping[tuple[int, int], Period] = {}
         self.brokers: tuple[BrokerPeriod, ...] = ()
+        self.shape: tuple[int, ...] = ()
         self.capability = power_law(self.n, self.seed)
         self._upto = np.cumsum(self.capability)
         self.low, self.high = _intervals(self)
@@ -85,6 +89,42 @@ class NumberIntervals:
     def begun_again(self) -> "NumberIntervals":
         """Return the same number interval workload before its first publication."""
         return replace(self)
+
+
+@dataclass
+class IndependentDetection(NumberIntervals):
+    """Demand with number intervals, whose events several nodes may detect.
+
+    A node detects an event with its capability as the probability, so that the most capable node
+    detects all. Each detection is a publication; those of one event have the same time. Raises
+    Problem for bad values.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        happened = NumberIntervals(**given).take(np.inf, _MOST)
+        drawn = np.random.default_rng(self.seed).random((len(happened.t), self.n))
+        which, row = np.nonzero(drawn < self.capability)
+        self._all = Publications(
+            happened.t[which], row.astype(np.int32), happened.topic[which],
+            np.arange(len(which), dtype=np.int32),
+        )  # fmt: skip
+        self._published = 0
+
+    def next_at(self) -> float:
+        """Return the time of the next detection, in seconds, or inf after the last."""
+        left = self._all.t[self._published :]
+        return float(left[0]) if len(left) else np.inf
+
+    def take(self, until: float, most: int) -> Publications:
+        """Return the next detections before `until` (s), at most `most`; each once."""
+        first = self._published
+        due = int(np.searchsorted(self._all.t, until))
+        self._published = max(first, min(due, first + most))
+        t, row, topic, event, _ = self._all
+        some = slice(first, self._published)
+        return Publications(t[some], row[some], topic[some], event[some])
 
 
 def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:

@@ -1,0 +1,77 @@
+"""Content of events as cells: each attribute has a number of values, and a topic is one cell.
+
+A filter on the content is a box: for each attribute a range of consecutive values. Cells are
+numbered in row-major order, so the values of the last attribute vary first.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+
+MOST_ATTRIBUTES = 6
+Box = tuple[tuple[int, int], ...]  # for each attribute the first and the last value
+
+
+def check_shape(shape: Sequence[int], topics: int, width: int) -> None:
+    """Raise Problem unless the values of each attribute fit the topics and the width of a filter.
+
+    Without attributes, the topics are the values of one attribute.
+    """
+    if len(shape) > MOST_ATTRIBUTES:
+        what = f"attributes = {list(shape)}: expected at most {MOST_ATTRIBUTES}"
+        raise Problem(what, remedy="leave out an attribute")
+    if shape and (min(shape) < 1 or prod(shape) != topics):
+        what = f"attributes = {list(shape)}: expected positive numbers with the product {topics}"
+        raise Problem(f"{what}, the number of topics", remedy="leave out `topics`")
+    least = min(shape, default=topics)
+    if not 1 <= width <= least:
+        bound = f"{least}, the fewest values of an attribute" if shape else f"topics = {topics}"
+        raise Problem(f"width = {width}: expected 1 to {bound}", remedy="lower width")
+
+
+def values_of(shape: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Return [cells, attributes]: the value of each attribute in each cell of a content."""
+    return np.indices(shape).reshape(len(shape), -1).T.astype(np.int64)
+
+
+def widened(
+    rows: Sequence[npt.NDArray[np.int32]], shape: Sequence[int], width: int
+) -> list[npt.NDArray[np.int32]]:
+    """Return the subscribed rows of each cell, ascending; rows[c] want the box of `width` values of
+    each attribute from cell c on.
+
+    A box that would exceed the last value of an attribute ends at it, with the same width.
+    """
+    corners = np.minimum(values_of(shape), np.array(shape) - width)
+    steps = values_of([width] * len(shape))
+    wanted: list[list[npt.NDArray[np.int32]]] = [[] for _ in rows]
+    for corner, some in zip(corners, rows, strict=True):
+        for cell in np.ravel_multi_index(tuple((corner + steps).T), shape).tolist():
+            wanted[cell].append(some)
+    return [np.unique(np.concatenate(some)) for some in wanted]
+
+
+def boxes_of(cells: Iterable[int], shape: Sequence[int]) -> list[Box]:
+    """Return distinct boxes that cover these cells of a content, and no other cell, once each.
+
+    Equal boxes of neighbouring values of an attribute become one box, the last attribute first.
+    """
+    if not shape:
+        return [()]
+    inner = prod(shape[1:])
+    parts: dict[int, list[int]] = {}
+    for cell in sorted(cells):
+        parts.setdefault(cell // inner, []).append(cell % inner)
+    found: list[Box] = []
+    begun: dict[Box, int] = {}  # a box of the other attributes -> the value with which it began
+    for value in range(min(parts), max(parts) + 2):
+        here = boxes_of(parts[value], shape[1:]) if value in parts else []
+        for box in [box for box in begun if box not in here]:
+            found.append(((begun.pop(box), value - 1), *box))
+        for box in here:
+            begun.setdefault(box, value)
+    return found

@@ -1,0 +1,152 @@
+"""A node's first state follows from its own id, and from what docs/models/nodes.md names.
+
+The state of each node is built again for this node alone, from the arguments that its adapter
+passes and that the page names. Then one fact of the run changes at a time: it may change the sizes
+of tables that the page lists, and nothing else.
+"""
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from halfway.adapters.interface import RunContext, SystemInstance
+from halfway.adapters.registry import TABLE
+from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.sim.environment.environment import Environment
+from halfway.sim.memory import named_arrays
+from halfway.sim.run_context import FAULTS, context_of, stream
+from halfway.world.workload.demand import Listed
+from tests.adapters.test_what_a_node_is_given import GIVEN, PAGE, SIZE, VALUE, difference
+from tests.networks import disk
+
+_NODES, _ROOM, _SEED = 40, 25, 3
+_RETRIES = [(system, retries) for system in TABLE for retries in (0, 2)
+            if retries == 0 or "retries" in TABLE[system].options]  # fmt: skip
+
+# The arguments of `state` that are no sizes, and what the page says of them.
+FACTS = {
+    "node_ids": "its own node id",
+    "seed": "a random stream of its own",
+    "capability": "Its own capability",
+    "brokers": "whether a node knows from the start that it is a broker",
+    "later": "whether a node knows from the start that it is a broker",
+    "root": "The id of the root",
+    "clients": "Whether the node has an application",
+}
+
+
+def _demand(
+    *, topics: int = 4, publishers: int = 6, subscribers: int = 18, events: int = 600
+) -> Listed:
+    """A workload in which each publisher publishes on one topic, all of it in 13 s."""
+    rows = np.random.default_rng(_SEED).permutation(_NODES).tolist()
+    who = [rows[k % publishers] for k in range(events)]
+    published = [(1.0 + 12.0 * k / events, row, row % 4) for k, row in enumerate(who)]
+    wanted = [(rows[10 + k % 11], k % topics) for k in range(subscribers)]
+    return Listed(wanted, published)
+
+
+def _context(nodes: int = _NODES, demand: Listed | None = None, **changed: Any) -> RunContext:
+    network = disk(nodes, 0.35, seed=_SEED)
+    environment = Environment(network, None, [], seed=stream(_SEED, FAULTS), seconds=20.0)
+    found = context_of(
+        environment, demand or _demand(), [], seconds=20.0, seed=_SEED, window=300
+    )  # fmt: skip
+    assert found.most_neighbours < _ROOM
+    return found._replace(**({"most_neighbours": _ROOM} | changed))
+
+
+# A fact of the run by its name on the page -> the run with another value of it.
+CHANGED: dict[str, Callable[[], RunContext]] = {
+    "length": lambda: _context(seconds=2000.0),
+    "memory": lambda: _context(memory_lost=True),
+    "nodes": lambda: _context(nodes=60),
+    "neighbours": lambda: _context(most_neighbours=35),
+    "topics": lambda: _context(demand=_demand(topics=9)),
+    "subscribers": lambda: _context(demand=_demand(subscribers=30)),
+    "publishers": lambda: _context(demand=_demand(publishers=9)),
+    "events": lambda: _context(demand=_demand(events=60)),
+    "window": lambda: _context(window=16),
+}
+
+
+def _instance(system: str, retries: int, context: RunContext) -> SystemInstance:
+    options = {"retries": retries} if "retries" in TABLE[system].options else {}
+    return TABLE[system].with_options(options).instance(context)
+
+
+def _sizes_on_page() -> dict[str, set[str]]:
+    """The facts from which the sizes of a system's tables follow, as the page lists them."""
+    section = PAGE.read_text("utf-8").partition("## Sizes of tables\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.+) \|$", section, re.M)
+    return {system: set(facts.split(", ")) - {"–"} for system, facts in rows}
+
+
+def _own(name: str, value: Any, row: int, node_id: int) -> Any:
+    """What a lone node receives as an argument: of ids only whether its own is among them."""
+    if name == "node_ids":
+        return np.array([node_id], np.int32)
+    if name == "capability":
+        return value[row : row + 1]
+    if isinstance(value, ClientRoom):
+        return value._replace(clients=np.intersect1d(value.clients, [node_id]).astype(np.int32))
+    if isinstance(value, np.ndarray):
+        return np.intersect1d(value, [node_id]).astype(np.int32)
+    return value
+
+
+@pytest.mark.parametrize(("system", "retries"), _RETRIES)
+def test_a_lone_node_is_built_from_its_own_id_and_what_the_page_names(
+    system: str, retries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter, calls = TABLE[system].with_options({}), []
+    made = adapter.module.state
+
+    @functools.wraps(made)
+    def noted(*args: Any, **named: Any) -> Any:
+        calls.append(inspect.signature(made).bind(*args, **named))
+        return made(*args, **named)
+
+    monkeypatch.setattr(adapter.module, "state", noted)
+    context = _context()
+    instance = _instance(system, retries, context)
+    (call,) = calls
+    given = dict(call.arguments)
+    given |= given.pop("sizes", {})
+    page = PAGE.read_text("utf-8")
+    for name, value in given.items():
+        assert isinstance(value, int | np.integer) or name in FACTS, f"{name} is no size"
+        assert name not in FACTS or " ".join(FACTS[name].split()) in " ".join(page.split())
+    for row in range(0, _NODES, 3):
+        node_id = int(context.node_ids[row])
+        lone = dict(named_arrays(made(**{
+            name: _own(name, value, row, node_id) for name, value in given.items()
+        })))  # fmt: skip
+        for name, array in named_arrays(instance.state):
+            its = array[instance.own_rows(instance.state, name, row)]
+            mine = lone[name]
+            if name.endswith("_index"):  # the node knows that it has this role; its place is a row
+                mine, its = mine >= 0, its >= 0
+            assert mine.tobytes() == its.tobytes(), f"{name} of node {node_id}"
+
+
+@pytest.mark.parametrize(("system", "retries"), _RETRIES)
+def test_a_fact_of_the_run_changes_only_the_sizes_that_the_page_lists(
+    system: str, retries: int
+) -> None:
+    before, listed = _instance(system, retries, _context()), _sizes_on_page()[system]
+    values = {name for name, how in GIVEN.get(system, {}).items() if how == VALUE}
+    sized = set()
+    for fact, changed in CHANGED.items():
+        found = difference(before, _instance(system, retries, changed()))
+        assert {name for name, how in found.items() if how == VALUE} <= values, fact
+        if SIZE in found.values():
+            sized.add(fact)
+    assert sized <= listed
+    if (system, 2) not in _RETRIES or retries > 0:  # the most tables are in use
+        assert sized == listed
