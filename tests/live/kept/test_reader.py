@@ -11,7 +11,12 @@ from halfway.live.drops import Drops
 from halfway.live.events.bodies import EventBody, EventKey, StreamPlace
 from halfway.live.journal.kept_events import KeptEvents
 from halfway.live.kept.outlet import ACKS, BEATS, AckRow, DiskForm
-from halfway.live.kept.reader import GAP_S, KeptReader
+from halfway.live.kept.reader import (
+    GAP_S,
+    MOST_STATEMENT_BYTES,
+    KeptReader,
+    _statements,
+)
 from halfway.live.mesh import Event, Level
 from halfway.live.step.timers import Timers
 
@@ -129,3 +134,11 @@ def test_an_event_is_asked_for_again_after_a_while_and_others_meanwhile() -> Non
     assert one.asked[2:] == [[]]
     one.run_to(0.45)
     assert one.asked[3:] == [list(range(1, 65))]
+
+
+def test_acknowledgements_of_many_streams_fit_into_datagrams_each() -> None:
+    rows: list[AckRow] = [(2**64 - 1, 2**32 - 1, 2**31, list(range(2**31, 2**31 + 64)))] * 10
+    parts = list(_statements(rows))
+    assert [row for part in parts for row in part] == rows
+    assert all(len(msgspec.msgpack.encode(part)) <= MOST_STATEMENT_BYTES for part in parts)
+    assert len(parts) == 5

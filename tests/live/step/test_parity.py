@@ -12,7 +12,7 @@ from tests.networks import from_links, line, star
 
 _SLOW_SCHEDULES = 1000
 # Other systems have the same driver, and are in the quick test too.
-_MORE = ("directional-walk", "drip")
+_MORE = ("drip",)
 _SECONDS = 30.0
 
 

@@ -6,7 +6,7 @@ The air is sealed, so the nodes need no keys. The nodes accept datagrams of the 
 import asyncio
 import socket
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,6 @@ from halfway.core.options import Value
 from halfway.live.air.air import Air
 from halfway.live.air.wiring import SUBNET, Pair
 from halfway.live.drops import Drop
-from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
@@ -63,7 +62,7 @@ class AirHost:
         self.air, self.settings = air, settings
         self.nodes: list[MeshNode] = []
         self.scheduler: Scheduler
-        self._journals: list[NodeJournal] = []
+        self._journals: list[Callable[[], Awaitable[None]]] = []  # close each of them
         self._groups: list[socket.socket] = []
         self.group_received = 0  # datagrams to the discovery group
         self._replaced = Counter[str]()  # datagrams of nodes that were replaced
@@ -96,8 +95,8 @@ class AirHost:
         self._groups = []
         for node in self.nodes:
             node.stop()
-        for journal in self._journals:
-            await journal.close()
+        for close in self._journals:
+            await close()
         self._journals = []
         self.scheduler.close()
 
@@ -174,7 +173,8 @@ class AirHost:
         """Give a node on the air a journal, if the nodes have a folder."""
         if self.settings.state is not None:
             folder = self.settings.state / str(place)
-            self._journals.append(journal_of(self.nodes[place], folder, self.scheduler))
+            journal = journal_of(self.nodes[place], folder, self.scheduler)
+            self._journals.append(journal.close)
 
     def _are_linked(self, pair: Pair) -> bool:
         one, other = (self.nodes[place] for place in pair)

@@ -4,6 +4,7 @@ requests missing events.
 
 import asyncio
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -33,6 +34,8 @@ from halfway.live.step.scheduler import Scheduler
 _TICK_S, _ACK_S = 1.0, 0.1
 GAP_S = 30.0  # without an event that fills a gap; then events behind the gap are handed on
 ASK_AGAIN_S = 0.3  # after a request for an event
+MOST_STATEMENT_BYTES = 900  # of acknowledgements, beside their headers, in a datagram
+_ROW_BYTES, _NUMBER_BYTES = 29, 5  # of a row without its numbers, and of a number, at most
 
 
 class _Waiting(NamedTuple):
@@ -229,6 +232,19 @@ class KeptReader:
         if not self._is_open:
             return
         for publisher, some in found.items():
-            for at in range(0, len(some), MOST_ACKS):
-                content = msgspec.msgpack.encode(some[at : at + MOST_ACKS])
+            for part in _statements(some):
+                content = msgspec.msgpack.encode(part)
                 self._outlet.say(f"{ACKS}{publisher}", content, retain=False, expiry_s=math.inf)
+
+
+def _statements(rows_of_one: list[AckRow]) -> Iterator[list[AckRow]]:
+    """Divide acknowledgements of kept events, so that a statement fits into one datagram."""
+    part, size = list[AckRow](), 0
+    for row in rows_of_one:
+        own = _ROW_BYTES + _NUMBER_BYTES * len(row[3])
+        if part and (size + own > MOST_STATEMENT_BYTES or len(part) == MOST_ACKS):
+            yield part
+            part, size = [], 0
+        part.append(row)
+        size += own
+    yield part
