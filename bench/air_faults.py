@@ -5,7 +5,8 @@
     python bench/air_faults.py losses --nodes 10 --events 2000 --system anti-entropy
     python bench/air_faults.py kept --nodes 3 --events 100000 --topics 10
 
-Each prints one JSON object. They need Linux, iproute2 and nftables, and root or `unshare -rn`.
+Each command prints one JSON object. The commands need Linux, iproute2 and nftables, and root or
+`unshare -rn`.
 """
 
 import asyncio

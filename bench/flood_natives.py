@@ -1,4 +1,4 @@
-"""The flood in C, through ctypes, and in ns-3, as a program of its own."""
+"""The flood in C, called through ctypes, and in ns-3, run as a separate program."""
 
 import ctypes
 import importlib.util

@@ -1,9 +1,10 @@
 """Live nodes measured: echo through the endpoint, calls of a handler, a mesh of many nodes.
 
-Ratios of one run on one machine, of CPU time. The mesh: every node of a process publishes in turn,
-with keys and without; the nodes share the topics to which they subscribe. A hop is one datagram
-from a node to its neighbour, everything included: sockets, keys, handler, deliveries and hellos.
-python bench/live.py [--json] [--nodes N] [--events N] [--rate N] [--topics N] [--system NAME]
+The results are ratios of CPU time, from one run on one machine. The mesh: every node of a process
+publishes in turn, with keys and without; the nodes share the topics to which they subscribe. A hop
+is one datagram from a node to its neighbour, everything included: sockets, keys, handler,
+deliveries and hellos. python bench/live.py [--json] [--nodes N] [--events N] [--rate N] [--topics
+N] [--system NAME]
 """
 
 import argparse
@@ -61,7 +62,7 @@ def echo_load(address: tuple[str, int], cpu_s: Callable[[], float]) -> float:
 
 
 def served(serve: Callable[[threading.Event, list[Any]], None]) -> float:
-    """Return the CPU microseconds an echo of a server in a thread of its own."""
+    """Return the CPU time in microseconds of one echo of a server in a separate thread."""
     ended, known = threading.Event(), list[Any]()
     thread = threading.Thread(target=serve, args=(ended, known))
     thread.start()

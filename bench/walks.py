@@ -91,7 +91,7 @@ def in_c(
     steps: np.ndarray,
     nodes: np.ndarray,
 ) -> Callable[[], object]:
-    """Return the same pairs of walks in C, with arrays of its own."""
+    """Return the results of the same pairs of walks in C, with separate arrays."""
     mine, stamp = new_trails(network.n), [0]
     tables: Sequence[np.ndarray | None] = [None] * 7
     if table:

@@ -4,7 +4,7 @@
 
 MOVEMENT is an ns-2 setdest file (.mob, .tcl, .ns2), or a CSV table with the columns node, t_s, x_m
 and y_m. A walk joins a publisher to a subscriber, so walk systems know in advance which node
-publishes what. The other systems do not.
+publishes what. All other systems know nothing in advance.
 """
 
 import argparse

@@ -5,10 +5,10 @@
                                      [--seed N]
 
 Each run has one fault: a broker's parent dies, the root, the broker of some clients, or the first
-link of a broker's path to its parent. A node that the fault does not affect publishes to all, and
-one of those cut off publishes to that node. A network is a cluster. Without FILE, each run draws a
-Waxman network. FILE is GraphML, or a table with one link in a line, and each run draws brokers on
-it. The unmodified tree is compared. It never delivers there again.
+link of a broker's path to its parent. A node that the fault does not affect publishes to all nodes,
+and a node that is cut off publishes to the unaffected node. A network is a cluster. Without FILE,
+each run draws a Waxman network. FILE is GraphML, or a table with one link in a line, and each run
+draws brokers on it. The unmodified tree is compared. It never delivers there again.
 """
 
 import argparse

@@ -179,7 +179,9 @@ def tables(cases: Mapping[str, FaultCase]) -> Iterator[str]:
 
 
 def winners(cases: Mapping[str, FaultCase]) -> Iterator[str]:
-    """Yield the table of the best detector by scenario, and of those that may be as good."""
+    """Yield the lines of the table of the best detector in each scenario, and of the detectors that
+    may be as good.
+    """
     yield " | ".join(["| scenario", *(BY_NAME[one].heading for one in WON)]) + " |"
     yield "|---|" + "---|" * len(WON)
     for name, case in cases.items():

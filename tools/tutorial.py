@@ -183,7 +183,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def kept(output: Sequence[str], shown: Sequence[str]) -> list[str]:
-    """Return the lines of a command's output that replace those on the tutorial's page."""
+    """Return the lines of a command's output that replace the output on the tutorial's page."""
     parts: list[list[str]] = [[]]
     for line in shown:
         if line == CUT:

@@ -1,6 +1,6 @@
 """Halfway: publish/subscribe for networks without brokers.
 
-Published systems, each implemented once, with their results compared with the published ones.
+Published systems, each implemented once, with their results compared with the published results.
 Importing this package is cheap: compiled modules load when they are first used.
 
 >>> halfway.simulate("scenario.toml", "gossip").delivery_ratio  # doctest: +SKIP

@@ -8,10 +8,11 @@ import pytest
 from pyspark.errors import PySparkException
 
 from halfway.pipeline.plan.plan import plan
-from halfway.pipeline.source import ResultSource, tidy_schema
+from halfway.pipeline.source import ResultSource
 from halfway.pipeline.spark.simulate import result, simulate
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.studies import StudyPlan, record_requests
+from halfway.pipeline.tidy_rows import tidy_schema
 from halfway.problem import Problem
 from tests.pipeline.toy_source import ToySource
 from tests.pipeline.toys import points

@@ -50,7 +50,7 @@ STATIC = ("star", "line", "hubs", "disk")
 # Five refreshes after the last change, paths and trails of before have expired and each member has
 # met the others again.
 _WALKS = Promise(
-    {"refresh_s": REFRESH_S, "relaunch_s": 2.0, "search_steps": 200}, 5 * REFRESH_S, 2.0, STATIC
+    {"refresh_s": REFRESH_S, "relaunch_s": 2.0, "search_steps": 200}, 5 * REFRESH_S, 2.0
 )
 _TREES = {"brokers": 3, "refresh_s": 2.0, "join_delay_s": 1.0}
 PROMISES: Mapping[str, Promise] = {

@@ -138,6 +138,17 @@ def test_a_hub_with_more_neighbours_than_places_counts_them() -> None:
     assert larger.shortfalls["forgotten neighbours of neighbours"] > 0
 
 
+@pytest.mark.parametrize("system", ["directional-walk", "random-walk", "walk-overlay"])
+def test_a_hub_of_an_as_graph_is_a_neighbour_of_all_its_leaves_at_time_0(system: str) -> None:
+    """Its hello takes more records, so that its list is complete after the warm-up."""
+    run = hellos_in(system, star(700), inspection=Inspection(), seconds=30.0)
+    run.run(1e-9)
+    assert known(run) == linked(star(700))
+    outcome = run.run()
+    assert outcome.delivered == outcome.expected > 0
+    assert "forgotten neighbours" not in outcome.shortfalls
+
+
 def test_crashed_nodes_and_cut_links_are_forgotten_and_learnt_again() -> None:
     faults = [Crash(node=2, at=1.0, for_=9.0), LinkCut(a=4, b=5, at=1.0, for_=9.0)]
     run = hellos_in("gossip", line(6), faults=faults, seconds=20.0)

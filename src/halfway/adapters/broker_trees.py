@@ -221,7 +221,8 @@ def roles(context: RunContext, brokers: int) -> TreeNodes:
     """Return the roles in a run of a broker tree: the brokers, and a client at each node with an
     application.
 
-    Brokers are those that the workload names, or distinct uniform nodes of the largest component.
+    Brokers are the nodes that the workload names, or distinct uniform nodes of the largest
+    component.
     """
     demand, ids = context.demand, context.node_ids
     named = demand.brokers

@@ -123,8 +123,8 @@ def _check_state(state: Any, adapter: type[Adapter], where: str) -> None:
 
 
 def _options(module: ModuleType, adapter: type[Adapter], where: str) -> Mapping[str, Option]:
-    """Return the options of a user's protocol: those in OPTIONS, or the fields of Rules with a
-    default.
+    """Return the options of a user's protocol: the entries of OPTIONS, or the fields of Rules with
+    a default.
     """
     given: Mapping[str, Any] = getattr(module, "OPTIONS", None) or {
         field: value

@@ -118,9 +118,9 @@ class Comparison:
         least cost, and the reasons against the other systems.
 
         need: metric -> its least value, or its greatest value for a cost, such as
-        {"delivery-ratio": 0.95}. minimise: a cost. Without both, the needs of the comparison itself
-        apply. point: the index of a point of the sweep. Raises Problem for a metric or bound that
-        is not allowed.
+        {"delivery-ratio": 0.95}. minimise: a cost. Without need and minimise, the needs of the
+        comparison itself apply. point: the index of a point of the sweep. Raises Problem for a
+        metric or bound that is not allowed.
         """
         results = self.results
         if not 0 <= point < len(results.points):

@@ -13,7 +13,7 @@ def asked_before(
 ) -> tuple[int, ...]:  # fmt: skip
     """Return the replicates of the earlier decisions on a question, and record this one.
 
-    One replicate decides nothing. Raises Problem if the result folder cannot be written to.
+    A single replicate decides nothing. Raises Problem if the result folder cannot be written to.
     """
     if replicates < 2:
         return ()

@@ -1,8 +1,8 @@
 """The compilation of a comparison's systems before its sweep, one per core, for systems that are
 new on this machine.
 
-A sweep would compile them one after the other while the other cores wait. Here each system runs
-once in a process of its own. Its machine code stays in the cache, where a mark records it.
+A sweep would compile them one after the other while the other cores wait. This module runs each
+system once, in a separate process. Its machine code stays in the cache, where a mark records it.
 
 `python -m halfway.comparison.compile_ahead` begins the run of the plan row on its stdin.
 """

@@ -61,7 +61,7 @@ def read_request(
 
     systems: names (default: all that have the workload's purpose); user_systems: files or modules
     of user systems; until: "half-width=2%" or "half-width=2%,energy"; needs: metric -> bound; needs
-    and minimise replace those of the file. Raises Problem with the wrong field.
+    and minimise replace the needs and the cost of the file. Raises Problem with the wrong field.
     """
     _check_changes(changes or {})
     sources = [read_user_system(one) for one in user_systems]
@@ -119,7 +119,9 @@ def _check_replicates(replicates: int, most: int | None) -> None:
         raise Problem(f"replicates = {replicates}: expected 1 to {_MOST_REPLICATES:,}")
     if most is not None and most < replicates:
         what = f"replicates = {replicates}: expected at most {most} (the maximum)"
-        raise Problem(what, remedy="lower it, or raise the maximum (--most, max_replicates)")
+        raise Problem(
+            what, remedy="use fewer replicates, or raise the maximum (--most, max_replicates)"
+        )
 
 
 def _of_purpose(systems: Sequence[SystemSource], scenario: Scenario) -> list[SystemSource]:
@@ -188,8 +190,8 @@ def _bound(metric: Metric, given: float | str) -> float:
         remedy = "a need is METRIC=NUMBER, such as delivery-ratio=0.95 or latency-p95=2"
         raise Problem(f"{where}: expected {least:g}{limit}", remedy=remedy)
     if metric.better == "more" and bound == most:
-        what = f"{where}: expected less than {most:g}, as no number of replicates shows that all is"
-        raise Problem(f"{what} delivered always", remedy=f"for example {metric.name}=0.999")
+        what = f"{where}: expected less than {most:g}, as no number of runs shows that all events"
+        raise Problem(f"{what} always arrive", remedy=f"for example {metric.name}=0.999")
     return bound
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from halfway.comparison.defaults import REPLICATES
 from halfway.pipeline import source
+from halfway.pipeline.tidy_rows import column_type, spark_columns
 from halfway.problem import Problem
 
 _TASKS = 32  # by default; a worker that is done takes the next
@@ -43,10 +44,8 @@ class HalfwaySource(source.ResultSource):
         _, points = read_sweep(options["path"], options["changes"], options["sweeps"], of_user)
         columns: dict[str, pa.DataType] = {"system": pa.string()}
         for field in points[0].varies:
-            columns[_column(field)] = source.column_type(
-                {type(point.varies[field]) for point in points}
-            )
-        return source.spark_columns(columns)
+            columns[_column(field)] = column_type({type(point.varies[field]) for point in points})
+        return spark_columns(columns)
 
     def reader(self, schema: Any) -> Any:
         """Return the data source's reader of a scenario's runs, or of a result folder."""
@@ -63,8 +62,8 @@ class ScenarioRuns(source.SimulatedRuns):
         self.options = options
 
     def partitions(self) -> Sequence[source.PlannedRuns]:
-        """Return the data source's tasks for a scenario: those of its plan, and one for all
-        unsupported systems.
+        """Return the data source's tasks for a scenario: the tasks of its plan, and one task for
+        all unsupported systems.
         """
         from halfway.comparison.plan import point_of
         from halfway.comparison.request import read_request

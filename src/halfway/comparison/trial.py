@@ -105,7 +105,7 @@ def check_answer(answer: str, status: int, one: SystemSource) -> None:
         found = json.loads(answer)
         raise Problem(found["what"], where=found["where"], remedy=found["remedy"])
     if status != 0:
-        what = f"the process of its trial run died (exit status {status})"
+        what = f"the process of the trial run died (exit status {status})"
         remedy = "`halfway simulate` with --debug runs the file interpreted"
         raise Problem(what, where=one.name, remedy=remedy)
 

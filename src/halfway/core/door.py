@@ -190,7 +190,9 @@ def _lowered_enter_all(context: Any, builder: ir.IRBuilder, sig: Any, args: Any)
 
 
 def _call(context: Any, builder: ir.IRBuilder, value: ir.Value, args: list[ir.Value]) -> ir.Value:
-    """Emit the call of the handler behind a door, whose other arguments are those of `_step`."""
+    """Emit the call of the handler behind a door. The other arguments are the arguments of
+    `_step`.
+    """
     door = cgutils.create_struct_proxy(_DOOR)(context, builder, value=value)
     convention = context.call_conv
     # Each lent tuple is a pointer, so the machine code of every handler has this type.

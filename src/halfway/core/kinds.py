@@ -254,8 +254,8 @@ class Kinds:
 def carrying(kinds: Kinds) -> list[int]:
     """Return the numbers of the message kinds whose records carry an event's payload.
 
-    These kinds have the map role that brings an event one hop further. A protocol without such a
-    kind carries the payload in every network message with the field `event`.
+    Kinds that carry an event have the map role of bringing the event one hop further. A protocol
+    without such a kind carries the payload in every network message with the field `event`.
     """
     found = [kind.number for kind in kinds if kind.on_map is MapRole.EVENT_HOP]
     network = (kind for kind in kinds if kind.channel is Channel.NETWORK)

@@ -1,9 +1,9 @@
 """The interface `Security` between the live runtime and keys: it seals, opens and judges datagrams.
 
-A `Security` belongs to one node and does no I/O. The endpoint passes in every datagram and the
-time, and transmits what `pending` returns. The endpoint calls `tick` at the time that the last call
-returned. Only `open` may state that a datagram is from a peer. The runtime takes the sender of a
-record from `open`, and never from the record.
+A `Security` belongs to one node and does no I/O. The endpoint passes every received datagram and
+the time to the `Security`, and transmits the datagrams that `pending` returns. The endpoint calls
+`tick` at the time that the last call returned. Only `open` may state that a datagram is from a
+peer. The runtime takes the sender of a record from `open`, and never from the record.
 """
 
 from typing import NamedTuple, Protocol

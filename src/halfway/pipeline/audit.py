@@ -53,7 +53,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The runs of an audited folder of one measurement by one version."""
+    """The runs in an audited folder that belong to one measurement and one version of Halfway."""
 
     measurement: str
     halfway: str  # version

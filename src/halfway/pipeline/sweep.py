@@ -146,7 +146,7 @@ def _are_recorded(store: Store, studies: Plans) -> bool:
 def _made_here(
     store: Store, pending: pa.Table, cores: int, count: _Count, spent: _Spent
 ) -> pa.Table:
-    """Make a sweep's cheap runs in this process; return those that are left for Spark."""
+    """Make a sweep's cheap runs in this process; return the runs that are left for Spark."""
     while pending.num_rows:
         cost = float(pending["cost_ms"].to_numpy().sum()) / 1000.0
         if not cores or not worth_it(cost, cores):

@@ -32,8 +32,8 @@ _PLURAL: dict[Opinion, str] = {
 
 
 def decimals(value: float) -> int:
-    """Return a report's digits after the point for three significant ones, or 0 for whole
-    numbers.
+    """Return the digits after the point that a report shows for three significant digits, or 0 for
+    whole numbers.
     """
     if value == int(value) or abs(value) >= _HUNDRED:
         return 0

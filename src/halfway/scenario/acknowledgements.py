@@ -39,8 +39,8 @@ def is_automatic(system: System, option: str = RETRIES) -> bool:
 def acknowledges(scenario: Scenario) -> bool:
     """Return whether systems acknowledge hops by default on a scenario.
 
-    They do so if the radio, a fault or movement can lose records. A radio with contention repeats
-    frames itself, but gives a frame up after a few attempts.
+    Nodes acknowledge records if the radio, a fault or movement can lose records. A radio with
+    contention repeats frames itself, but gives a frame up after a few attempts.
     """
     match scenario.radio:
         case CsmaRadio():

@@ -58,8 +58,8 @@ def simulation_of(
 ) -> Simulation:
     """Build the simulation that a scenario describes, with its own system or another one.
 
-    The scenario's seed draws the network, the roles and everything else. Each of them has a random
-    stream of its own. So another system runs on the same network with the same workload.
+    The scenario's seed draws the network, the roles and everything else. Each of these parts has a
+    separate random stream. So another system runs on the same network with the same workload.
 
     trace: a Parquet file for all records. Raises Problem for a scenario that cannot run.
     """
@@ -232,7 +232,9 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
     match scenario.network:
         case UnitDisk(n=n, radius=radius, degree=degree):
             if (radius is None) == (degree is None):
-                raise Problem("network: expected either `radius` or `degree`", remedy="give one")
+                raise Problem(
+                    "network: expected either `radius` or `degree`", remedy="give one of the two"
+                )
             r = radius if radius is not None else radius_of_degree(n, degree or 0.0)
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:

@@ -31,7 +31,7 @@ def read_scenario(
 ) -> Scenario:
     """Read and check a scenario; its paths are relative to the file, or to the current folder.
 
-    changes: values that replace those of the file, such as "workload.events" -> "20" or
+    changes: values that replace values of the file, such as "workload.events" -> "20" or
     "faults[0].share" -> "0.5". systems: the systems of the user, whose options are checked too.
     Raises Problem.
     """

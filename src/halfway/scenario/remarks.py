@@ -107,26 +107,21 @@ def _on_workload(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
         yield from _on_recorded_events(ready, seconds)
         return
     if isinstance(work, FailureDetection | GroupWorkload):
-        if work.start_s >= seconds:
-            what = f"workload.start_s = {work.start_s:g}, and the run ends at seconds = {seconds:g}"
-            yield f"no metric counts: {what}"
-        return
-    if not work.events:
+        nothing = "no metric counts"
+    elif work.events:
+        nothing = "no event is published"
+    else:
         return
     if work.start_s >= seconds:
         yield (
-            f"no event is published: workload.start_s = {work.start_s:g}, and the run ends at "
+            f"{nothing}: workload.start_s = {work.start_s:g}, and the run ends at "
             f"seconds = {seconds:g}"
         )
         return
+    if isinstance(work, FailureDetection | GroupWorkload):
+        return
     if ready.demand.publishing_periods:
-        fitting = _fitting(ready, seconds, work.events)
-        if fitting < work.events:
-            yield (
-                f"{work.events - fitting:,} of {work.events:,} events are not published: they are "
-                f"due when no publisher is there, or after the end of the run "
-                f"(seconds = {seconds:g})"
-            )
+        yield from _on_absent_publishers(ready, seconds, work.events)
         return
     if work.arrivals == "regular":
         fitting = min(math.ceil((seconds - work.start_s) / work.every_s), work.events)
@@ -140,6 +135,15 @@ def _on_workload(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
         yield (
             f"{missing} of {work.events:,} events are not published: they are due after the end "
             f"of the run (seconds = {seconds:g})"
+        )
+
+
+def _on_absent_publishers(ready: PreparedScenario, seconds: float, events: int) -> Iterator[str]:
+    """Yield the remark on events at whose time no publisher is there, or the run is over."""
+    if (missing := events - _fitting(ready, seconds, events)) > 0:
+        yield (
+            f"{missing:,} of {events:,} events are not published: they are due when no publisher "
+            f"is there, or after the end of the run (seconds = {seconds:g})"
         )
 
 

@@ -101,7 +101,7 @@ class BrokerMember(_Part, frozen=True, kw_only=True):
     ] = None
 
 
-Roles = str | list[Node | Member] | dict[str, list[Node | Member]]  # or a file
+RolesByName = str | list[Node | Member] | dict[str, list[Node | Member]]  # or a file
 Bytes = Annotated[int, Meta(ge=0, le=1_000_000)]
 Attributes = Annotated[
     list[Annotated[int, Meta(ge=1, le=100_000)]], Meta(min_length=1, max_length=MOST_ATTRIBUTES)
@@ -124,8 +124,8 @@ class Workload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="drawn"):
     attributes: Attributes | None = None  # values of each; a topic is then a cell of the content
     popularity: Literal["uniform", "zipf"] = "uniform"
     exponent: Annotated[float, Meta(gt=0.0, le=100.0)] = 1.0
-    publishers: Roles | None = None
-    subscribers: Roles | None = None
+    publishers: RolesByName | None = None
+    subscribers: RolesByName | None = None
     brokers: list[Node | BrokerMember] | None = None  # of broker trees, the root first
     payload_bytes: Bytes | dict[str, Bytes] | None = None
 
@@ -139,7 +139,7 @@ class RecordedWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="
     begin: float | None = None  # the files' time at start_s; None: of the earliest event
     start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 1.0
     nodes: Literal["named", "drawn"] = "named"
-    subscribers: Roles | None = None
+    subscribers: RolesByName | None = None
     subscribers_each: Count = 1
     brokers: list[Node | BrokerMember] | None = None
     payload_bytes: Bytes | dict[str, Bytes] | None = None
@@ -222,7 +222,7 @@ class Scenario(_Part, frozen=True, kw_only=True):
     seed: Seed = 1
     hello: Literal["sent", "given"] = "sent"
     hello_period_s: Annotated[float, Meta(ge=1e-3, le=1e6)] = 1.0
-    hello_neighbours: Annotated[int, Meta(ge=1, le=65_536)] = 512
+    hello_neighbours: Annotated[int, Meta(ge=1, le=65_536)] = 65_536
     discovery_delay_s: Annotated[float, Meta(ge=0.0)] = 1.0  # inf: never
     window: Annotated[int, Meta(ge=1, le=1_000_000)] = 256
     stretch: bool = True

@@ -51,7 +51,7 @@ class Topology(msgspec.Struct, frozen=True):
     over_time: list[Snapshot]  # of moving nodes
 
 
-class Roles(msgspec.Struct, frozen=True):
+class SurveyedRoles(msgspec.Struct, frozen=True):
     """The surveyed roles and events of a scenario, drawn for one seed. The seed draws other roles
     in each replicate.
     """
@@ -70,7 +70,7 @@ class Survey(msgspec.Struct, frozen=True):
 
     seed: str  # repeats the first run with `halfway simulate --seed`; as text, as it has 63 bits
     topology: Topology
-    roles: Roles
+    roles: SurveyedRoles
     faults: int
     warnings: list[str]
 
@@ -140,7 +140,7 @@ def _left_out_nodes(scenario: Scenario, names: list[str]) -> list[str]:
 
 def _roles(
     demand: Demand, names: list[str], component: Sequence[int], asked: int, seconds: float
-) -> Roles:
+) -> SurveyedRoles:
     roles = [[rows.tolist() for rows in some] for some in (demand.publishers, demand.subscribers)]
     separated = 0
     for one, other in zip(*roles, strict=True):
@@ -150,7 +150,7 @@ def _roles(
         [names[row] for row in sorted({row for rows in some for row in rows})] for some in roles
     )
     fit, counted_all = _events_that_fit(demand.begun_again(), seconds)
-    return Roles(demand.topics, publishing, subscribing, separated, asked, fit, counted_all)
+    return SurveyedRoles(demand.topics, publishing, subscribing, separated, asked, fit, counted_all)
 
 
 def _events_that_fit(demand: Demand, seconds: float) -> tuple[int, bool]:
@@ -179,7 +179,7 @@ def _on_topology(topology: Topology) -> Iterator[str]:
         )
 
 
-def _on_roles(roles: Roles, *, moving: bool) -> Iterator[str]:
+def _on_roles(roles: SurveyedRoles, *, moving: bool) -> Iterator[str]:
     """Yield the survey's warnings about roles."""
     if roles.separated_pairs and not moving:
         yield f"{roles.separated_pairs:,} pairs of a publisher and a subscriber have no path"

@@ -50,8 +50,9 @@ def read_sweep(
 ) -> tuple[Scenario, list[ScenarioPoint]]:
     """Read a scenario, and the points of its table `sweep` in the order of a product.
 
-    sweeps: field -> values separated by commas; they add to those of the file, or replace them. A
-    file without a sweep is one point that varies nothing. Raises Problem naming the field.
+    sweeps: field -> values separated by commas; the fields are added to the sweep of the file, or
+    replace its fields. A file without a sweep is one point that varies nothing. Raises Problem
+    naming the field.
     """
     where = file_of(scenario)
     plain = plain_scenario(scenario, changes)

@@ -16,7 +16,7 @@ from halfway.scenario.schema import (
     GroupWorkload,
     Member,
     RecordedWorkload,
-    Roles,
+    RolesByName,
     Workload,
 )
 from halfway.world.workload.demand import Drawn, Listed, drawn_order
@@ -216,7 +216,7 @@ def _drawn_subscribers(
     return tuple(tuple(some.tolist()) for some in drawn.subscribers)
 
 
-def _named(given: Roles | None) -> list[NamedRole] | None:
+def _named(given: RolesByName | None) -> list[NamedRole] | None:
     """Return the roles that a scenario names, or None if the seed draws them."""
     match given:
         case None:

@@ -14,12 +14,13 @@ from halfway.core.driver import TICKS
 from halfway.core.hello.messages import kinds_with_hellos
 from halfway.core.hello.node import with_hellos
 from halfway.core.hello.period import HELLO_PERIOD_S
-from halfway.core.hello.sending import MOST_EMISSIONS
+from halfway.core.hello.sending import most_emissions
 from halfway.core.hello.state import (
     FORGOTTEN,
     MOST_REPORTED,
     UNREPORTED,
     HelloRules,
+    Hellos,
     hellos,
     unknown_neighbourhood,
 )
@@ -44,11 +45,12 @@ NewRadio = Callable[[int], Any]  # makes a radio of the run from a random stream
 class SentHellos(NamedTuple):
     """The hellos that the nodes of a run send to learn of their neighbours.
 
-    period_s: mean time between two hellos of a node. limit: neighbours that a node has room for.
+    period_s: mean time between two hellos of a node. limit: neighbours that a node has room for, at
+    most.
     """
 
     period_s: float = HELLO_PERIOD_S
-    limit: int = 512
+    limit: int = 65_536
 
 
 class GivenNeighbours:
@@ -103,14 +105,17 @@ class HelloExchange(GivenNeighbours):
             raise Problem(f"hello_neighbours = {sent.limit}: expected 1 or more neighbours")
         limit, positions = min(sent.limit, context.most_neighbours), environment.has_positions
         two_hops = knowledge.hops > 1
-        self._hellos = hellos(context.node_ids, limit, seed)
+        # Only memory: no node notices that it has no room for more senders than it can hear.
+        ever = context.start.degree if context.reach is None else np.full(context.n, limit)
+        room = np.minimum(ever, limit).astype(np.int64)
+        self._hellos, self._most = hellos(context.node_ids, room, seed), most_emissions(limit)
         self._learnt = unknown_neighbourhood(
-            context.n, limit, reported=two_hops * min(limit, MOST_REPORTED), positions=positions
+            context.n, room, reported=two_hops * min(limit, MOST_REPORTED), positions=positions
         )
         carried = two_hops and positions and knowledge.positions
         self._rules = HelloRules(float(sent.period_s), starts=False, positions=carried)
         memory = self._hellos if context.memory_lost else ()
-        self._blank = BlankMemory(memory, lambda _state, _name, row: slice(row, row + 1))
+        self._blank = BlankMemory(memory, _own_rows)
         self._lend, self._out = Lender(), None
         self._node: Any = None
         self.begin_window()
@@ -130,8 +135,8 @@ class HelloExchange(GivenNeighbours):
             remedy = "use kind numbers below 250, and no kind named neighbour-hello"
             raise Problem(str(error), remedy=remedy) from None
         self._rules = self._rules._replace(starts=of.kinds.starts)
-        most = max(of.most_emissions + 1, MOST_EMISSIONS)  # a start also sets the hello timer
-        # A hello goes to all nodes, even if each record of the system is for one node.
+        most = max(of.most_emissions + 1, self._most)  # a start also sets the hello timer
+        # A hello to all is no record of the system, even if its records are for one node each.
         beside = None if of.most_beside is None else max(of.most_beside, 1)
         before = of.shortfalls
 
@@ -184,7 +189,7 @@ class HelloExchange(GivenNeighbours):
         environment, engine = self._environment, self._warm_engine(instance, clocks)
         rules = self._rules._replace(starts=False)
         seconds = WARM_UP_PERIODS * rules.period_s
-        slots = MOST_EMISSIONS * radio.copies(environment.max_degree())
+        slots = self._most * radio.copies(environment.max_degree())
         made, lend = new(WARM_UP), Lender()
         why = engines.POOL_FULL
         while why == engines.POOL_FULL:
@@ -223,7 +228,16 @@ class HelloExchange(GivenNeighbours):
         if len(clocks.rate):
             passed = np.floor(seconds * clocks.rate * TICKS) / TICKS  # as in `reading`
         self._hellos.next_at[:] -= passed
-        self._hellos.link["heard_at"] -= passed[:, None]
+        self._hellos.link["heard_at"] -= np.repeat(passed, np.diff(self._hellos.first))
+
+
+def _own_rows(state: Hellos, name: str, row: int) -> slice:
+    """Return the rows of one node in an array of the memory of hellos."""
+    if name == "first":
+        return slice(0, 0)
+    if name == "link":
+        return slice(int(state.first[row]), int(state.first[row + 1]))
+    return slice(row, row + 1)
 
 
 def neighbours_of(
@@ -233,7 +247,7 @@ def neighbours_of(
     """Return the way in which the nodes of a run know their neighbours: `HelloExchange` or
     `GivenNeighbours`.
 
-    seed: of the run.
+    seed: the seed of the run.
     """
     if sent is None:
         return GivenNeighbours(environment)

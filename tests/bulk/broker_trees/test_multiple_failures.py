@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from halfway.bulk.broker_trees.delivery import fail_element
+from halfway.bulk.broker_trees.guarantees import level
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.multiple_failures import (
     Ladder,
@@ -15,7 +16,7 @@ from halfway.bulk.broker_trees.multiple_failures import (
     is_full,
     ladder,
 )
-from halfway.bulk.broker_trees.overlay import Overlay, Rules, level
+from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 from halfway.world.underlays.underlay import Underlay

@@ -16,6 +16,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from halfway.bulk.broker_trees.guarantees import guarantee, has_second, level, meets_premise
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import (
     NO_BROKER,
@@ -23,10 +24,6 @@ from halfway.bulk.broker_trees.overlay import (
     PathInterpretation,
     Rules,
     connected,
-    guarantee,
-    has_second,
-    level,
-    meets_premise,
     tops,
 )
 from halfway.bulk.broker_trees.repair import leave, repair

@@ -11,6 +11,7 @@ from halfway.bulk.broker_trees.delivery import (
     draw_faults,
     fail_element,
 )
+from halfway.bulk.broker_trees.guarantees import has_second
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import (
     NO_BROKER,
@@ -18,7 +19,6 @@ from halfway.bulk.broker_trees.overlay import (
     Overlay,
     Proximity,
     Rules,
-    has_second,
     linked,
     next_hop_up,
 )

@@ -13,9 +13,10 @@ from halfway.bulk.broker_trees.delivery import (
     draw_faults,
     fail_element,
 )
+from halfway.bulk.broker_trees.guarantees import has_second
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.overlay import Overlay, has_second, tops
-from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND
+from halfway.bulk.broker_trees.overlay import Overlay, tops
+from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, is_nearer
 from halfway.protocols.broker_trees.records.messages import SUBSCRIBE
 from halfway.world.workload.content import Content
 from tests.bulk.broker_trees.test_overlay import wired
@@ -207,6 +208,26 @@ def test_brokers_that_start_in_turn_form_the_tree_of_the_bulk_overlay(shape: str
         assert int(state.grandparent[b]) == overlay[broker.parent].parent or broker.grandparent < 0
         if has_second(broker) and beside_exists(shape, x):
             assert not {*x[1:-1]} & {*y[1:-1]}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_by_messages_the_alternate_is_the_nearest_other_child_of_the_parent(shape: str) -> None:
+    """[uas §4] "proximity … in terms of number of IP hops", by the decision of the bulk model."""
+    overlay = grown(shape)
+    live = learnt(overlay)
+    state, graph = live.state, underlay_links(shape)
+    for number, broker in overlay.brokers.items():
+        b = int(state.broker_index[broker.row])
+        far = nx.single_source_shortest_path_length(graph, broker.row)
+        others = [
+            one.row for k, one in overlay.brokers.items()
+            if k != number and live.parent(k) == live.parent(number)
+        ]  # fmt: skip
+        best = -1
+        if state.grandparent[b] >= 0:
+            for row in others:
+                best = row if best < 0 or is_nearer(far[row], row, far[best], best) else best
+        assert state.alternate[b] == best
 
 
 def beside_exists(shape: str, x: list[int]) -> bool:

@@ -21,8 +21,8 @@ class Air:
     """Nodes with these ids; success[a, b]: the share of hellos from row a that row b receives."""
 
     def __init__(
-        self, success: npt.NDArray[np.float64], *, limit: int, reported: int = 0,
-        ids: npt.NDArray[np.int32] | None = None, seed: int = 1,
+        self, success: npt.NDArray[np.float64], *, limit: int | npt.NDArray[np.int64],
+        reported: int = 0, ids: npt.NDArray[np.int32] | None = None, seed: int = 1,
     ) -> None:  # fmt: skip
         n = len(success)
         self.success, self.now = success, 0.0
@@ -31,7 +31,7 @@ class Air:
         self.known = unknown_neighbourhood(n, limit, reported=reported)
         self.incarnation = np.zeros(n, np.uint32)
         self.records: list[np.void] = []  # hellos sent, in order
-        self._out, self._random = outbox(16), np.random.default_rng(seed)
+        self._out, self._random = outbox(64), np.random.default_rng(seed)
         state = flooding.state(self.ids, 1, 1)
         node = with_hellos(state, flooding.Rules(0.1), self.hellos, self.known, self._out)
         rules = HelloRules(PERIOD_S, starts=False, positions=False)

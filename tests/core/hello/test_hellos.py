@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.hello.messages import BOTH_WAYS, HELLO, HELLO_TIMER, IDS, KINDS, LAST, LOWEST
-from halfway.core.hello.sending import RECORDS
+from halfway.core.hello.sending import RECORDS, most_emissions
 from halfway.core.hello.state import FORGOTTEN, UNREPORTED
 from halfway.core.message import MESSAGE
 from halfway.core.records.wire import record_sizes
@@ -116,6 +116,31 @@ def test_the_records_of_a_hello_cover_every_id_once(leaves: int) -> None:
     assert listed == list(range(1, leaves + 1))
 
 
+def test_a_hub_lists_all_nodes_that_it_hears_in_four_hellos() -> None:
+    leaves = 5 * RECORDS * IDS + 3
+    air = Air(star(leaves), limit=leaves)
+    air.run(SETTLED + 6)
+    assert air.neighbours(0) == list(range(1, leaves + 1))
+    assert all(air.neighbours(leaf) == [0] for leaf in range(1, leaves + 1))
+    of_hub = [one for one in air.records if one["source"] == 0]
+    newest = [one for one in of_hub if one["sequence"] == of_hub[-2]["sequence"]]
+    assert len(newest) == -(-leaves // (4 * IDS)) > RECORDS
+    assert len(newest) < most_emissions(leaves)
+
+
+def test_nodes_have_room_for_different_numbers_of_senders() -> None:
+    """The room of a node is memory only: the same hellos leave the same lists."""
+    leaves = 6
+    whole = Air(star(leaves), limit=leaves, reported=leaves)
+    tight = Air(star(leaves), limit=np.array([leaves] + leaves * [1]), reported=leaves)
+    for air in (whole, tight):
+        air.run(SETTLED)
+    assert [one.tobytes() for one in tight.records] == [one.tobytes() for one in whole.records]
+    for row in range(leaves + 1):
+        assert tight.neighbours(row) == whole.neighbours(row) != []
+    assert tight.reported(3, 0) == whole.reported(3, 0) == list(range(1, leaves + 1))
+
+
 def test_lossy_links_settle() -> None:
     for share, least, most in (
         (0.9, 0.98, 1.0),
@@ -219,7 +244,7 @@ def test_any_hellos_leave_the_lists_sorted_bounded_and_consistent(data: st.DataO
             timer = np.zeros(1, MESSAGE).view(np.recarray)[0]
             timer["kind"] = HELLO_TIMER
             air.hand(0, timer)
-        links = air.hellos.link[0]
+        links = air.hellos.link
         known = sorted(int(one["node_id"]) for one in links if one["is_neighbour"])
         assert air.known.who[air.known.first[0] : air.known.last[0]].tolist() == known
         for s in range(3):

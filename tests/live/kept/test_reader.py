@@ -108,6 +108,16 @@ def test_a_gap_is_passed_over_only_if_nothing_fills_it_for_a_while() -> None:
     assert one.handed[-1] == 8
 
 
+def test_a_node_that_was_stopped_for_long_asks_before_it_passes_over_a_gap() -> None:
+    one = Alone()
+    one.arrive(2)
+    one.time += 10 * GAP_S
+    one.timers.run_due(one.time, 100)
+    assert one.handed == []
+    one.arrive(1)
+    assert one.handed == [1, 2]
+
+
 def test_an_event_is_asked_for_again_after_a_while_and_others_meanwhile() -> None:
     one = Alone()
     one.arrive(100)

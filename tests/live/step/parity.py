@@ -141,7 +141,8 @@ def lived(
             bed.post(*(value.item() for value in command))
     for row, down, up in schedule.crashes:
         bed.timers.push(down, lambda _, row: bed.set_up(row, False), row)
-        bed.timers.push(up, lambda _, row: bed.set_up(row, True, forgets=schedule.forgets), row)
+        back = down + (up - down)  # as a fault has it, to the last bit
+        bed.timers.push(back, lambda _, row: bed.set_up(row, True, forgets=schedule.forgets), row)
     bed.run(schedule.seconds)
     if isinstance(bed, LoopbackBed):
         bed.close()

@@ -7,7 +7,8 @@ the other part are not soft state of this component.
 
     python -m tests.protocols.georendezvous.histories 0 10000
 
-runs the histories of these seeds and prints each one that fails.
+runs the histories of these seeds and prints each one that fails. Each clock has an offset and a
+drift of its own; with `--given`, all clocks are equal.
 """
 
 import sys
@@ -21,10 +22,12 @@ from halfway.papers.georendezvous.message_run import cell_run, delivered, post
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE, LEAVE
 from halfway.protocols.georendezvous.rules import Rules, rules
+from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.graphs.network import Network
 from tests.protocols.georendezvous.cell_networks import network_of
+from tests.protocols.histories import CLOCKS
 
 BEACON_S, RENEWAL_S, LIFETIME_S, LISTEN_S = 8.0, 6.0, 15.0, 0.25
 SETTLED_S = 4 * LISTEN_S  # from one change to the next: a newcomer listens, then moves entries
@@ -83,7 +86,10 @@ def torn(before: set[tuple[int, int]], after: set[tuple[int, int]]) -> set[tuple
     return cells
 
 
-def drawn(seed: int, *, replicas: int = 0, side: int = 4, nodes: int = 16) -> History:
+def drawn(
+    seed: int, *, replicas: int = 0, side: int = 4, nodes: int = 16,
+    clock: ClockErrors | None = None,
+) -> History:  # fmt: skip
     """The history of a seed, ready to run."""
     random_state = np.random.default_rng(seed)
     places = [
@@ -109,7 +115,7 @@ def drawn(seed: int, *, replicas: int = 0, side: int = 4, nodes: int = 16) -> Hi
         after = [random_state.random() * SETTLED_S, random_state.random() * 0.01]
         when = near + float(random_state.choice(after))
         published.append((when, int(random_state.integers(TOPICS))))
-    cells = _ready(network, scalars, initial, changes, published)
+    cells = _ready(network, scalars, initial, changes, published, clock)
     return History(cells, _due(cell, initial, changes, published))
 
 
@@ -119,13 +125,14 @@ def _ready(
     initial: set[int],
     changes: list[Change],
     published: list[tuple[float, int]],
+    clock: ClockErrors | None,
 ) -> Simulation:
     """The run with all of its commands. Absent nodes are down until they first join."""
     first = {change.row: change.at for change in reversed(changes) if change.row not in initial}
     absent = [Crash(node=row, at=0.0, for_=first.get(row)) for row in {*range(network.n)} - initial]
     cells = cell_run(
         network, scalars, topics=TOPICS, seconds=changes[-1].at + AFTER_S,
-        faults=absent,
+        faults=absent, clock=clock,
     )  # fmt: skip
     for row in range(CLIENTS):
         kind = ADVERTISE if row < CLIENTS // 2 else SUBSCRIBE
@@ -174,6 +181,7 @@ def _due(
 
 
 if __name__ == "__main__":
-    for one in range(int(sys.argv[1]), int(sys.argv[2])):
-        if not_delivered := drawn(one).missed():
+    first, last = [int(word) for word in sys.argv[1:] if word != "--given"]
+    for one in range(first, last):
+        if not_delivered := drawn(one, clock=None if "--given" in sys.argv else CLOCKS).missed():
             sys.stdout.write(f"{one}: missed {sorted(not_delivered)}\n")

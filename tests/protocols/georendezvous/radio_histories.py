@@ -6,7 +6,9 @@ subscriber that the radio links connect with the publisher, whether their cells 
 
     python -m tests.protocols.georendezvous.radio_histories 0 10000
 
-runs the histories of these seeds and prints each one that fails.
+runs the histories of these seeds and prints each one that fails. With `--moving`, nodes move once,
+from one such network to another one. Each clock has an offset and a drift of its own; with
+`--given`, all clocks are equal.
 """
 
 import sys
@@ -19,17 +21,22 @@ from halfway.papers.georendezvous.message_run import cell_run, delivered, post
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE, LEAVE
 from halfway.protocols.georendezvous.rules import Rules, rules
+from halfway.sim.environment.clock_errors import ClockErrors
+from halfway.sim.environment.mobility import Motion
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
 from halfway.world.graphs.unit_disk import unit_disk
+from halfway.world.mobility.tracks import NodeTrack, traces_of
+from tests.protocols.histories import CLOCKS
 
 BEACON_S, LISTEN_S, RENEWAL_S, LIFETIME_S, MEMORY_S = 0.5, 0.2, 2.0, 5.0, 3.0
 # A silent node and a silent root are found after 2.5 beacons each, and a bridge follows after 3.
 # Then the old home must forget, entries of the old component expire, and clients renew theirs.
 HEALED_S = 8 * BEACON_S + LIFETIME_S + RENEWAL_S
 NODES, ROUNDS, TOPICS = 14, 5, 2
+MOVED_S = 20.0  # within which nodes that move do so
 CLIENTS = 4  # rows 0 and 1 publish, 2 and 3 subscribe; they stay up
 
 
@@ -69,7 +76,9 @@ def scalars_of(radius: float, key: int, bridges: int) -> Rules:
     )  # fmt: skip
 
 
-def radio_history(seed: int, *, bridges: int = 24) -> RadioHistory:
+def radio_history(
+    seed: int, *, bridges: int = 24, clock: ClockErrors | None = None
+) -> RadioHistory:
     """The history of a seed, ready to run."""
     random_state = np.random.default_rng(seed)
     network, radius = sparse(random_state)
@@ -96,7 +105,9 @@ def radio_history(seed: int, *, bridges: int = 24) -> RadioHistory:
         if how != "leave"
     ]
     scalars = scalars_of(radius, int(random_state.integers(2**63)), bridges)
-    cells = cell_run(network, scalars, topics=TOPICS, seconds=end + 2.0, faults=crashes)
+    cells = cell_run(
+        network, scalars, topics=TOPICS, seconds=end + 2.0, faults=crashes, clock=clock
+    )
     for row in range(CLIENTS):
         for topic in range(TOPICS):
             if row >= 2 or topic == row:
@@ -115,6 +126,48 @@ def radio_history(seed: int, *, bridges: int = 24) -> RadioHistory:
     return RadioHistory(cells, due, event)
 
 
+def moving_history(seed: int, *, clock: ClockErrors | None = None) -> RadioHistory:
+    """The history of a seed in which nodes move, ready to run; some of them crash meanwhile."""
+    random_state = np.random.default_rng(seed)
+    (here, one), (there, other) = sparse(random_state), sparse(random_state)
+    radius = max(one, other)
+    tracks = []
+    for (x0, y0), (x1, y1) in zip(
+        np.asarray(here.position).tolist(), np.asarray(there.position).tolist(), strict=True
+    ):
+        begin, end = sorted(random_state.uniform(2.0, MOVED_S, 2).tolist())
+        legs = [(0.0, begin, x0, y0, x0, y0), (begin, end, x0, y0, x1, y1)]
+        tracks.append(NodeTrack([*legs, (end, 1e6, x1, y1, x1, y1)], [(0.0, 1e6)]))
+    motion = Motion(traces_of(tracks, list(map(str, range(NODES)))).legs, radius)
+    crashes = [
+        Crash(
+            node=row, at=float(random_state.uniform(2.0, MOVED_S - 3.0)),
+            for_=float(random_state.uniform(0.2, 3.0)),
+            memory="lost" if random_state.random() < 0.5 else "kept",
+        )
+        for row in random_state.integers(CLIENTS, NODES, 2).tolist()[: random_state.integers(3)]
+    ]  # fmt: skip
+    crashes = list({crash.node: crash for crash in crashes}.values())
+    scalars = scalars_of(radius, int(random_state.integers(2**63)), 24)
+    quiet = MOVED_S + HEALED_S
+    cells = cell_run(
+        motion, scalars, topics=TOPICS, seconds=quiet + 3.0, faults=crashes, clock=clock
+    )
+    for row in range(CLIENTS):
+        for topic in range(TOPICS):
+            if row >= 2 or topic == row:
+                post(cells, 1.0, row, SUBSCRIBE if row >= 2 else ADVERTISE, topic)
+    due: set[tuple[int, int]] = set()
+    for event in range(0, 8, 2):
+        topic = event // 2 % TOPICS
+        post(cells, float(random_state.uniform(2.0, quiet)), topic, PUBLISH, topic, event)
+    for event in range(1, 8, 2):
+        topic = event // 2 % TOPICS
+        post(cells, quiet + float(random_state.random()), topic, PUBLISH, topic, event)
+        due |= {(event, row) for row in (2, 3)}
+    return RadioHistory(cells, due, 8)
+
+
 def linked(network: Network, up: frozenset[int], row: int) -> set[int]:
     """The rows that the links of nodes that are up connect with a row."""
     found, waiting = {row}, [row]
@@ -127,6 +180,8 @@ def linked(network: Network, up: frozenset[int], row: int) -> set[int]:
 
 
 if __name__ == "__main__":
-    for one in range(int(sys.argv[1]), int(sys.argv[2])):
-        if found_wrong := radio_history(one).wrong():
-            sys.stdout.write(f"{one}: {found_wrong}\n")
+    first, last = [int(word) for word in sys.argv[1:] if not word.startswith("--")]
+    drawn = moving_history if "--moving" in sys.argv else radio_history
+    for seed in range(first, last):
+        if found_wrong := drawn(seed, clock=None if "--given" in sys.argv else CLOCKS).wrong():
+            sys.stdout.write(f"{seed}: {found_wrong}\n")

@@ -1,6 +1,6 @@
 """Bridges of GeoRendezvous link cells that do not touch, where their nodes hear each other."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -14,12 +14,18 @@ from halfway.protocols.georendezvous.bridges import between
 from halfway.protocols.georendezvous.messages import ADVERTISE
 from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.georendezvous.state import MEMBER
+from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.world.faults import Crash, Fault
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
 from halfway.world.graphs.unit_disk import unit_disk
 from tests.protocols.georendezvous.cell_networks import network_of
-from tests.protocols.georendezvous.radio_histories import radio_history
+from tests.protocols.georendezvous.radio_histories import (
+    RadioHistory,
+    moving_history,
+    radio_history,
+)
+from tests.protocols.histories import CLOCKS
 
 REACH, EVENTS = 0.1, 4
 # In cells of 1 / (2 sqrt 2) reaches, nodes that are almost a reach apart are in cells that do not
@@ -156,9 +162,33 @@ def test_nothing_is_lost_twice_or_unasked_on_a_sparse_radio_network(seed: int) -
     assert history.wrong() == []
 
 
+@pytest.mark.parametrize("draw", [radio_history, moving_history])
+def test_nothing_is_lost_with_clocks_of_their_own_and_where_nodes_move(
+    draw: Callable[..., RadioHistory],
+) -> None:
+    for seed in range(5):
+        history = draw(seed, clock=CLOCKS)
+        assert len(history.due) >= 4
+        assert history.wrong() == []
+
+
+def test_nodes_move_from_one_sparse_network_to_another() -> None:
+    """Otherwise the histories of moving nodes would be those of nodes that stay."""
+    history = moving_history(0)
+    start = history.cells.state.cell.copy()
+    before = history.cells.environment.neighbourhood.x.copy()
+    history.cells.run()
+    assert (history.cells.environment.neighbourhood.x != before).all()
+    assert (history.cells.state.cell != start).any(axis=1).sum() > 7
+
+
 @pytest.mark.slow
-def test_nothing_is_lost_in_a_thousand_histories_of_sparse_radio_networks() -> None:
-    assert {seed: w for seed in range(1000) if (w := radio_history(seed).wrong())} == {}
+@pytest.mark.parametrize("clock", [None, CLOCKS])
+@pytest.mark.parametrize("draw", [radio_history, moving_history])
+def test_nothing_is_lost_in_a_thousand_histories_of_sparse_radio_networks(
+    draw: Callable[..., RadioHistory], clock: ClockErrors | None
+) -> None:
+    assert {seed: w for seed in range(1000) if (w := draw(seed, clock=clock).wrong())} == {}
 
 
 def test_the_histories_need_bridges() -> None:

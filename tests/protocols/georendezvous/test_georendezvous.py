@@ -24,6 +24,7 @@ from halfway.problem import Problem
 from halfway.protocols.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.cells import adjacent_cell
+from halfway.protocols.georendezvous.clients import receive_report
 from halfway.protocols.georendezvous.messages import (
     ADVERT,
     ADVERTISE,
@@ -35,6 +36,8 @@ from halfway.protocols.georendezvous.messages import (
     NOTIFY_CLIENT,
     POINT,
     PRUNE,
+    REPORT,
+    REPORTER,
     SUBSCRIBER,
     UNADVERTISE,
     UNWANTED,
@@ -81,6 +84,11 @@ def settled(
 def row_in(cells: Simulation, cell: tuple[int, int]) -> int:
     """The first row in a cell."""
     return int(np.flatnonzero((cells.state.cell == cell).all(axis=1))[0])
+
+
+@kernel
+def report(state: Any, rules: Any, i: Any, message: Any) -> None:
+    receive_report(state, rules, i, message)
 
 
 def kinds(cells: Simulation, kind: int) -> int:
@@ -359,6 +367,31 @@ def test_a_prune_from_before_the_last_subscription_is_no_entry() -> None:
         return bool(place != NO_PLACE)
 
     assert [stored(INTEREST, 5.0), stored(PRUNE, 4.0), stored(PRUNE, 6.0)] == [True, False, True]
+
+
+def test_an_unwanted_that_a_newer_wanted_overtook_says_nothing() -> None:
+    """A hop that was lost and sent again delays the older report of one member of a home cell."""
+    cells = settled(points=1, tried=1)
+    post(cells, 3.0, 1, ADVERTISE, 0)
+    post(cells, 4.0, 20, SUBSCRIBE, 0)
+    cells.run(5.0)
+    records, rows = cells.journal()
+    wanted = records[(records["kind"] == WANTED) & (rows == 1)][-1].copy()
+    reporter = int(wanted["reals"][REPORTER])
+    assert tuple(cells.state.cell[reporter].tolist()) in cells_storing(cells, INTEREST, 0, 0)
+    late = wanted.copy()
+    late["kind"], late["at"] = UNWANTED, 5.0
+    for number, by, is_wanted in ((-1, 0, True), (1, 0, False), (-1, 1, False)):
+        cells.state.wanted_until[1, 0, 0] = 99.0  # as the WANTED said
+        late["args"][REPORT] = wanted["args"][REPORT] + number
+        late["reals"][REPORTER] = wanted["reals"][REPORTER] + by
+        report(cells.state, cells.instance.rules, np.uint32(1), late)
+        assert (cells.state.wanted_until[1, 0, 0] > 5.0) == is_wanted
+    report(cells.state, cells.instance.rules, np.uint32(1), wanted)
+    assert cells.state.wanted_until[1, 0, 0] > 5.0
+    post(cells, 6.0, 1, PUBLISH, 0, 0)
+    cells.run(7.0)
+    assert delivered(cells) == [(0, 20)]
 
 
 def test_a_hop_that_failed_does_not_prune_the_better_point() -> None:

@@ -27,7 +27,7 @@ def join(overlay: Overlay, row: int) -> int:
     """Join a broker on a node to the bulk overlay and return its number; the first broker becomes
     the root.
 
-    [uas §4] the parent is the nearest broker in IP hops; of equally near ones the first that
+    [uas §4] the parent is the nearest broker in IP hops; of equally near brokers, the first that
     joined. Raises Problem for a node that is down, that has a broker, or that reaches no broker.
     """
     _check_row(overlay, row)
@@ -49,8 +49,8 @@ def join(overlay: Overlay, row: int) -> int:
 
 
 def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
-    """Return the broker, of those that a joining broker can take, that is nearest to the source of
-    the shortest path tree, in hops; or NO_BROKER.
+    """Return the candidate for the parent of a joining broker that is nearest, in hops, to the
+    source of the shortest path tree; or NO_BROKER.
     """
     found, least = NO_BROKER, np.inf
     for number in numbers:
@@ -105,8 +105,8 @@ def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) ->
 
 
 def candidates(overlay: Overlay, broker: Broker) -> list[int]:
-    """Return the candidates for the alternate of a joining broker, ascending. They are live
-    neighbours of the parent, except the broker and the brokers below it.
+    """Return the candidates for the alternate of a joining broker, ascending. Candidates are the
+    live neighbours of the parent, except the broker and the brokers below it.
     """
     return sorted(
         number

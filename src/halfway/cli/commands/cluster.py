@@ -19,7 +19,9 @@ ListeningPort = Annotated[
     int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0: any free one.")
 ]
 Connect = Annotated[bool, typer.Option("--connect", help="Start a Spark Connect server as well.")]
-PackFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the two files.")]
+PackFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Folder for the archive and the driver.")
+]
 _DRIVER = '''\
 """The driver of `spark-submit`: Spark's own session, then any command of `halfway`."""
 

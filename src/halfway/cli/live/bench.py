@@ -34,12 +34,11 @@ def bench(
     """Measure a network of live nodes: rate, delivery, latency, CPU, and drops by reason.
 
     \b
-    The nodes are an UNSAFE development network of their own, on loopback, in this
-    process; other nodes do not hear it. The first phase has a rate, and shows latency
-    and delivery. The second phase has no limit: it shows how much fits, and what is
-    dropped then, and why. The CPU time is that of all nodes together, and of the
-    measurement. A machine that is busy shows other numbers: repeat, and compare runs
-    of one machine only.
+    The nodes run in this process, as an UNSAFE development network on loopback; other
+    nodes do not hear them. The first phase publishes at a rate, and shows latency and
+    delivery. The second phase publishes without a limit: it shows the greatest rate, and
+    the drops by reason. The CPU time is the sum of all nodes and of the measurement. A
+    busy machine shows other numbers: repeat, and compare runs of one machine only.
 
     \b
     halfway bench

@@ -22,12 +22,12 @@ def doctor(
     state: options.State = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check this machine: what Halfway finds here, and what to do about the rest.
+    """Check this machine: what Halfway finds, and what to do about each failed check.
 
     \b
     ✓  it works
-    ·  Halfway works without it; the line below says what would help
-    ✗  Halfway does not work here; the line below says what to do
+    ·  not needed; the line below says what would help
+    ✗  Halfway does not work on this machine; the line below says what to do
     The exit status is 1 if a line has ✗, else 0.
 
     \b

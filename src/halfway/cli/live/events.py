@@ -34,11 +34,11 @@ def pub(
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Publish an event, or one for each line of stdin.
+    """Publish an event, or an event for each line of stdin.
 
     \b
-    The node of this machine publishes it. If no node runs here, this command is a
-    node of its own for the time. It waits for a neighbour first.
+    The node of this machine publishes the event. If no node runs on this machine, the
+    command starts a node, and waits for a neighbour before it publishes.
 
     \b
     halfway pub sensors/kitchen 21.5
@@ -83,8 +83,10 @@ def sub(
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print each event when it arrives: topic and payload, one event per line. Retained values come
-    first.
+    """Print each event when it arrives: topic and payload, one event per line.
+
+    \b
+    Retained values come first.
 
     \b
     halfway sub 'sensors/#'
@@ -106,7 +108,7 @@ def spy(
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print each second which topics have events: how many, at what rate, how large, how old.
+    """Print each second the topics with events: their number, rate, mean size and mean age.
 
     \b
     halfway spy
@@ -130,8 +132,8 @@ def spy(
 
 @contextmanager
 def at(node: str) -> Iterator["ControlSocket"]:
-    """Return the node that `halfway pub` or `sub` asks: one that runs, else one of its own for the
-    time.
+    """Return the node that `halfway pub` or `sub` asks: a running node of this machine, else a
+    node that runs during the command.
     """
     from halfway.live.control.client import chosen
 
@@ -190,7 +192,7 @@ def _watched(
     for answer in ask(place, SubscribeRequest(filter=topic_filter), every_s):
         if answer is None or isinstance(answer, Arrived):
             yield answer
-    raise Problem(f"node = {place.name}: it has ended", remedy=START_ONE)
+    raise Problem(f"node = {place.name}: the node has ended", remedy=START_ONE)
 
 
 def _print_event(event: "Arrived", as_json: bool) -> None:

@@ -16,7 +16,7 @@ journal = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
 @journal.callback()
 def _journal() -> None:
-    """Show the journal of a node: what it keeps on disk, and whether it is sound.
+    """Show the journal of a node: its records on disk, and whether they are sound.
 
     \b
     halfway journal check state/journal
@@ -25,12 +25,13 @@ def _journal() -> None:
 
 @journal.command()
 def check(folder: JournalFolder, as_json: AsJson = False) -> None:
-    """Check every record of a journal against its checksum. Nothing is changed.
+    """Check every record of a journal against its checksum, without changing the journal.
 
     \b
-    A torn tail is what a loss of power leaves of a record that was not acknowledged: the
-    node cuts it off at its next start. A bad record was damaged afterwards: the node
-    skips it. Exit status: 0 if all records are sound, 1 if some are bad.
+    A torn tail is the beginning of a record whose writing a loss of power interrupted. The
+    node had not acknowledged the record, and cuts the tail off at its next start. A bad
+    record was damaged after it was written: the node skips it. Exit status: 0 if all
+    records are sound, 1 if some are bad.
 
     \b
     halfway journal check state/journal

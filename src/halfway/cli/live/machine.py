@@ -55,7 +55,7 @@ def memory() -> "Finding":
 
     values = dict(re.findall(r"^(\w+):\s+(\d+) kB", _text("/proc/meminfo"), re.MULTILINE))
     if "MemAvailable" not in values:
-        return note("memory", "this system does not say", "")
+        return note("memory", "unknown on this operating system", "")
     available = int(values["MemAvailable"]) / 1e6
     limit = _text("/sys/fs/cgroup/memory.max").strip()
     if limit.isdigit():

@@ -1,4 +1,4 @@
-"""`halfway net`: the keys of a network, and who is admitted to it."""
+"""`halfway net`: the keys of a network, and the nodes that are admitted."""
 
 import json
 from datetime import UTC, datetime
@@ -73,7 +73,7 @@ def _net() -> None:
 
 @net.command()
 def key(file: KeyFile) -> None:
-    """Make the private keys of a node, and its request for a certificate beside them.
+    """Make the private keys of a node, and a file with its request for a certificate.
 
     \b
     The file with the keys stays on the node (mode 600). The request FILE.pub is no
@@ -159,11 +159,11 @@ def revoke(folder: NetworkFolder, name: MemberName) -> None:
 
 @net.command()
 def secret(file: SecretFile) -> None:
-    """Make the secret of a small network without a root key, for all nodes. This is weaker.
+    """Make one secret for all nodes of a small network: weaker than certificates.
 
     \b
     Any node with the file is a member, under any free name and with all topics. No node
-    can be revoked. The protection against strangers is that of certificates.
+    can be revoked. A node without the file can neither join nor read.
 
     \b
     halfway net secret shed.secret

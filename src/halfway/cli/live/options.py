@@ -9,22 +9,22 @@ AtNode = Annotated[
     str,
     typer.Option(
         "--node", metavar="NAME",
-        help="The node to ask. Default: the one that has run longest on this machine.",
+        help="Node to ask. Default: the node that has run longest on this machine.",
     ),
 ]  # fmt: skip
 LiveSystem = Annotated[
-    str, typer.Option(metavar="SYSTEM", help="The system of the node. All nodes need the same.")
+    str, typer.Option(metavar="SYSTEM", help="System of the node. All nodes need the same system.")
 ]
 SystemOptions = Annotated[
     list[str] | None,
     typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the system."),
 ]
 Nodes = Annotated[
-    int, typer.Option(metavar="N", help="Nodes in this process, linked among themselves.")
+    int, typer.Option(metavar="N", help="Number of nodes in this process, all linked.")
 ]
 Port = Annotated[
     int,
-    typer.Option(metavar="N", help="UDP port; further nodes use the next ones. 0: any free one."),
+    typer.Option(metavar="N", help="UDP port; further nodes use the next ports. 0: any free port."),
 ]
 Peers = Annotated[
     list[str] | None,
@@ -36,13 +36,14 @@ OfNetwork = Annotated[
 ]
 OnHost = Annotated[str, typer.Option(metavar="ADDRESS", help="The address of the socket.")]
 CertificateFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="From `halfway net admit`; with --key.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Certificate of `halfway net admit`; needs --key."),
 ]
 PrivateKeyFile = Annotated[
-    Path | None, typer.Option("--key", metavar="FILE", help="From `halfway net key`.")
+    Path | None, typer.Option("--key", metavar="FILE", help="Private keys of `halfway net key`.")
 ]
 NetworkSecret = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="From `halfway net secret`; with --key.")
+    Path | None, typer.Option(metavar="FILE", help="Secret of `halfway net secret`; needs --key.")
 ]
 RevokedFile = Annotated[
     Path | None,
@@ -50,17 +51,17 @@ RevokedFile = Annotated[
 ]
 State = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Folder of what the node keeps over restarts."),
+    typer.Option(metavar="DIR", help="Folder for the state that survives a restart."),
 ]
 Interpreted = Annotated[
-    bool, typer.Option("--interpreted", help="Never change over to machine code.")
+    bool, typer.Option("--interpreted", help="Stay interpreted; never use machine code.")
 ]
 Logged = Annotated[
     bool, typer.Option("--log", help="Keep a log, so that `halfway record` can record the node.")
 ]
 TraceDir = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Write what the nodes take in, report and drop as Parquet."),
+    typer.Option(metavar="DIR", help="Write received, reported and dropped messages as Parquet."),
 ]
 Discover = Annotated[
     bool, typer.Option("--discover/--no-discover", help="Look for nodes on this machine.")
@@ -86,9 +87,9 @@ Metrics = Annotated[
 Page = Annotated[
     str, typer.Option(metavar="PORT", help="Serve the status page to browsers of this machine.")
 ]
-Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Such as sensors/kitchen.")]
+Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Topic, such as sensors/kitchen.")]
 TopicFilter = Annotated[
-    str, typer.Argument(metavar="FILTER", help="A topic; + matches one level, # all the rest.")
+    str, typer.Argument(metavar="FILTER", help="Topics; + matches one level, # all further levels.")
 ]
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The payload; - reads lines of stdin.")]
 Repeats = Annotated[
@@ -98,7 +99,7 @@ Repeats = Annotated[
 MostEvents = Annotated[
     int | None, typer.Option("--count", metavar="N", min=1, help="Stop after N events.")
 ]
-ForSeconds = Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds.")]
+ForSeconds = Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds to run.")]
 Retain = Annotated[
     bool, typer.Option("--retain", help="Keep the event as the last value of its topic.")
 ]

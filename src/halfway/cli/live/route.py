@@ -19,21 +19,21 @@ def route(
     to: Annotated[
         str, typer.Argument(metavar="NODE|TOPIC", help="Name or id of a node; or a topic.")
     ],
-    topic: Annotated[bool, typer.Option("--topic", help="Read it as a topic, not a node.")] = False,
+    topic: Annotated[bool, typer.Option("--topic", help="Read the name as a topic.")] = False,
     seconds: options.ForSeconds = 2.0,
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show how an event travels, or the way to a node: every hop with its time there and back.
+    """Show the way of an event, or the way to a node: every hop with its round-trip time.
 
     \b
-    If an event does not arrive, the command prints why.
+    If an event does not arrive, the command prints the reason.
 
     \b
-    A topic is probed with an event that the system carries as any other and that no
-    application receives. Every node that it reaches reports. A node is searched for over
-    all links, and the first way that the search found is shown. Words with a slash are a
-    topic. Exit status 1 if no subscriber, or no such node, was reached.
+    For a topic, the node publishes a probe. The system carries the probe like an event,
+    and every node that receives the probe reports; applications do not receive it. For a
+    node, a search goes over all links, and the command shows the first way found. A name
+    with a slash is a topic. Exit status 1 if no subscriber, or no such node, was reached.
 
     \b
     halfway route sensors/kitchen
@@ -63,12 +63,12 @@ _FIELDS = ("node", "name", "parent", "hops", "seconds", "why", "subscriptions")
 
 
 def _is_arrival(one: "Hopped", end: "Routed") -> bool:
-    """Return whether a hop is the node that was searched for, or one with subscriptions."""
+    """Return whether the node of a hop is the wanted node, or a node with subscriptions."""
     return one.why == _HERE and (one.subscriptions > 0 or not end.is_topic)
 
 
 def _tree(hops: "dict[int, Hopped]", root: int) -> list[str]:
-    """Return the hops as a tree: each node below the one that it had the event from."""
+    """Return the hops as a tree: each node below the node that sent the event to it."""
     below: dict[int, list[Hopped]] = {}
     for one in hops.values():
         if one.node != root:

@@ -50,9 +50,11 @@ def real_nodes(
 
     \b
     Every node has a network namespace. Positions, motion, losses, delays and faults decide
-    which datagrams reach it. It needs Linux, iproute2, nftables, and root or `unshare -rn`.
-    No datagram leaves the namespaces. Exit status 1 if the live run does not agree: delivery
-    within the interval of one more simulated run, latency within a factor of two.
+    which datagrams reach the node. The command needs Linux, iproute2, nftables, and root
+    or `unshare -rn`.
+    No datagram leaves the namespaces. The live run agrees if its delivery is within the
+    interval of one more simulated run, and its latency within a factor of two of the
+    simulated latency. Exit status 1 if the live run does not agree.
 
     \b
     halfway testbed examples/scenarios/mesh-on-the-air.toml
@@ -98,8 +100,8 @@ def _new_folder(path: Path) -> Path:
 
 
 def _line(system: str) -> "Callable[[LiveProgress], None]":
-    """Return the progress of a live run of `halfway testbed`: one line on a terminal, and nothing
-    elsewhere.
+    """Return the function that prints the progress of a live run of `halfway testbed`: one line on
+    a terminal, and nothing elsewhere.
     """
 
     def show(progress: "LiveProgress") -> None:

@@ -24,12 +24,12 @@ def scout(
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print the neighbours, and the other nodes that are heard, with the reason.
+    """Print the neighbours of a node, and each other node that it hears, with its state.
 
     \b
     The node of this machine answers at once; with --neighbours N it answers when it
-    has N neighbours. If no node runs on this machine, the command listens as a node
-    of its own for --seconds. Exit status 1 if there are fewer than N neighbours.
+    has N neighbours. If no node runs on this machine, the command starts a node and
+    listens for --seconds. Exit status 1 if there are fewer than N neighbours.
 
     \b
     halfway scout
@@ -67,7 +67,7 @@ def _print_heard(status: dict[str, Any], as_json: bool) -> None:
 
 
 def status(node: options.AtNode = "", as_json: AsJson = False) -> None:
-    """Print what a node is, its neighbours, what it did, and what it dropped and why.
+    """Print a node: its settings, its neighbours, its counts, and its drops by reason.
 
     \b
     halfway status
@@ -138,7 +138,7 @@ def record(
     seconds: options.ForSeconds = 10.0,
     node: options.AtNode = "",
 ) -> None:
-    """Record what a node takes in for some seconds. The node needs `halfway node --log`.
+    """Record what a node receives for some seconds. The node needs `halfway node --log`.
 
     \b
     halfway record kitchen.trace --seconds 60
@@ -159,11 +159,11 @@ def replay(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Replay a trace into the same handler. Exit status 1 if the state at the end differs.
+    """Replay a recorded trace of a node. Exit status 1 if the state at the end differs.
 
     \b
-    A folder of `halfway node --trace DIR` has a state for each file: every file is
-    replayed by itself, so that a difference names the file where it begins.
+    In a folder of `halfway node --trace DIR`, each file has a state. The command replays
+    every file by itself, so that it can name the first file with a difference.
 
     \b
     halfway replay kitchen.trace

@@ -30,7 +30,7 @@ def named_network(
     largest: bool,
     radius: float | None,
 ) -> Network:
-    """Return the network named to `halfway walk`: that of a file, or a drawn one.
+    """Return the network named to `halfway walk`: the network of a file, or a drawn network.
 
     radius: ignore the file's links, and link nodes closer than that, in the unit of the positions.
     See `read_network` for the others. Raises Problem for a network that cannot be read, drawn or

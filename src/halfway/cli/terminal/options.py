@@ -56,7 +56,7 @@ AccountFile = Annotated[
     typer.Option(
         "--account",
         metavar="FILE",
-        help="Print where the time of Spark went, and write every stage to FILE (.csv).",
+        help="Print the time of each Spark stage, and write all stages to FILE (.csv).",
     ),
 ]
 RootSeed = Annotated[
@@ -99,7 +99,7 @@ Positions = Annotated[
 PartialPositions = Annotated[
     bool,
     typer.Option(
-        "--partial-positions", help="Accept nodes without a position; then use no positions."
+        "--partial-positions", help="Accept nodes without a position. Then no position is used."
     ),
 ]
 Radius = Annotated[
@@ -234,7 +234,7 @@ UntilTight = Annotated[
     _completed(
         "--until",
         "half-width=2%[,METRIC]",
-        "Add replicates until the intervals are this narrow.",
+        "Add replicates until the intervals are so narrow.",
         completion.stopping_rules,
     ),
 ]
@@ -255,7 +255,7 @@ Needed = Annotated[
     _completed(
         "--need",
         "METRIC=X",
-        "Decide: least value of delivery-ratio, greatest of a cost; repeatable.",
+        "Decide: least delivery-ratio, or greatest value of a cost. Repeatable.",
         completion.needs,
     ),
 ]

@@ -19,7 +19,9 @@ _CAP = 5.0  # of a margin over another system, in the needed bound
 
 
 class PValues(NamedTuple):
-    """The evidence against two statements on one system and one need: small is against it."""
+    """The p-values of two statements about a system and a need; a small value is evidence against
+    its statement.
+    """
 
     failing: float  # against "the system fails the need"; 1 if it has gaps
     meeting: float  # against "the system meets the need"
@@ -40,7 +42,8 @@ class Evidence(NamedTuple):
     def against(self, growth: float = 1.0) -> PValues:
         """Return the p-values of the evidence.
 
-        growth: the replicates, relative to those at hand, if further ones were like these.
+        growth: the number of replicates over the present number, if further replicates were like
+        the present ones.
         """
         grown = self.margins
         if growth != 1.0:
@@ -91,7 +94,7 @@ def p_of(margins: Floats, metric: Metric, most: float = math.inf) -> float:
     """Return the evidence's p-value of "the mean margin is not above 0"; no margin exceeds `most`.
 
     Equal shares in all replicates have no spread. A rare loss may then have been missed, so the
-    p-value is that of the sign test: one half to the power of the replicates.
+    p-value comes from the sign test: one half to the power of the replicates.
     """
     p = p_above(margins, most=most)
     return 0.5 ** len(margins) if p == 0.0 and metric.most == 1.0 else p

@@ -97,8 +97,8 @@ class MeanInterval(msgspec.Struct, frozen=True):
 
 
 def _decimals(value: float) -> int:
-    """Return digits after the point for three significant ones of a result, or 0 for whole
-    numbers.
+    """Return the digits after the point that give three significant digits of a result, or 0 for
+    whole numbers.
     """
     if value == int(value) or abs(value) >= 100.0:
         return 0
@@ -144,7 +144,7 @@ class Timeline(msgspec.Struct, frozen=True):
 class Need(msgspec.Struct, frozen=True):
     """A need in a decision: the least value of a metric's result, or the greatest value of a cost.
 
-    of_best: the value may be at most `bound` below that of any other system.
+    of_best: the value may be at most `bound` below the value of any other system.
     """
 
     metric: str

@@ -54,7 +54,7 @@ class Replay(NamedTuple):
 def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Replay:
     """Return the replay of a simulation that `build` makes, given the file for its trace.
 
-    motion: that of the simulation; None: its nodes are static.
+    motion: the motion of the simulated nodes; None: the nodes are static.
     """
     with TemporaryDirectory(prefix="halfway-") as folder:
         file = Path(folder) / "run.parquet"

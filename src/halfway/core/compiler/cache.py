@@ -111,7 +111,7 @@ class CompileCache:
         """Keep other processes from compiling a signature for the compile cache while this process
         compiles it.
 
-        The other processes wait, and then load the machine code. The end of a process frees its
+        All other processes wait, and then load the machine code. The end of a process frees its
         locks.
         """
         path = self._path(sig, target_context)

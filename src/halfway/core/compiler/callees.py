@@ -75,7 +75,7 @@ class IRLibrary(JITCodeLibrary):
         """Return the library for the compile cache: object code, and the names that it defines.
 
         Numba also stores the IR, for callers. Our callers use the IR of the function itself. So a
-        module of empty functions is enough, and loads in a fraction of the time.
+        module of empty functions is enough, and loads faster than the object code.
         """
         self._ensure_finalized()
         names = [

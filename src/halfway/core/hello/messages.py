@@ -45,7 +45,7 @@ HELLO_TIMER = KINDS.timer(HELLO_TIMER_KIND, "neighbour-hello-timer", "the next h
 
 
 def kinds_with_hellos(kinds: Kinds) -> Kinds:
-    """Return a protocol's message kinds together with those of hellos.
+    """Return a protocol's message kinds together with the kinds of hellos.
 
     Raises ValueError if the protocol has one of the numbers or names of hellos.
     """

@@ -15,29 +15,31 @@ LONGEST = 1.2  # longest time between two hellos of a node, in periods; the shor
 
 @inlined
 def link_of(state, i, node_id):
-    """Return the index of the sender of hellos with an id in the links of row i, or NO_PLACE."""
-    for s in range(state.link.shape[1]):
-        if state.link[i, s].node_id == node_id:
+    """Return the index of a hello's sender in row i's table of links, or NO_PLACE if it is
+    absent.
+    """
+    for s in range(state.first[i], state.first[i + 1]):
+        if state.link[s].node_id == node_id:
             return np.int64(s)
     return NO_PLACE
 
 
 @inlined
-def reports_of(state, neighbourhood, i, s):
-    """Return the row of the neighbour list that the sender of hellos on link s reported to row i.
+def reports_of(state, neighbourhood, s):
+    """Return the row of the list that the sender of hellos over link s reported.
 
     NONE if nodes keep no such lists.
     """
-    rows, limit = state.link.shape
+    rows = state.node_id.shape[0]
     if neighbourhood.first.shape[0] == rows:
         return NONE
-    return np.int32(rows + i * limit + s)
+    return np.int32(rows + s)
 
 
 @inlined
-def forget_reports(state, neighbourhood, i, s):
-    """Empty the neighbour list that the sender of hellos over link s reported to row i."""
-    row = reports_of(state, neighbourhood, i, s)
+def forget_reports(state, neighbourhood, s):
+    """Empty the neighbour list that the sender of hellos over link s reported."""
+    row = reports_of(state, neighbourhood, s)
     if row != NONE:
         neighbourhood.last[row] = neighbourhood.first[row]
 
@@ -47,10 +49,10 @@ def settle(state, neighbourhood, i, s):
     """Add the sender at place s of row i's table of hellos to the neighbour list if the link works
     both ways; remove it otherwise.
     """
-    link = state.link[i, s]
+    link = state.link[s]
     works = link.is_heard == 1 and link.hears_us == 1
     if works and link.is_neighbour == 0:
-        include(neighbourhood, i, link.node_id, reports_of(state, neighbourhood, i, s))
+        include(neighbourhood, i, link.node_id, reports_of(state, neighbourhood, s))
     elif not works and link.is_neighbour == 1:
         exclude(neighbourhood, i, link.node_id)
     link.is_neighbour = np.uint8(works)
@@ -66,8 +68,8 @@ def place_for(state, rules, i, now):
     dense network.
     """
     found, oldest = NO_PLACE, now - 2.0 * LONGEST * rules.period_s
-    for s in range(state.link.shape[1]):
-        link = state.link[i, s]
+    for s in range(state.first[i], state.first[i + 1]):
+        link = state.link[s]
         if link.node_id == NONE:
             return np.int64(s)
         if link.is_heard == 0 and link.heard_at < oldest:
@@ -89,15 +91,15 @@ def hear_hello(state, rules, neighbourhood, i, hello, now):
         if s == NO_PLACE:
             state.counts[i, FORGOTTEN] += 1
             return
-        state.counts[i, FORGOTTEN] += state.link[i, s].node_id != NONE
-        forget_reports(state, neighbourhood, i, s)
-        begin_link(state.link[i, s], hello, now)
+        state.counts[i, FORGOTTEN] += state.link[s].node_id != NONE
+        forget_reports(state, neighbourhood, s)
+        begin_link(state.link[s], hello, now)
     else:
-        link = state.link[i, s]
+        link = state.link[s]
         if hello.incarnation < link.incarnation:
             return
         if hello.incarnation > link.incarnation:
-            forget_reports(state, neighbourhood, i, s)
+            forget_reports(state, neighbourhood, s)
             begin_link(link, hello, now)
         elif not note_hello(link, hello, now):
             return
@@ -110,7 +112,7 @@ def learn_list(state, rules, neighbourhood, i, s, hello):
     """Learn at row i from the list in a hello over link s. The list shows whether the sender hears
     this node, and names the neighbours of the sender in a range of ids.
     """
-    row = reports_of(state, neighbourhood, i, s)
+    row = reports_of(state, neighbourhood, s)
     lowest, own_id, is_listed = np.int64(hello[LOWEST]), state.node_id[i], False
     highest = _ABOVE_ALL if hello["flags"] & LAST else lowest - 1
     for e in range(IDS):
@@ -120,7 +122,7 @@ def learn_list(state, rules, neighbourhood, i, s, hello):
         is_listed |= node_id == own_id
         highest = max(highest, np.int64(node_id))
     if lowest <= own_id <= highest:
-        state.link[i, s].hears_us = np.uint8(is_listed)
+        state.link[s].hears_us = np.uint8(is_listed)
     if row == NONE:
         return
     replace_reported(state, neighbourhood, i, row, hello, lowest, highest)
@@ -154,10 +156,10 @@ def replace_reported(state, neighbourhood, i, row, hello, lowest, highest):
 @apart
 def expire(state, rules, neighbourhood, i, now):
     """Forget at row i each sender whose last MISSED hellos did not arrive."""
-    for s in range(state.link.shape[1]):
-        link = state.link[i, s]
+    for s in range(state.first[i], state.first[i + 1]):
+        link = state.link[s]
         if is_silent(link, now, LONGEST * rules.period_s):
             link.is_heard = 0
             settle(state, neighbourhood, i, s)
-            forget_reports(state, neighbourhood, i, s)
+            forget_reports(state, neighbourhood, s)
             link.node_id = NONE

@@ -22,10 +22,18 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 
-RECORDS = 4  # most records of one hello; the next hello continues a longer list
-QUICK = 4  # first hellos, half a period apart, so that links appear soon
-MOST_EMISSIONS = RECORDS + 1
-_JITTER = 2.0 * (LONGEST - 1.0)  # width of the random range of a period, as a share
+RECORDS = 4  # of one hello, at most, unless a list would then take more than `_HELLOS`
+_HELLOS = 4  # that a list takes, at most; the next hello continues a list
+QUICK = 4  # hellos after a start that follow after half a period, so that links appear soon
+_JITTER = 2.0 * (LONGEST - 1.0)  # of a period, all in all
+
+
+def most_emissions(limit: int) -> int:
+    """Return the most records that a node emits at once for its hellos: records and the timer.
+
+    limit: senders that the node has room for.
+    """
+    return max(RECORDS, -(-limit // (IDS * _HELLOS))) + 1
 
 
 @inlined
@@ -53,7 +61,7 @@ def tick(state, rules, neighbourhood, i, now, out):
     """
     expire(state, rules, neighbourhood, i, now)
     state.number[i] = (state.number[i] + 1) % NUMBERS
-    for _ in range(RECORDS):
+    for _ in range(records_of(state, i)):
         lowest = send_record(state, rules, neighbourhood, i, state.lowest[i], out)
         state.lowest[i] = max(lowest, 0)
         if lowest == NONE:
@@ -67,12 +75,25 @@ def tick(state, rules, neighbourhood, i, now, out):
 
 
 @inlined
+def records_of(state, i):
+    """Return the most records of row i's next hello.
+
+    A hub lists all nodes that it hears within `_HELLOS` hellos, because a link does not work before
+    its other end reads that it is heard.
+    """
+    heard = np.int64(0)
+    for s in range(state.first[i], state.first[i + 1]):
+        heard += np.int64(state.link[s].is_heard)
+    return max(RECORDS, (heard + IDS * _HELLOS - 1) // (IDS * _HELLOS))
+
+
+@inlined
 def next_heard(state, i, lowest):
     """Return the index of row i's first heard link whose sender has at least the id `lowest`."""
     found = NO_PLACE
-    for s in range(state.link.shape[1]):
-        link = state.link[i, s]
-        nearer = found == NO_PLACE or link.node_id < state.link[i, found].node_id
+    for s in range(state.first[i], state.first[i + 1]):
+        link = state.link[s]
+        nearer = found == NO_PLACE or link.node_id < state.link[found].node_id
         if link.is_heard == 1 and link.node_id >= lowest and nearer:
             found = np.int64(s)
     return found
@@ -97,7 +118,7 @@ def send_record(state, rules, neighbourhood, i, lowest, out):
     count, both_ways = 0, np.int64(0)
     s = next_heard(state, i, lowest)
     while s != NO_PLACE and count < IDS:
-        link = state.link[i, s]
+        link = state.link[s]
         lowest = link.node_id
         if count < IN_ARGS:
             o.args[count] = lowest

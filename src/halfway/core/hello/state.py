@@ -31,40 +31,46 @@ class Hellos(NamedTuple):
 
     node_id: npt.NDArray[np.int32]  # [rows]
     random_state: npt.NDArray[np.uint64]  # [rows]
-    next_at: npt.NDArray[np.float64]  # [rows] own clock of the next hello; -inf: no hello is due
-    number: npt.NDArray[np.int32]  # [rows] number of the last hello
-    quick: npt.NDArray[np.int32]  # [rows] remaining hellos after half a period
-    lowest: npt.NDArray[np.int32]  # [rows] least id in the next hello's list
-    link: npt.NDArray[np.void]  # [rows, limit] LINK, as a record array
+    next_at: npt.NDArray[np.float64]  # [rows] own clock when the next hello is due; -inf: none is
+    number: npt.NDArray[np.int32]  # [rows] of the last hello
+    quick: npt.NDArray[np.int32]  # [rows] hellos left that follow after half a period
+    lowest: npt.NDArray[np.int32]  # [rows] least id of the list that the next hello begins with
+    first: npt.NDArray[np.int64]  # [rows + 1] row i's links are link[first[i]:first[i + 1]]
+    link: npt.NDArray[np.void]  # [all rooms] LINK, as a record array
     counts: npt.NDArray[np.int64]  # [rows, 2]
 
 
-def hellos(node_ids: npt.NDArray[np.int32], limit: int, seed: int) -> Hellos:
-    """Return the initial state of hellos, in which nodes have neither sent nor received a hello.
+def hellos(
+    node_ids: npt.NDArray[np.int32], limit: int | npt.NDArray[np.int64], seed: int
+) -> Hellos:
+    """Return the initial state for hellos: nodes have neither sent nor received a hello.
 
-    limit: number of senders that a node has room for.
+    limit: senders that a node has room for, or that each one has room for [rows].
     """
     rows = len(node_ids)
-    link = np.zeros((rows, limit), LINK)
+    first = np.concatenate(([0], np.cumsum(np.broadcast_to(limit, rows))))
+    link = np.zeros(int(first[-1]), LINK)
     link["node_id"] = NONE
     number, quick, lowest = np.zeros((3, rows), np.int32)
     return Hellos(
         node_ids, random_states(node_ids, seed), np.full(rows, -np.inf), number, quick, lowest,
-        link.view(np.recarray), np.zeros((rows, 2), np.int64),
+        first, link.view(np.recarray), np.zeros((rows, 2), np.int64),
     )  # fmt: skip
 
 
 def unknown_neighbourhood(
-    rows: int, limit: int, *, reported: int = 0, positions: bool = False
+    rows: int, limit: int | npt.NDArray[np.int64], *, reported: int = 0, positions: bool = False
 ) -> Neighbourhood:
-    """Return empty neighbourhoods for nodes that hellos will fill, with room for `limit` each.
+    """Return empty neighbourhoods for nodes that hellos will fill, with room for `limit` each, or
+    for limit [rows].
 
-    reported: number of entries of each neighbour's own list that a node keeps; 0: nodes keep no
-    such lists. Row `rows + i * limit + s` has the list that the neighbour of link s reported to row
-    i. positions: whether nodes know their own positions, and positions that neighbours reported.
+    reported: entries of each neighbour's own list that a node keeps; 0: it keeps no such list.
+    Row `rows + s` is then the list that the neighbour of link s reported, see `Hellos.link`.
+    positions: whether nodes know their own positions, and those that neighbours reported.
     """
-    lists = rows * limit if reported else 0
-    room = np.concatenate((np.full(rows, limit), np.full(lists, reported)))
+    own = np.broadcast_to(limit, rows)
+    lists = int(own.sum()) if reported else 0
+    room = np.concatenate((own, np.full(lists, reported)))
     first = np.concatenate(([0], np.cumsum(room)[:-1])).astype(np.uint32)
     who = np.full(int(room.sum()), NONE, np.int32)
     x, y = np.zeros((2, rows + lists if positions else 0))

@@ -1,6 +1,6 @@
 """Live nodes on the air, all in one process: each has a socket in its own namespace.
 
-The air is sealed, so the nodes need no keys. They accept datagrams of the air only.
+The air is sealed, so the nodes need no keys. The nodes accept datagrams of the air only.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ class AirHost:
     """The host of live nodes on the air, one in each namespace; use `async with AirHost(air,
     settings)`.
 
-    Raises Problem for a system that does not run live, or an option.
+    Raises Problem for a system that does not run live, or for an option that is not allowed.
     """
 
     def __init__(self, air: Air, settings: AirSettings) -> None:
@@ -121,8 +121,8 @@ class AirHost:
         return False
 
     def datagrams(self) -> dict[str, int]:
-        """Return the datagrams that all nodes on the air sent and received, and those that the
-        kernel dropped at their sockets.
+        """Return the numbers of datagrams that all nodes on the air sent, received, and lost at
+        their sockets by drops of the kernel.
         """
         found = Counter(self._replaced)
         for node in self.nodes:
@@ -225,8 +225,8 @@ class AirHost:
 
 
 def datagrams_of(node: MeshNode) -> dict[str, int]:
-    """Return the datagrams that a node on the air sent and received, and those that the kernel
-    dropped at its socket.
+    """Return the numbers of datagrams that a node on the air sent, received, and lost at its socket
+    by a drop of the kernel.
     """
     node.endpoint.count_kernel_drops()
     dropped = node.drops.by_reason().get(Drop.KERNEL, 0)

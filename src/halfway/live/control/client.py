@@ -22,10 +22,10 @@ START_ONE = "start one with `halfway node`"
 
 
 def chosen(name: str = "") -> ControlSocket | None:
-    """Return the control socket of the process with a name; without a name, the one of the oldest
-    process.
+    """Return the control socket of the process with a name; without a name, the socket of the
+    oldest process.
 
-    None if no process runs. Raises Problem if no process has that name.
+    The result is None if no process runs. Raises Problem if no process has that name.
     """
     places = running()
     if not name:
@@ -59,7 +59,7 @@ def ask(
         try:
             sock.connect(str(place.path))
         except OSError:
-            raise Problem(f"node = {place.name}: it has ended", remedy=START_ONE) from None
+            raise Problem(f"node = {place.name}: the node has ended", remedy=START_ONE) from None
         sock.settimeout(every_s)
         with contextlib.suppress(BrokenPipeError):  # the refusal of a node has the reason
             sock.sendall(line(request))
@@ -94,4 +94,4 @@ def answer_of(place: ControlSocket, request: ControlRequest) -> Answer:
     for answer in ask(place, request):
         assert answer is not None
         return answer
-    raise Problem(f"node = {place.name}: it ended before it answered", remedy=START_ONE)
+    raise Problem(f"node = {place.name}: the node ended before it answered", remedy=START_ONE)

@@ -37,7 +37,7 @@ class SubscribeRequest(_Request, frozen=True, tag="subscribe"):
 
 
 class StatusRequest(_Request, frozen=True, tag="status"):
-    """A request for the status of a node, an object."""
+    """A request for the status of a node; the answer is an object."""
 
 
 class Ping(_Request, frozen=True, tag="ping"):

@@ -60,7 +60,7 @@ class RetainedTable:
         return True
 
     def all(self) -> Iterator[tuple[Version, EventBody]]:
-        """Yield every retained value with its version, ended ones too."""
+        """Yield every retained value with its version, also the values that have ended."""
         yield from self._values.values()
 
     def matching(self, topic_filter: str, now: float) -> list[tuple[Version, EventBody]]:

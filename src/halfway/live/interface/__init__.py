@@ -1,1 +1,3 @@
-"""The interfaces of live nodes: for programs with an event loop, without one, and for commands."""
+"""The interfaces of live nodes: for programs with an event loop, for programs without an event
+loop, and for commands.
+"""

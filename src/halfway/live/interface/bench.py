@@ -112,7 +112,7 @@ def run_bench(
 
 
 class _Arrivals:
-    """The notifications in a phase of a benchmark, and the latencies of the first ones."""
+    """The notifications in a phase of a benchmark, and the latencies of the first notifications."""
 
     def __init__(self) -> None:
         self._seen: list[bytearray] = []  # by subscriber: whether an event was there

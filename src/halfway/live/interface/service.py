@@ -55,7 +55,7 @@ class ServiceSettings:
                 listening_address(field, text)
         if self.page and not is_loopback(listening_address("page", self.page)):
             what = f"page = {self.page}: expected an address on loopback"
-            raise Problem(what, remedy="it shows topics: use a tunnel, such as ssh -L")
+            raise Problem(what, remedy="the page shows topics: use a tunnel, such as ssh -L")
         files = {"mqtt_certificate": self.mqtt_certificate, "mqtt_key": self.mqtt_key}
         for field, path in files.items():
             if self.mqtt_tls and path is None:

@@ -22,7 +22,7 @@ class CheckedSegment(NamedTuple):
 def checked(folder: Path) -> list[CheckedSegment]:
     """Check every journal segment in a folder, in order. Raises Problem if there is no journal."""
     if not folder.is_dir():
-        remedy = "a node keeps it in the folder journal of its state"
+        remedy = "name the folder `journal` in the state of a node"
         raise Problem("expected the folder of a journal", where=str(folder), remedy=remedy)
     paths = sorted(folder.glob(f"*{ENDING}"))
     if not paths:

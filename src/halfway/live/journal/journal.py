@@ -97,7 +97,8 @@ class Journal:
         return len(self._pending)
 
     def recover(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the kept records (kind, bytes) of the journal in order; afterwards it can append.
+        """Yield the kept records (kind, bytes) of the journal in order; afterwards the journal can
+        append records.
 
         Recovery cuts a torn tail, skips damaged records and names them in `problems`, and removes
         segments that a snapshot has replaced. Raises OSError if the storage cannot be read.

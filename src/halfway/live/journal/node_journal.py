@@ -85,8 +85,8 @@ class NodeJournal:
         self._parts.append(part)
 
     def write(self, kind: int, data: bytes, spare: bool = False) -> "asyncio.Future[None]":
-        """Append a record to the journal; the future ends when it is on disk, or with a
-        JournalRefusal.
+        """Append a record to the journal; the future ends when the record is on disk, or fails with
+        a JournalRefusal.
 
         spare: as in `Journal.append`. Raises JournalRefusal at once where there is no room.
         """

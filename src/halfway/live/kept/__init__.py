@@ -1,8 +1,8 @@
 """The exchange of kept events between nodes with journals: publishers, readers, acknowledgements.
 
-A kept event travels as any other event does. Once a second, the publisher also states which numbers
-of each stream it still keeps. A node with a journal reads the streams that match its subscriptions:
-it announces its filters as a retained value, delivers the events of a stream in order, acknowledges
+A kept event travels like any other event. Once a second, the publisher also states which numbers of
+each stream it still keeps. A node with a journal reads the streams that match its subscriptions: it
+announces its filters as a retained value, delivers the events of a stream in order, acknowledges
 events on disk, and requests missing events. The publisher keeps an event until all announced
 readers of its topic have acknowledged it.
 

@@ -51,8 +51,8 @@ class KeptOutlet(Protocol):
         ...
 
     def readers_here(self, topic: str | None = None) -> list[LocalSubscription]:
-        """Return to kept events the subscriptions of the node's applications, all or those that
-        match a topic.
+        """Return the subscriptions to kept events of the node's applications: all, or the
+        subscriptions that match a topic.
         """
         ...
 

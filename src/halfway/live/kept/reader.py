@@ -54,8 +54,10 @@ class KeptReader:
         self._outlet, self._kept, self._form = outlet, kept, form
         self._scheduler, self._drops = scheduler, drops
         self._waiting: dict[Stream, dict[int, _Waiting]] = {}
-        # Of streams with waiting events: the last number before the gap, and since when.
-        self._gaps: dict[Stream, tuple[int, float]] = {}
+        # Of streams with waiting events: the last number before the gap, and since which tick. A
+        # node that its machine has stopped for a while has asked for nothing meanwhile.
+        self._gaps: dict[Stream, tuple[int, int]] = {}
+        self._ticks = 0
         self._asked: dict[Stream, dict[int, float]] = {}  # number -> time of the last request
         self._beats: dict[Stream, Heartbeat] = {}  # of streams that are read here
         self._due: set[Stream] = set()  # streams whose acknowledgement is due
@@ -119,6 +121,7 @@ class KeptReader:
         if not self._is_open:
             return
         self._announce(now)
+        self._ticks += 1
         self._waiting = {stream: some for stream, some in self._waiting.items() if some}
         self._asked = {
             stream: some for stream, some in self._asked.items() if now - max(some.values()) < GAP_S
@@ -146,10 +149,10 @@ class KeptReader:
         """
         waiting, now = self._waiting[stream], self._scheduler.now()
         through = self._kept.through(stream)
-        before, since = self._gaps.get(stream, (through, now))
+        before, since = self._gaps.get(stream, (through, self._ticks))
         if before != through:
-            since = now
-        is_over = now - since > GAP_S
+            since = self._ticks
+        is_over = self._ticks - since > GAP_S / _TICK_S
         for number in sorted(waiting if is_over else [n for n in waiting if n <= through]):
             one = waiting.pop(number)
             if one.body.is_over(now):

@@ -139,7 +139,7 @@ def read_request(path: Path) -> tuple[bytes, bytes]:
         except ValueError:
             keys = None
     if keys is None:
-        remedy = "halfway net key writes it beside the private keys, as NAME.pub"
+        remedy = "give NAME.pub, which halfway net key writes beside the private keys"
         raise _expected(path, "the request of a node", remedy)
     return keys
 
@@ -242,7 +242,7 @@ def _text(path: Path) -> str:
 def _secret_text(path: Path) -> str:
     text = _text(path)
     if path.stat().st_mode & 0o077:
-        what = "other users may read this file, and it has a secret"
+        what = "other users may read this file, which has a secret"
         raise Problem(what, where=str(path), remedy=f"chmod 600 {path}")
     return text
 

@@ -136,7 +136,7 @@ class KeyedSecurity:
         """Adopt a revocation list: end the sessions of revoked nodes, and send the list to all
         peers.
 
-        Return False if the list is not newer than the one in force, or not signed by the root key.
+        Return False if the list is not newer than the list in force, or not signed by the root key.
         """
         if not self.membership.learn_revocations(data):
             return False

@@ -99,7 +99,9 @@ class Session:
 
 
 class PeerSessions(NamedTuple):
-    """The sessions with one peer: the newest session seals, and the one before still opens."""
+    """The sessions with one peer: the newest session seals datagrams, and the session before it
+    still opens datagrams.
+    """
 
     current: Session
     previous: Session | None = None

@@ -53,7 +53,8 @@ def _hashed(key: bytes, address: Address, boot: bytes) -> bytes:
 class SourceLimit:
     """A token bucket for each source of handshakes, with `rate` tokens per second and in a burst.
 
-    The table has 4,096 sources; a new one takes the place of the one that was quiet for longest.
+    The table has 4,096 sources; a new source takes the place of the source that was quiet for
+    longest.
     """
 
     def __init__(self, rate: float = HANDSHAKE_RATE) -> None:

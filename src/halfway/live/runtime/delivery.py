@@ -97,7 +97,9 @@ class RetainedSpread:
         self._table.put(version, body)
 
     def values(self) -> Iterator[tuple[Version, EventBody]]:
-        """Yield every retained value of the network with its version, ended ones included."""
+        """Yield every retained value of the network with its version, also the values that have
+        ended.
+        """
         return self._table.all()
 
     def matching(self, topic_filter: str) -> list[Event]:

@@ -40,8 +40,8 @@ class NodeOutlet:
         return self._node.retained(topic_filter)
 
     def readers_here(self, topic: str | None = None) -> list[LocalSubscription]:
-        """Return the subscriptions of applications through the outlet of kept events, or those that
-        match a topic.
+        """Return the subscriptions of applications through the outlet of kept events: all, or the
+        subscriptions that match a topic.
         """
         some = self._node.subscriptions
         found = some.all if topic is None else some.matching(topic)

@@ -162,7 +162,8 @@ def take(door, tables, flow, place, at, end):
 def spread(tables, flow):
     """Append the datagram kernel's immediate emissions to the waiting frames of their receivers.
 
-    The other emissions are for Python: timers, reports, and records without a place here.
+    Python handles all other emissions: timers, reports, and records that the kernel has no place
+    for.
     """
     _spread_all(tables, flow)
 

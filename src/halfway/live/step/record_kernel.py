@@ -74,7 +74,7 @@ def _encoded(tables, slot, at):
 
 @inlined
 def _take_emissions(tables, hops, before):
-    """Stamp the records that the handler emitted, in order, and encode the immediate ones."""
+    """Stamp the records that the handler emitted, in order, and encode the immediate records."""
     out, now, count, at = tables.out, tables.seconds[NOW], 0, 0
     after = out.tally[0]
     for stacked in range(before - 1, after - 1, -1):

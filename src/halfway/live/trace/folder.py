@@ -110,7 +110,9 @@ class TraceFolder:
         return True
 
     def _keep(self, write: Callable[[], list[Path]]) -> None:
-        """Write a file of the trace folder, and remove the oldest ones above the limit of bytes."""
+        """Write a file of the trace folder, and remove the oldest files above the limit of
+        bytes.
+        """
         for path in write():
             self._files.append((path, path.stat().st_size))
             self._bytes += self._files[-1][1]
@@ -120,9 +122,7 @@ class TraceFolder:
             self._bytes -= size
 
     def _reap(self) -> None:
-        """Forget the files of the trace folder that are on disk, and count those that could not be
-        written.
-        """
+        """Forget the files of the trace folder that are on disk, and count the failed files."""
         waiting = [one for one in self._writes if not one.done.done()]
         for one in self._writes:
             error = one.done.exception() if one.done.done() else None
@@ -144,8 +144,8 @@ class NodeTrace:
         later: Callable[[MeshNode, int, Callable[[], list[Path]]], bool],
     ) -> None:  # fmt: skip
         if not len(node.stepper.tables.log) or node.stepper.on_log is not None:
-            what = f"node {node.name}: it keeps no log, or another recorder has it"
-            raise Problem(what, remedy="start it with `halfway node --trace DIR`")
+            what = f"node {node.name}: the node keeps no log, or another recorder has the log"
+            raise Problem(what, remedy="start the node with `halfway node --trace DIR`")
         self.node, self._folder, self._wall, self._later = node, folder, wall, later
         self.clock = HybridClock(wall)
         self._offset_s = wall() - node.scheduler.now()  # of the wall clock

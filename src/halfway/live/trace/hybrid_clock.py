@@ -1,8 +1,8 @@
 """The hybrid logical clock of a traced node, which is near the wall clock and later than all heard
 clocks.
 
-One number has 48 bits of milliseconds and 16 bits of a counter. [Kulkarni et al., Logical Physical
-Clocks, OPODIS 2014]
+A time of the clock is one number: 48 bits of milliseconds and 16 bits of a counter. [Kulkarni et
+al., Logical Physical Clocks, OPODIS 2014]
 """
 
 import struct

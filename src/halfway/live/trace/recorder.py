@@ -37,10 +37,10 @@ class Recorder:
     def __init__(self, node: MeshNode, path: Path) -> None:
         if not len(node.stepper.tables.log):
             what = "this node keeps no log of its records"
-            raise Problem(what, remedy="start it with `halfway node --log`")
+            raise Problem(what, remedy="start the node with `halfway node --log`")
         if node.stepper.on_log is not None:
             what = "another record of this node is being made"
-            raise Problem(what, remedy="wait for it, or replay the folder of --trace")
+            raise Problem(what, remedy="wait for the other record, or replay the folder of --trace")
         self._node, self._path, self._count = node, path, 0
         try:
             self._file: BinaryIO = path.open("xb")

@@ -234,7 +234,7 @@ def selection_row(
     found: Summaries, figure: str, metric: str, words: str, cell: dict[str, Scalar], **where: Scalar
 ) -> Verdict:
     """Return the row of a verdict on the delay with DRIP's most capable brokers, against random
-    ones.
+    brokers.
     """
     name = f"mean {metric}, most capable / random"
     capable, drawn = (found.find(metric, system=s, **cell, **where) for s in ("drip", "random"))

@@ -10,8 +10,10 @@ from halfway.adapters.interface import Adapter, RunContext, System, SystemInstan
 from halfway.protocols.event_window import WINDOW
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE
+from halfway.sim.environment.clock_errors import ClockErrors
+from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.declarations import IdealRadio
-from halfway.sim.run_settings import Inspection
+from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
@@ -22,7 +24,7 @@ _HOPS_IN_FLIGHT = 32
 
 
 def cell_run(
-    network: Network,
+    network: Network | Motion,
     rules: handler.Rules,
     *,
     topics: int,
@@ -32,11 +34,12 @@ def cell_run(
     seed: int = 7,
     journal: int = 0,
     faults: Sequence[Fault] = (),
+    clock: ClockErrors | None = None,
 ) -> Simulation:
     """Return a message run of GeoRendezvous that publishes and subscribes only by posted commands.
 
-    publishers: number of publishers whose newest events a node distinguishes. entries: places in
-    the store of a node. journal: records received to keep.
+    publishers: whose newest events a node distinguishes. entries: places in the store of a node.
+    journal: records received to keep. clock: the errors of the nodes' clocks.
     """
 
     class Sized(Adapter):
@@ -49,8 +52,11 @@ def cell_run(
             )  # fmt: skip
             return instance_of(state, rules)
 
+    motion = network if isinstance(network, Motion) else None
     return Simulation(
-        System("georendezvous", handler.__name__, Sized, {}), network,
+        System("georendezvous", handler.__name__, Sized, {}),
+        None if isinstance(network, Motion) else network, motion=motion,
+        nodes=NodeSettings(clock=clock),
         workload=Listed([], []), radio=IdealRadio(delay_s=HOP_S), faults=faults, seconds=seconds,
         stretch=False, inspection=Inspection(journal=journal),
     )  # fmt: skip

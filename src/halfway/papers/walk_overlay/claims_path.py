@@ -35,7 +35,7 @@ LOGARITHMIC = tuple(count for count in _FEW if count <= 100)  # n does not bound
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
-    """Judge paper 2's networks [dwo §VI]: connected ones are rare."""
+    """Judge a statement of paper 2 on its networks [dwo §VI]: connected networks are rare."""
     seen = found.find("draws", n=1000, system=WALKS[0], initiators=2)
     share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
     yield verdict_row(

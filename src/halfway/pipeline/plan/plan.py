@@ -161,8 +161,8 @@ def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
 def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) -> list[float]:
     """Return the sizes of a plan's tasks, which sum to `seconds`, by guided self-scheduling.
 
-    Large tasks come first, as each has an overhead of about 50 ms; small ones come last, so that
-    no worker waits long for another.
+    Large tasks come first, as each has an overhead of about 50 ms; small tasks come last, so that
+    no worker waits long for another worker.
     """
     sizes: list[float] = []
     left = seconds

@@ -85,8 +85,8 @@ def reproduce(
 def _planned(
     figures: Sequence[Studied], scale: Scale, root: int
 ) -> tuple[Planned, dict[str, StudyPlan]]:
-    """Return the runs of each reproduced figure, and the studies for the result folder: figures
-    with runs.
+    """Return the runs of each reproduced figure, and the studies for the result folder: one for
+    each figure with runs.
     """
     plans: Planned = {}
     studies: dict[str, StudyPlan] = {}

@@ -152,7 +152,9 @@ def _sums(accumulables: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def _outside(begun: float, spans: Iterable[list[float]]) -> tuple[float, float]:
-    """Return the seconds of a sweep's account before the first job, and those between the jobs."""
+    """Return two times of a sweep's account, in seconds: the time before the first job, and the
+    time between the jobs.
+    """
     before, between, end = 0.0, 0.0, begun
     for number, (start, finish) in enumerate(sorted(spans)):
         gap = max(0.0, start - end) / 1000.0

@@ -2,7 +2,7 @@
 
 A JVM maps the archive instead of loading some 10,000 classes from jars. The first session on a
 machine starts a process in the background that makes the archive. Each version of Java and Spark
-has an archive of its own. HALFWAY_CLASS_ARCHIVE=0 switches this off.
+has a separate archive. HALFWAY_CLASS_ARCHIVE=0 switches this off.
 """
 
 import contextlib

@@ -204,7 +204,7 @@ def _with(cluster: Cluster, folder: Path, role: ProcessRole, command: list[str])
 
 
 def _with_worker(cluster: Cluster, own: Path, order: Order) -> Cluster:
-    """Return the cluster with one more worker, which has a folder of its own."""
+    """Return the cluster with one more worker, which has a separate folder."""
     sizes = ("--cores", str(order.cores), "--memory", order.memory)
     places = ("--webui-port", "0", "--work-dir", str(own))
     command = service_command(own, "worker.Worker", cluster.master, *sizes, *places)
@@ -264,7 +264,7 @@ def _checked_port(port: int) -> int:
     if _answers(port):
         what = "another program listens on this port"
         raise Problem(
-            what, where=f"port {port}", remedy="choose another one, or 0 for any free one"
+            what, where=f"port {port}", remedy="choose another port, or 0 for any free port"
         )
     return port
 

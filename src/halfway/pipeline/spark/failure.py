@@ -35,7 +35,7 @@ def explained(failure: Exception, store: Path, log: str = "") -> Problem:
     text = str(failure)
     kept = "finished batches are kept: run the command again to resume"
     if "No space left on device" in text:
-        remedy = f"free some space in it and in the temporary folder; {kept}"
+        remedy = f"free some space in this folder and in the temporary folder; {kept}"
         return Problem("no space left on the disk", where=str(store), remedy=remedy)
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(failure).__name__]
     causes = [line for line in lines if line.startswith("Caused by:")]

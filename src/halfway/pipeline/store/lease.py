@@ -60,8 +60,8 @@ class Lease:
         """Be the only writer of the folder in the object store during the block.
 
         A writer writes its lease before it looks for others, so of two writers at least one sees
-        the other and stops. Times are those of the store. A lease that is not renewed ends by
-        itself.
+        the other and stops. The clock of the store gives the times. A lease that is not renewed
+        ends by itself.
         """
         ended = threading.Event()
 
@@ -77,7 +77,7 @@ class Lease:
             if others := self._writers():
                 self._remote.delete_file(self._own)
                 what = f"{others[0]} is writing to this folder"
-                remedy = f"wait until it ends; a killed one is forgotten after {_LEASE_S:g} s"
+                remedy = f"wait until it ends; a killed process is forgotten after {_LEASE_S:g} s"
                 raise Problem(what, where=self.url, remedy=remedy)
         thread = threading.Thread(target=renew, daemon=True)
         thread.start()

@@ -229,7 +229,7 @@ class WorkingCopy:
         beside.replace(target)
 
     def _upload(self, name: str) -> None:
-        """Copy one file; the object store shows the file only as a whole."""
+        """Copy one file to the object store, which shows a file only after it is complete."""
         with self._remote.open_output_stream(self._path(name)) as file:
             file.write((self.folder / name).read_bytes())
 

@@ -199,7 +199,7 @@ def _holder(lock: str) -> str:
 def chosen(keys: pa.ChunkedArray, statuses: pa.ChunkedArray) -> pa.Array:
     """Return the result folder's rows to use, in the order of keys, as a key may occur repeatedly.
 
-    A success is preferred to an error, then the first row: that of the older batch.
+    A success is preferred to an error. Among equals, the row of the older batch is preferred.
     """
     table = pa.table({"key": keys, "failed": pc.not_equal(statuses, "ok")})
     order = pc.sort_indices(table, [("key", "ascending"), ("failed", "ascending")])  # stable

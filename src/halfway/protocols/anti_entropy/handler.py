@@ -1,4 +1,4 @@
-"""Anti-entropy: in each round a node compares its events with those of one random neighbour.
+"""Anti-entropy: in each round a node compares its events with the events of one random neighbour.
 
 After Demers et al. 1987, "Epidemic algorithms for replicated database maintenance", §1.3: partners
 drawn at random, push and pull. In a round a node sends digests to one neighbour. A digest has one

@@ -247,7 +247,7 @@ def on_pong(state, sender, message, out):
         trip_s = whole_microseconds(message.at - state.pinged_s[b, path])
         note_trip(sender, up, path, trip_s, trip_s)
     state.missed[b, path] = 0
-    parents.take_news(state, b, sender.own, message)
+    parents.take_news(state, sender, message)
     if path == DIRECT:
         state.dead_since_s[b] = np.inf
         use_direct_again(sender, up)

@@ -15,11 +15,12 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     take_ancestors,
     write_ancestors,
 )
-from halfway.protocols.broker_trees.paths.circuits import send_along, way_back
+from halfway.protocols.broker_trees.paths.circuits import hops_from, send_along, way_back
 from halfway.protocols.broker_trees.paths.decisions import (
     DIRECT,
     SECOND,
     UPPER,
+    is_nearer,
     next_hop_up,
 )
 from halfway.protocols.broker_trees.paths.peer_paths import (
@@ -37,6 +38,7 @@ from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables.children import (
     add_child,
     first_child,
+    nth_child,
     remove_child,
     reset_silence,
 )
@@ -94,25 +96,35 @@ def add_news(state, sender, o):
         o.args[kinds.NEXT_SUCCESSOR] = first_child(state.children, b, o.args[kinds.SUCCESSOR])
     else:
         o[kinds.ROOT], o.args[kinds.SUCCESSOR] = state.root[b], state.successor[b]
-        o.args[kinds.NEXT_SUCCESSOR] = first_child(state.children, b, o.target)
+        # A broker has PINGed its own parent once more for each round of its news.
+        named = nth_child(state.children, b, state.pings[b, DIRECT], o.target)
+        o.args[kinds.NEXT_SUCCESSOR] = named
+        here = hops_from(sender.circuits, sender.row, o.target)
+        o[kinds.HOPS_APART] = here + hops_from(sender.circuits, sender.row, named)
         o.args[kinds.DEPTH] = state.depth[b]
     write_ancestors(state.above, b, sender.own, o)
 
 
 @apart
-def take_news(state, b, own, message):
-    """Read the news in a record of the parent in the broker tree: ancestors, root and
-    successors.
+def take_news(state, sender, message):
+    """Take the news in a parent's record at its child: ancestors, root and successors.
+
+    [uas §4, Algorithm 1] "sends information about its neighbors": we let the parent name one of its
+    other children in each record, in turn, and the child keeps the nearest as its alternate.
     """
+    b = sender.broker
     state.grandparent[b], state.root[b] = message[PARENT], message[kinds.ROOT]
     state.successor[b] = message.args[kinds.SUCCESSOR]
     state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
     state.depth[b] = message.args[kinds.DEPTH] + 1
     take_ancestors(state.above, b, message)
-    named = state.grandparent[b] != NONE and state.next_successor[b] != own
-    if named and state.alternate[b] == NONE:
-        # [uas §4] the alternate parent is a neighbour of the parent. We let the parent name it.
-        state.alternate[b] = state.next_successor[b]
+    named, best = state.next_successor[b], state.alternate[b]
+    if state.grandparent[b] == NONE or named in (NONE, sender.own):
+        return
+    # The shortest way from the other child leads past the parent, or else its searches came here.
+    hops = min(message[kinds.HOPS_APART], hops_from(sender.circuits, sender.row, named))
+    if best in (NONE, named) or is_nearer(hops, named, state.alternate_hops[b], best):
+        state.alternate[b], state.alternate_hops[b] = named, hops
 
 
 @apart
@@ -194,10 +206,10 @@ def on_accept(state, rules, sender, message, out):
     replaced = up >= 0 and message.args[kinds.REPLACED] == up
     wanted = state.asked[b] > 0 or replaced or source == state.predecessor[b]
     if source == up:
-        take_news(state, b, sender.own, message)
+        take_news(state, sender, message)
     elif wanted and not both:
         change_parent(state, rules, sender, source, message.at, out)
-        take_news(state, b, sender.own, message)
+        take_news(state, sender, message)
         state.joined_depth[b] = state.depth[b]
         announce_broker(state, sender, out)
         complete_paths(state, rules, sender, out)

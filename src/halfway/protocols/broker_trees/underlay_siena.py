@@ -132,10 +132,11 @@ class UnderlaySienaState(NamedTuple):
     parent: Int32s  # [brokers] C; NONE at the root, SEEKING: none, OUTSIDE: not in the tree
     grandparent: Int32s  # [brokers] P; NONE below the root
     alternate: Int32s  # [brokers] A, a neighbour of C; NONE: none
-    root: Int32s  # [brokers] given at first, then from the latest news
-    successor: Int32s  # [brokers] successor of the root, by the latest news
-    next_successor: Int32s  # [brokers] of the root's children: the next one after it
-    predecessor: Int32s  # [brokers] at a root: the former root, or NONE
+    alternate_hops: Int32s  # [brokers] to it
+    root: Int32s  # [brokers] as each broker is given it, and then from the latest news
+    successor: Int32s  # [brokers] of the root, from the latest news; at the root: its first child
+    next_successor: Int32s  # [brokers] at children of the root: its child after the successor
+    predecessor: Int32s  # [brokers] at a root that succeeded another: the former root
     depth: Int32s  # [brokers] brokers up to the root, from the latest news
     joined_depth: Int32s  # [brokers] depth when the broker joined its parent
     above: npt.NDArray[np.int64]  # [brokers, words] the ancestors, from the latest news
@@ -186,8 +187,9 @@ def state(
 
     return UnderlaySienaState(
         node_id=node_ids, broker_index=siena.broker_index(node_ids, brokers), parent=up,
-        grandparent=each(NONE), alternate=each(NONE), root=each(root), successor=each(NONE),
-        next_successor=each(NONE), predecessor=each(NONE), depth=each(0), joined_depth=each(0),
+        grandparent=each(NONE), alternate=each(NONE), alternate_hops=each(0), root=each(root),
+        successor=each(NONE), next_successor=each(NONE), predecessor=each(NONE), depth=each(0),
+        joined_depth=each(0),
         above=no_ancestors(here), announced=each(0), ticks=each(0),
         missed=np.zeros((here, 2), np.int32), pings=np.zeros((here, 2), np.int32),
         pinged_s=np.zeros((here, 2)), dead_since_s=np.full(here, np.inf),

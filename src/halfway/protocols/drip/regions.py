@@ -50,8 +50,7 @@ def list_broker(state, rules, i, message):
 
     [drip §IV-B] A beacon with a delay below the largest delay in the list replaces the entry with
     that delay; other beacons are discarded. We let a newer beacon of a listed broker overwrite the
-    entry of this broker, also by a larger delay, because the broker may have moved away. A list of
-    the smallest delays so far would not notice this.
+    entry of this broker, also by a larger delay, because the broker may have moved away.
     """
     # We count microseconds, because no clock is finer. So equal paths have equal delays.
     delay = np.floor(message.reals[messages.AGE] * 1e6 + 0.5)

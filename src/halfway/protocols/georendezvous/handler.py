@@ -24,6 +24,7 @@ from halfway.protocols.georendezvous.clients import (
     next_version,
     publish,
     receive,
+    receive_report,
     renew,
     subscribe,
 )
@@ -149,10 +150,8 @@ def arrived(state, rules, i, message, out):
         return  # the client has left, and its entries will expire
     elif kind == messages.NOTIFY_CLIENT:
         receive(state, rules, i, message, out)
-    elif kind == messages.WANTED:
-        state.wanted_until[i, topic, point] = message.at + rules.lifetime_s
-    elif kind == messages.UNWANTED:
-        state.wanted_until[i, topic, point] = -1.0
+    elif kind == messages.WANTED or kind == messages.UNWANTED:
+        receive_report(state, rules, i, message)
 
 
 @apart

@@ -23,13 +23,15 @@ GOAL_X, GOAL_Y = 0, 1  # the cell that the message is for
 ENTRY_X, ENTRY_Y = 2, 3  # the cell where the message entered perimeter mode
 POINT = 4  # which of the topic's rendezvous points
 HOPS = 5
-STEP = 6  # the direction from the previous cell to the receiver's cell
+STEP = 6  # the direction from the previous cell to the cell that a member receives it in
+REPORT = 7  # of a WANTED or UNWANTED: the number of this report at the member that reports
 # In `reals`:
 CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
 PREVIOUS = 2  # the cell of the previous hop, packed
-MARK = 3  # in perimeter mode: an earlier step of the message, packed; 0: none
-LIFETIME = 4  # remaining lifetime of a transferred entry, in seconds
-VERSION = 5  # of an INTEREST or PRUNE: the subscriber's count of changes; 0: only renews
+MARK = 3  # in perimeter mode: a step into a cell that it has made, packed; 0: none
+LIFETIME = 4  # seconds that are left of a transferred entry
+REPORTER = 4  # of a WANTED or UNWANTED: the member that reports
+VERSION = 5  # of an INTEREST or PRUNE: its subscriber's count of changes; 0 where it only renews
 AGE = 5  # of a transferred ADVERT: seconds since a member of a home cell first received it
 DETOUR = 5  # of a NOTIFY or NOTIFY_CLIENT: the part of HOPS charged for hops that failed
 # In `flags`:
@@ -55,6 +57,7 @@ KINDS = Kinds(
         "step": whole(0, 24), "links": whole(0, 255), "root": NODE, "root sequence": COUNT,
         **{f"bridge {k}": whole(0, 2**17 - 1) for k in range(1, 7)},
         "entry kind": whole(20, 22), "point": below("points", 255),
+        "report": COUNT, "reporter": NODE,
         "hops": whole(0, 2**16 - 1), "detour hops": whole(0, 2**16 - 1),
         "lifetime": SECONDS, "version or age": AGE_S, "publisher": NODE_OR_NONE,
         "the subscriber, or -1": NODE_OR_NONE, "incarnation": COUNT,
@@ -133,10 +136,9 @@ REHOME = _routed(
     _REALS,
 )
 # To a client, `target`; see `to_client`.
-WANTED = _routed(25, "wanted", "a point has a subscriber for `publisher`", _ROUTED, _ARGS, _REALS)
-UNWANTED = _routed(
-    26, "unwanted", "a point has no subscriber for `publisher`", _ROUTED, _ARGS, _REALS
-)
+_REPORT = ({**_ARGS, "report": REPORT}, {**_REALS, "reporter": REPORTER})
+WANTED = _routed(25, "wanted", "a point has a subscriber for `publisher`", _ROUTED, *_REPORT)
+UNWANTED = _routed(26, "unwanted", "a point has no subscriber for `publisher`", _ROUTED, *_REPORT)
 NOTIFY_CLIENT = _routed(
     27,
     "notify-client",

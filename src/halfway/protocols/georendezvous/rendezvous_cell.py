@@ -119,6 +119,8 @@ def report_to_publisher(state, rules, i, kind, e, out):
         store.publisher[i, e], out,
     )  # fmt: skip
     o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = store.x[i, e], store.y[i, e]
+    state.reports[i] += 1
+    o.args[messages.REPORT], o.reals[messages.REPORTER] = state.reports[i], state.node_id[i]
     dispatch(state, rules, i, o, out)
 
 

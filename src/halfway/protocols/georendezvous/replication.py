@@ -112,10 +112,11 @@ def is_closer(rules, topic, point, ax, ay, bx, by):
 
 @apart
 def rehome(state, rules, i, topic, point, x, y, now, out):
-    """Route the entries of a point (topic NONE: of all) to a new home after a membership change.
+    """Route the entries of a rendezvous point (topic NONE: of all points) to a new home after a
+    membership change.
 
-    (x, y): the cell that is populated now. It becomes the home of the points to which it is closer.
-    If (x, y) is the node's own cell, all points are routed.
+    (x, y): the cell that is populated now. This cell becomes the home of the points to which it is
+    closer. If the node itself is in this cell, the node routes all its points.
     """
     store = state.store
     here_x, here_y = state.cell[i, 0], state.cell[i, 1]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.core.missing import NONE
 from halfway.core.prng import random_states
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, window_length
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
@@ -114,9 +115,12 @@ class CellState(NamedTuple):
     traversals: npt.NDArray[np.void]  # [n, traversals] TRAVERSAL
     advertised: npt.NDArray[np.uint8]  # [n, T]
     subscribed: npt.NDArray[np.uint8]  # [n, T]
-    wanted_until: npt.NDArray[np.float64]  # [n, T, I] until then the point has subscribers
-    home_until: npt.NDArray[np.float64]  # [n, T, I] until then `home_cell` is the home
-    home_cell: npt.NDArray[np.int32]  # [n, T, I, 2] the known home of the point
+    wanted_until: npt.NDArray[np.float64]  # [n, T, I] the point has subscribers for this publisher
+    # [n, T, I, 2] of the latest WANTED: the member that reported it, and its number there
+    wanted_by: npt.NDArray[np.int32]
+    reports: npt.NDArray[np.int32]  # [n] to publishers, so far
+    home_until: npt.NDArray[np.float64]  # [n, T, I] a cell is known to be the home of the point
+    home_cell: npt.NDArray[np.int32]  # [n, T, I, 2] this cell; a bridge node acts in several
     seen: EventWindows  # the newest events received of each publisher
     # [n, places, newest events] RECEIVED, at the publisher's place in `seen`, see `slot_of`
     received: npt.NDArray[np.void]
@@ -157,6 +161,8 @@ def state(
         advertised=np.zeros((n, topics), np.uint8),
         subscribed=np.zeros((n, topics), np.uint8),
         wanted_until=np.full((n, topics, points), never),
+        wanted_by=np.full((n, topics, points, 2), NONE, np.int32),
+        reports=np.zeros(n, np.int32),
         home_until=np.full((n, topics, points), never),
         home_cell=np.zeros((n, topics, points, 2), np.int32),
         seen=seen,

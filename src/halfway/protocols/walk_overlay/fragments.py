@@ -82,7 +82,7 @@ def open_link(state, i, node_id):
 
 @apart
 def drop_link(state, rules, i, p, out):
-    """Remove the overlay link of this node at a place."""
+    """Remove the overlay link at place p of this node."""
     release_hops_to(state.hops, i, state.links.node_id[i, p])
     state.links.node_id[i, p] = NONE
     clear_filters(state, i, p)

@@ -1,6 +1,7 @@
 """The meeting of two walks at a node, and the news of the meeting to their initiators [drw §3].
 
-Both walk systems share this module. They differ only in how a walk chooses its next node.
+Both walk systems share this module. The two systems differ only in how a walk chooses its next
+node.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,8 @@
 """The paths to the members of a topic in the walk systems: the neighbour that leads to each member.
 
-The news of a member (PATH) climbs the tree to the root. Where the news of a subscriber finds the
-path to a publisher, it also goes to this publisher. So every publisher learns every subscriber of
-its tree, and each node on the way has a path to this subscriber. A node passes on the news of each
+The news of a member (PATH) climbs the tree to the root. At a node with a path to a publisher, the
+news of a subscriber also goes to this publisher. So every publisher learns every subscriber of its
+tree, and each node on the way has a path to this subscriber. A node passes on the news of each
 launch once.
 """
 

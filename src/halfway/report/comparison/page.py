@@ -117,8 +117,8 @@ def _results(results: Results) -> str:
 
 
 def _tables(results: Results) -> str:
-    """Return the tables of the page: of the one point, or of each metric and each point of
-    a sweep.
+    """Return the tables of the page: one for a single point, or one for each metric and each point
+    of a sweep.
     """
     if not sweep_plots.varied(results):
         return tables.tables(results, 0, _point(results.points[0]))

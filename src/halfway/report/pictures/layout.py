@@ -26,8 +26,8 @@ def positions(network: Network) -> Doubles:
 
 
 def by_hops(network: Network) -> Doubles:
-    """Return [n, 2]: a layout whose distances are close to those in hops: pivot MDS, and more
-    rounds for small n.
+    """Return [n, 2]: a layout whose distances are close to the distances in hops: pivot MDS, and
+    more rounds for small n.
 
     Source: Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling of
     large data", 2007; and stress majorisation (Gansner, Koren, North 2004).

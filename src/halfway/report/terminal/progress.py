@@ -59,8 +59,8 @@ class ProgressDisplay:
     def compiling(
         self, done: int, total: int, running: Sequence[str], left_s: float | None
     ) -> None:
-        """Show on the progress display the systems under compilation, the number of finished ones,
-        and the estimated time.
+        """Show on the progress display the systems under compilation, the number of compiled
+        systems, and the estimated time.
         """
         left = "" if left_s is None else f", about {left_s:.0f} s left"
         if self._bar and self._task is not None:

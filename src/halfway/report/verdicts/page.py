@@ -12,11 +12,12 @@ from halfway.report.document import asset, document, header, section
 from halfway.report.embedded import embedded
 from halfway.report.verdicts import plots
 from halfway.report.verdicts.html_table import SLUG, table
+from halfway.report.verdicts.panel_chart import INK, PALETTE, PAPER
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 # The first colour of the palette is too dark for a dark page, where the style sheet replaces it.
-_SERIES = {plots.PALETTE[0]: "var(--series-1)"}
-_THEME = {plots.INK: "currentColor", plots.PAPER: "var(--card)", **_SERIES}
+_SERIES = {PALETTE[0]: "var(--series-1)"}
+_THEME = {INK: "currentColor", PAPER: "var(--card)", **_SERIES}
 _PLOT_NOTE = {
     "boxplot": "A box shows the quartiles and the median. Whiskers reach to the last value within "
     "1.5 box lengths. The plot does not draw outliers.",

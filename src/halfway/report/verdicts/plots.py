@@ -1,22 +1,21 @@
-"""Boxes, bars and curves of reproduced figures, with published values. Loads altair: late."""
+"""The plots of reproduced figures: panels on one scale, legend, words. Loads altair: late."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import altair
-import vl_convert
 
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.figures import Plot, Summary
 from halfway.report import wording
+from halfway.report.verdicts.panel_chart import (
+    PALETTE,
+    axis_order,
+    chart_of,
+    reach_of,
+    side_by_side,
+    svg,
+    values_of,
+)
 
-alt: Any = altair  # its generated types need too many annotations
-# Okabe and Ito's palette: distinguishable with any colour vision, on white and on black.
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-INK, PAPER, GRID = "#1c2733", "#ffffff", "#8a94a0"
-_WIDTH, _HEIGHT = 350, 240
 # Panels share a scale unless the highest exceeds the lowest this many times.
 _FLAT = 4.0
 
@@ -40,7 +39,7 @@ def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
         if row.metric == plot.metric
         and wanted <= row.parameters.items() and axes <= row.parameters.keys()
     ]  # fmt: skip
-    return sorted(rows, key=lambda row: _order(row.parameters[plot.x]))
+    return sorted(rows, key=lambda row: axis_order(row.parameters[plot.x]))
 
 
 def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
@@ -49,13 +48,13 @@ def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
     The list is empty without data.
     """
     rows = selected(plot, summaries)
-    names = _values(rows, plot.panel)
+    names = values_of(rows, plot.panel)
     domains = _domains(plot, rows, names)
     differ = len(set(domains.values())) > 1
     return [
         Panel(
             title=_panel_title(plot, name),
-            svg=_svg(_chart(plot, rows, name, domains[name], legend=False)),
+            svg=svg(chart_of(plot, rows, name, domains[name], legend=False)),
             words=_words(plot, [row for row in rows if row.parameters[plot.panel] == name]),
             own_scale=differ,
         )
@@ -76,15 +75,15 @@ def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
     legend.
     """
     rows = selected(plot, summaries)
-    names = _values(rows, plot.panel)
+    names = values_of(rows, plot.panel)
     domains = _domains(plot, rows, names)
     charts = [
-        _chart(plot, rows, name, domains[name], legend=True).properties(
+        chart_of(plot, rows, name, domains[name], legend=True).properties(
             title=_panel_title(plot, name)
         )
         for name in names
     ]
-    return _svg(alt.hconcat(*charts).properties(title=title, background=PAPER))
+    return side_by_side(charts, title)
 
 
 def legend(plot: Plot, summaries: Iterable[Summary]) -> list[tuple[str, str]]:
@@ -93,31 +92,11 @@ def legend(plot: Plot, summaries: Iterable[Summary]) -> list[tuple[str, str]]:
     """
     if plot.colour is None:
         return []
-    values = _values(selected(plot, summaries), plot.colour)
+    values = values_of(selected(plot, summaries), plot.colour)
     return [
         (f"{plot.colour} = {wording.scalar(value)}", PALETTE[index % len(PALETTE)])
         for index, value in enumerate(values)
     ]
-
-
-def _order(value: Scalar) -> tuple[int, float, str]:
-    return (1, 0.0, value) if isinstance(value, str) else (0, float(value), "")
-
-
-def _values(rows: Sequence[Summary], name: str) -> list[Scalar]:
-    found = dict.fromkeys(row.parameters[name] for row in rows if name in row.parameters)
-    return list(found) if any(isinstance(v, str) for v in found) else sorted(found, key=_order)
-
-
-def _reach(plot: Plot, row: Summary) -> tuple[float, float]:
-    """Return the lowest and the highest value of a summary in a reproduced figure's plot."""
-    if plot.form == "boxplot":
-        return row.lower_whisker, row.upper_whisker
-    if plot.statistic == "maximum":
-        return row.maximum, row.maximum
-    if plot.statistic == "median":
-        return row.median_low, row.median_high
-    return row.mean_low, row.mean_high
 
 
 def _domains(
@@ -125,7 +104,7 @@ def _domains(
 ) -> dict[Scalar, tuple[float, float]]:
     ends: dict[Scalar, tuple[float, float]] = {}
     for name in names:
-        reach = [_reach(plot, row) for row in rows if row.parameters[plot.panel] == name]
+        reach = [reach_of(plot, row) for row in rows if row.parameters[plot.panel] == name]
         printed = [value for _, panel, _, value in plot.published if panel == name]
         ends[name] = min([r[0] for r in reach] + printed), max([r[1] for r in reach] + printed)
     tops = [high for _, high in ends.values()]
@@ -138,41 +117,6 @@ def _domains(
     return {name: (0.0, top * 1.05) for name, (_, top) in ends.items()}
 
 
-def _record(plot: Plot, row: Summary, floor: float) -> dict[str, Any]:
-    low, high = _reach(plot, row)
-    centre = row.median if plot.form == "boxplot" else getattr(row, plot.statistic)
-    colour = row.parameters.get(plot.colour, "") if plot.colour else ""
-    return {
-        "x": _abscissa(plot, row.parameters[plot.x]),
-        "colour": wording.scalar(colour),
-        "low": max(low, floor),
-        "high": high,
-        "bottom": max(row.lower_quartile, floor),
-        "top": row.upper_quartile,
-        "centre": max(centre, floor),
-        "tip": _tip(plot, row),
-    }
-
-
-def _abscissa(plot: Plot, value: Scalar) -> Scalar:
-    """Return a value for the horizontal axis of a reproduced figure: a number for curves, else
-    text.
-    """
-    return value if plot.form == "curves" else wording.scalar(value)
-
-
-def _tip(plot: Plot, row: Summary) -> str:
-    shown = (plot.x, plot.panel, plot.colour)
-    where = wording.cell({k: v for k, v in row.parameters.items() if k in shown})
-    if plot.form == "boxplot":
-        box = f"{wording.number(row.lower_quartile)} to {wording.number(row.upper_quartile)}"
-        return (
-            f"{where}: median {wording.number(row.median)}, half of all within {box}, "
-            f"mean {wording.number(row.mean)}, up to {wording.number(row.maximum)}"
-        )
-    return f"{where}: {plot.statistic} {wording.number(getattr(row, plot.statistic))}"
-
-
 def _words(plot: Plot, rows: Sequence[Summary]) -> str:
     """Return the text of a reproduced figure's panel for screen readers: every centre, in order."""
     statistic = "median" if plot.form == "boxplot" else plot.statistic
@@ -182,136 +126,3 @@ def _words(plot: Plot, rows: Sequence[Summary]) -> str:
         for row in rows
     ]
     return f"{plot.form} of {plot.y_title} by {plot.x_title}; {statistic} at " + "; ".join(values)
-
-
-def _published(plot: Plot, name: Scalar) -> list[dict[str, Any]]:
-    return [
-        {
-            "x": _abscissa(plot, x),
-            "colour": wording.scalar("" if colour is None else colour),
-            "centre": value,
-            "tip": f"published {wording.number(value)}",
-        }
-        for x, panel, colour, value in plot.published
-        if panel == name
-    ]
-
-
-def _chart(
-    plot: Plot, rows: Sequence[Summary], name: Scalar, domain: tuple[float, float], legend: bool
-) -> Any:
-    here = [row for row in rows if row.parameters[plot.panel] == name]
-    series = [wording.scalar(v) for v in _values(rows, plot.colour)] if plot.colour else [""]
-    colours = [PALETTE[index % len(PALETTE)] for index in range(len(series))]
-    shade = alt.Color(
-        "colour:N",
-        scale=alt.Scale(domain=series, range=colours),
-        legend=alt.Legend(title=plot.colour) if legend and plot.colour else None,
-    )
-    place = _place(plot, series, [row.parameters[plot.x] for row in rows])
-    y = _height(plot, domain)
-    records = [_record(plot, row, domain[0]) for row in here]
-    base = alt.Chart(alt.Data(values=records), width=_WIDTH, height=_HEIGHT).encode(**place)
-    if plot.form == "boxplot":
-        layers = _boxes(base, shade, y)
-    elif plot.form == "curves":
-        layers = _curves(base, shade, y)
-    else:
-        layers = _bars(base, shade, y, plot, domain[0])
-    if printed := _published(plot, name):
-        marks = alt.Chart(alt.Data(values=printed)).mark_point(
-            shape="diamond", size=44, fill=PAPER, stroke=INK, strokeWidth=1.6, opacity=1
-        )
-        layers.append(marks.encode(**place, y=y("centre:Q")))
-    return alt.layer(*layers)
-
-
-def _place(plot: Plot, series: Sequence[str], xs: Sequence[Scalar]) -> dict[str, Any]:
-    """Return the horizontal channels of a reproduced figure's marks."""
-    if plot.form == "curves":
-        ticks: dict[str, Any] = {"tickCount": 8, "format": "~g"}
-        if plot.log_x:
-            numbers = [float(x) for x in xs]
-            ticks = {"values": _powers(min(numbers), max(numbers)), "format": ".0e"}
-        axis = alt.Axis(grid=False, **ticks)
-        kind = "log" if plot.log_x else "linear"
-        scale = alt.Scale(type=kind, zero=False, nice=False, padding=12)
-        return {"x": alt.X("x:Q", title=plot.x_title, scale=scale, axis=axis)}
-    return {
-        "x": alt.X("x:O", title=plot.x_title, sort=None, axis=alt.Axis(labelAngle=0)),
-        "xOffset": alt.XOffset("colour:N", sort=series),
-        "description": "tip:N",
-    }
-
-
-def _height(plot: Plot, domain: tuple[float, float]) -> Any:
-    """Return a function from a field to its y channel, on the scale of a reproduced
-    figure's panel.
-    """
-    scale = alt.Scale(type="log" if plot.log else "linear", domain=list(domain), nice=False)
-    # The axis has the title: Vega would join the titles of the channels of all layers.
-    ticks = {"values": _powers(*domain), "format": "~g"} if plot.log else {"tickCount": 6}
-    axis = alt.Axis(title=plot.y_title, **ticks)
-    return lambda name: alt.Y(name, scale=scale, axis=axis)
-
-
-def _powers(low: float, high: float) -> list[float]:
-    """Return ticks 1, 10, 100 … of a reproduced figure's axis; on a short range also 2, 5, 20 …"""
-    steps = (1.0,) if high > 1000 * low else (1.0, 2.0, 5.0)
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    marks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
-    return [mark for mark in marks if low <= mark <= high]
-
-
-def _boxes(base: Any, shade: Any, y: Any) -> list[Any]:
-    return [
-        base.mark_rule(strokeWidth=1.4).encode(y=y("low:Q"), y2="high:Q", color=shade),
-        base.mark_bar(fillOpacity=0.35, strokeWidth=1.4, opacity=1).encode(
-            y=y("bottom:Q"), y2="top:Q", fill=shade, stroke=shade
-        ),
-        base.mark_tick(thickness=2.2, color=INK).encode(y=y("centre:Q")),
-    ]
-
-
-def _curves(base: Any, shade: Any, y: Any) -> list[Any]:
-    centre = base.encode(y=y("centre:Q"), color=shade)
-    return [
-        base.mark_area(opacity=0.15).encode(y=y("low:Q"), y2="high:Q", color=shade),
-        centre.mark_line(strokeWidth=1.8),
-        # Only points have a text, as a line would be split into one line for each text.
-        centre.mark_point(size=40, filled=True, opacity=1).encode(description="tip:N"),
-    ]
-
-
-def _bars(base: Any, shade: Any, y: Any, plot: Plot, floor: float) -> list[Any]:
-    centre = base.encode(y=y("centre:Q"), color=shade)
-    if plot.log:  # without a zero the length of a bar has no meaning
-        body = centre.mark_point(size=60, filled=True, opacity=1)
-    else:
-        body = centre.mark_bar(opacity=0.75).encode(y2=alt.datum(floor))
-    if plot.statistic == "maximum":
-        return [body]
-    return [body, base.mark_rule(strokeWidth=1.4, color=INK).encode(y=y("low:Q"), y2="high:Q")]
-
-
-def _svg(chart: Any) -> str:
-    axis = {
-        "labelColor": INK, "titleColor": INK, "domainColor": GRID, "tickColor": GRID,
-        "gridColor": GRID, "gridOpacity": 0.25, "labelFontSize": 12, "titleFontSize": 12,
-        "titleFontWeight": "normal", "titlePadding": 8,
-    }  # fmt: skip
-    words = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12}
-    bands = {"bandPaddingInner": 0.25, "bandPaddingOuter": 0.15}
-    bands["bandWithNestedOffsetPaddingInner"] = 0.3
-    spec = chart.to_dict()
-    spec["config"] = {
-        "font": "Helvetica, Arial, sans-serif",
-        "background": None,
-        "view": {"stroke": None},
-        "axis": axis,
-        "axisX": {"grid": False},
-        "scale": bands,
-        "legend": words,
-        "title": {"color": INK, "fontSize": 13, "anchor": "start", "offset": 14},
-    }
-    return str(vl_convert.vegalite_to_svg(spec))

@@ -123,8 +123,8 @@ class RecordTraits:
 class NodeTraits:
     """The traits of a run's nodes that the engine reads.
 
-    ids: None: the rows. clocks: None: all read the time of the run. pauses: whether nodes may
-    pause. attacks: None: no node ever attacks.
+    ids: node ids; None: the ids are the rows. clocks: the clocks of nodes; None: all nodes read the
+    time of the run. pauses: whether nodes may pause. attacks: the attackers; None: no node attacks.
     """
 
     ids: NodeIds | None = None

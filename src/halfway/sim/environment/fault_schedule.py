@@ -52,9 +52,7 @@ class FaultSchedule:
         self._drawn, self._next = self._nested(drawn, begin), 0
 
     def take(self, end: float) -> FaultEvents:
-        """Take the next faults from the schedule, those before a time and within the current
-        span.
-        """
+        """Take from the schedule the next faults before a time and within the current span."""
         last = int(np.searchsorted(self._drawn.t, end, side="left"))
         taken = part(self._drawn, slice(self._next, last))
         self._next = last

@@ -1,4 +1,4 @@
-"""The observers of a run: the accountings that only some systems and workloads have."""
+"""The observers of a run: tallies that only some systems and workloads have."""
 
 from typing import NamedTuple
 

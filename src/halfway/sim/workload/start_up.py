@@ -51,7 +51,9 @@ class StartUp:
                 yield part(commands, lost)
 
     def _again(self, row: int, t: float) -> Iterator[Commands]:
-        """Yield the start-up commands of a row from time t on, except those still due."""
+        """Yield the start-up commands of a row from time t on, except the commands that are still
+        due.
+        """
         commands = self._commands
         due = (commands.row == row) & (commands.at < t)
         if due.any():

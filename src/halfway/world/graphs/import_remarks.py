@@ -1,5 +1,5 @@
-"""The remarks on the import of a network: what the reader of the file left out, with counts and
-first names.
+"""The remarks on the import of a network: what the reader of the file left out, with the counts and
+a few names.
 """
 
 from collections.abc import Mapping, Sequence

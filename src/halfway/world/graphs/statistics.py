@@ -47,7 +47,7 @@ def components(network: Network) -> npt.NDArray[np.int32]:
 def largest_component(network: Network) -> Network:
     """Return the largest component of a network.
 
-    Of components of equal size, it is the one with the lowest row.
+    Of components of equal size, the component with the lowest row counts.
     """
     component = components(network)
     rows = np.flatnonzero(component == np.bincount(component).argmax())

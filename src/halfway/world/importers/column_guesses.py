@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from halfway.problem import Problem
-from halfway.world.importers.link_table import POSITION_COLUMNS, TextTable
+from halfway.world.importers.link_table import POSITION_COLUMNS
+from halfway.world.importers.text_table import TextTable
 
 _SOURCES = (
     "from", "source", "src", "a", "node_a", "node1", "u", "sender", "tx", "heard", "local",

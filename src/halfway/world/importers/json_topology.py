@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from halfway.problem import Problem
 from halfway.world.importers.file_content import text
-from halfway.world.importers.link_table import TextTable
+from halfway.world.importers.text_table import TextTable
 
 JSON = (".json", ".geojson", ".netjson", ".jsonl")
 _PLACES = (("lon", "lat"), ("lng", "lat"), ("longitude", "latitude"), ("x", "y"))

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
-from halfway.world.importers.link_table import TextTable, is_symmetric
+from halfway.world.importers.link_table import is_symmetric
 from halfway.world.importers.network_file import table_of
+from halfway.world.importers.text_table import TextTable
 
 
 def measured_success(

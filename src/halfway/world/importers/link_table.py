@@ -1,23 +1,16 @@
-"""Table files of links or positions: CSV with a header, or columns between blanks."""
+"""The links and the positions of nodes in a table file."""
 
-import csv
-import io
 import math
-import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
-from halfway.world.importers.file_content import is_number, text
 from halfway.world.importers.projection import GEOGRAPHIC
+from halfway.world.importers.text_table import TextTable
 
-_COMMENTS = ("#", "%")
-_DECIMAL_COMMA = re.compile(r"^([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)$")
-_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}$")
 # Usual names of position columns (x, y), in lower case.
 POSITION_COLUMNS = (("x", "y"), ("x_m", "y_m"), *GEOGRAPHIC)
 # Usual names of the column with the node id, in lower case; others: the first column.
@@ -70,104 +63,6 @@ class LinkColumns(NamedTuple):
         """Return the columns of link quality in a table file as a list, with their limits."""
         columns = column_names(self.quality)
         return LinkQuality(columns, self.threshold, self.under, self.both_ways)
-
-
-class TextTable:
-    """The rows of a link table file with line numbers; errors name file:line:column."""
-
-    def __init__(
-        self, path: Path, columns: list[str], rows: list[tuple[int, list[str]]], separator: str = ""
-    ) -> None:
-        self.path, self.columns, self.rows, self.separator = path, columns, rows, separator
-
-    def column(self, name: str) -> int:
-        """Return the index of a link table's column; raises Problem with the existing ones."""
-        if name not in self.columns:
-            remedy = f"columns: {', '.join(self.columns)}"
-            raise Problem(f"the file has no column '{name}'", where=str(self.path), remedy=remedy)
-        return self.columns.index(name)
-
-    def problem(self, what: str, line: int, column: int | None = None) -> Problem:
-        """Return a Problem of a link table's line or field (columns count from 0)."""
-        place = f"{self.path}:{line}" if column is None else f"{self.path}:{line}:{column + 1}"
-        return Problem(what, where=place)
-
-    def name(self, row: list[str], line: int, column: int) -> str:
-        """Return the node id in a field of a link table."""
-        if not row[column].strip():
-            raise self.problem(f"no id in column {self.columns[column]}", line, column)
-        return row[column].strip()
-
-    def number(self, row: list[str], line: int, column: int) -> float:
-        """Return a finite number of a link table, or NaN if the field is empty or missing.
-
-        A single comma is a decimal comma. Where commas separate fields, "1,234" is no number,
-        because it may mean 1234.
-        """
-        field = row[column].strip() if column < len(row) else ""
-        if not field:
-            return math.nan
-        unclear = self.separator == "," and _THOUSANDS.match(field)
-        try:
-            value = float(field if unclear else _DECIMAL_COMMA.sub(r"\1.\2", field))
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            name = self.columns[column]
-            raise self.problem(f"column {name} = '{field[:40]}': expected a number", line, column)
-        return value
-
-    def quality(self, row: list[str], line: int, column: int) -> float:
-        """Return a quality of a link table as `number` does; "67%" is 0.67."""
-        field = row[column].strip() if column < len(row) else ""
-        if not field.endswith("%"):
-            return self.number(row, line, column)
-        plain = [*row[:column], field[:-1], *row[column + 1 :]]
-        return self.number(plain, line, column) / 100.0
-
-
-def csv_table(path: Path) -> TextTable:
-    """Read a CSV table of links with a header; commas, semicolons or tabs separate fields."""
-    body = text(path)
-    header = body.lstrip("\r\n").split("\n", 1)[0]
-    separator = next((sign for sign in ",;\t" if sign in header), ",")
-    reader = csv.reader(io.StringIO(body, newline=""), delimiter=separator, strict=True)
-    try:
-        rows = [(reader.line_num, row) for row in reader if row]
-    except csv.Error as error:
-        raise Problem(f"{error}", where=f"{path}:{reader.line_num}") from None
-    columns = [name.strip() for name in rows[0][1]]
-    if all(is_number(name) for name in columns):
-        what = "the first line has only numbers: expected names of columns"
-        remedy = "add a header, or name the file .txt if blanks separate its columns"
-        raise Problem(what, where=f"{path}:{rows[0][0]}", remedy=remedy)
-    table = TextTable(path, columns, rows[1:], separator)
-    for line, row in table.rows:
-        if len(row) != len(columns):
-            what = f"fields in this line: {len(row)}, expected {len(columns)} as in the header"
-            raise table.problem(what, line)
-    return table
-
-
-def blank_table(path: Path) -> TextTable:
-    """Read a link table without a header, of blanks or tabs; columns are named 1, 2, 3…
-
-    Lines that begin with # or % are comments. Values at the end of a line may be missing.
-    """
-    rows = [
-        (line, words.split())
-        for line, words in enumerate(io.StringIO(text(path)), start=1)
-        if words.strip() and not words.lstrip().startswith(_COMMENTS)
-    ]
-    if not rows:
-        raise Problem("the file contains only comments", where=str(path))
-    columns = [str(number + 1) for number in range(len(rows[0][1]))]
-    table = TextTable(path, columns, rows)
-    for line, row in rows:
-        if not 2 <= len(row) <= max(len(columns), 2):
-            what = f"the line has {len(row)} columns: expected 2 to {max(len(columns), 2)}"
-            raise table.problem(what, line)
-    return table
 
 
 def links(table: TextTable, columns: LinkColumns) -> LinkList:
@@ -263,7 +158,7 @@ def positions_in(
 ) -> tuple[dict[str, tuple[float, float]], bool]:
     """Return a table's positions by node id, NaN where empty, and whether they are lon, lat.
 
-    wanted: the columns of id, x and y; (): those with the usual names.
+    wanted: the columns of id, x and y; (): the columns with the usual names.
     """
     name, x, y = _position_columns(table, wanted)
     titles = table.columns[x].lower(), table.columns[y].lower()

@@ -18,14 +18,12 @@ from halfway.world.importers.json_topology import JSON
 from halfway.world.importers.link_table import (
     LinkColumns,
     LinkQuality,
-    TextTable,
-    blank_table,
     column_names,
-    csv_table,
     links,
     positions_in,
 )
 from halfway.world.importers.projection import PROJECTED, projected
+from halfway.world.importers.text_table import TextTable, blank_table, csv_table
 
 GRAPHML = (".graphml", ".xml")
 BRITE = ".brite"

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 from halfway.problem import Problem
-from halfway.world.importers.link_table import csv_table
+from halfway.world.importers.text_table import csv_table
 
 
 def read_node_values(path: str | Path, column: str) -> dict[str, float]:

@@ -10,8 +10,9 @@ from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
 from halfway.world.importers.brite import read_brite
 from halfway.world.importers.graphml import graphml_links
-from halfway.world.importers.link_table import LinkColumns, TextTable, links
+from halfway.world.importers.link_table import LinkColumns, links
 from halfway.world.importers.network_file import BRITE, GRAPHML, stem, suffix, table_of
+from halfway.world.importers.text_table import TextTable
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Underlay, underlay_of
 from halfway.world.underlays.waxman import uniform_bandwidths
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from halfway.problem import Problem
 from halfway.world.importers.file_content import text
-from halfway.world.importers.link_table import NODE_COLUMNS, TextTable, csv_table
+from halfway.world.importers.link_table import NODE_COLUMNS
+from halfway.world.importers.text_table import TextTable, csv_table
 from halfway.world.mobility.motion import LARGEST
 from halfway.world.mobility.track_lines import is_bonnmotion, is_one, read_bonnmotion, read_lines
 from halfway.world.mobility.track_xml import XML, is_xml_tracks, read_xml_tracks
@@ -109,7 +110,7 @@ def _usual_columns(table: TextTable) -> list[list[str]]:
 
 def _track_columns(table: TextTable) -> list[int]:
     """Return the columns of a mobility trace: node, time, x and y. Raises Problem with all missing
-    ones.
+    columns.
     """
     lower = [column.lower() for column in table.columns]
     chosen = _usual_columns(table)
@@ -127,10 +128,10 @@ def _track_columns(table: TextTable) -> list[int]:
 def read_setdest(path: str | Path) -> Traces:
     """Read an ns-2 movement trace: `set X_`, `setdest x y speed` and timed `switch ON|OFF`.
 
-    A setdest ends the one before; at 10^8 m/s or more it is a jump, at 0 m/s a stop. A node
-    without switches always exists; one whose first switch is ON did not exist before. Comments
-    (#), z, and lines for ns-2's oracle ($god_) are skipped.
-    Rows are in order of the node numbers. Raises Problem with file and line.
+    A setdest ends the setdest before it; at 10^8 m/s or more it is a jump, at 0 m/s a stop. A node
+    without switches always exists; one whose first switch is ON did not exist before. Comments (#),
+    z, and lines for ns-2's oracle ($god_) are skipped. Rows are in order of the node numbers.
+    Raises Problem with file and line.
     """
     where = Path(path)
     nodes: dict[int, _Scripted] = {}
@@ -205,7 +206,7 @@ def _number(word: str, what: str) -> float:
 
 
 def _legs_of(node: _Scripted) -> list[Leg]:
-    """Return the legs of a trace's setdest commands; those at one time are applied in order."""
+    """Return the legs of a trace's setdest commands; commands at one time are applied in order."""
     moves = sorted(node.moves, key=lambda move: move[0])
     if node.x is None or node.y is None:
         if not moves or moves[0][3] < JUMP:

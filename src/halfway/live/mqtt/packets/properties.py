@@ -18,7 +18,7 @@ from halfway.live.mqtt.packets.reasons import Reason
 
 
 class Properties(msgspec.Struct, frozen=True, kw_only=True):
-    """The properties of one packet [mqtt5 §2.2.2]. None and () stand for an absent property."""
+    """The properties of one packet [mqtt5 §2.2.2]. An absent property is None or ()."""
 
     payload_format: int | None = None  # 1: the payload is text in UTF-8
     message_expiry_s: int | None = None

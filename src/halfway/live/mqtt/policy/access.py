@@ -1,7 +1,7 @@
 """The users of the MQTT door: their passwords, and the topic filters of each user.
 
-The file is TOML. The table `[anyone]` is for clients without a user name. Without this table, the
-door refuses such clients:
+The file is TOML. The table `[anyone]` is for clients without a user name. Without the table
+`[anyone]`, the door refuses clients without a user name:
 
     [anyone]
     publish = ["sensors/#"]

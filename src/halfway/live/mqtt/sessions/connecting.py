@@ -62,7 +62,8 @@ def _session(
 ) -> tuple[ClientSession | None, bool]:
     """Return the session of a connecting MQTT client, and whether it existed before.
 
-    None where the session belongs to another user (True), and where there are too many (False).
+    The session is None if it belongs to another user (True), or if there are too many sessions
+    (False).
     """
     session = table.sessions.get(client_id)
     if session is not None and session.username != packet.username:

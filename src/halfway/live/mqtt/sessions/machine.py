@@ -185,8 +185,8 @@ class Machine:
         self._table.deliver(event, now)
 
     def changed(self) -> Iterator[Connection]:
-        """Take the connections of the machine with new output, and those to close or to read
-        again.
+        """Take the connections of the machine that have new output, that must close, or that may be
+        read again.
         """
         changed = self._table.changed
         while changed:

@@ -98,7 +98,7 @@ class Outgoing:
             self._append(delivery)
 
     def add_retained(self, delivery: ClientDelivery) -> None:
-        """Append a retained message to an MQTT client's outgoing ones; retained messages leave
+        """Append a retained message to an MQTT client's outgoing messages; retained messages leave
         before all others.
         """
         if len(self._retained) < self._limits.retained_messages:

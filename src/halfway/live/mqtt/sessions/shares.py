@@ -25,7 +25,9 @@ Share = tuple[str, str]  # name and filter
 
 
 class Shares:
-    """The shared subscriptions of one MQTT door, and the announced ones of other doors."""
+    """The shared subscriptions of one MQTT door, and the shared subscriptions that other doors
+    announced.
+    """
 
     def __init__(self, node_id: int) -> None:
         self._node_id = node_id

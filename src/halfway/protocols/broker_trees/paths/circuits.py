@@ -38,9 +38,10 @@ from halfway.protocols.broker_trees.records.messages import (
 from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.hash_table import FORGOTTEN, PROBES, hash_table, probed, unused_for, use
 
-SORTS = 4  # sorts of paths: the remainder of a number is DIRECT, SECOND or UPPER
-MOST_HOPS = 4096  # limit of a record in transit: contradicting tables may form a ring
-MOST_SERIAL = 2**29 - 1  # largest serial of an owner; then the serials start again
+SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
+MOST_HOPS = 4096  # of a record in transit: places that contradict each other may form a ring
+UNKNOWN_HOPS = 2**29  # to a node that is as far as any other one
+MOST_SERIAL = 2**29 - 1  # of an owner's numbers; then they start again
 
 _IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
 
@@ -106,6 +107,22 @@ def find(circuits, i, owner, number):
 
 
 @apart
+def hops_from(circuits, i, owner):
+    """Return the hops of the shortest direct path from its owner that a node heard a search for, or
+    `UNKNOWN_HOPS`.
+
+    A search floods the underlay, so nodes that are not on the path learn how far its owner is. It
+    does not pass the broker searched for.
+    """
+    hops = np.int32(UNKNOWN_HOPS)
+    for place in range(circuits.of.shape[1]):
+        there = circuits.of[i, place]
+        if there.owner == owner and there.number % SORTS == DIRECT and there.prev != NONE:
+            hops = min(hops, there.hops)
+    return hops
+
+
+@apart
 def claim(circuits, i, owner, number):
     """Return the place of a circuit in the table of row i; a circuit without a place gets an empty
     entry.
@@ -135,8 +152,8 @@ def claim(circuits, i, owner, number):
 
 @apart
 def path_to(circuits, i, peer, sort):
-    """Return the place of the circuit of one sort between row i and a peer that was used last;
-    NO_PLACE if row i has no such circuit.
+    """Return the place of the circuit of one sort that row i used last to reach a peer; NO_PLACE if
+    row i has no such circuit.
     """
     found = NO_PLACE
     if peer < 0:

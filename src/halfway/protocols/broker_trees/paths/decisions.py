@@ -1,9 +1,8 @@
 """The decisions of the underlay-aware tree as pure functions, which the handlers of messages and
 the bulk driver share.
 
-The handlers of the tree and the bulk drivers of paper 5 call these functions, except `is_nearer`,
-which only the bulk drivers call: by messages the parent names the alternate parent of its child
-(`docs/decisions/0043`). No function reads a state, a clock or a network.
+The handlers of the tree and the bulk drivers of paper 5 call these functions. No function reads a
+state, a clock or a network.
 """
 
 from halfway.core.compiled import inlined

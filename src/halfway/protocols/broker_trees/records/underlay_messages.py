@@ -5,7 +5,7 @@ the successors of the root, and the depth of the sender.
 """
 
 from halfway.core.kinds import Kinds
-from halfway.core.values.ranges import AGE_S, COUNT, NODE_OR_NONE
+from halfway.core.values.ranges import AGE_S, COUNT, NODE_OR_NONE, whole
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
     DIGEST,
@@ -19,11 +19,12 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 
 # Header fields that the tree reuses.
-ROOT = "event"  # the root that the sender knows
+ROOT = "event"  # as the sender knows it
+HOPS_APART = "publisher"  # from the receiver past the sender to the next successor
 # Places in `args`.
 SUCCESSOR = 2  # the broker that succeeds the root
-NEXT_SUCCESSOR = 4  # the child of the root that comes after the successor
-REPLACED = 6  # in an ACCEPT: the broker that leaves and is replaced
+NEXT_SUCCESSOR = 4  # of a root: its child after the successor; of others: one of their children
+REPLACED = 6  # of an ACCEPT
 DEPTH = 7  # brokers from the sender up to the root
 REPLICA_DIGEST = 4  # in a GRANDCHILD: digest of the filters that its parent should hold
 # Places in `reals` of a PING: the latest and the shortest round trip on its path in seconds; 0: no
@@ -35,14 +36,14 @@ _NEWS = {
 _ANCESTORS = {"ancestors[k]": 0}
 
 _PARENT = {PARENT: "the sender's parent"}
-_TOP = {**_PARENT, ROOT: "the root"}
+_TOP = {**_PARENT, ROOT: "the root", HOPS_APART: "hops past the sender, or -1"}
 
 _BROKER = NODE_OR_NONE
 KINDS = Kinds(
     messages.RANGES
     | {
         "successor": _BROKER, "next successor": _BROKER, "depth": COUNT,
-        "the root": _BROKER,
+        "the root": _BROKER, "hops past the sender, or -1": whole(-1, 2**30),
         "broker that leaves and is replaced": _BROKER,
         "latest round trip": AGE_S, "shortest round trip": AGE_S,
     }

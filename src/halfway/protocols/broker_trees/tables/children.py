@@ -80,6 +80,23 @@ def first_child(children, i, but):
     return NONE
 
 
+@apart
+def nth_child(children, i, n, but):
+    """Return a broker's child at place n among its children, except `but`; n counts round and
+    round. NONE if there is no other child.
+    """
+    count = 0
+    for s in range(children.child.shape[1]):
+        count += children.child[i, s] != NONE and children.child[i, s] != but
+    left = n % max(count, 1)
+    for s in range(children.child.shape[1]):
+        if children.child[i, s] != NONE and children.child[i, s] != but:
+            if left == 0:
+                return children.child[i, s]
+            left -= 1
+    return NONE
+
+
 @kernel
 def add_grandchild(children, i, node_id, via):
     """Add a grandchild below the child `via` to a broker's table, or move a known grandchild
