@@ -96,8 +96,8 @@ class IndependentDetection(NumberIntervals):
     """Demand with number intervals, whose events several nodes may detect.
 
     A node detects an event with its capability as the probability, so that the most capable node
-    detects all. Each detection is a publication; those of one event have the same time. Raises
-    Problem for bad values.
+    detects all. Each detection is a publication; all detections of one event have the same time.
+    Raises Problem for bad values.
     """
 
     def __post_init__(self) -> None:
