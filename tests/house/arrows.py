@@ -116,7 +116,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring", "trace"},
         "monitoring": {".", "runtime", "mqtt", "link"},
         "mqtt": {"."},
-        "air": {".", "journal", "step", "link", "runtime"},
+        "air": {".", "step", "link", "runtime"},
         "doctor": {".", "air", "control", "keys", "link", "runtime"},
     },
     "live/mqtt": {
