@@ -21,10 +21,14 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 
+from halfway.core.compiler import shortcuts
+
 # The versions of numba for which the tests of this module ran. Any other version compiles every
 # callee to machine code, with the same results.
 PROVEN = ("0.68",)
 IS_PROVEN = numba.__version__.rpartition(".")[0] in PROVEN
+if IS_PROVEN:
+    shortcuts.install()
 
 
 class IRLibrary(JITCodeLibrary):
@@ -146,7 +150,7 @@ class KernelDispatcher(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         """Compile for argument types: to IR for another compilation, else to a kernel."""
         if not global_compiler_lock.is_locked():
-            with self._cache.alone(sig, self.targetctx):
+            with self._cache.alone(sig, self.targetctx), shortcuts.collector_paused():
                 return super().compile(sig)
         args, return_type = sigutils.normalize_signature(sig)
         with self._compiling_counter:
