@@ -23,10 +23,14 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 
+from halfway.core.compiler import shortcuts
+
 # The tests of this module ran with these versions of numba. With any other version, every callee
 # becomes machine code, with the same results.
 PROVEN = ("0.68",)
 IS_PROVEN = numba.__version__.rpartition(".")[0] in PROVEN
+if IS_PROVEN:
+    shortcuts.install()
 
 
 class IRLibrary(JITCodeLibrary):
@@ -152,7 +156,7 @@ class KernelDispatcher(CPUDispatcher):
         kernel for Python.
         """
         if not global_compiler_lock.is_locked():
-            with self._cache.alone(sig, self.targetctx):
+            with self._cache.alone(sig, self.targetctx), shortcuts.collector_paused():
                 return super().compile(sig)
         args, return_type = sigutils.normalize_signature(sig)
         with self._compiling_counter:

@@ -29,6 +29,7 @@ from numba.core.extending import (
 )
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.np.arrayobj import populate_array
+from numba.np.numpy_support import as_dtype
 
 types: Any = numba_types
 _WORD, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
@@ -231,10 +232,16 @@ def _read(context: Any, builder: ir.IRBuilder, kind: Any, at: ir.Value) -> ir.Va
     return word if value_type == _WORD else builder.trunc(word, value_type)
 
 
+@cache
+def _item_size(dtype: Any) -> int:
+    """Return the bytes of an array's item; numba would ask LLVM at each use."""
+    return int(as_dtype(dtype).itemsize)
+
+
 def _array(
     context: Any, builder: ir.IRBuilder, kind: Any, at: ir.Value, word: ir.Value
 ) -> ir.Value:
-    size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    size = _item_size(kind.dtype)
     shape = [_entry(builder, at, 1 + axis) for axis in range(kind.ndim)]
     if kind.layout == "C":  # strides are known to the compiler
         strides: list[ir.Value] = [ir.Constant(_WORD, size)]
