@@ -23,7 +23,7 @@ from halfway.pipeline.plan.run import Run
 from halfway.pipeline.reproduction.estimates import estimate
 from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.pipeline.reproduction.verdict import Verdict
-from halfway.protocols.walk_overlay.messages import EVENT
+from halfway.protocols.walk_overlay.messages import CONTENT_EVENT
 from tests.networks import disk
 from tests.protocols.walk_overlay.history import CATALOGUE, KEY, RULES, SUBSCRIPTIONS, History
 
@@ -312,9 +312,9 @@ def test_the_filters_in_bulk_are_those_of_the_messages() -> None:
     down, up = (passes(words, CATALOGUE, KEY, size) for words in (below, above))
     matched = matching(wanted, CATALOGUE)
     for event in range(0, len(CATALOGUE.event_topic), 5):
-        before = int(history.engine.counters.received_kind[EVENT])
+        before = int(history.engine.counters.received_kind[CONTENT_EVENT])
         delivered, due = history.published(0, event)
         assert delivered == due
         count, reached = tree.transmissions(0, down[:, [event]], up[:, [event]])
-        assert int(history.engine.counters.received_kind[EVENT]) - before == count[0]
+        assert int(history.engine.counters.received_kind[CONTENT_EVENT]) - before == count[0]
         assert not (matched[:, event] & ~reached[:, 0]).any()

@@ -123,9 +123,9 @@ def test_views_of_a_run_follow_joins_and_leaves(tmp_path: Path) -> None:
     for at in (15.0, 60.0, 75.0):
         run.advance(at)
         run.groups.settle(at)
-        seen[at] = run.groups.view(row["gate"], 1)
-        assert run.groups.view(row["yard"], 0) == [row["roof"]]
-        assert run.groups.view(row["roof"], 0) == []  # the desk only lists, so it is in no view
+        seen[at] = list(run.groups.view(row["gate"], 1))
+        assert list(run.groups.view(row["yard"], 0)) == [row["roof"]]
+        assert run.groups.view(row["roof"], 0) == {}  # the desk only lists, so it is in no view
     assert seen == {15.0: [], 60.0: [row["shed"]], 75.0: []}
     found = run.run().groups
     assert found is not None
