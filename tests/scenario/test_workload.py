@@ -241,8 +241,11 @@ def test_recorded_events_without_subscribers_get_drawn_ones(tmp_path: Path) -> N
         (NAMED + "exponent = 2.0", "workload.exponent = 2: expected popularity"),
         (NAMED + "topics = 2\nwidth = 2", "width = 2: expected 1, as subscribers have names"),
         (NAMED + "attributes = [2]", "expected no names of publishers or subscribers"),
-        ("attributes = [2, 3]\ntopics = 5", "6 combinations of values, but expected topics = 5"),
-        ("attributes = [400, 300]", "120,000 combinations of values, but expected 100,000"),
+        (
+            "attributes = [2, 3]\ntopics = 5",
+            "6 combinations of values: expected 5, as `topics`",
+        ),
+        ("attributes = [400, 300]", "120,000 combinations of values: expected at most 100,000"),
         ("attributes = [2, 3]\nwidth = 3", "width = 3: expected 1 to 2, the fewest values"),
         ("attributes = []", "workload.attributes"),
         ("attributes = [2, 2, 2, 2, 2, 2, 2]", "workload.attributes"),

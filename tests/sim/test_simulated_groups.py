@@ -198,6 +198,14 @@ def test_a_client_lists_and_is_not_listed() -> None:
         groups.cast(8, 0, b"")
 
 
+def test_a_message_that_would_be_published_after_its_sender_left_is_refused() -> None:
+    groups = opened("flooding", reaction_s=0.25)
+    groups.advance(59.8)
+    with pytest.raises(Problem, match=r"node = 9: it leaves group 0 at 60 s, before 60\.05 s"):
+        groups.cast(9, 0, b"x")
+    groups.cast(2, 0, b"y")
+
+
 def test_errors_name_the_argument_and_the_remedy() -> None:
     groups = opened("flooding")
     groups.advance(10.0)

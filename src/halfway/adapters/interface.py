@@ -29,6 +29,7 @@ from halfway.protocols.event_window import TOO_OLD, WINDOW, EventWindows
 from halfway.protocols.hash_table import FORGOTTEN
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
+from halfway.world.workload.member_topics import AddressedGroups
 
 # Names of parameters that the function `state` of a protocol may have under a `BroadcastAdapter`.
 STATE_PARAMETERS = ("node_ids", "window", "topics", "seed", "publishers", "in_flight")
@@ -148,7 +149,10 @@ class RunContext(NamedTuple):
     def in_flight(self) -> int:
         """The events of one publisher for which an instance sizes the event windows of a node: as
         many as a publisher publishes within 30 s, at most the window of the run, at least WINDOW.
+        The events of members that publish while a run goes on are not known: the window of the run.
         """
+        if isinstance(self.demand, AddressedGroups):
+            return max(self.window, WINDOW)
         some = self.demand.begun_again().take(self.seconds, _MOST_EVENTS)
         order = np.lexsort((some.t, some.row))
         t, row = some.t[order], some.row[order]

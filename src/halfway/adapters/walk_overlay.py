@@ -21,7 +21,7 @@ from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE, WITHDRAW
-from halfway.protocols.walk_overlay.subscriptions import Catalogue, Subscription, catalogue
+from halfway.protocols.walk_overlay.subscriptions import LEVELS, Catalogue, Subscription, catalogue
 from halfway.world.workload.attribute_space import Box, values_of
 from halfway.world.workload.demand import Demand, Publications
 from halfway.world.workload.roles import ALWAYS, Period
@@ -57,12 +57,16 @@ class WalkOverlayAdapter(Adapter):
         return values
 
     def _size(self, demand: Demand, contents: Catalogue) -> Size:
-        """Return the size of a walk overlay's filter that holds the items of all subscriptions."""
-        if demand.shape:
-            wanted = len(np.unique(contents.item))
-        else:
-            wanted = sum(len(rows) > 0 for rows in demand.subscribers)
-        return sized(max(wanted, 1), float(self.values["false_positives"]))
+        """Return the size of a walk overlay's filter that holds the items of all subscriptions.
+
+        An event asks the filter for its topic, and for one cell of each level of each attribute.
+        The option is the share that the filter admits by mistake after all of these queries.
+        """
+        share = float(self.values["false_positives"])
+        if not demand.shape:
+            return sized(max(sum(len(rows) > 0 for rows in demand.subscribers), 1), share)
+        queries = 1 + len(demand.shape) * (LEVELS + 1)
+        return sized(len(np.unique(contents.item)), 1.0 - (1.0 - share) ** (1.0 / queries))
 
     def _links(self, context: RunContext) -> int:
         """Return the number of overlay neighbours that a node of the walk overlay has room for."""

@@ -20,7 +20,7 @@ class Plain:
     machine.
 
     network: 32 bits; nodes of other networks are not heard. trusted: the accepted addresses
-    (default: loopback). A beacon or any later datagram makes its sender a peer, without a
+    (default: loopback). Any accepted datagram, a beacon or not, makes its sender a peer, without a
     handshake.
     """
 

@@ -125,11 +125,13 @@ def _topics(workload: Workload, named: Sequence[str]) -> Names:
         cells = math.prod(workload.attributes)
         if cells > MOST_TOPICS or workload.topics not in (1, cells):
             what = f"workload.attributes = {workload.attributes}: {cells:,} combinations of values"
-            bound = f"topics = {workload.topics}" if cells <= MOST_TOPICS else f"{MOST_TOPICS:,}"
+            bound = f"{workload.topics:,}, as `topics` says"
+            if cells > MOST_TOPICS:
+                bound = f"at most {MOST_TOPICS:,}"
             remedy = (
                 "leave out `topics`" if cells <= MOST_TOPICS else "give attributes fewer values"
             )
-            raise Problem(f"{what}, but expected {bound}", remedy=remedy)
+            raise Problem(f"{what}: expected {bound}", remedy=remedy)
         return Names("topic", map(str, range(cells)))
     if not named:
         return Names("topic", map(str, range(workload.topics)))

@@ -105,7 +105,7 @@ class HelloExchange(GivenNeighbours):
             raise Problem(f"hello_neighbours = {sent.limit}: expected 1 or more neighbours")
         limit, positions = min(sent.limit, context.most_neighbours), environment.has_positions
         two_hops = knowledge.hops > 1
-        # Only memory: no node notices that it has no room for more senders than it can hear.
+        # Only memory, in a static network: a node needs no room for more senders than it can hear.
         ever = context.start.degree if context.reach is None else np.full(context.n, limit)
         room = np.minimum(ever, limit).astype(np.int64)
         self._hellos, self._most = hellos(context.node_ids, room, seed), most_emissions(limit)

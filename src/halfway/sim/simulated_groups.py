@@ -176,7 +176,12 @@ class SimulatedGroups:
         if message.receiver == NONE and not self._demand.stays[message.sender].publishes:
             what = f"node = {node}: expected a member of group {group} that publishes"
             raise Problem(what, remedy='give it the role "both" or "publish"')
-        self._demand.publish(self.at + self._demand.reaction_s, message)
+        at = self.at + self._demand.reaction_s
+        until_s = self._demand.stays[message.sender].until_s
+        if at >= until_s:
+            what = f"node = {node}: it leaves group {group} at {until_s:g} s, before {at:g} s"
+            raise Problem(what, remedy="publish earlier, or open the groups with less reaction_s")
+        self._demand.publish(at, message)
 
     def _message(self, heard: HeardMessage) -> MemberMessage:
         sender, viewer = self._demand.stays[heard.sender], self._demand.stays[heard.viewer]

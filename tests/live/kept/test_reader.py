@@ -113,6 +113,22 @@ def test_a_gap_is_passed_over_only_if_nothing_fills_it_for_a_while() -> None:
     assert one.handed[-1] == 8
 
 
+def test_a_second_gap_keeps_its_order_when_the_first_is_passed_over() -> None:
+    one = Alone()
+    one.arrive(1, 3)
+    one.run_to(GAP_S - 1)
+    one.arrive(20)  # 4 to 19 are on their way
+    one.run_to(GAP_S + 2)
+    assert one.handed == [1, 3]
+    one.arrive(4)
+    assert one.handed == [1, 3, 4], "it follows the last one that was handed on"
+    one.arrive(*range(5, 20))
+    assert one.handed == [1, *range(3, 21)]
+    one.arrive(2)
+    one.arrive(21)
+    assert one.handed == [1, *range(3, 21), 2, 21]
+
+
 def test_a_node_that_was_stopped_for_long_asks_before_it_passes_over_a_gap() -> None:
     one = Alone()
     one.arrive(2)

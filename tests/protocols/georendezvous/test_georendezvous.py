@@ -387,8 +387,14 @@ def test_an_unwanted_that_a_newer_wanted_overtook_says_nothing() -> None:
         late["reals"][REPORTER] = wanted["reals"][REPORTER] + by
         report(cells.state, cells.instance.rules, np.uint32(1), late)
         assert (cells.state.wanted_until[1, 0, 0] > 5.0) == is_wanted
-    report(cells.state, cells.instance.rules, np.uint32(1), wanted)
+        report(cells.state, cells.instance.rules, np.uint32(1), wanted)
     assert cells.state.wanted_until[1, 0, 0] > 5.0
+    # An older WANTED that arrives late does not let an UNWANTED between both count.
+    for kind, number in ((WANTED, -3), (UNWANTED, -2)):
+        late["kind"], late["reals"][REPORTER] = kind, wanted["reals"][REPORTER]
+        late["args"][REPORT] = wanted["args"][REPORT] + number
+        report(cells.state, cells.instance.rules, np.uint32(1), late)
+        assert cells.state.wanted_until[1, 0, 0] > 5.0
     post(cells, 6.0, 1, PUBLISH, 0, 0)
     cells.run(7.0)
     assert delivered(cells) == [(0, 20)]

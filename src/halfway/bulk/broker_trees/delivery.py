@@ -85,8 +85,8 @@ def delivered_share(
     of the run) after the fault. Events in flight at a fault do not count as lost. Clients of a dead
     broker stay, so that both systems lose their notifications, or move with the next repair. loss:
     probability that a link of the underlay loses a message; the result is then an expected share.
-    The function changes the overlay. Raises Problem for an unknown system and an impossible
-    detection.
+    The function changes the overlay. Raises Problem for an unknown system, and for a
+    detection after the repair or the next fault.
     """
     check_known("system", system, get_args(TreeSystem))
     total = int(content.wanted.sum())

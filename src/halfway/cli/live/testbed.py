@@ -32,7 +32,7 @@ _Records = Annotated[
 ]
 
 _Traces = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Write Parquet files of all nodes here.")
+    Path | None, typer.Option(metavar="DIR", help="Write the trace of each node as Parquet to DIR.")
 ]
 
 

@@ -40,7 +40,7 @@ def needs(incomplete: str) -> list[str]:
 
 
 def stopping_rules(incomplete: str) -> list[str]:
-    """Complete in the shell the metric of a stopping rule such as half-width=2%,energy."""
+    """Complete in the shell the metric at the end of a stopping rule (half-width=2%,energy)."""
     rule, comma, last = incomplete.rpartition(",")
     rule = rule if comma else incomplete if "=" in incomplete else "half-width=2%"
     return [f"{rule},{name}" for name in metrics(last if comma else "")]

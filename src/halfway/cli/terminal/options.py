@@ -83,7 +83,9 @@ WalkSystemName = Annotated[
 ]
 WalkInterpretation = Annotated[
     Literal["heard", "stepped-on"],
-    typer.Option("--reading", help="Walks meet next to a trail (heard), or only on a trail."),
+    typer.Option(
+        "--reading", help="Where walks meet: next to a trail (heard), or only on it (stepped-on)."
+    ),
 ]
 WalkSteps = Annotated[int, typer.Option("--k", help="Steps of B's walk for each step of A's walk.")]
 PlotFile = Annotated[

@@ -157,11 +157,11 @@ class Service:
     def _check_open(self, field: str, text: str) -> None:
         what = f"{field} = {text}: expected an address on loopback"
         if not self._settings.has_keys:
-            remedy = "the development network has no keys: make a network with `halfway net new`"
-            raise Problem(f"{what} without keys", remedy=remedy)
+            remedy = "make a network with keys: `halfway net new`"
+            raise Problem(f"{what}, as the network has no keys", remedy=remedy)
         if self._offered.mqtt_users is None:
             remedy = "give --mqtt-users FILE; its table [anyone] is for clients without a name"
-            raise Problem(f"{what} without a file of users", remedy=remedy)
+            raise Problem(f"{what}, as there is no file of users", remedy=remedy)
 
 
 def _tls(offered: ServiceSettings) -> ssl.SSLContext | None:

@@ -44,7 +44,15 @@ class _Waiting(NamedTuple):
     key: EventKey
     body: EventBody
     hops: int
-    since: float
+    since: int  # the tick in which it arrived
+
+
+class _Gap(NamedTuple):
+    """The first gap of a stream of kept events."""
+
+    before: int  # the last number before the gap
+    since: int  # the tick since which no event has filled the gap
+    passed: int  # the newest number that the application received
 
 
 class KeptReader:
@@ -57,9 +65,8 @@ class KeptReader:
         self._outlet, self._kept, self._form = outlet, kept, form
         self._scheduler, self._drops = scheduler, drops
         self._waiting: dict[Stream, dict[int, _Waiting]] = {}
-        # Of streams with waiting events: the last number before the gap, and since which tick. A
-        # node that its machine has stopped for a while has asked for nothing meanwhile.
-        self._gaps: dict[Stream, tuple[int, int]] = {}
+        # Gaps count ticks: a node that its machine has stopped has asked for nothing meanwhile.
+        self._gaps: dict[Stream, _Gap] = {}
         self._ticks = 0
         self._asked: dict[Stream, dict[int, float]] = {}  # number -> time of the last request
         self._beats: dict[Stream, Heartbeat] = {}  # of streams that are read here
@@ -75,7 +82,7 @@ class KeptReader:
         self._outlet.listen(BEATS, self._hear)
         for event in self._kept.undelivered():
             key = event.stream.publisher, event.stream.epoch, event.number & 2**31 - 1
-            one = _Waiting(key, self._form.kept_body(event), 0, now)
+            one = _Waiting(key, self._form.kept_body(event), 0, self._ticks)
             self._waiting.setdefault(event.stream, {})[event.number] = one
         self._tick(now, None)
 
@@ -102,7 +109,7 @@ class KeptReader:
             return True  # without an acknowledgement the event comes again
         if is_new:
             waiting = self._waiting.setdefault(stream, {})
-            waiting[place.number] = _Waiting(key, body, hops, now)
+            waiting[place.number] = _Waiting(key, body, hops, self._ticks)
             self._hand_on(stream)
         else:
             self._drops.count(Drop.DUPLICATE)
@@ -147,24 +154,26 @@ class KeptReader:
             self._outlet.say(topic, payload, retain=True, expiry_s=RETENTION_S)
 
     def _hand_on(self, stream: Stream) -> None:
-        """Deliver the kept events of a stream in order; after a time-out also events behind a
-        gap.
+        """Deliver the kept events of a stream in order, and after a time-out also events behind a
+        gap. The events behind a second gap have a time-out of their own.
         """
         waiting, now = self._waiting[stream], self._scheduler.now()
-        through = self._kept.through(stream)
-        before, since = self._gaps.get(stream, (through, self._ticks))
+        through, over = self._kept.through(stream), self._ticks - GAP_S / _TICK_S
+        before, since, passed = self._gaps.get(stream, _Gap(through, self._ticks, through))
         if before != through:
-            since = self._ticks
-        is_over = self._ticks - since > GAP_S / _TICK_S
-        for number in sorted(waiting if is_over else [n for n in waiting if n <= through]):
-            one = waiting.pop(number)
+            since, passed = self._ticks, max(passed, through)
+        for number in sorted(waiting):
+            is_next = number <= through or number == passed + 1
+            if not is_next and not (since < over and waiting[number].since < over):
+                break
+            one, passed = waiting.pop(number), max(passed, number)
             if one.body.is_over(now):
                 self._drops.count(Drop.EXPIRED)
             else:
                 self._outlet.hand_over(one.key, one.body, one.hops)
             self._kept.delivered(stream, number)
-        if waiting:
-            self._gaps[stream] = through, since
+        if waiting or passed > through:
+            self._gaps[stream] = _Gap(through, since, passed)
         else:
             self._gaps.pop(stream, None)
 

@@ -106,8 +106,8 @@ class _Made:
 
 
 def _content(path: Path) -> tuple[bytes, Callable[[bytes], npt.NDArray[np.void]], str]:
-    """Return the parts of a file to replay, the source of the rows of a part, and the remedy for a
-    missing end.
+    """Return the bytes of the parts of a trace, the function that reads the rows of a part, and
+    the remedy if the trace has no end.
     """
     if path.suffix != _PARQUET:
         content = path.read_bytes()

@@ -15,7 +15,7 @@ Scale = Literal["quick", "paper"]
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """A study's summary of a metric at a point; intervals are 95 %, networks as clusters."""
+    """A study's summary of a metric at a point; the 95 % intervals take networks as clusters."""
 
     parameters: dict[str, Scalar]
     metric: str

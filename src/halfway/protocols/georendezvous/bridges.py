@@ -46,7 +46,7 @@ def place_of(state, i, x, y, least):
 
 @inlined
 def act_at_home(state, i):
-    """Let a bridge node return to act in its own cell."""
+    """Let a bridge node act in its own cell again."""
     state.cell[i, 0], state.cell[i, 1] = state.own_cell[i, 0], state.own_cell[i, 1]
 
 

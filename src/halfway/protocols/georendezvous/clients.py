@@ -88,15 +88,17 @@ def receive_report(state, rules, i, message):
     """Learn as a GeoRendezvous client whether a point has subscribers for its events.
 
     [geo §2.2] We number the reports of each member, because a report that is sent again on a lossy
-    link may be overtaken. An UNWANTED that is older than the latest WANTED of the same member says
-    nothing. A WANTED always counts: it costs messages, where an outdated UNWANTED loses events.
+    link may be overtaken. An UNWANTED that is older than the newest WANTED is ignored, if the same
+    member sent the last WANTED that arrived. A WANTED always counts: it costs messages, where an
+    outdated UNWANTED loses events.
     """
     topic, point = message.topic, message.args[messages.POINT]
-    by, number = message.reals[messages.REPORTER], message.args[messages.REPORT]
+    by, number = np.int32(message.reals[messages.REPORTER]), message.args[messages.REPORT]
     latest = state.wanted_by[i, topic, point]
     if message.kind == messages.WANTED:
         state.wanted_until[i, topic, point] = message.at + rules.lifetime_s
-        latest[0], latest[1] = by, number
+        if latest[0] != by or latest[1] < number:
+            latest[0], latest[1] = by, number
     elif latest[0] != by or latest[1] < number:
         state.wanted_until[i, topic, point] = -1.0
 

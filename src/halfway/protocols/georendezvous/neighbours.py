@@ -88,9 +88,9 @@ def learn_neighbour(state, i, node_id, x, y, membership, until):
     """Enter a node into the neighbour table until a time; return whether cell (x, y) had no member
     before.
 
-    A node that may build bridges keeps every node that it hears, with the cell of this node. Other
-    nodes keep only nodes of their own cell and of touching cells. A bridge node is kept under its
-    empty cell.
+    A node that may build bridges keeps every node that it hears, with the cell of the heard node.
+    Other nodes keep only nodes of their own cell and of touching cells. A bridge node is kept under
+    its empty cell.
     """
     neighbours = state.neighbours
     resident = membership <= CELL_MEMBER

@@ -40,7 +40,7 @@ BRIDGE = np.dtype(
         ("y", "<i4"),
         ("status", "<u1"),  # FREE, LISTENING or MEMBER
         ("needed", "<u1"),  # 1: in the last review; 2: also by the node at the other end
-        ("reviews", "<u1"),  # reviews until the node becomes a member, or ends to be one
+        ("reviews", "<u1"),  # reviews until the node becomes a member, or is no longer one
     ],
     align=True,
 )

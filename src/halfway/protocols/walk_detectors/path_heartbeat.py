@@ -91,7 +91,7 @@ def state(
 ) -> PathHeartbeatState:  # fmt: skip
     """Return the initial state of heartbeats on paths, with room for `members` at each node.
 
-    intervals: number of times between heartbeats that a node keeps for each member, for φ. degree:
+    intervals: number of gaps between heartbeats that a node stores for each member, for φ. degree:
     largest number of neighbours of a node. places: number of hops in flight that a node tracks.
     """
     heard = silence.nothing_heard(len(node_ids), members, intervals)

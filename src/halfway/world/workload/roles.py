@@ -1,4 +1,4 @@
-"""Roles of a topic workload by name: publishers and subscribers, and the periods of both."""
+"""The roles of named nodes in a topic workload: publishers and subscribers, and their periods."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
