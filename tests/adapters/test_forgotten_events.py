@@ -1,15 +1,18 @@
 """What event windows and databases forget is counted, and windows are sized for fast publishers."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from halfway.adapters.interface import OLD_EVENTS
+from halfway.adapters.interface import OLD_EVENTS, RunContext
 from halfway.protocols.anti_entropy.messages import SPAN
 from halfway.protocols.event_window import WINDOW, window_length
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn
+from halfway.world.workload.groups import Groups, Stay
+from halfway.world.workload.member_topics import MessagedGroups
 from tests.networks import line
 
 _EVENTS, _N = 200, 9
@@ -62,3 +65,13 @@ def test_slow_publishers_have_no_shortfall(system: str) -> None:
     outcome = fast(system, every_s=0.2).run()
     assert lacking(outcome) == 0
     assert dict(outcome.shortfalls) == {}
+
+
+def test_windows_have_room_for_events_that_members_publish_while_a_run_goes_on() -> None:
+    demand = MessagedGroups((Stay(0, 0), Stay(1, 0)), announce_s=5.0, lifetime_s=15.0)
+    context: Any = SimpleNamespace(demand=demand, seconds=60.0, window=256)
+    in_flight = RunContext.in_flight.fget
+    assert in_flight is not None
+    assert in_flight(context) == 256  # no announcement needs more than WINDOW
+    context.demand = Groups((Stay(0, 0), Stay(1, 0)), announce_s=5.0, lifetime_s=15.0)
+    assert in_flight(context) == WINDOW
