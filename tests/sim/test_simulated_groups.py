@@ -216,8 +216,9 @@ def test_errors_name_the_argument_and_the_remedy() -> None:
     for member in (2, 3):
         with pytest.raises(Problem, match=f"member = {member}: expected another member"):
             groups.send(2, 0, member, b"x")
+    text: Any = "text"
     with pytest.raises(Problem, match="data = 'text': expected bytes"):
-        groups.send(2, 0, 17, "text")  # type: ignore[arg-type]
+        groups.send(2, 0, 17, text)
     with pytest.raises(Problem, match="reaction_s = 0: expected"):
         opened("flooding", reaction_s=0.0)
     with pytest.raises(Problem, match="send: expected members with topics"):

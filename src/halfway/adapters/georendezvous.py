@@ -4,6 +4,7 @@ publishers advertise.
 
 from collections.abc import Mapping
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,8 @@ class GeorendezvousAdapter(Adapter):
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
         self._margin = float(self.values.pop("reach_margin"))
-        rules(1.0, **self.values)  # type: ignore[arg-type]  # an error in the options appears now
+        given: dict[str, Any] = dict(self.values)
+        rules(1.0, **given)  # an error in the options is reported now, and not when a run begins
 
     def unsupported(self, context: RunContext) -> str:
         """Return why GeoRendezvous cannot run: the nodes have no positions, or its cells do not

@@ -3,6 +3,7 @@
 import gc
 import threading
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -53,8 +54,8 @@ def listed(value: object) -> list[ir.Var]:
 
 
 @pytest.mark.parametrize("kernel", [matching, handler.handle], ids=["a kernel", "a handler"])
-def test_the_variables_of_an_instruction_are_those_of_its_operands_in_order(kernel: object) -> None:
-    found = run_frontend(kernel.py_func)  # type: ignore[attr-defined]
+def test_the_variables_of_an_instruction_are_those_of_its_operands_in_order(kernel: Any) -> None:
+    found = run_frontend(kernel.py_func)
     statements = [one for block in found.blocks.values() for one in block.body]
     assert len(statements) > 20
     several = 0

@@ -6,6 +6,7 @@ import signal
 import socket
 import struct
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -70,17 +71,18 @@ def _live(membership: Membership, parent: int, sock: socket.socket, note: int) -
 
 def _note_nonces(note: Callable[[bytes, int], object]) -> None:
     """Note key and counter of everything that this process seals, before it does."""
-    make, seal = noise.Key.__init__, noise.Key.seal
+    kind: Any = noise.Key  # a class whose methods are replaced
+    make, seal = kind.__init__, kind.seal
 
-    def noted_make(self: noise.Key, key: bytes, cipher: int) -> None:
+    def noted_make(self: Any, key: bytes, cipher: int) -> None:
         make(self, key, cipher)
-        self.noted = key  # type: ignore[attr-defined]
+        self.noted = key
 
-    def noted_seal(self: noise.Key, counter: int, plain: bytes, header: bytes) -> bytes:
-        note(self.noted, counter)  # type: ignore[attr-defined]
+    def noted_seal(self: Any, counter: int, plain: bytes, header: bytes) -> Any:
+        note(self.noted, counter)
         return seal(self, counter, plain, header)
 
-    noise.Key.__init__, noise.Key.seal = noted_make, noted_seal  # type: ignore[method-assign]
+    kind.__init__, kind.seal = noted_make, noted_seal
 
 
 def killed(count: int, seed: int) -> tuple[int, int, int]:
@@ -124,11 +126,10 @@ def killed(count: int, seed: int) -> tuple[int, int, int]:
 
 
 @pytest.fixture(autouse=True)
-def _as_before() -> object:
-    """Undo what a test notes."""
-    made = noise.Key.__init__, noise.Key.seal
-    yield
-    noise.Key.__init__, noise.Key.seal = made  # type: ignore[method-assign]
+def _as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let monkeypatch restore the methods that a test replaces."""
+    for name in ("__init__", "seal"):
+        monkeypatch.setattr(noise.Key, name, getattr(noise.Key, name))
 
 
 def test_a_killed_node_repeats_no_nonce_and_is_not_locked_out() -> None:

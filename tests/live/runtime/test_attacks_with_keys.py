@@ -27,7 +27,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
         return lambda _name, *peers, **more: lone(
             peers=[one for peer in peers for one in at(peer)], **more
         )
-    files = {name: admitted(tmp_path, name, "#") for name in ("a", "b", "c")}
+    files = {name: admitted(tmp_path, name, "#") for name in ("a", "b", "c", "d")}
     return lambda name, *peers, **more: keyed(files[name], *peers, **more)
 
 
@@ -142,7 +142,7 @@ def test_a_wrong_back_pointer_of_a_member_is_dropped(made: Make) -> None:
     run(program)
 
 
-def test_a_black_hole_with_keys_stops_events_as_well(made: Make) -> None:
+def test_a_black_hole_stops_events_where_there_is_no_other_way(made: Make) -> None:
     async def program() -> None:
         async with made("a") as first, made("b", first) as hole, made("c", hole) as last:
             got: list[Event] = []
@@ -157,6 +157,13 @@ def test_a_black_hole_with_keys_stops_events_as_well(made: Make) -> None:
                 await asyncio.sleep(0.1)
             await asyncio.sleep(0.3)
             assert got == []
+            async with made("d", first, last) as other:
+                await until(lambda: len(other.mesh.links.table.links()) == 2)
+                await until(lambda: len(first.mesh.links.table.links()) == 2)
+                while not got:
+                    await first.publish("x", b"2")
+                    await asyncio.sleep(0.1)
+                assert {one.payload for one in got} == {b"2"}
 
     run(program)
 

@@ -76,6 +76,14 @@ def scalars_of(radius: float, key: int, bridges: int) -> Rules:
     )  # fmt: skip
 
 
+def begin_clients(cells: Simulation) -> None:
+    """Let row k publish on topic k, and let the other clients subscribe to all topics."""
+    for row in range(CLIENTS):
+        for topic in range(TOPICS):
+            if row >= 2 or topic == row:
+                post(cells, 1.0, row, SUBSCRIBE if row >= 2 else ADVERTISE, topic)
+
+
 def radio_history(
     seed: int, *, bridges: int = 24, clock: ClockErrors | None = None
 ) -> RadioHistory:
@@ -108,10 +116,7 @@ def radio_history(
     cells = cell_run(
         network, scalars, topics=TOPICS, seconds=end + 2.0, faults=crashes, clock=clock
     )
-    for row in range(CLIENTS):
-        for topic in range(TOPICS):
-            if row >= 2 or topic == row:
-                post(cells, 1.0, row, SUBSCRIBE if row >= 2 else ADVERTISE, topic)
+    begin_clients(cells)
     for at, row, kind in commands:
         post(cells, at, row, kind)
     due: set[tuple[int, int]] = set()
@@ -153,10 +158,7 @@ def moving_history(seed: int, *, clock: ClockErrors | None = None) -> RadioHisto
     cells = cell_run(
         motion, scalars, topics=TOPICS, seconds=quiet + 3.0, faults=crashes, clock=clock
     )
-    for row in range(CLIENTS):
-        for topic in range(TOPICS):
-            if row >= 2 or topic == row:
-                post(cells, 1.0, row, SUBSCRIBE if row >= 2 else ADVERTISE, topic)
+    begin_clients(cells)
     due: set[tuple[int, int]] = set()
     for event in range(0, 8, 2):
         topic = event // 2 % TOPICS

@@ -6,6 +6,7 @@ which only this member subscribes. So every system that carries groups carries b
 """
 
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -36,7 +37,7 @@ _Event = TypeVar("_Event", bound=Addressed)
 
 
 @dataclass
-class AddressedGroups(Groups, Generic[_Event]):
+class AddressedGroups(Groups, Generic[_Event], ABC):
     """The demand of groups whose members publish events while a run goes on.
 
     A subclass calls `_add_member_topics`, and gives the bytes of an event by `_bytes`.
@@ -75,9 +76,9 @@ class AddressedGroups(Groups, Generic[_Event]):
         what = self.said[event][1]
         return None if what < OTHER_EVENTS else self.events[what - OTHER_EVENTS]
 
+    @abstractmethod
     def _bytes(self, event: _Event) -> int:
         """Return the bytes of payload of a group member's event."""
-        raise NotImplementedError
 
     def _content(self, number: int, what: int) -> tuple[int, int]:
         """Return the topic and the bytes of payload of what a member of a group publishes."""

@@ -1,9 +1,9 @@
 """Live nodes on an air that breaks: how fast they find each other, and what losses do to events.
 
-    python bench/air_faults.py discovery --nodes 100
-    python bench/air_faults.py partition --nodes 20 --seconds 60
-    python bench/air_faults.py losses --nodes 10 --events 2000 --system anti-entropy
-    python bench/air_faults.py kept --nodes 3 --events 100000 --topics 10
+    python tools/live/air_faults.py discovery --nodes 100
+    python tools/live/air_faults.py partition --nodes 20 --seconds 60
+    python tools/live/air_faults.py losses --nodes 10 --events 2000 --system anti-entropy
+    python tools/live/air_faults.py kept --nodes 3 --events 100000 --topics 10
 
 Each command prints one JSON object. The commands need Linux, iproute2 and nftables, and root or
 `unshare -rn`.

@@ -1,7 +1,7 @@
 """The conformance cases of Eclipse Paho against the MQTT door of a node.
 
     pip download --no-deps --no-binary :all: paho-mqtt && tar xf paho_mqtt-*.tar.gz
-    python -m tools.mqtt_conformance paho_mqtt-*/tests [--doors 2] [-k will]
+    python -m tools.live.mqtt_conformance paho_mqtt-*/tests [--doors 2] [-k will]
 
 `tests/test_mqttv5.py` in the source package of paho-mqtt has the cases of the suite
 paho.mqtt.testing for MQTT 5.0, for the unmodified client of paho. This program runs the cases as
@@ -12,9 +12,6 @@ one node, and all others to the other node.
 
 import argparse
 import importlib
-import os
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,65 +21,22 @@ from pathlib import Path
 from typing import Any
 
 import paho.mqtt.client as paho
+from tools.live.door_processes import DoorProcesses
 
 _USERS = '[anyone]\npublish = ["#"]\nsubscribe = ["#"]\ndeny = ["test/nosubscribe"]\n'
-_WAIT_S = 60.0
+_LINKED_S = 3.0  # until the nodes are neighbours
 
 
-class Nodes:
-    """The processes with doors, on free ports; node k has the peer k - 1."""
-
-    def __init__(self, folder: Path, count: int) -> None:
-        self._folder = folder
-        (folder / "users.toml").write_text(_USERS)
-        self.ports = [_free(socket.SOCK_STREAM) for _ in range(count)]
-        self._udp = [_free(socket.SOCK_DGRAM) for _ in range(count)]
-        self._processes: list[subprocess.Popen[bytes]] = []
-
-    def __enter__(self) -> "Nodes":
-        self._processes = [self._started(place) for place in range(len(self.ports))]
-        for port in self.ports:
-            _wait_for(port)
-        time.sleep(3.0)  # the nodes become neighbours
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for process in self._processes:
-            process.kill()
-            process.wait()
-
-    def _started(self, place: int) -> subprocess.Popen[bytes]:
-        peer = ["--peer", f"127.0.0.1:{self._udp[place - 1]}"] if len(self.ports) > 1 else []
-        command = [
-            sys.executable, "-m", "halfway", "node", "--no-discover", "--network", "conformance",
-            "--port", str(self._udp[place]), "--mqtt", str(self.ports[place]),
-            "--mqtt-users", str(self._folder / "users.toml"), "--name", f"door-{place}",
-            "--state", str(self._folder / str(place)), *peer,
-        ]  # fmt: skip
-        quiet = subprocess.DEVNULL
-        environment = os.environ | {"HALFWAY_RUN": str(self._folder)}
-        return subprocess.Popen(command, stdout=quiet, stderr=quiet, env=environment)
+def doors_in(folder: Path, count: int) -> DoorProcesses:
+    """Return the processes with doors; each node has the node before it as a peer."""
+    users = folder / "users.toml"
+    users.write_text(_USERS)
+    return DoorProcesses(
+        folder, count, lambda k: [(k - 1) % count][: count - 1], ["--mqtt-users", str(users)]
+    )
 
 
-def _free(kind: int) -> int:
-    with socket.socket(socket.AF_INET, kind) as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
-def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + _WAIT_S
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1.0).close()
-            break
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-
-
-def cases_of(tests: Path, nodes: Nodes) -> Any:
+def cases_of(tests: Path, nodes: DoorProcesses) -> Any:
     """Return the module with the cases, which use the doors of these nodes for their broker."""
     brokers: Any = types.ModuleType("mqtt.brokers")
     package: Any = types.ModuleType("mqtt")
@@ -94,7 +48,7 @@ def cases_of(tests: Path, nodes: Nodes) -> Any:
 
     def start(cls: Any, port: int) -> None:
         del port
-        cls._test_broker_port = nodes.ports[0]
+        cls._test_broker_port = nodes.ports[0].mqtt
 
     base._start_broker = classmethod(start)
     base.tearDownClass = classmethod(lambda _cls: None)
@@ -102,17 +56,18 @@ def cases_of(tests: Path, nodes: Nodes) -> Any:
     return module
 
 
-def _share(nodes: Nodes) -> None:
+def _share(nodes: DoorProcesses) -> None:
     """Let clients whose name begins with "a" connect to the first door, all others to the last."""
-    connect = paho.Client.connect
+    client: Any = paho.Client  # a class whose method is replaced
+    connect = client.connect
 
     def elsewhere(self: Any, host: str, port: int = 1883, *given: Any, **named: Any) -> Any:
         is_first = self._client_id[:1] in (b"a", b"")
-        there = port if is_first or port != nodes.ports[0] else nodes.ports[-1]
+        there = port if is_first or port != nodes.ports[0].mqtt else nodes.ports[-1].mqtt
         return connect(self, host, there, *given, **named)
 
     if len(nodes.ports) > 1:
-        paho.Client.connect = elsewhere  # type: ignore[method-assign]
+        client.connect = elsewhere
 
 
 def main() -> int:
@@ -122,7 +77,9 @@ def main() -> int:
     parser.add_argument("--doors", type=int, choices=(1, 2), default=1)
     parser.add_argument("-k", action="append", help="only cases with this word")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, Nodes(Path(folder), given.doors) as nodes:
+    with tempfile.TemporaryDirectory() as folder, doors_in(Path(folder), given.doors) as nodes:
+        nodes.wait_for_doors()
+        time.sleep(_LINKED_S)
         loader = unittest.TestLoader()
         if given.k:
             loader.testNamePatterns = [f"*{word}*" for word in given.k]

@@ -4,27 +4,24 @@ Five nodes form a ring; each is a process with a journal. A paho client publishe
 at the door of the first node, and another one with a persistent session reads at the third. One
 node after the other gets SIGKILL, and starts again at once. The program prints one JSON object.
 
-    python bench/kept_kills.py [--seconds 600] [--every-s 10] [--rate 20] [--system flooding]
+    python -m tools.live.kept_kills [--seconds 600] [--every-s 10] [--rate 20] [--system flooding]
 """
 
 import itertools
 import json
-import os
 import random
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
+from tools.live.door_processes import DoorProcesses
 
 from halfway.cli.program import Parser, positive, run, whole
 
@@ -32,56 +29,11 @@ NODES, PUBLISHER_AT, READER_AT = 5, 0, 2
 TOPIC, EXPIRY_S, QUIET_S, WAIT_S = "bench/kills", 86_400, 10.0, 120.0
 
 
-class Ports(NamedTuple):
-    """The ports of one live node on loopback."""
-
-    udp: int
-    mqtt: int
-
-
-class Ring:
-    """The processes of all nodes of a ring that are killed."""
-
-    def __init__(self, folder: Path, system: str) -> None:
-        self._folder, self._system = folder, system
-        self.ports = [Ports(free_port(socket.SOCK_DGRAM), free_port(socket.SOCK_STREAM))
-                      for _ in range(NODES)]  # fmt: skip
-        self._processes: list[subprocess.Popen[bytes]] = []
-
-    def __enter__(self) -> "Ring":
-        """Start all nodes of the ring."""
-        self._processes = [self._started(place) for place in range(NODES)]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for process in self._processes:
-            process.kill()
-            process.wait()
-
-    def kill(self, place: int) -> None:
-        """Kill a node of the ring by SIGKILL, and start it again."""
-        self._processes[place].send_signal(signal.SIGKILL)
-        self._processes[place].wait()
-        self._processes[place] = self._started(place)
-
-    def _started(self, place: int) -> subprocess.Popen[bytes]:
-        own, beside = self.ports[place], ((place + 1) % NODES, (place - 1) % NODES)
-        peers = [word for one in beside for word in ("--peer", f"127.0.0.1:{self.ports[one].udp}")]
-        command = [
-            sys.executable, "-m", "halfway", "node", "--system", self._system, "--no-discover",
-            "--port", str(own.udp), "--mqtt", str(own.mqtt), "--name", f"ring-{place}",
-            "--network", f"kills-{os.getpid()}", "--state", str(self._folder / str(place)), *peers,
-        ]  # fmt: skip
-        quiet = subprocess.DEVNULL
-        environment = os.environ | {"HALFWAY_RUN": str(self._folder)}
-        return subprocess.Popen(command, stdout=quiet, stderr=quiet, env=environment)
-
-
-def free_port(kind: int) -> int:
-    """Return a port of loopback that is free now."""
-    with socket.socket(socket.AF_INET, kind) as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
+def ring_in(folder: Path, system: str) -> DoorProcesses:
+    """Return the processes of a ring, each of which has the two beside it as peers."""
+    return DoorProcesses(
+        folder, NODES, lambda k: ((k + 1) % NODES, (k - 1) % NODES), ["--system", system]
+    )
 
 
 def client(name: str, port: int) -> paho.Client:
@@ -103,7 +55,7 @@ def client(name: str, port: int) -> paho.Client:
     return made
 
 
-def measured(ring: Ring, seconds: float, every_s: float, rate: float) -> dict[str, Any]:
+def measured(ring: DoorProcesses, seconds: float, every_s: float, rate: float) -> dict[str, Any]:
     """Publish while nodes of the ring are killed; return what was acknowledged and what arrived."""
     got, acked, waiting = Counter[int](), dict[int, float](), dict[int, int]()
     arrived_at: list[float] = []
@@ -165,7 +117,7 @@ def main() -> None:
     parser.add_argument("--rate", type=whole(1, 1000), default=20, help="events a second")
     parser.add_argument("--system", default="flooding")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, Ring(Path(folder), given.system) as ring:
+    with tempfile.TemporaryDirectory() as folder, ring_in(Path(folder), given.system) as ring:
         found = measured(ring, given.seconds, given.every_s, given.rate)
     sys.stdout.write(json.dumps({"system": given.system} | found) + "\n")
 

@@ -1,0 +1,1 @@
+"""Programs that measure live nodes under faults, and the conformance of the MQTT door."""
