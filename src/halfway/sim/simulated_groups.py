@@ -1,6 +1,6 @@
 """Simulated groups for a program: it advances the time, reads views, and lets members send.
 
-The letters of a group: LIST, SEND(group, member) and CAST(group) from the application, and
+The operations of a group: LIST, SEND(group, member) and CAST(group) from the application, and
 VIEW(group, number, joined or left, member, hops) and messages to it. JOIN and LEAVE are the times
 of the stays in the workload.
 """

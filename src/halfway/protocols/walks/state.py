@@ -18,6 +18,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.prng import random_states
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
+from halfway.protocols.walks.messages import GENERATION, SIDE
 
 # Values of `status` in a TRAIL. FREE is 0, so that pages of a table that are always 0 take no
 # memory.
@@ -297,7 +298,8 @@ def claim_path(trails, rules, i, topic, side, member, now):
 @inlined
 def walker_of(message):
     """Return the walker that a record of the walks names: a member of a topic with its side."""
-    return Walker(message.topic, message.args[2], message.publisher, message.epoch, message.args[4])
+    side, generation = message.args[SIDE], message.args[GENERATION]
+    return Walker(message.topic, side, message.publisher, message.epoch, generation)
 
 
 @inlined
@@ -306,8 +308,8 @@ def write_member(o, walker):
     o.topic = walker.topic
     o.publisher = walker.member
     o.epoch = walker.incarnation
-    o.args[2] = walker.side
-    o.args[4] = walker.generation
+    o.args[SIDE] = walker.side
+    o.args[GENERATION] = walker.generation
 
 
 @inlined
