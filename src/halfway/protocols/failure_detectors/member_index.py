@@ -19,6 +19,7 @@ class MemberIndex(NamedTuple):
     """
 
     place: npt.NDArray[np.int32]  # [n, limit] places in the row's table, by id; then free ones
+    node_id: npt.NDArray[np.int32]  # [n, limit] ids of the members at these places, side by side
     known: npt.NDArray[np.int32]  # [n] number of members
     counts: npt.NDArray[np.int64]  # [n, 2] evicted members; members that found no room
 
@@ -26,16 +27,17 @@ class MemberIndex(NamedTuple):
 def member_index(n: int, limit: int) -> MemberIndex:
     """Return an empty index of members for n rows with room for `limit` members each."""
     place = np.tile(np.arange(limit, dtype=np.int32), (n, 1))
-    return MemberIndex(place, np.zeros(n, np.int32), np.zeros((n, 2), np.int64))
+    ids = np.zeros((n, limit), np.int32)
+    return MemberIndex(place, ids, np.zeros(n, np.int32), np.zeros((n, 2), np.int64))
 
 
 @inlined
-def _rank_of(index, entry, i, node_id):
+def _rank_of(index, i, node_id):
     """Return how many members in the index of row i have a lower id than this member."""
     first, last = np.int64(0), np.int64(index.known[i])
     while first < last:
         middle = (first + last) >> 1
-        if entry[i, index.place[i, middle]].node_id < node_id:
+        if index.node_id[i, middle] < node_id:
             first = middle + 1
         else:
             last = middle
@@ -43,15 +45,13 @@ def _rank_of(index, entry, i, node_id):
 
 
 @inlined
-def find_member(index, entry, i, node_id):
+def find_member(index, i, node_id):
     """Return the place of a member in the table of row i, or NO_PLACE if the index does not contain
     the member.
     """
-    rank = _rank_of(index, entry, i, node_id)
-    if rank < index.known[i]:
-        place = np.int64(index.place[i, rank])
-        if entry[i, place].node_id == node_id:
-            return place
+    rank = _rank_of(index, i, node_id)
+    if rank < index.known[i] and index.node_id[i, rank] == node_id:
+        return np.int64(index.place[i, rank])
     return NO_PLACE
 
 
@@ -65,11 +65,13 @@ def add_member(index, entry, i, node_id):
     if count == index.place.shape[1]:
         index.counts[i, WITHOUT_ROOM] += 1
         return NO_PLACE
-    rank = _rank_of(index, entry, i, node_id)
+    rank = _rank_of(index, i, node_id)
     free = index.place[i, count]
     for k in range(count, rank, -1):
         index.place[i, k] = index.place[i, k - 1]
+        index.node_id[i, k] = index.node_id[i, k - 1]
     index.place[i, rank] = free
+    index.node_id[i, rank] = node_id
     index.known[i] += 1
     entry[i, free].node_id = node_id
     return np.int64(free)
@@ -78,9 +80,10 @@ def add_member(index, entry, i, node_id):
 @inlined
 def evict_member(index, entry, i, place):
     """Remove the member at a place from the index of row i, and count the eviction."""
-    rank, count = _rank_of(index, entry, i, entry[i, place].node_id), np.int64(index.known[i])
+    rank, count = _rank_of(index, i, entry[i, place].node_id), np.int64(index.known[i])
     for k in range(rank, count - 1):
         index.place[i, k] = index.place[i, k + 1]
+        index.node_id[i, k] = index.node_id[i, k + 1]
     index.place[i, count - 1] = place
     index.known[i] -= 1
     index.counts[i, EVICTED] += 1

@@ -113,6 +113,6 @@ def read_news(state, rules, neighbourhood, i, message, now, out):
             by = np.int32(message.reals[BY + k])
             news = MemberNews(member, word >> _STATUS_BITS, status, by)
             learn(state, rules, neighbourhood, i, news, now, out)
-    place = find_member(state.members, state.entry, i, message.source)
+    place = find_member(state.members, i, message.source)
     if place != NO_PLACE:
         state.entry[i, place].is_watched = 1

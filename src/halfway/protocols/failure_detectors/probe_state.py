@@ -220,7 +220,7 @@ def learn(state, rules, neighbourhood, i, news, now, out):
     if member == state.node_id[i]:
         _learn_of_itself(state, rules, i, incarnation, status)
         return
-    place = find_member(state.members, state.entry, i, member)
+    place = find_member(state.members, i, member)
     if place == NO_PLACE:
         place = _place_for(state, i, member)
         if place == NO_PLACE:

@@ -70,7 +70,7 @@ def send_probe(state, rules, i, kind, towards, target, sequence, out):
     o = emit(out, kind, 0.0, towards)
     o.target = target
     o.sequence = sequence
-    write_news(state, rules, i, o, find_member(state.members, state.entry, i, towards))
+    write_news(state, rules, i, o, find_member(state.members, i, towards))
 
 
 @inlined
@@ -81,7 +81,7 @@ def _note_neighbours(state, rules, neighbourhood, i, now, out):
     for e in range(neighbourhood.first[i], neighbourhood.last[i]):
         member = neighbourhood.who[e]
         learn(state, rules, neighbourhood, i, MemberNews(member, 0, ALIVE, NONE), now, out)
-        place = find_member(state.members, state.entry, i, member)
+        place = find_member(state.members, i, member)
         if place != NO_PLACE:
             state.entry[i, place].is_watched = 1
 
@@ -170,7 +170,7 @@ def _is_proxy(state, neighbourhood, i, e, member):
     proxy, row = neighbourhood.who[e], neighbourhood.place[e]
     if proxy == member or row < 0 or place_of(neighbourhood, row, member) < 0:
         return False
-    place = find_member(state.members, state.entry, i, proxy)
+    place = find_member(state.members, i, proxy)
     return place == NO_PLACE or state.entry[i, place].status != DEAD
 
 
@@ -247,7 +247,7 @@ def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
     """End a suspicion at row i that the member did not refute in time: the member counts as dead
     [SWIM §4.2].
     """
-    place = find_member(state.members, state.entry, i, message.target)
+    place = find_member(state.members, i, message.target)
     if place == NO_PLACE:
         return
     known, incarnation = state.entry[i, place], message.args[INCARNATION]

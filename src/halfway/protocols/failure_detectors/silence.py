@@ -154,7 +154,7 @@ def note_counter(heard, i, member, epoch, counter, now, out):
 
     now: own clock in seconds.
     """
-    place = find_member(heard.members, heard.entry, i, member)
+    place = find_member(heard.members, i, member)
     if place == NO_PLACE:
         place = _place_for(heard, i, member, now)
         if place == NO_PLACE:

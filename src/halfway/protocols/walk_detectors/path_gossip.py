@@ -217,7 +217,7 @@ def find_break(state, rules, i, towards, since, now):
 
     since: time at which the path began (s).
     """
-    place = find_member(state.heard.members, state.heard.entry, i, towards)
+    place = find_member(state.heard.members, i, towards)
     if place == NO_PLACE or state.contact[i, place].node_id != towards:
         return
     contact = state.contact[i, place]
@@ -244,7 +244,7 @@ def contact_of(state, i, member):
     """Return the place of a member in row i's contacts for gossip on paths, or NO_PLACE if the
     member is unknown.
     """
-    place = find_member(state.heard.members, state.heard.entry, i, member)
+    place = find_member(state.heard.members, i, member)
     if place != NO_PLACE:
         contact = state.contact[i, place]
         if contact.node_id != member:

@@ -121,7 +121,7 @@ def leave_trail(state, i, message):
     Return the place of the trail; NO_PLACE if the row has no room for the member.
     """
     heard, member = state.heard, message.publisher
-    place = find_member(heard.members, heard.entry, i, member)
+    place = find_member(heard.members, i, member)
     if place == NO_PLACE:
         return place
     trail = state.trail[i, place]
@@ -144,7 +144,7 @@ def is_met(state, rules, i, member, now):
     """
     if member == state.periods.node_id[i]:
         return True
-    place = find_member(state.heard.members, state.heard.entry, i, member)
+    place = find_member(state.heard.members, i, member)
     if place == NO_PLACE or state.heard.entry[i, place].is_suspected == 1:
         return False
     trail = state.trail[i, place]

@@ -137,18 +137,20 @@ def answer(state, rules, i, step, towards, out):
     for k in range(SOUGHT):
         member = step.args[WANTED + k]
         if member not in (NONE, state.periods.node_id[i]) and is_met(state, rules, i, member, now):
-            place = find_member(heard.members, heard.entry, i, member)
+            place = find_member(heard.members, i, member)
             known = heard.entry[i, place]
             write_counter(o, used, member, known.epoch, known.counter)
             used += 1
     count = np.int64(heard.members.known[i])
     begin = np.int64(pick(random_bits(state.periods, i), max(count, 1)))
     for k in range(count):
+        if used == ENTRIES:
+            return
         known = heard.entry[i, heard.members.place[i, (begin + k) % count]]
         skipped = known.is_suspected == 1 or not is_fresh(rules, known.heard_at, now)
         for a in range(used):
             skipped = skipped or o.args[a] == known.node_id
-        if used < ENTRIES and not skipped and known.node_id != step.publisher:
+        if not skipped and known.node_id != step.publisher:
             write_counter(o, used, known.node_id, known.epoch, known.counter)
             used += 1
 
@@ -203,7 +205,7 @@ def receive_answer(state, rules, i, message, out):
             note_entry(state.heard, i, message, k, now, out)
     if target == own_id:
         return
-    place = find_member(state.heard.members, state.heard.entry, i, target)
+    place = find_member(state.heard.members, i, target)
     if place != NO_PLACE and state.trail[i, place].node_id == target:
         o = emit_counters(ANSWER, state.trail[i, place].back, out)
         o.target = target
