@@ -133,7 +133,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     },
     "plain:Plain": {"_peers": (OPERATING, "peers without keys")},
     "runtime/delivery:Delivery": {"_seen": (OPERATING, "publications remembered")},
-    "runtime/delivery:RetainedSpread": {"_sent": (OPERATING, "neighbours; nodes heard")},
+    "runtime/delivery:RetainedExchange": {"_sent": (OPERATING, "neighbours; nodes heard")},
     "runtime/event_flow:EventFlow": {"_held": (OPERATING, "records that wait for a body")},
     "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},
     "runtime/node:MeshNode": {"counts": FIXED},

@@ -14,7 +14,7 @@ import pytest
 from halfway.bulk.walk_overlay.traffic import Traffic, filters, matching, passes
 from halfway.core.bloom import Size
 from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
-from halfway.papers.walk_overlay.estimates import correlation, means, slope, spread
+from halfway.papers.walk_overlay.estimates import correlation, means, slope, variation
 from halfway.papers.walk_overlay.event_layer import traffic
 from halfway.papers.walk_overlay.experiments import PAPER, overlay_point
 from halfway.papers.walk_overlay.measurements import initiator_sets, overlays, stopping
@@ -162,7 +162,7 @@ def test_estimates_are_those_of_the_values_themselves() -> None:
     }  # fmt: skip
     found = Summaries(summarised({0: seen, 1: seen}, {"initiators": 2}))
     assert correlation(found, (2,))[0] == pytest.approx(np.corrcoef(active, depth)[0, 1])
-    wide, networks = spread(found, "active", initiators=2)
+    wide, networks = variation(found, "active", initiators=2)
     assert wide[0] == pytest.approx(active.std() / active.mean())
     assert networks == 2
 

@@ -84,8 +84,8 @@ class GeorendezvousAdapter(Adapter):
         """Return the advertisements and subscriptions of GeoRendezvous, which the adapter posts
         after all nodes have sent a beacon.
 
-        The commands are spread over half of the listening time, because radios may share a medium.
-        The command of a later role is posted when the role begins.
+        The commands are distributed over half of the listening time, because radios may share a
+        medium. The command of a later role is posted when the role begins.
         """
         roles = [(ADVERTISE, demand.publishers), (SUBSCRIBE, demand.subscribers)]
         row, kind, topic = (np.concatenate([np.zeros(0, np.int32), *some]) for some in (

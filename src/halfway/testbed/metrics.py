@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from halfway.core.hello.messages import HELLO_NAME
 from halfway.sim.metrics.deliveries import DeliveryAccounting
-from halfway.sim.metrics.outcome import Outcome, spread
+from halfway.sim.metrics.outcome import Outcome, percentiles
 
 DELIVERY, P50, P95, P99, MESSAGES = (
     "delivery-ratio", "latency-p50", "latency-p95", "latency-p99", "messages-per-notification"
@@ -34,7 +34,7 @@ def of_outcome(outcome: Outcome) -> RunMeasures:
 
 def of_deliveries(deliveries: DeliveryAccounting, messages: int) -> RunMeasures:
     """Return the testbed metrics of a live run, from its accounting and transmissions."""
-    latency = spread(deliveries.latency_s)
+    latency = percentiles(deliveries.latency_s)
     return RunMeasures({
         DELIVERY: deliveries.delivery_ratio, P50: latency.median, P95: latency.p95,
         P99: latency.p99,

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from halfway.report.terminal.outcome_report import outcome_json
-from halfway.sim.metrics.outcome import Load, Outcome, Spread
+from halfway.sim.metrics.outcome import Load, Outcome, Percentiles
 
 
 def odd(value: Any) -> Outcome:
     """An outcome whose numbers are all equal."""
     plain = {one.name: value for one in fields(Outcome)}
-    spread, kinds = Spread(*[value] * 5), {"flood": value}
+    spread, kinds = Percentiles(*[value] * 5), {"flood": value}
     distributions = dict.fromkeys(("latency_s", "hops", "stretch"), spread)
     counted = dict.fromkeys(("sent", "received", "radio"), kinds)
     return Outcome(**(plain | distributions | counted | {"load": Load(*[value] * 4)}))

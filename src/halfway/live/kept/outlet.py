@@ -30,7 +30,7 @@ class KeptOutlet(Protocol):
 
     node_id: int
 
-    def spread(self, body: EventBody) -> None:
+    def publish(self, body: EventBody) -> None:
         """Publish a kept event through the system."""
         ...
 

@@ -87,7 +87,7 @@ class KeptPublisher:
             if isinstance(refusal, JournalRefusal):
                 self._kept.acknowledge(topic, event.number)
             elif self._is_open:
-                self._outlet.spread(placed)
+                self._outlet.publish(placed)
             if done.cancelled():
                 return
             if isinstance(refusal, JournalRefusal):
@@ -167,4 +167,4 @@ class KeptPublisher:
                     self._asked_for_gone.add(topic)
                 elif kept is not None and again < MOST_AGAIN:
                     again += 1
-                    self._outlet.spread(self._form.kept_body(kept))
+                    self._outlet.publish(self._form.kept_body(kept))

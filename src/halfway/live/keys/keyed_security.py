@@ -94,7 +94,7 @@ class KeyedSecurity:
                 self._end(session)
         for peer, sessions in self._peers.items():
             self._ask(peer, sessions.current, now)
-            self._spread_revocations(peer, now)
+            self._send_revocations(peer, now)
         return min(next_at, now + BEACON_S) if self._by_number else next_at
 
     def peers(self) -> list[int]:
@@ -144,7 +144,7 @@ class KeyedSecurity:
             if self.membership.void(self._peers[peer].current.peer):
                 self.forget(peer)
         for peer in self._peers:
-            self._spread_revocations(peer, now)
+            self._send_revocations(peer, now)
         return True
 
     # What the handshakes call (`SessionTable` in handshakes.py)
@@ -223,13 +223,13 @@ class KeyedSecurity:
         kind, content, peer = plain[0] if plain else -1, plain[1:], session.node_id
         if kind == _VERSION and len(content) == _LIST_VERSION.size:
             (self._versions[peer],) = _LIST_VERSION.unpack(content)
-            self._spread_revocations(peer, now)
+            self._send_revocations(peer, now)
         elif kind == _REVOCATIONS:
             self.learn_revocations(content, now)
             if self.has_session(peer, session.boot):
                 self._introduce(session, now)
 
-    def _spread_revocations(self, peer: int, now: float) -> None:
+    def _send_revocations(self, peer: int, now: float) -> None:
         """Send the revocation list to a peer until the peer confirms the list."""
         if self._versions.get(peer, 0) < self.membership.revocations.version:
             content = self.membership.revocations_bytes

@@ -37,7 +37,7 @@ class MemoryNetwork:
         self._nodes.append(node)
         return node
 
-    def spread(self, event: Event) -> None:
+    def deliver_to_all(self, event: Event) -> None:
         """Pass an event to every node of the mesh in memory, at once."""
         if event.retain:
             self._retained.pop(event.topic, None)
@@ -94,7 +94,7 @@ class MemoryMesh:
             topic=topic, payload=payload, publisher=self.node_id, epoch=0, number=self._published,
             level=level, retain=retain, expiry_s=expiry_s, properties=properties,
         )  # fmt: skip
-        self._network.spread(event)
+        self._network.deliver_to_all(event)
         return True
 
     def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MemorySubscription:

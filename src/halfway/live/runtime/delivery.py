@@ -70,8 +70,8 @@ class Delivery:
             subscription.callback(event)
 
 
-class RetainedSpread:
-    """The spread of retained values between a node and its neighbours."""
+class RetainedExchange:
+    """The exchange of retained values between a node and its neighbours."""
 
     def __init__(
         self, node_id: int, links: Links, scheduler: Scheduler, drops: Drops, limits: Limits

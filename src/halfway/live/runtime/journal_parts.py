@@ -10,7 +10,7 @@ from halfway.live.journal.journal import JournalRefusal
 from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.kept.kept_service import KeptService
 from halfway.live.kept.outlet import DiskForm
-from halfway.live.runtime.delivery import RetainedSpread
+from halfway.live.runtime.delivery import RetainedExchange
 from halfway.live.runtime.kept_outlet import NodeOutlet
 from halfway.live.runtime.node import MeshNode
 from halfway.live.step.scheduler import Scheduler
@@ -21,7 +21,7 @@ RETAINED = 6  # kind of a record: a version and the body of a retained value
 class RetainedMemory:
     """The retained values of a node in its journal; it is a `JournalPart`."""
 
-    def __init__(self, values: RetainedSpread, journal: NodeJournal, form: DiskForm) -> None:
+    def __init__(self, values: RetainedExchange, journal: NodeJournal, form: DiskForm) -> None:
         self._values, self._journal, self._form = values, journal, form
         journal.add(self)
         values.changed = self._write

@@ -15,9 +15,9 @@ class NodeOutlet:
     def __init__(self, node: MeshNode) -> None:
         self._node, self.node_id = node, node.node_id
 
-    def spread(self, body: EventBody) -> None:
+    def publish(self, body: EventBody) -> None:
         """Let the system publish a kept event at the live node."""
-        self._node.own_events.spread(body)
+        self._node.own_events.publish(body)
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
         """Deliver a kept event to the matching subscriptions of the node."""

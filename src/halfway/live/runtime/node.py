@@ -15,7 +15,7 @@ from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import Links, OwnHello
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
-from halfway.live.runtime.delivery import Delivery, RetainedSpread
+from halfway.live.runtime.delivery import Delivery, RetainedExchange
 from halfway.live.runtime.event_flow import EventFlow
 from halfway.live.runtime.node_identity import NodeIdentity
 from halfway.live.runtime.own_events import OwnEvents
@@ -62,7 +62,7 @@ class MeshNode:
             self.flow, security, scheduler, limits, self.drops, self.links.send, self._handle
         )
         self.delivery = Delivery(self.subscriptions, scheduler, self.drops, self.counts)
-        self.retained_values = RetainedSpread(
+        self.retained_values = RetainedExchange(
             self.node_id, self.links, scheduler, self.drops, limits
         )
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
@@ -147,7 +147,7 @@ class MeshNode:
         if body.level is Level.KEPT and self.kept is not None:
             body, on_disk = self.kept.publisher.publish(body)
         else:
-            self.own_events.spread(body)
+            self.own_events.publish(body)
         self._since_turn += 1
         self.counts["published"] += not body.topic.startswith(OWN)
         if body.retain:
@@ -160,7 +160,7 @@ class MeshNode:
     def probe(self, topic: str, answered: Callable[[Hop, float], None]) -> list[EventKey]:
         """Send the live node's probe event for `Routes.ask`; return its keys."""
         body = self._body(topic, b"", Level.BEST_EFFORT, False, float("inf"), b"")
-        keys = self.own_events.spread(body._replace(probe=True), answered)
+        keys = self.own_events.publish(body._replace(probe=True), answered)
         self._turn()
         return keys
 

@@ -38,7 +38,7 @@ class OwnEvents:
         for command in commands:
             self._run(command)
 
-    def spread(
+    def publish(
         self, body: EventBody, answered: Callable[[Hop, float], None] | None = None
     ) -> list[EventKey]:
         """Let the system publish an event, on all topics that need it; return its keys.

@@ -97,7 +97,7 @@ class Routes:
         self._number = (self._number + 1) % 2**31
         key = self._node_id, epoch, self._number
         self.ask(key, answered)
-        self._spread(key, 0, name.encode()[:_MOST_WORDS], but=self._node_id)
+        self._send_search(key, 0, name.encode()[:_MOST_WORDS], but=self._node_id)
         return key
 
     def take(self, peer: int, sort: int, content: bytes) -> None:
@@ -123,7 +123,7 @@ class Routes:
         if wanted.decode() in (self._name, str(self._node_id)):
             self._answer(key, HERE, 0)
         elif hops + 1 < _MOST_HOPS:
-            self._spread(key, hops + 1, wanted, but=peer)
+            self._send_search(key, hops + 1, wanted, but=peer)
 
     def reached(self, key: EventKey, peer: int, hops: int) -> None:
         """Report a route's probe that a neighbour brought, the first time."""
@@ -158,7 +158,7 @@ class Routes:
         elif parent != self._node_id:
             self._send(parent, frame(FrameType.HOP, _hop_bytes(key, hop)))
 
-    def _spread(self, key: EventKey, hops: int, wanted: bytes, but: int) -> None:
+    def _send_search(self, key: EventKey, hops: int, wanted: bytes, but: int) -> None:
         whole = frame(FrameType.SEARCH, _KEY.pack(*key) + _SEARCH.pack(hops) + wanted)
         for peer in self._links.table.links():
             if peer != but:

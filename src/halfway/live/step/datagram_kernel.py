@@ -117,7 +117,7 @@ def _take_record(door, tables, flow, place, at, end):
     flow.tally[RECEIVED] += 1
     if not received(door, tables, begin, end, topics):
         return REFUSED
-    _spread_all(tables, flow)
+    _send_all(tables, flow)
     return LEFT if tables.tally[EMITTED] > 0 else DONE
 
 
@@ -159,21 +159,21 @@ def take(door, tables, flow, place, at, end):
 
 
 @kernel
-def spread(tables, flow):
+def send_emissions(tables, flow):
     """Append the datagram kernel's immediate emissions to the waiting frames of their receivers.
 
     Python handles all other emissions: timers, reports, and records that the kernel has no place
     for.
     """
-    _spread_all(tables, flow)
+    _send_all(tables, flow)
 
 
 @apart
-def _spread_all(tables, flow):
+def _send_all(tables, flow):
     left = 0
     for k in range(tables.tally[EMITTED]):
         slot, begin, end = tables.slot[k], tables.span[k, 0], tables.span[k, 1]
-        if tables.towards[k] == TO_NETWORK and end > begin and _spread(tables, flow, slot, k):
+        if tables.towards[k] == TO_NETWORK and end > begin and _send_one(tables, flow, slot, k):
             released(tables, slot)
             continue
         tables.slot[left], tables.towards[left] = slot, tables.towards[k]
@@ -184,7 +184,7 @@ def _spread_all(tables, flow):
 
 
 @apart
-def _spread(tables, flow, slot, k):
+def _send_one(tables, flow, slot, k):
     """Append an emission of the datagram kernel to the frames of its receivers; False, without
     effect, if Python must do this.
     """

@@ -103,7 +103,7 @@ class Driver:
         while at < len(frames) and why != OTHER:
             at, why = stepper.take(place, frames, at)
             if why == LEFT:
-                self._pass_on(is_spread=True)
+                self._pass_on(is_sent=True)
             elif why == REFUSED:
                 self._around.refused()
             elif why == NO_ROOM and not self._has_room():
@@ -139,10 +139,10 @@ class Driver:
         else:
             self.stepper.set_time(now, into=travelled_s - now, out_of=now)
 
-    def _pass_on(self, *, is_spread: bool = False) -> None:
+    def _pass_on(self, *, is_sent: bool = False) -> None:
         """Pass on the records that the driver's node emitted, in the order of their emission."""
-        if not is_spread and self.stepper.flow is not None and self.stepper.compiled:
-            self.stepper.spread()
+        if not is_sent and self.stepper.flow is not None and self.stepper.compiled:
+            self.stepper.send_emissions()
         for one in self.stepper.emissions():
             if one.data:
                 self._around.transmit(self.stepper.pool[one.slot], one.data)

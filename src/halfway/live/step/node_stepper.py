@@ -172,12 +172,12 @@ class Stepper:
         stopped, why = divmod(self._take(place, at, end), datagram_kernel.REASONS)
         return stopped, why
 
-    def spread(self) -> None:
+    def send_emissions(self) -> None:
         """Let the stepper's datagram kernel send the immediate emissions; `emissions` has the
         others.
         """
         if self._tally[EMITTED]:
-            self._spread()
+            self._send_emissions()
 
     def release(self, slot: int) -> None:
         """Free the slot of a stepper's emission that the caller has handled."""
@@ -268,7 +268,7 @@ class Stepper:
         if self.flow is not None:
             self.flow.open(compiled=self.compiled)
             flow = (self.flow.lent,)
-            self._take, self._spread = (
+            self._take, self._send_emissions = (
                 self._entry(one, *self._given(one, self._lent, flow)) for one in _FLOWS
             )
 
@@ -278,7 +278,7 @@ class Stepper:
         flow: the tables of the datagram kernel, for its own steps.
         """
         return {
-            record_kernel.transmit: (tables,), datagram_kernel.spread: (tables, *flow),
+            record_kernel.transmit: (tables,), datagram_kernel.send_emissions: (tables, *flow),
             datagram_kernel.take: (self._door, tables, *flow),
         }.get(step, (self._door, tables))  # fmt: skip
 
@@ -290,11 +290,11 @@ class Stepper:
 
 
 _STEPS: Any = (record_kernel.step, record_kernel.receive, record_kernel.transmit)
-_FLOWS: Any = (datagram_kernel.take, datagram_kernel.spread)
+_FLOWS: Any = (datagram_kernel.take, datagram_kernel.send_emissions)
 # Examples of the further arguments of a step, for their types.
 _EXAMPLES: dict[Any, tuple[Any, ...]] = {
     record_kernel.step: (0, 0), record_kernel.receive: (0, 0, 0), record_kernel.transmit: (0,),
-    datagram_kernel.take: (0, 0, 0), datagram_kernel.spread: (),
+    datagram_kernel.take: (0, 0, 0), datagram_kernel.send_emissions: (),
 }  # fmt: skip
 
 

@@ -200,7 +200,9 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
         f"{shares[0]:.2%} against {shares[1]:.2%}; no interval".replace("%", " %"),
     )  # fmt: skip
     for count in SHOWN:
-        wide = [estimates.spread(found, "active", n=n, system=s, initiators=count) for s in WALKS]
+        wide = [
+            estimates.variation(found, "active", n=n, system=s, initiators=count) for s in WALKS
+        ]
         against = estimated(wide[0][0] / wide[1][0], networks, log=True)
         yield verdict_row(
             PANELS[n], {"n": n, "initiators": count},

@@ -53,7 +53,7 @@ def slope(table: Floats, counts: Sequence[int]) -> Floats:
     return np.asarray(table @ axis / (axis @ axis))
 
 
-def spread(found: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
+def variation(found: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
     """Return [1 + resamples]: estimated coefficient of variation of a metric: standard deviation /
     mean.
     """

@@ -86,15 +86,15 @@ def mean_interval(
         return mean, math.nan, math.nan
     from scipy.special import stdtrit
 
-    spread = float(value.std(ddof=1))
-    if not spread > 0.0:
+    deviation = float(value.std(ddof=1))
+    if not deviation > 0.0:
         return mean, mean, mean
     skewness = float(np.mean((value - mean) ** 3)) / float(value.std()) ** 3
     quantile = float(stdtrit(count - 1, (1.0 + level) / 2.0)) / math.sqrt(count)
     below = max(quantile, _unskewed(quantile, skewness, count))
     above = max(quantile, -_unskewed(-quantile, skewness, count))
-    low = mean - _shortened(spread * below, mean - bounds[0])
-    return mean, low, mean + _shortened(spread * above, bounds[1] - mean)
+    low = mean - _shortened(deviation * below, mean - bounds[0])
+    return mean, low, mean + _shortened(deviation * above, bounds[1] - mean)
 
 
 def _shortened(side: float, room: float) -> float:
@@ -115,7 +115,7 @@ def welch_interval(
     """Estimate the change of a mean and its interval, by Welch's t test of independent samples.
 
     Values that are nan do not count. bounds: limits of a change; an end beyond a bound is moved to
-    the bound. An interval of nan with fewer than two values on a side; without spread, no width.
+    the bound. An interval of nan with fewer than two values on a side; without deviation, no width.
     """
     from scipy.special import stdtrit
 
@@ -141,8 +141,8 @@ def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.in
     One-sided. The result is the largest of up to three p-values: Student's t test, the same test
     after Hall's transformation, and the same test for the logarithm of the mean distance to `most`.
     The third applies if values cannot exceed `most`, because the first two reject too often near a
-    bound. Without spread: 0 above the threshold, 1 at it and below it. The result is 1 with fewer
-    than two networks.
+    bound. Without deviation: 0 above the threshold, 1 at it and below it. The result is 1 with
+    fewer than two networks.
     """
     value = np.asarray(values, np.float64)
     count = len(value)
@@ -153,15 +153,15 @@ def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.in
     mean = float(value.sum()) / count
     away = value - mean
     squares = float(away @ away)
-    spread = math.sqrt(squares / (count - 1))
-    if not spread > 1e-12 * max(abs(mean), abs(threshold)):
+    deviation = math.sqrt(squares / (count - 1))
+    if not deviation > 1e-12 * max(abs(mean), abs(threshold)):
         return float(mean <= threshold)
     skewness = float((away * away) @ away) / count / (squares / count) ** 1.5
-    x = (mean - threshold) / spread
+    x = (mean - threshold) / deviation
     halls = x + skewness * x**2 / 3 + skewness**2 * x**3 / 27 + skewness / (6 * count)
     distance = most - mean
     if 0.0 < distance < most - threshold < math.inf:
-        x = math.log((most - threshold) / distance) * distance / spread
+        x = math.log((most - threshold) / distance) * distance / deviation
     return float(stdtr(count - 1, -math.sqrt(count) * min(x, halls)))
 
 

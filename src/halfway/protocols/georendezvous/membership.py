@@ -80,8 +80,8 @@ def start(state, rules, neighbourhood, i, out):
     state.announcing[i] = 0
     release_all(state.hops, i)
     join(state, rules, i, out)
-    # The first beacons are spread over the interval, because otherwise all nodes of a network would
-    # send at once.
+    # The first beacons are distributed over the interval, because otherwise all nodes of a
+    # network would send at once.
     part = 0.5 + 0.5 * uniform(random_bits(state, i))
     start_timer(state, i, messages.BEACON, rules.beacon_interval_s * part, out)
     part = 0.5 + 0.5 * uniform(random_bits(state, i))

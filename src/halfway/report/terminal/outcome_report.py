@@ -47,7 +47,7 @@ def _tables(outcome: Outcome) -> Iterator[Table]:
         yield _members(outcome)
     yield _metrics(outcome)
     if outcome.detection is None:
-        yield _spreads(outcome)
+        yield _distributions(outcome)
     yield _kinds(outcome)
 
 
@@ -113,7 +113,7 @@ def _metrics(outcome: Outcome) -> Table:
     return table
 
 
-def _spreads(outcome: Outcome) -> Table:
+def _distributions(outcome: Outcome) -> Table:
     table = plain_table("notifications", *_SPREAD, numbers=_SPREAD)
     table.add_row("latency [s]", *map(short, outcome.latency_s))
     table.add_row("hops", *map(short, outcome.hops))

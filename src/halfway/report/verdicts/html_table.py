@@ -102,7 +102,7 @@ def _gauge(verdict: Verdict) -> str:
         f'<svg aria-hidden="true" class="{SLUG[verdict.verdict]}" width="{_WIDTH}" '
         f'height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}">'
         f'<path class="zero" d="M{_WIDTH / 2:g} 0V{_HEIGHT}"/>'
-        f'<path class="spread" d="M{low:.1f} {middle:g}H{max(high, low + 0.1):.1f}"/>{point}</svg>'
+        f'<path class="range" d="M{low:.1f} {middle:g}H{max(high, low + 0.1):.1f}"/>{point}</svg>'
     )
 
 

@@ -28,8 +28,8 @@ def rescale(queue, scale, now):
 
 
 @kernel
-def spread_if_worth_it(queue):
-    """Choose a bucket width of the queue that spreads a large near heap over buckets, unless this
+def rebuild_if_worth_it(queue):
+    """Choose a bucket width of the queue that divides a large near heap over buckets, unless this
     happened recently.
     """
     tally, near = queue.tally, queue.near
@@ -39,8 +39,8 @@ def spread_if_worth_it(queue):
     for i in range(near.size[0]):
         if near.at[i] < np.inf:
             latest = max(latest, near.at[i])
-    spread = max(latest - near.at[0], 1.0 / MAX_SCALE) if latest > near.at[0] else 0.0
-    respread(queue, near.size[0] / spread if spread > 0.0 else queue.scale[0])
+    length_s = max(latest - near.at[0], 1.0 / MAX_SCALE) if latest > near.at[0] else 0.0
+    rebuild(queue, near.size[0] / length_s if length_s > 0.0 else queue.scale[0])
 
 
 @kernel
@@ -54,11 +54,11 @@ def adapt(queue):
     if 2 * max(crowd, idle) < taken:
         tally[calendar.POPPED : calendar.ADAPT_AT] = 0
     else:
-        respread(queue, queue.scale[0] * (4.0 if crowd > idle else 0.25))
+        rebuild(queue, queue.scale[0] * (4.0 if crowd > idle else 0.25))
 
 
 @kernel
-def respread(queue, scale):
+def rebuild(queue, scale):
     """Change the bucket width of the queue and insert all entries again, except entries in the far
     heap.
     """

@@ -7,7 +7,7 @@ import numpy as np
 
 from halfway.core.compiled import inlined
 from halfway.sim.engine import calendar
-from halfway.sim.engine.bucket_width import adapt, rescale, spread_if_worth_it
+from halfway.sim.engine.bucket_width import adapt, rebuild_if_worth_it, rescale
 from halfway.sim.engine.calendar import NO_ENTRY, RUN, bucket_of, earlier, place, pull_from_far
 from halfway.sim.engine.heap import heap_pop, heap_push
 
@@ -37,7 +37,7 @@ def peek(queue):
     if queue.tally[RUN] == NO_ENTRY and queue.near.size[0] == 0:
         advance(queue)
     elif queue.near.size[0] > calendar.MANY_ENTRIES:
-        spread_if_worth_it(queue)
+        rebuild_if_worth_it(queue)
     if run_is_first(queue):
         slot = np.uint32(queue.tally[RUN])
         return queue.at[slot], slot

@@ -24,7 +24,7 @@ class RunId(NamedTuple):
     seconds: float  # length of the whole run
 
 
-class Spread(NamedTuple):
+class Percentiles(NamedTuple):
     """A distribution in an outcome as five numbers, nan if it is empty."""
 
     mean: float
@@ -65,9 +65,9 @@ class Outcome:
     late: int  # notifications of events that the accounting had closed
     caught_up: int  # notifications of subscribers that were down when the event was published
     delivery_ratio: float
-    latency_s: Spread
-    hops: Spread  # transmissions in the chain of records from the publisher to the notification
-    stretch: Spread  # hops divided by the hops of a shortest path at the publication
+    latency_s: Percentiles
+    hops: Percentiles  # transmissions of the chain of records from publisher to notification
+    stretch: Percentiles  # hops divided by the hops of a shortest path at the publication
     sent: Mapping[str, int]  # transmissions by kind
     received: Mapping[str, int]  # receptions by kind
     kind_bytes: Mapping[str, int]  # bytes of transmissions by kind
@@ -123,10 +123,10 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def spread(values: Histogram) -> Spread:
+def percentiles(values: Histogram) -> Percentiles:
     """Return the five numbers of an outcome that describe a histogram."""
     median, p95, p99 = (values.quantile(share) for share in (0.5, 0.95, 0.99))
-    return Spread(values.mean, median, p95, p99, values.max if values.count else math.nan)
+    return Percentiles(values.mean, median, p95, p99, values.max if values.count else math.nan)
 
 
 def load(traffic: npt.NDArray[np.int64]) -> Load:

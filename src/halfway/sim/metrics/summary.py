@@ -20,7 +20,7 @@ from halfway.sim.engine.state import (
 )
 from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
 from halfway.sim.metrics.observers import Observers
-from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
+from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, percentiles
 from halfway.sim.radio.energy import Airtime, Batteries, Energy
 
 
@@ -54,9 +54,9 @@ def outcome(
         records=int(counters.events[0]),
         **{name: getattr(deliveries, name) for name in COUNTS},
         delivery_ratio=deliveries.delivery_ratio,
-        latency_s=spread(deliveries.latency_s),
-        hops=spread(deliveries.hops),
-        stretch=spread(deliveries.stretch),
+        latency_s=percentiles(deliveries.latency_s),
+        hops=percentiles(deliveries.hops),
+        stretch=percentiles(deliveries.stretch),
         sent=by_kind(counters.sent_kind, kinds),
         received=by_kind(counters.received_kind, kinds),
         kind_bytes=by_kind(bytes_by_kind(engine), kinds),

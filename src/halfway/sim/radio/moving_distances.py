@@ -139,10 +139,10 @@ def receives(engine, radio, reach, sender, row):
 def arrive(engine, radio, reach, slot, cursor, most):
     """Let the moving row receive the record, then make the record due at the next row."""
     message, sender = engine.out.pool[slot], engine.out.row[slot]
-    row, spreads = np.int64(engine.flight.cursor[slot]), engine.flight.phase[slot] == SPREADING
+    row, is_spreading = np.int64(engine.flight.cursor[slot]), engine.flight.phase[slot] == SPREADING
     if cursor == FRESH and receives(engine, radio, reach, sender, np.uint32(row)):
-        return received_by(engine, np.uint32(row), message), _NEXT if spreads else LAST
-    if spreads:
+        return received_by(engine, np.uint32(row), message), _NEXT if is_spreading else LAST
+    if is_spreading:
         row = receiver_after(radio, reach, sender, engine.flight.departed[slot], row)
         if row >= 0:
             enqueue(engine, radio, slot, row)

@@ -8,7 +8,7 @@ _u4 = np.uint32
 
 
 @inlined
-def spread(start, who, source, first, step, mark, queue):
+def mark_reachable(start, who, source, first, step, mark, queue):
     """Mark all rows of a graph that a path joins to `source`, breadth first; return their number.
 
     start [n+1], who [m]: the links of a graph. mark [n]: -1 for a row that is not yet marked. The

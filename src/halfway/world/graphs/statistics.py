@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import kernel
-from halfway.world.graphs.breadth_first import spread
+from halfway.world.graphs.breadth_first import mark_reachable
 from halfway.world.graphs.network import Network
 
 _u4 = np.uint32
@@ -78,7 +78,7 @@ def reaches_everyone(start, who):
     """Return whether row 0 reaches every row of a graph, so that it has one component."""
     n = start.shape[0] - 1
     component = np.full(n, -1, np.int32)
-    return np.int64(spread(start, who, _u4(0), 0, 0, component, np.empty(n, np.int32))) == n
+    return np.int64(mark_reachable(start, who, _u4(0), 0, 0, component, np.empty(n, np.int32))) == n
 
 
 @kernel
@@ -89,6 +89,6 @@ def _components(start, who):
     number = 0
     for i in range(n):
         if component[i] < 0:
-            spread(start, who, _u4(i), number, 0, component, queue)
+            mark_reachable(start, who, _u4(i), number, 0, component, queue)
             number += 1
     return component

@@ -36,7 +36,7 @@ def unit_disk(position: npt.ArrayLike, radius: float, *, name: str = "unit disk 
     """Return the unit disk graph of points in a plane: a link iff distance < radius [drw §3].
 
     position [n, 2] in any unit, radius in the same. `Network.labels` are indices into `position`
-    (integers). Time O(n + links) for points spread over their bounding box.
+    (integers). Time O(n + links) for points distributed over their bounding box.
     Raises Problem for no points, coordinates that are not finite, or a radius <= 0.
     """
     points = _checked_positions(position)

@@ -215,23 +215,23 @@ def _model(line: str) -> Waxman | None:
         return None
     if len(given) != 11:
         return None
-    n, side, square, placed, *middle, spread, least, most = given
+    n, side, square, placed, *middle, bandwidth, least, most = given
     # Only the Java edition gives the model's name after its number.
     m, alpha, beta, growth = middle if "-" in head[2] else (*middle[1:], middle[0])
-    if placed not in (1, 2) or spread not in (1, 2, 3, 4) or growth != _INCREMENTAL:
+    if placed not in (1, 2) or bandwidth not in (1, 2, 3, 4) or growth != _INCREMENTAL:
         return None
     return Waxman(
         int(n), int(m), alpha, beta, int(side), int(square),
-        PLACEMENTS[int(placed) - 1], BANDWIDTHS[int(spread) - 1], least, most,
+        PLACEMENTS[int(placed) - 1], BANDWIDTHS[int(bandwidth) - 1], least, most,
     )  # fmt: skip
 
 
 def _head(model: Waxman, java: bool) -> str:
     plane = f"{model.n} {model.side} {model.square} {PLACEMENTS.index(model.placement) + 1}"
-    spread = BANDWIDTHS.index(model.bandwidth) + 1
-    speeds = f"{spread} {model.least_mbps!r} {model.most_mbps!r}"
+    bandwidth = BANDWIDTHS.index(model.bandwidth) + 1
+    speeds = f"{bandwidth} {model.least_mbps!r} {model.most_mbps!r}"
     if java:
         odds = f" {model.m}  {model.alpha!r} {model.beta!r} {_INCREMENTAL:.0f}"
         return f"Model (3 - ASWaxman):  {plane} {odds} {speeds} "
     odds = f"{_INCREMENTAL:.0f} {model.m} {model.alpha:g} {model.beta:g}"
-    return f"Model ( 3 ): {plane} {odds} {spread} {model.least_mbps:g} {model.most_mbps:g}\0"
+    return f"Model ( 3 ): {plane} {odds} {bandwidth} {model.least_mbps:g} {model.most_mbps:g}\0"

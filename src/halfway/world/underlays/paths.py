@@ -9,7 +9,7 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, pick, seeded
 from halfway.problem import Problem
-from halfway.world.graphs.breadth_first import spread
+from halfway.world.graphs.breadth_first import mark_reachable
 from halfway.world.graphs.network import Network
 
 _u4 = np.uint32
@@ -23,7 +23,7 @@ def distances(network: Network, source: int) -> Rows:
     if not 0 <= source < network.n:
         raise Problem(f"row = {source}: expected 0…{network.n - 1}", where=network.name)
     hops, queue = np.full(network.n, -1, np.int32), np.empty(network.n, np.int32)
-    spread(network.start, network.who, source, 0, 1, hops, queue)
+    mark_reachable(network.start, network.who, source, 0, 1, hops, queue)
     return hops
 
 
@@ -109,7 +109,7 @@ def add_shortest_path_load(start, who, targets, seed, load):
     many, n = targets.shape
     hops, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
     for source in range(n):
-        reached = spread(start, who, source, 0, 1, hops, queue)
+        reached = mark_reachable(start, who, source, 0, 1, hops, queue)
         for p in range(many):
             i = _u4(targets[p, source])
             word = seeded(seed, p * n + source)
@@ -184,7 +184,7 @@ def _longest(start, who):
     hops, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
     longest = np.int64(0)
     for source in range(n):
-        reached = spread(start, who, source, 0, 1, hops, queue)
+        reached = mark_reachable(start, who, source, 0, 1, hops, queue)
         for k in range(reached):
             i = _u4(queue[_u4(k)])
             if hops[i] > longest:

@@ -49,8 +49,8 @@ def axis(
     if zero and low > 0.0 and low < 0.5 * high:
         low = 0.0
     if high <= low:
-        spread = abs(high) * 0.05 or 1.0
-        low, high = low - spread, high + spread
+        margin = abs(high) * 0.05 or 1.0
+        low, high = low - margin, high + margin
     step = _step((high - low) / 4.5)
     low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     count = round((high - low) / step)
