@@ -14,7 +14,13 @@ import pytest
 
 import halfway
 from halfway import cli
-from halfway.cli.terminal.screen import INTERNAL_ERROR, INTERRUPTED, RUNS_FAILED, USER_ERROR
+from halfway.cli.terminal.screen import (
+    FORMER_OPTIONS,
+    INTERNAL_ERROR,
+    INTERRUPTED,
+    RUNS_FAILED,
+    USER_ERROR,
+)
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.problem import Problem
@@ -153,6 +159,14 @@ def test_misuse_is_status_2(arguments: list[str], capsys: pytest.CaptureFixture[
     assert printed.out == ""
     assert printed.err.startswith("halfway: ")
     assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("old", "new"), FORMER_OPTIONS.items())
+def test_a_former_option_is_answered_with_the_new_one(
+    old: str, new: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["walk", "unit-disk:n=9,r=1", old, "heard"]) == USER_ERROR
+    assert f"(it is now {new})" in capsys.readouterr().err
 
 
 def test_reproduce_writes_an_edition_and_says_where(

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from halfway import cli
-from halfway.adapters.interface import check_option
 from halfway.adapters.registry import TABLE
 from halfway.cli.terminal.screen import USER_ERROR
+from halfway.core.options import check_option, checked_options
 from halfway.problem import Problem
 from halfway.scenario.build import network_of, simulation_of
 from halfway.scenario.reading import read_scenario
@@ -106,10 +106,17 @@ def test_a_former_name_is_answered_with_the_new_one(
         assert renamed in capsys.readouterr().err
 
 
+def test_a_former_option_is_answered_with_the_new_one() -> None:
+    with pytest.raises(Problem) as caught:
+        checked_options("directional-walk", TABLE["directional-walk"].options, {"reading": 1})
+    what = "directional-walk: option 'reading' has a new name (use 'at_meeting')"
+    assert str(caught.value) == what
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, 2.5, True])
 def test_an_invalid_number_is_an_error_for_an_option(value: float) -> None:
     with pytest.raises(Problem, match="fanout = "):
-        check_option(TABLE["gossip"], "fanout", value)
+        check_option("gossip", TABLE["gossip"].options, "fanout", value)
 
 
 def test_an_empty_name_is_not_a_system(tmp_path: Path) -> None:

@@ -112,9 +112,9 @@ def check(network: Any, node: int, member: int, path: tuple[int, ...]) -> None:
         assert b in network.neighbours(a)
 
 
-@pytest.mark.parametrize("reading", [STOP, GO_ON])
-def test_without_a_tree_a_path_follows_the_trails(reading: int) -> None:
-    options = {"reading": reading, "refresh_s": 0.0, "retries": 0}
+@pytest.mark.parametrize("at_meeting", [STOP, GO_ON])
+def test_without_a_tree_a_path_follows_the_trails(at_meeting: int) -> None:
+    options = {"at_meeting": at_meeting, "refresh_s": 0.0, "retries": 0}
     stays = [Stay(row, 0) for row in (0, 3, 6)]
     groups = opened(
         "directional-walk", stays, line(7), options=options, announce_s=0.0, lifetime_s=99.0

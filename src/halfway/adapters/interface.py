@@ -23,7 +23,7 @@ from halfway.adapters.commands import (
     subscriptions,
 )
 from halfway.core.kinds import Kinds
-from halfway.core.options import Option, Value
+from halfway.core.options import Option, Value, checked_options
 from halfway.problem import Problem
 from halfway.protocols.event_window import TOO_OLD, WINDOW, EventWindows
 from halfway.protocols.hash_table import FORGOTTEN
@@ -290,30 +290,5 @@ class System:
 
     def with_options(self, given: Mapping[str, Value]) -> Adapter:
         """Return the adapter of a system under these options. Raises Problem for a wrong option."""
-        for name, value in given.items():
-            check_option(self, name, value)
-        values = {
-            name: type(option.default)(given.get(name, option.default))
-            for name, option in self.options.items()
-        }
+        values = checked_options(self.name, self.options, given)
         return self.adapter(importlib.import_module(self.module), values)
-
-
-def check_option(system: System, name: str, value: Value) -> None:
-    """Raise Problem for an unknown option of an adapter's system, or a value out of range."""
-    if name not in system.options:
-        known = ", ".join(system.options) or "none"
-        raise Problem(
-            f"{system.name}: unknown option '{name}'", remedy=f"use one of its options: {known}"
-        )
-    option = system.options[name]
-    if isinstance(option.default, bool):
-        fits, sort = isinstance(value, bool), "true or false"
-    else:
-        whole = isinstance(option.default, int)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        within = number and option.low <= value <= option.high  # first: int() fails on nan and inf
-        fits = within and not (whole and value != int(value))
-        sort = f"a {'whole ' * whole}number from {option.low:g} to {option.high:g}"
-    if not fits:
-        raise Problem(f"{system.name}: {name} = {value}: expected {sort} ({option.meaning})")

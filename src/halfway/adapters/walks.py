@@ -140,10 +140,10 @@ def path_to_member(
     """Return the rows of the path of the walks from a row to a member of a topic (row), both ends
     included; [] without a path.
 
-    now: [n] the own clock of each node, in seconds. In the reading MERGE, the path is the one of
-    events to the member. In the other readings, a node that has the member's own trail follows it.
+    now: [n] the own clock of each node, in seconds. With MERGE, the path is the one of
+    events to the member. With STOP and GO_ON, a node that has the member's own trail follows it.
     """
-    merges = rules.reading == MERGE
+    merges = rules.at_meeting == MERGE
     tables = [(trails.paths, OPEN)]
     if not merges:
         tables.insert(0, (trails.trails, PASSED))

@@ -1,6 +1,11 @@
-"""The options of a protocol: values that a user may set, with default, range and description."""
+"""The options of a protocol: values that a user may set, with default, range and description, and
+their check.
+"""
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from halfway.problem import Problem
 
 Value = float | int | bool
 
@@ -15,6 +20,7 @@ class Option(NamedTuple):
     high: Value
     meaning: str
     auto: bool = False  # a scenario chooses the value; otherwise `default` holds
+    former_name: str = ""  # an error about this name states the present name
 
 
 def seconds(default: float, meaning: str, low: float = 0.0) -> Option:
@@ -35,3 +41,38 @@ def switch(default: bool, meaning: str) -> Option:
 def share(default: float, meaning: str) -> Option:
     """Return an option of a protocol that is a number from 0 to 1."""
     return Option(default, 0.0, 1.0, meaning)
+
+
+def checked_options(
+    system: str, declared: Mapping[str, Option], given: Mapping[str, Value]
+) -> dict[str, Value]:
+    """Return the value of each option of a protocol. Raises Problem for a wrong option."""
+    for name, value in given.items():
+        check_option(system, declared, name, value)
+    return {
+        name: type(option.default)(given.get(name, option.default))
+        for name, option in declared.items()
+    }
+
+
+def check_option(system: str, declared: Mapping[str, Option], name: str, value: Value) -> None:
+    """Raise Problem for an unknown option of a protocol, or a value out of range."""
+    if name not in declared:
+        present = next((one for one, option in declared.items() if option.former_name == name), "")
+        if present:
+            what, remedy = f"option '{name}' has a new name", f"use '{present}'"
+        else:
+            known = ", ".join(declared) or "none"
+            what, remedy = f"unknown option '{name}'", f"use one of its options: {known}"
+        raise Problem(f"{system}: {what}", remedy=remedy)
+    option = declared[name]
+    if isinstance(option.default, bool):
+        fits, sort = isinstance(value, bool), "true or false"
+    else:
+        whole = isinstance(option.default, int)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        within = number and option.low <= value <= option.high  # first: int() fails on nan and inf
+        fits = within and not (whole and value != int(value))
+        sort = f"a {'whole ' * whole}number from {option.low:g} to {option.high:g}"
+    if not fits:
+        raise Problem(f"{system}: {name} = {value}: expected {sort} ({option.meaning})")

@@ -9,8 +9,9 @@ from typing import Any, get_args
 
 import msgspec
 
-from halfway.adapters.interface import System, check_option
+from halfway.adapters.interface import System
 from halfway.adapters.registry import TABLE, unknown
+from halfway.core.options import check_option
 from halfway.files import read_limited
 from halfway.problem import Problem
 from halfway.scenario import schema
@@ -199,7 +200,7 @@ def _check_together(scenario: Scenario, own: Mapping[str, System]) -> None:
             raise unknown(name, [*TABLE, *own], f"options.{name}")
         for option, value in options.items():
             try:
-                check_option(system, option, value)
+                check_option(system.name, system.options, option, value)
             except Problem as problem:
                 what = problem.what.removeprefix(f"{name}: ")
                 raise Problem(f"options.{name}: {what}", remedy=problem.remedy) from None

@@ -226,7 +226,7 @@ class HelloExchange(GivenNeighbours):
         """
         passed = np.full(self._environment.n, seconds)
         if len(clocks.rate):
-            passed = np.floor(seconds * clocks.rate * TICKS) / TICKS  # as in `reading`
+            passed = np.floor(seconds * clocks.rate * TICKS) / TICKS  # as in `own_time`
         self._hellos.next_at[:] -= passed
         self._hellos.link["heard_at"] -= np.repeat(passed, np.diff(self._hellos.first))
 

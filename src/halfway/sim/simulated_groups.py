@@ -11,7 +11,7 @@ import numpy as np
 
 from halfway.core.missing import NONE
 from halfway.problem import Problem
-from halfway.sim.engine.clocks import reading
+from halfway.sim.engine.clocks import own_time
 from halfway.sim.metrics.groups import GroupAccounting
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
@@ -130,7 +130,7 @@ class SimulatedGroups:
         if find is None or node == member:
             return ()
         clocks = simulation.engine.clocks
-        own = [reading(clocks, row, self.at) for row in range(simulation.environment.n)]
+        own = [own_time(clocks, row, self.at) for row in range(simulation.environment.n)]
         return tuple(find(node, group, member, np.array(own)))
 
     def cast(self, node: int, group: int, data: bytes) -> None:

@@ -1,8 +1,8 @@
 """Random histories of groups on the walks, and the lists that their members must have.
 
 Members with both roles join and leave at random times on a static connected network. The oracle
-knows the stays only: after quiescence, the reading MERGE gives each member the list of all others,
-and a path to each of them that has no rings and ends there. With churn, nodes crash for a while or
+knows the stays only: after quiescence, MERGE gives each member the list of all others, and a
+path to each of them that has no rings and ends there. With churn, nodes crash for a while or
 for good, and links are cut for a while: then the others are those of its component that are up.
 """
 
@@ -42,19 +42,19 @@ class Lists(NamedTuple):
         return sum(len(self.listed[row]) for row in self.members) / pairs if pairs else 1.0
 
 
-def lists_of(seed: int, reading: int = MERGE, *, churn: bool = False) -> Lists:
+def lists_of(seed: int, at_meeting: int = MERGE, *, churn: bool = False) -> Lists:
     """Run a history of a group. In the readings STOP and GO_ON, members only join, and walks are
     not renewed."""
     draw = np.random.default_rng(seed)
     network, stays = network_of(draw, str(draw.choice(STATIC))), []
     for row in draw.permutation(network.n)[: int(draw.integers(2, min(network.n, 7)))].tolist():
         begin, end = sorted(draw.uniform(0.0, CHANGES_S, 2).tolist())
-        leaves = reading == MERGE and int(draw.integers(3)) == 0
+        leaves = at_meeting == MERGE and int(draw.integers(3)) == 0
         stays.append(Stay(row, 0, begin, end if leaves else np.inf))
     faults = churn_of(draw, network, stays) if churn else []
     dead = {one.node for one in faults if isinstance(one, Crash) and one.for_ is None}
-    options = {**WALKS.options} | {"reading": reading, "retries": 0}
-    options |= {} if reading == MERGE else {"refresh_s": 0.0}
+    options = {**WALKS.options} | {"at_meeting": at_meeting, "retries": 0}
+    options |= {} if at_meeting == MERGE else {"refresh_s": 0.0}
     run = Simulation(
         ("directional-walk", "random-walk")[seed % 2], network, seed=seed, seconds=QUIET_S,
         workload=Groups(stays, 0.0, 3600.0), options=options, radio=IdealRadio(delay_s=0.001),
@@ -62,7 +62,7 @@ def lists_of(seed: int, reading: int = MERGE, *, churn: bool = False) -> Lists:
     )  # fmt: skip
     run.run()
     members = [stay.row for stay in stays if stay.until_s == np.inf and stay.row not in dead]
-    return Lists(run, members, _listed(run, reading), _without(network, dead))
+    return Lists(run, members, _listed(run, at_meeting), _without(network, dead))
 
 
 def churn_of(draw: np.random.Generator, network: Network, stays: Sequence[Stay]) -> list[Fault]:
@@ -100,10 +100,10 @@ def _without(network: Network, dead: set[int]) -> Network:
     return from_links(network.n, links)
 
 
-def _listed(run: Simulation, reading: int) -> dict[int, set[int]]:
+def _listed(run: Simulation, at_meeting: int) -> dict[int, set[int]]:
     """Row -> the members that it lists at the end, from its reports. In MERGE they expire."""
     found: dict[int, set[int]] = {row: set() for row in range(run.environment.n)}
-    oldest = run.seconds - 2.0 * REFRESH_S if reading == MERGE else 0.0
+    oldest = run.seconds - 2.0 * REFRESH_S if at_meeting == MERGE else 0.0
     for report, row in zip(*run.reports(), strict=True):
         if report["kind"] != VIEW:
             continue
@@ -130,7 +130,11 @@ def wrong_paths(lists: Lists) -> list[str]:
 def _way(lists: Lists, row: int, member: int, side: int) -> list[int]:
     """The nodes on the path from a row to a side of a member, up to it, a ring, or the end of the
     path; [] without a path. In STOP and GO_ON, a node that has the member's trail follows it."""
-    trails, way, merges = lists.run.state.trails, [row], lists.run.instance.rules.reading == MERGE
+    trails, way, merges = (
+        lists.run.state.trails,
+        [row],
+        lists.run.instance.rules.at_meeting == MERGE,
+    )
     if merges and side == PUBLISHES:
         return []
     while way[-1] != member:
@@ -150,7 +154,7 @@ def _way(lists: Lists, row: int, member: int, side: int) -> list[int]:
 
 
 def failure(seed: int, *, churn: bool = False) -> str:
-    """What the lists of a history in the reading MERGE have wrong; "" if nothing."""
+    """What the lists of a history in the interpretation MERGE have wrong; "" if nothing."""
     lists = lists_of(seed, churn=churn)
     lacks = {}
     for row in lists.members:

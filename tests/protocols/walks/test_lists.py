@@ -6,7 +6,7 @@
 
 The first command runs the histories of these seeds in MERGE and prints each one that fails. In the
 second one, nodes also crash, and links are cut. The third one prints how complete the lists are in
-a reading: `merge`, `stop` or `go-on`.
+an interpretation: `merge`, `stop` or `go-on`.
 """
 
 import sys
@@ -24,11 +24,11 @@ def run(first: int, last: int, *, churn: bool = False) -> list[str]:
     return [line for seed in range(first, last) if (line := failure(seed, churn=churn))]
 
 
-def completeness(first: int, last: int, reading: int) -> str:
-    """The share of the other members that a member lists in a reading, over these seeds."""
+def completeness(first: int, last: int, at_meeting: int) -> str:
+    """The share of the other members that a member lists in an interpretation, over these seeds."""
     shares, wrong = np.ones(last - first), 0
     for seed in range(first, last):
-        lists = lists_of(seed, reading)
+        lists = lists_of(seed, at_meeting)
         shares[seed - first] = lists.completeness
         wrong += bool(wrong_paths(lists))
     mean, low, high = mean_interval(shares, bounds=(0.0, 1.0))
@@ -73,7 +73,7 @@ if __name__ == "__main__":
     if sys.argv[3:] == ["churn"]:
         sys.stdout.writelines(f"{line}\n" for line in run(*seeds, churn=True))
     elif len(sys.argv) > 3:
-        reading = {"merge": MERGE, "stop": STOP, "go-on": GO_ON}[sys.argv[3]]
-        sys.stdout.write(f"{completeness(*seeds, reading)}\n")
+        at_meeting = {"merge": MERGE, "stop": STOP, "go-on": GO_ON}[sys.argv[3]]
+        sys.stdout.write(f"{completeness(*seeds, at_meeting)}\n")
     else:
         sys.stdout.writelines(f"{line}\n" for line in run(*seeds))

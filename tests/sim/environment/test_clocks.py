@@ -5,7 +5,7 @@ import pytest
 
 from halfway.adapters.registry import TABLE
 from halfway.problem import Problem
-from halfway.sim.engine.clocks import TICKS, Clocks, elapsed, reading
+from halfway.sim.engine.clocks import TICKS, Clocks, elapsed, own_time
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection, NodeSettings
@@ -46,9 +46,9 @@ def test_shifted_clocks_change_no_record_of_a_run(system: str) -> None:
 
 def test_a_clock_shows_whole_ticks_of_its_own_rate() -> None:
     clocks = Clocks(np.array([0.0, 3.0]), np.array([1.0, 1.001]))
-    assert reading(clocks, 0, 2.0) == 2.0
-    assert abs(reading(clocks, 1, 2.0) - 5.002) <= 1.0 / TICKS
-    assert (reading(clocks, 1, 2.0) * TICKS).is_integer()
+    assert own_time(clocks, 0, 2.0) == 2.0
+    assert abs(own_time(clocks, 1, 2.0) - 5.002) <= 1.0 / TICKS
+    assert (own_time(clocks, 1, 2.0) * TICKS).is_integer()
     assert elapsed(clocks, 1, 1.001) == pytest.approx(1.0)
 
 

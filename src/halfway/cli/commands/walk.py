@@ -61,7 +61,7 @@ def walk(
         met = walk_pair(part, a, b, system=system, interpretation=interpretation, k=k, seed=seed)
     draw(part, met)
     result = walked(
-        part, met, int(distances(part, a)[b]), system=system, reading=interpretation, k=k,
+        part, met, int(distances(part, a)[b]), system=system, interpretation=interpretation, k=k,
         seed=seed, picture=str(plot) if plot else None,
     )  # fmt: skip
     typer.echo(walked_json(result) if as_json else "\n".join(lines(result)))

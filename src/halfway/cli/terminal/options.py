@@ -84,7 +84,8 @@ WalkSystemName = Annotated[
 WalkInterpretation = Annotated[
     Literal["heard", "stepped-on"],
     typer.Option(
-        "--reading", help="Where walks meet: next to a trail (heard), or only on it (stepped-on)."
+        "--interpretation",
+        help="Where walks meet: next to a trail (heard), or only on it (stepped-on).",
     ),
 ]
 WalkSteps = Annotated[int, typer.Option("--k", help="Steps of B's walk for each step of A's walk.")]

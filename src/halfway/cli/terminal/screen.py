@@ -24,6 +24,7 @@ _PLAIN_CHARACTERS = str.maketrans({
     "·": "-", "★": "*", "✓": "+", "✗": "x", "⊘": "/", "○": "o", "→": "->", "σ": "sigma",
     "“": '"', "”": '"', "’": "'",
 })  # fmt: skip
+FORMER_OPTIONS = {"--reading": "--interpretation"}  # an error about the first states the second
 RUNS_FAILED, USER_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
 
 
@@ -95,7 +96,9 @@ def report_error(error: BaseException) -> int:
             line, status = "interrupted", INTERRUPTED
         case _ if hasattr(error, "format_message"):  # misuse, from the parser
             what = error.format_message().replace("Value error, ", "").rstrip(".")
-            line, status = f"{what} (--help lists what is allowed)", USER_ERROR
+            present = FORMER_OPTIONS.get(getattr(error, "option_name", ""))
+            remedy = f"it is now {present}" if present else "--help lists what is allowed"
+            line, status = f"{what} ({remedy})", USER_ERROR
         case _:
             if os.environ.get("HALFWAY_TRACEBACK"):
                 traceback.print_exception(error)

@@ -54,7 +54,7 @@ class Heartbeat(NamedTuple):
     last: int
 
 
-class _Reading:
+class _Position:
     """A reader's position in a stream of kept events: all events up to `through`, and some later
     ones.
     """
@@ -94,7 +94,7 @@ class KeptEvents:
         self._last: dict[int, int] = {}  # number of the last own event by topic
         self._kept: OrderedDict[tuple[int, int], KeptEvent] = OrderedDict()  # by topic, number
         self._kept_bytes = 0
-        self._reading: OrderedDict[Stream, _Reading] = OrderedDict()
+        self._positions: OrderedDict[Stream, _Position] = OrderedDict()
         self._undelivered: OrderedDict[tuple[Stream, int], KeptEvent] = OrderedDict()
         self.last_write: object = None  # last result of `write`, such as a future
         self.expired = 0  # own events that expired before they were acknowledged
@@ -167,17 +167,17 @@ class KeptEvents:
 
         If True, the event may be acknowledged once the journal is synced, and `undelivered` has it.
         """
-        reading = self._reading.get(event.stream)
-        if reading is None:
-            if len(self._reading) >= MOST_STREAMS:
+        position = self._positions.get(event.stream)
+        if position is None:
+            if len(self._positions) >= MOST_STREAMS:
                 return False
-            reading = _Reading()
-        ahead = event.number - reading.through > MOST_AHEAD
-        if ahead or reading.has(event.number) or len(self._undelivered) >= MOST_KEPT_EVENTS:
+            position = _Position()
+        ahead = event.number - position.through > MOST_AHEAD
+        if ahead or position.has(event.number) or len(self._undelivered) >= MOST_KEPT_EVENTS:
             return False
         self.last_write = self._write(RECEIVED, _packed(event))
-        self._reading[event.stream] = reading
-        reading.add(event.number)
+        self._positions[event.stream] = position
+        position.add(event.number)
         self._undelivered[event.stream, event.number] = event
         return True
 
@@ -185,15 +185,15 @@ class KeptEvents:
         """Return the number up to which all kept events of a stream were received, or -1 if
         unknown.
         """
-        reading = self._reading.get(stream)
-        return -1 if reading is None else reading.through
+        position = self._positions.get(stream)
+        return -1 if position is None else position.through
 
     def has(self, stream: Stream, number: int) -> bool:
         """Return whether a kept event was received before; it is then acknowledged again, not
         delivered.
         """
-        reading = self._reading.get(stream)
-        return reading is not None and reading.has(number)
+        position = self._positions.get(stream)
+        return position is not None and position.has(number)
 
     def asked(self, heartbeat: Heartbeat, lately: Collection[int] = ()) -> list[int]:
         """Return the numbers of kept events to request after a heartbeat, at most 64, ascending.
@@ -203,20 +203,20 @@ class KeptEvents:
         What lies before the first number of the heartbeat is gone: it is counted in `missed`.
         """
         stream, first, last = heartbeat
-        reading = self._reading.get(stream)
-        if reading is None:
-            if len(self._reading) >= MOST_STREAMS:
+        position = self._positions.get(stream)
+        if position is None:
+            if len(self._positions) >= MOST_STREAMS:
                 return []
-            reading = self._reading.setdefault(stream, _Reading())
-        if first - 1 > reading.through:
-            had = sum(1 for one in reading.ahead if one < first)
+            position = self._positions.setdefault(stream, _Position())
+        if first - 1 > position.through:
+            had = sum(1 for one in position.ahead if one < first)
             self._note(POSITION, _POSITION.pack(*stream, first - 1, 0))
-            self.missed += first - 1 - reading.through - had
-            reading.advance(first - 1)
-        end = min(last, reading.through + MOST_AHEAD) + 1
+            self.missed += first - 1 - position.through - had
+            position.advance(first - 1)
+        end = min(last, position.through + MOST_AHEAD) + 1
         wanted = (
-            one for one in range(reading.through + 1, end)
-            if one not in reading.ahead and one not in lately
+            one for one in range(position.through + 1, end)
+            if one not in position.ahead and one not in lately
         )  # fmt: skip
         return [one for one, _ in zip(wanted, range(MOST_ASKED), strict=False)]
 
@@ -224,9 +224,9 @@ class KeptEvents:
         """Begin to read a stream of kept events at a number; a new reader does not request older
         events.
         """
-        if stream not in self._reading and len(self._reading) < MOST_STREAMS:
+        if stream not in self._positions and len(self._positions) < MOST_STREAMS:
             self._note(POSITION, _POSITION.pack(*stream, number - 1, 0))
-            self._reading[stream] = _Reading(number - 1)
+            self._positions[stream] = _Position(number - 1)
 
     def undelivered(self) -> list[KeptEvent]:
         """Return the received kept events that the application does not have yet, oldest first."""
@@ -250,7 +250,7 @@ class KeptEvents:
                 self._epoch = event.stream.epoch
                 self._add_kept(event)
             else:
-                self._reading.setdefault(event.stream, _Reading()).add(event.number)
+                self._positions.setdefault(event.stream, _Position()).add(event.number)
                 self._undelivered[event.stream, event.number] = event
         elif kind in (DROP, DELIVERED):
             *stream, number, _ = _EVENT.unpack(data)
@@ -270,10 +270,10 @@ class KeptEvents:
             yield POSITION, _POSITION.pack(*self._own(topic), last, 0)
         for event in self._kept.values():
             yield KEEP, _packed(event)
-        for stream, reading in self._reading.items():
-            yield POSITION, _POSITION.pack(*stream, reading.through, 0)
-            for number in sorted(reading.ahead):
-                yield POSITION, _POSITION.pack(*stream, reading.through, number)
+        for stream, position in self._positions.items():
+            yield POSITION, _POSITION.pack(*stream, position.through, 0)
+            for number in sorted(position.ahead):
+                yield POSITION, _POSITION.pack(*stream, position.through, number)
         for event in self._undelivered.values():
             yield RECEIVED, _packed(event)
 
@@ -291,10 +291,10 @@ class KeptEvents:
             self._epoch = stream.epoch
             self._last[stream.topic] = max(through, self._last.get(stream.topic, 0))
             return
-        reading = self._reading.setdefault(stream, _Reading())
-        reading.advance(through)
-        if ahead > reading.through:
-            reading.add(ahead)
+        position = self._positions.setdefault(stream, _Position())
+        position.advance(through)
+        if ahead > position.through:
+            position.add(ahead)
 
     def _own(self, topic: int) -> Stream:
         return Stream(self._publisher, self._epoch, topic)

@@ -42,12 +42,12 @@ MOST_REFUSALS = 32  # number of reasons of refusal with separate counts
 class Clock(Protocol):
     """The clock that a node with a trace writes at the start of each datagram."""
 
-    def reading(self) -> bytes:
-        """Return the clock reading of a datagram that is sent now, CLOCK_BYTES."""
+    def stamp(self) -> bytes:
+        """Return the clock's stamp of a datagram that is sent now, CLOCK_BYTES."""
         ...
 
     def take(self, content: bytes) -> None:
-        """Take the clock reading of another node from a link's frame. Raises ValueError for
+        """Take the clock's stamp of another node from a link's frame. Raises ValueError for
         malformed bytes.
         """
         ...
@@ -283,7 +283,7 @@ class Links:
     def _send_sealed(self, peer: int, plain: bytes, now: float) -> None:
         address = self._address.get(peer)
         if self.clock is not None:
-            plain = frame(FrameType.CLOCK, self.clock.reading()) + plain
+            plain = frame(FrameType.CLOCK, self.clock.stamp()) + plain
         sealed = None if address is None else self.security.seal(peer, plain, now)
         if address is None or sealed is None or self.endpoint is None:
             self._drops.count(Drop.NO_SESSION)

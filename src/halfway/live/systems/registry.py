@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Mapping
 
-from halfway.core.options import Option, Value
+from halfway.core.options import Value, checked_options
 from halfway.live.systems.face import Face, Setting
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
@@ -54,25 +54,7 @@ def face_of(name: str, options: Mapping[str, Value], setting: Setting) -> Face:
     """Return the live face of a system for one node. Raises Problem for a system or an option."""
     check_system(name)
     module = importlib.import_module(SYSTEMS[name].module)
-    declared: Mapping[str, Option] = module.OPTIONS
-    values = {
-        option: type(about.default)(_checked(name, option, options.get(option, about.default),
-                                             about))
-        for option, about in declared.items()
-    }  # fmt: skip
-    if unknown := options.keys() - declared.keys():
-        what = f"{name}: unknown option '{min(unknown)}'"
-        raise Problem(what, remedy=f"use one of its options: {', '.join(declared)}")
+    values = checked_options(name, module.OPTIONS, options)
     place, _, made = _FACES.get(name, _SIMPLE_FACE).partition(":")
     found: type[Face] = getattr(importlib.import_module(place), made)
     return found(module, values, setting)
-
-
-def _checked(system: str, name: str, value: Value, about: Option) -> Value:
-    is_switch = isinstance(about.default, bool)
-    whole = isinstance(about.default, int) and not is_switch
-    fits = isinstance(value, bool) == is_switch and about.low <= value <= about.high
-    if not fits or (whole and value != int(value)):
-        sort = "true or false" if is_switch else f"{about.low:g} to {about.high:g}"
-        raise Problem(f"{system}: {name} = {value}: expected {sort} ({about.meaning})")
-    return value

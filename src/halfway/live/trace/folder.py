@@ -166,15 +166,15 @@ class NodeTrace:
         self.node.stepper.on_log, self.node.links.clock = None, None
         self.node.on_report = lambda _record: None
 
-    def reading(self) -> bytes:
+    def stamp(self) -> bytes:
         """Return the hybrid logical clock of a traced node for a datagram, later than all its
         earlier events.
         """
         self._take()
-        return self.clock.reading()
+        return self.clock.stamp()
 
     def take(self, content: bytes) -> None:
-        """Take the clock reading of another node that a traced node heard. Raises ValueError for
+        """Take the clock's stamp of another node that a traced node heard. Raises ValueError for
         other bytes.
         """
         self._take()

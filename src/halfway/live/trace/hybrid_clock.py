@@ -12,7 +12,7 @@ from halfway.live.wire.frames import CLOCK_BYTES
 
 COUNTER_BITS = 16
 _CLOCK = struct.Struct("<Q")
-_MOST_AHEAD_MS = 60_000  # a reading further ahead of the wall clock is refused
+_MOST_AHEAD_MS = 60_000  # a time further ahead of the wall clock is refused
 
 
 class HybridClock:
@@ -20,7 +20,7 @@ class HybridClock:
 
     def __init__(self, wall: Callable[[], float]) -> None:
         self._wall, self._last = wall, 0
-        self.refused = 0  # readings of other nodes too far ahead
+        self.refused = 0  # times of other nodes too far ahead
 
     def tick(self) -> int:
         """Return the hybrid logical time of an event at this node, later than the time of every
@@ -38,7 +38,7 @@ class HybridClock:
         else:
             self._last = max(self._last, other)
 
-    def reading(self) -> bytes:
+    def stamp(self) -> bytes:
         """Return the content of a CLOCK frame for a datagram that leaves now."""
         return _CLOCK.pack(self.tick())
 

@@ -37,7 +37,8 @@ def lists(run: Run) -> Observations:
         "directional-walk", network, workload=Groups(stays, 0.0, _ALWAYS_S, START_S),
         seconds=END_S, seed=run.random_seed, radio=IdealRadio(delay_s=0.002), stretch=False,
         options={
-            "reading": READINGS[str(run["reading"])], "refresh_s": run["refresh_s"], "retries": 0,
+            "at_meeting": READINGS[str(run["reading"])], "refresh_s": run["refresh_s"],
+            "retries": 0,
         },
     )  # fmt: skip
     with run.timed("run"):

@@ -35,7 +35,7 @@ WALK_KINDS: list[Kind] = [kind for kind in messages.KINDS if kind.number not in 
 
 # These options of walks are fixed here. Monitors need the members of all walks that met. Walks
 # start again in each period, so one search need not find everything.
-_OURS = {"trails", "buffer_size", "reading", "sweep_steps"}
+_OURS = {"trails", "buffer_size", "at_meeting", "sweep_steps"}
 _REFRESH = messages.OPTIONS["refresh_s"]._replace(
     default=10.0,
     meaning="seconds from one launch of a walk to its next launch. 0 means never, as printed",

@@ -2,10 +2,10 @@
 the other members.
 
 [drw §2] "each node gets the list of all the members of the group", with "the routing paths towards
-the nodes". A member with both roles lists the subscribers of its topic. In the reading MERGE, the
-member lists each subscriber whose PATH reaches the member over the tree of the topic. In the
-readings STOP and GO_ON, walks make no tree: where a walk finds trails, the initiators of these
-walks learn of each other only (LIST).
+the nodes". A member with both roles lists the subscribers of its topic. With MERGE, the member
+lists each subscriber whose PATH reaches the member over the tree of the topic. With STOP and GO_ON,
+walks make no tree: where a walk finds trails, the initiators of these walks learn of each other
+only (LIST).
 """
 
 from halfway.core.compiled import apart, inlined
@@ -59,7 +59,7 @@ def report_known(trails, rules, i, topic, now, out):
     """
     for k in range(trails.paths.shape[2]):
         path = trails.paths[i, topic, k]
-        counts = rules.reading != messages.MERGE or path.side == SUBSCRIBES
+        counts = rules.at_meeting != messages.MERGE or path.side == SUBSCRIBES
         if counts and is_open(rules, path, now):
             report_member(trails, i, walker_at(topic, path), path.hops, 1, out)
 

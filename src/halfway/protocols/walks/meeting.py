@@ -56,17 +56,17 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
     if at != NO_PLACE:
         trails.trails[i, topic, at].steps = message.args[messages.STEPS]
         met = meet_here(trails, rules, i, topic, at, root, searches, now, out)
-        if met and rules.reading != messages.GO_ON:
+        if met and rules.at_meeting != messages.GO_ON:
             return True
     # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
     # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
     # A search goes on, because such a MATCH may come from the search's own tree.
     matched = at != NO_PLACE and trails.trails[i, topic, at].met == 1 and not searches
-    matched = matched and rules.reading != messages.GO_ON
+    matched = matched and rules.at_meeting != messages.GO_ON
     if matched or is_over(trails, rules, i, message):
         return True
     neighbour = meetable(trails, rules, i, topic, walker.member, HEARD, now)
-    if heard and neighbour != NO_PLACE and rules.reading != messages.GO_ON:
+    if heard and neighbour != NO_PLACE and rules.at_meeting != messages.GO_ON:
         # The hop onto the neighbour that carries the other trail counts as a step.
         towards, random = trails.trails[i, topic, neighbour].back, random_of(message)
         steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walker.side]
@@ -107,7 +107,7 @@ def meet_here(trails, rules, i, topic, at, root, searches, now, out):
     another root. Return whether there was a meeting. A search meets trees only.
     """
     known, tree = trails.trails[i, topic, at], trails.trees[i, topic]
-    if rules.reading != messages.MERGE:
+    if rules.at_meeting != messages.MERGE:
         return share_members(trails, rules, i, topic, at, now, out)
     if not searches:
         k = meetable(trails, rules, i, topic, known.member, PASSED, now)

@@ -21,7 +21,8 @@ from halfway.protocols.reliable_hop import (
 )
 
 PUBLISHES, SUBSCRIBES = 0, 1  # the sides of a topic
-# Readings of [drw §3] "It then stops the dissemination", where a topic has many members.
+# Values of `at_meeting`: interpretations of [drw §3] "It then stops the dissemination", where a
+# topic has many members.
 MERGE, STOP, GO_ON = 0, 1, 2
 
 # Places in `args`.
@@ -188,14 +189,14 @@ OPTIONS = {
     "refresh_s": seconds(
         0.0, "from one launch of a walk to its next launch, even after a meeting. 0 means never"
     ),
-    "reading": count(
+    "at_meeting": count(
         MERGE,
         "how members learn of each other. 0: by a tree over all walks that met; 1: a walk stops at "
         "the first node with another trail, and the members whose trails are there learn of each "
         "other; 2: the same at each node, and the walk goes on for search_steps steps",
         MERGE,
         GO_ON,
-    ),
+    )._replace(former_name="reading"),
     "buffer_size": count(
         8,
         "number of events of a topic that a publisher keeps for subscribers that it has no path to",
@@ -224,7 +225,7 @@ class Rules(NamedTuple):
     relaunch_s: float = math.inf
     launches: int = 1
     refresh_s: float = math.inf  # walks meet trails for this time; expiry is after twice this
-    reading: int = MERGE
+    at_meeting: int = MERGE
     until_s: float = math.inf  # timers launch no walk after this time, so that a run can end
 
 

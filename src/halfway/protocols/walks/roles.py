@@ -75,7 +75,7 @@ def launch(trails, rules, neighbourhood, i, topic, side, unanswered, now, out):
     role.latest = walker.generation
     start_timer(trails, rules, i, messages.RELAUNCH, rules.relaunch_s, walker, now, out)
     start_timer(trails, rules, i, messages.REFRESH, rules.refresh_s, walker, now, out)
-    if rules.reading == messages.MERGE:
+    if rules.at_meeting == messages.MERGE:
         plant(trails, rules, i, topic, role.incarnation, now, out)
         begin_path(trails, rules, i, walker, now, out)
     walk(trails, rules, neighbourhood, i, walker, False, now, out)
@@ -88,7 +88,7 @@ def walk(trails, rules, neighbourhood, i, walker, searches, now, out):
     root = root_of(trails, rules, i, topic, now)
     at = leave_trail(trails, rules, i, walker, own, advertise, now, out)
     met = at != NO_PLACE and meet_here(trails, rules, i, topic, at, root, searches, now, out)
-    if met and rules.reading != messages.GO_ON:
+    if met and rules.at_meeting != messages.GO_ON:
         return
     if searches and rules.sweep_steps > 0 and at != NO_PLACE:
         begin_sweep(trails, rules, neighbourhood, i, walker, at, now, out)

@@ -47,7 +47,7 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
     o.args[messages.ROOT_ID] = step.args[messages.ROOT_ID]
     o.args[messages.SEARCHES] = step.args[messages.SEARCHES]
     searches = step.args[messages.SEARCHES] == 1 and rules.sweep_steps == 0
-    if searches or rules.reading == messages.GO_ON:
+    if searches or rules.at_meeting == messages.GO_ON:
         o.args[messages.FRESH] = fresh_nodes(trails, rules, i, step)
     place = track_hop(trails, rules, i, o, out)
     if place != NO_PLACE:
@@ -71,7 +71,7 @@ def is_over(trails, rules, i, step):
     A walk that goes on after meetings ends like a search.
     """
     steps = step.args[messages.STEPS]
-    if step.args[messages.SEARCHES] == 0 and rules.reading != messages.GO_ON:
+    if step.args[messages.SEARCHES] == 0 and rules.at_meeting != messages.GO_ON:
         return steps >= rules.most_steps
     few = STEPS_PER_NODE * fresh_nodes(trails, rules, i, step)
     return steps >= min(rules.search_steps, few)

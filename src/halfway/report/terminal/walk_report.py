@@ -16,7 +16,7 @@ class WalkResult(msgspec.Struct, frozen=True):
     nodes: int
     links: int
     system: str
-    reading: str
+    interpretation: str  # where walks meet: "heard" or "stepped-on"
     k: int
     seed: int
     source: str
@@ -33,14 +33,14 @@ class WalkResult(msgspec.Struct, frozen=True):
 
 def walked(
     network: Network, meeting: Meeting, shortest_hops: int, *,
-    system: str, reading: str, k: int, seed: int, picture: str | None = None,
+    system: str, interpretation: str, k: int, seed: int, picture: str | None = None,
 ) -> WalkResult:  # fmt: skip
     """Describe a meeting of two walks for `halfway walk`, with the node ids of the network file."""
     met = meeting.node >= 0
     length = len(meeting.path) - 1 if met else None
     return WalkResult(
         network=network.name, nodes=network.n, links=network.links,
-        system=system, reading=reading, k=k, seed=seed,
+        system=system, interpretation=interpretation, k=k, seed=seed,
         source=network.label(int(meeting.trails[0][0])),
         target=network.label(int(meeting.trails[1][0])),
         steps=meeting.steps, steps_each=meeting.steps_each,
@@ -62,7 +62,7 @@ def lines(pair: WalkResult) -> list[str]:
     first, second = pair.steps_each
     rows = [
         ("network", f"{pair.network}: {count(pair.nodes, 'node')}, {count(pair.links, 'link')}"),
-        ("walks", f"{pair.system}, {pair.reading}, 1 step to {pair.k}, seed {pair.seed}"),
+        ("walks", f"{pair.system}, {pair.interpretation}, 1 step to {pair.k}, seed {pair.seed}"),
         ("from", f"{pair.source} to {pair.target}"),
         ("steps", f"{pair.steps:,} ({first:,} + {second:,})"),
         ("meeting", pair.meeting or "none within the step limit"),

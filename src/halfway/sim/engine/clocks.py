@@ -26,7 +26,7 @@ def no_clocks() -> Clocks:
 
 
 @inlined
-def reading(clocks, row, at):
+def own_time(clocks, row, at):
     """Return the time on the clock of a row, in seconds, at a time of the run."""
     if clocks.rate.shape[0] == 0:
         return at

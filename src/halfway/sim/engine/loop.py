@@ -30,7 +30,7 @@ from halfway.sim.engine.changes import (
     next_change,
     set_link_broken,
 )
-from halfway.sim.engine.clocks import add_age, elapsed, reading
+from halfway.sim.engine.clocks import add_age, elapsed, own_time
 from halfway.sim.engine.node_ids import id_of
 from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
 from halfway.sim.engine.queue import peek, pop, push, reserved
@@ -119,7 +119,7 @@ def enter_checked(door, engine, row, message, origin, now):
     if is_accepted(engine.checks, message, origin):
         if engine.journal.row.shape[0] > 0:
             append_record(engine.journal, message, row)
-        message.at = reading(engine.clocks, row, now)
+        message.at = own_time(engine.clocks, row, now)
         enter(door, row, message)
         message.at = now  # other receivers of the same transmission follow
     if travels:

@@ -21,7 +21,7 @@ from halfway.core.values.digest import state_digest
 from halfway.files import check_regular
 from halfway.problem import Problem
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
-from halfway.sim.engine.clocks import Clocks, reading
+from halfway.sim.engine.clocks import Clocks, own_time
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.outcome import RunId
 
@@ -132,7 +132,7 @@ def _play(door, neighbourhood, window, out, clocks, node_id, records, rows, k, r
                 exclude(neighbourhood, b, node_id[a])
             window.tally[0] += 1
         elif k < ready:
-            records[k].at = reading(clocks, rows[k], now)
+            records[k].at = own_time(clocks, rows[k], now)
             enter(door, np.uint32(rows[k]), records[k])
             out.tally[0] = slots
             k += 1
