@@ -42,10 +42,10 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "journal/kept_events:KeptEvents": {
         "_kept": (OPERATING, "own kept events"),
         "_last": (OPERATING, "topics with own kept"),
-        "_reading": (OPERATING, "streams of others"),
+        "_positions": (OPERATING, "streams of others"),
         "_undelivered": (OPERATING, "own kept events"),
     },
-    "journal/kept_events:_Reading": {"ahead": (OPERATING, "streams of others")},
+    "journal/kept_events:_Position": {"ahead": (OPERATING, "streams of others")},
     "journal/node_journal:NodeJournal": {
         "_parts": FIXED, "_records": (OPERATING, "journal: segments"),
     },
