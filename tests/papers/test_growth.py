@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfway.bulk.georendezvous.lazy import LazyCellRoutes
+from halfway.bulk.georendezvous.lazy_routes import LazyCellRoutes
 from halfway.bulk.walks.walks import Walkers
 from halfway.papers.directional_walks.claims_growth import judge_growth
 from halfway.papers.directional_walks.growth import MOST_HOPS_A_COLUMN, growth

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.georendezvous.lazy import CUT, LazyCellRoutes
+from halfway.bulk.georendezvous.lazy_routes import CUT, LazyCellRoutes
 from halfway.bulk.walks.lazy import LazyWalkers
 from halfway.papers.directional_walks.growth_points import CELLS
 from halfway.pipeline.plan.run import Observations, Run

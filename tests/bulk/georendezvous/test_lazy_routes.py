@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfway.bulk.georendezvous.lazy import APART, CUT, LazyCellRoutes
+from halfway.bulk.georendezvous.lazy_routes import APART, CUT, LazyCellRoutes
 from halfway.bulk.georendezvous.routes import CellRoutes
 from halfway.problem import Problem
 from halfway.world.graphs.lazy_disk import LazyDisk
