@@ -19,7 +19,7 @@ from halfway.comparison.evaluation.metrics import LATENCY
 from halfway.comparison.evaluation.results import COLUMNS, STUDY, Decision, Metric, Results
 from halfway.comparison.evaluation.timelines import OF_BINS
 from halfway.comparison.request import Request, decision_rule, read_request
-from halfway.pipeline import frames
+from halfway.pipeline import pandas_frames
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.store.object_store import object_url
 from halfway.pipeline.store.store import Store
@@ -47,22 +47,22 @@ class Comparison:
         """All results of a comparison from Python, as plain data."""
         return self.completed.results
 
-    def frame(self) -> "frames.DataFrame":
+    def frame(self) -> "pandas_frames.DataFrame":
         """Return the cells of a comparison from Python as a pandas frame: point, system, metric,
         mean, interval, difference.
         """
-        return frames.frame(self.results.rows(), [*STUDY, *self.results.points[0], *COLUMNS])
+        return pandas_frames.frame(self.results.rows(), [*STUDY, *self.results.points[0], *COLUMNS])
 
-    def runs(self) -> "frames.DataFrame":
+    def runs(self) -> "pandas_frames.DataFrame":
         """Return the runs of a comparison from Python as a pandas frame, by metric: point, system,
         replicate, seed, value.
 
         A failed run has one row, with its error and without metric and value.
         """
         columns = ("system", "replicate", "seed", "metric", "value", "error")
-        return frames.frame(self._values(), [*self.results.points[0], *columns])
+        return pandas_frames.frame(self._values(), [*self.results.points[0], *columns])
 
-    def table(self, metric: str = "delivery-ratio") -> "frames.DataFrame":
+    def table(self, metric: str = "delivery-ratio") -> "pandas_frames.DataFrame":
         """Return one metric of a comparison from Python as a pandas frame: a row for each system,
         columns mean, low and high.
 
@@ -79,7 +79,7 @@ class Comparison:
             columns[*place, "mean"] = [mean.value for mean in means]
             columns[*place, "low"] = [mean.low for mean in means]
             columns[*place, "high"] = [mean.high for mean in means]
-        return frames.table(results.systems, "system", columns, [*fields, None])
+        return pandas_frames.table(results.systems, "system", columns, [*fields, None])
 
     def plot(self, metric: str = "delivery-ratio") -> Any:
         """Return a metric of this comparison as an Altair chart: means with 95 % intervals, along a
@@ -146,12 +146,12 @@ class Comparison:
     def _repr_html_(self) -> str:
         return comparison_html(self.results, self.completed.first_error)
 
-    def over_time(self) -> "frames.DataFrame":
+    def over_time(self) -> "pandas_frames.DataFrame":
         """Return the metrics over time of a comparison from Python as a pandas frame: point,
         system, metric, t0_s, t1_s, mean.
         """
         columns = [*self.results.points[0], *timelines.COLUMNS]
-        return frames.frame(timelines.timeline_rows(self.results), columns)
+        return pandas_frames.frame(timelines.timeline_rows(self.results), columns)
 
     def _metric(self, name: str) -> Metric:
         """Return a metric of this comparison by name. Raises Problem for an unknown one."""

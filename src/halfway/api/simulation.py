@@ -16,7 +16,7 @@ from halfway.api.arguments import (
     text_argument,
 )
 from halfway.comparison.evaluation.metrics import METRICS, metrics_of
-from halfway.pipeline import frames
+from halfway.pipeline import pandas_frames
 from halfway.report.notebook.tables import outcome_html
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import ScenarioSource, read_scenario
@@ -28,7 +28,7 @@ from halfway.sim.trace.writer import checked_target
 class SimulatedRun(Outcome):
     """The result of `halfway.simulate`: the outcome of one run, also as a table."""
 
-    def table(self) -> "frames.DataFrame":
+    def table(self) -> "pandas_frames.DataFrame":
         """Return the metrics of a run simulated from Python as a pandas frame, one row for each
         metric of a comparison: value, unit, definition.
 
@@ -41,7 +41,9 @@ class SimulatedRun(Outcome):
             for metric in METRICS
             if isfinite(found.get(metric.name, nan))
         ]  # fmt: skip
-        return frames.frame(rows, ("metric", "value", "unit", "definition")).set_index("metric")
+        return pandas_frames.frame(rows, ("metric", "value", "unit", "definition")).set_index(
+            "metric"
+        )
 
     def __repr__(self) -> str:
         return (
