@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from halfway.bulk.walks.lazy import LazyWalkers
+from halfway.bulk.walks.lazy_walks import LazyWalkers
 from halfway.world.graphs.lazy_disk import LazyDisk
 from halfway.world.graphs.mean_degree import radius_of_degree
 

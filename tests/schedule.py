@@ -20,7 +20,7 @@ SPARK = "Spark"
 # tests.
 LONGEST = (
     SPARK,
-    "tests/bulk/walks/test_lazy.py",
+    "tests/bulk/walks/test_lazy_walks.py",
     "tests/core/compiler/test_cache.py",
     "tests/protocols/broker_trees/test_clients.py",
     "tests/sim/environment/test_world_changes.py",

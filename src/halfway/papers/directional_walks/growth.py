@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.georendezvous.lazy_routes import CUT, LazyCellRoutes
-from halfway.bulk.walks.lazy import LazyWalkers
+from halfway.bulk.walks.lazy_walks import LazyWalkers
 from halfway.papers.directional_walks.growth_points import CELLS
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.lazy_disk import LazyDisk

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.bulk.walks import choices, trails
-from halfway.bulk.walks.lazy import LazyMeeting, LazyWalkers
+from halfway.bulk.walks.lazy_walks import LazyMeeting, LazyWalkers
 from halfway.bulk.walks.walks import Interpretation, Meeting, Walkers, WalkSystem
 from halfway.problem import Problem
 from halfway.world.graphs.lazy_disk import LazyDisk
