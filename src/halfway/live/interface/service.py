@@ -16,7 +16,7 @@ from halfway.live.control.server import ControlServer
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.mesh import Level
 from halfway.live.monitoring.http import HttpServer
-from halfway.live.monitoring.page import page_resources
+from halfway.live.monitoring.status_page import page_resources
 from halfway.live.mqtt.mqtt_door import LEVELS, MqttDoor
 from halfway.live.mqtt.policy.access import Access, Anyone, read_users
 from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
