@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from halfway.papers import PAPERS
+from halfway.papers.claims.claims_page import StudyVerdicts, claims_page
 from halfway.papers.claims.declared import claims
 from halfway.papers.claims.kept import with_kept
-from halfway.papers.claims.page import StudyVerdicts, claims_page
 from halfway.pipeline.reproduction.verdict import Verdict
 
 PAGE = Path(__file__).parents[1] / "docs" / "papers" / "claims.md"

@@ -7,9 +7,9 @@ import pytest
 from tools.claims_page import PAGE, page, without_folder
 
 from halfway.papers import PAPERS
+from halfway.papers.claims.claims_page import StudyVerdicts
 from halfway.papers.claims.declared import Claim, claims
 from halfway.papers.claims.kept import with_kept
-from halfway.papers.claims.page import StudyVerdicts
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.report.wording import NOTHING
 from tests.house.sources import REPOSITORY

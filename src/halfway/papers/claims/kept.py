@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from halfway.papers.claims.page import MADE, MADE_HEAD, NO_RESULTS
+from halfway.papers.claims.claims_page import MADE, MADE_HEAD, NO_RESULTS
 from halfway.report.wording import NOTHING, duration
 
 _BAR = " | "
