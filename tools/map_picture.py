@@ -17,7 +17,7 @@ from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import TABLE
 from halfway.comparison.evaluation.results import Results
 from halfway.comparison.replay.replay import Replay, replay_of_scenario
-from halfway.report.comparison.page import write_comparison_page
+from halfway.report.comparison.comparison_page import write_comparison_page
 from halfway.scenario.reading import read_scenario
 
 SCENARIO = Path("examples/scenarios/sensor-field.toml")

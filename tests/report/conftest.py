@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from halfway.report.comparison.page import write_comparison_page
+from halfway.report.comparison.comparison_page import write_comparison_page
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.comparison_specimens import NAMES, SYSTEMS, replay, results, world
 

@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from halfway.comparison.evaluation.results import MeanInterval, Metric, Results
+from halfway.report.comparison.comparison_page import comparison_page, write_comparison_page
 from halfway.report.comparison.decision_section import decision_section
 from halfway.report.comparison.map.map_section import MOST_BYTES
 from halfway.report.comparison.map.packing import packed_replay, packed_world
 from halfway.report.comparison.metric_groups import shown_groups
-from halfway.report.comparison.page import comparison_page, write_comparison_page
 from halfway.report.comparison.plots.axes import axis, label, with_intervals
 from tests.report.browser import Browser
 from tests.report.comparison_specimens import SYSTEMS, replay, results, world

@@ -24,8 +24,8 @@ from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.store.object_store import object_url
 from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
+from halfway.report.comparison.comparison_page import write_comparison_page
 from halfway.report.comparison.kept_map import map_of_comparison
-from halfway.report.comparison.page import write_comparison_page
 from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.report.notebook.tables import comparison_html
 from halfway.report.wording import count

@@ -116,8 +116,8 @@ def _completed(
     from halfway.comparison.compare import compare as run
     from halfway.comparison.study_name import study_name
     from halfway.pipeline.store.store import Store
+    from halfway.report.comparison.comparison_page import write_comparison_page
     from halfway.report.comparison.files import write_results
-    from halfway.report.comparison.page import write_comparison_page
     from halfway.report.study_folders import begin_study, check_output, finish_study
     from halfway.report.terminal.progress import ProgressDisplay
 
