@@ -41,7 +41,7 @@ LONGEST = (
     "tests/documentation/test_tutorials.py",
     "tests/bulk/walk_overlay/test_overlay.py",
     "tests/test_interrupts.py",
-    "tests/report/verdicts/test_page.py",
+    "tests/report/verdicts/test_verdict_page.py",
     "tests/comparison/test_decision.py",
 )
 _USES_SPARK = re.compile(r"^def test_\w+\([^)]*\bspark\b", re.MULTILINE)

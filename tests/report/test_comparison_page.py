@@ -19,7 +19,7 @@ from halfway.report.comparison.metric_groups import shown_groups
 from halfway.report.comparison.plots.axes import axis, label, with_intervals
 from tests.report.browser import Browser
 from tests.report.comparison_specimens import SYSTEMS, replay, results, world
-from tests.report.verdicts.test_page import Outline
+from tests.report.verdicts.test_verdict_page import Outline
 
 COMMAND = "halfway compare sensor-field.toml --replicates 10"
 

@@ -20,7 +20,7 @@ from halfway.report.comparison.node_section import node_section
 from halfway.report.comparison.over_time import over_time_section
 from halfway.sim.metrics.nodes import COLUMNS
 from tests.report.comparison_specimens import SYSTEMS, nodes, replay, results, world
-from tests.report.verdicts.test_page import Outline
+from tests.report.verdicts.test_verdict_page import Outline
 
 SCENARIO = """
 [network]

@@ -9,7 +9,7 @@ from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
 from halfway.report import wording
 from halfway.report.verdicts import plots
 from halfway.report.verdicts.files import write_tables
-from halfway.report.verdicts.page import write_page
+from halfway.report.verdicts.verdict_page import write_page
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 NAMES = ("index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures")
