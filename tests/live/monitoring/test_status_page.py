@@ -10,7 +10,7 @@ import pytest
 from halfway.live.interface.service import Service
 from halfway.problem import Problem
 from tests.live.interface.test_service import service
-from tests.live.monitoring.test_metrics import fetched
+from tests.live.monitoring.test_open_metrics import fetched
 from tests.live.runtime.test_nodes import run, until
 from tests.report.browser import CHROMIUM, Browser
 

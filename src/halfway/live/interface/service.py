@@ -129,7 +129,7 @@ class Service:
     async def _open_pages(self, stack: AsyncExitStack) -> None:
         offered = self._offered
         if offered.metrics:
-            from halfway.live.monitoring.metrics import metrics_resource  # prometheus_client
+            from halfway.live.monitoring.open_metrics import metrics_resource  # prometheus_client
 
             resources = {"/metrics": metrics_resource(self.host)}
             server = HttpServer("metrics", offered.metrics, resources)
