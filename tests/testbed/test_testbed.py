@@ -15,7 +15,7 @@ from halfway.scenario.reading import read_scenario
 from halfway.sim.environment.environment import Environment
 from halfway.testbed.agreement import beside
 from halfway.testbed.course import Course, Turn
-from halfway.testbed.metrics import DELIVERY, METRICS, P50, RunMeasures
+from halfway.testbed.testbed_metrics import DELIVERY, METRICS, P50, RunMeasures
 from halfway.testbed.unsupported import check_suitable, delay_of, limits_for
 from halfway.world.faults import Crash, Fault, LinkCut, Partition
 from halfway.world.graphs.network import Network

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
-from halfway.testbed.metrics import DELIVERY, MESSAGES, METRICS, P50, P95, RunMeasures
+from halfway.testbed.testbed_metrics import DELIVERY, MESSAGES, METRICS, P50, P95, RunMeasures
 
 LATENCY_FACTOR = 2.0
 _CONFIDENCE = 0.95

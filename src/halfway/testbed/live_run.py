@@ -18,7 +18,7 @@ from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.testbed.course import Course, CourseStep
-from halfway.testbed.metrics import RunMeasures, of_deliveries
+from halfway.testbed.testbed_metrics import RunMeasures, of_deliveries
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.roles import ALWAYS
 

@@ -19,7 +19,7 @@ from halfway.sim.run_context import FAULTS, stream
 from halfway.testbed.agreement import Beside, beside
 from halfway.testbed.course import Course
 from halfway.testbed.live_run import NOTHING_KEPT, Keeping, LiveProgress, LiveResult, LiveRun
-from halfway.testbed.metrics import RunMeasures, of_outcome
+from halfway.testbed.testbed_metrics import RunMeasures, of_outcome
 from halfway.testbed.unsupported import check_suitable, delay_of, limits_for
 
 _LOG = 4096  # records of each node that wait to be written
