@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.evaluation import detection, groups, members, requests
+from halfway.comparison.evaluation import detection, groups, members, request_metrics
 from halfway.comparison.evaluation.outcome_parts import ValueOf, reader
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import Metric
@@ -121,7 +121,7 @@ _METRICS: tuple[tuple[Metric, ValueOf | None], ...] = (
     *members.METRICS,
     *detection.METRICS,
     *groups.METRICS,
-    *requests.METRICS,
+    *request_metrics.METRICS,
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
 SHARES = tuple(metric.name for metric in METRICS if metric.most == 1.0)
@@ -145,7 +145,7 @@ def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
     special = {
         detection.NAMES: any(isinstance(work, FailureDetection) for work in works),
         groups.NAMES: any(isinstance(work, GroupWorkload) for work in works),
-        requests.NAMES: any(
+        request_metrics.NAMES: any(
             isinstance(work, GroupWorkload) and work.requests is not None for work in works
         ),
         _OF_EVENTS: any(not isinstance(work, FailureDetection | GroupWorkload) for work in works),
@@ -177,7 +177,7 @@ class Purpose(NamedTuple):
 EVENTS = Purpose("delivery-ratio", "messages-per-notification")
 DETECTION = Purpose(detection.DETECTED_SHARE, members.COST)
 GROUPS = Purpose(members.COMPLETENESS, members.COST)
-REQUESTS = Purpose(requests.SERVED, requests.COST)
+REQUESTS = Purpose(request_metrics.SERVED, request_metrics.COST)
 
 
 def purpose_of(metrics: Collection[str]) -> Purpose:
@@ -237,7 +237,7 @@ def member_metrics(outcome: Outcome) -> list[tuple[Metric, float]]:
     """
     parts = {
         detection.NAMES: outcome.detection, groups.NAMES: outcome.groups,
-        requests.NAMES: outcome.requests,
+        request_metrics.NAMES: outcome.requests,
     }  # fmt: skip
     names = [name for names, part in parts.items() if part is not None for name in names]
     known, values = {metric.name: metric for metric in METRICS}, metrics_of(outcome)
