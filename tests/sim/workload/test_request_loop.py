@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.sim.engine.changes import changes, no_changes
-from halfway.sim.metrics.requests import RequestQuality, RequestTally
+from halfway.sim.metrics.request_accounting import RequestQuality, RequestTally
 from halfway.sim.simulation import Simulation
 from halfway.sim.workload.applications import applications_of
 from halfway.sim.workload.request_loop import RequestLoop

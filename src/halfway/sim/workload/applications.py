@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from halfway.core.missing import NONE
 from halfway.sim.engine.changes import Changes
-from halfway.sim.metrics.requests import RequestTally
+from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.workload.request_loop import RequestLoop
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.member_topics import MessagedGroups

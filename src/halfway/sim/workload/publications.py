@@ -11,7 +11,7 @@ from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, Changes, changes, n
 from halfway.sim.engine.neighbour_lists import compact, roomy
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.deliveries import DeliveryAccounting
-from halfway.sim.metrics.requests import RequestTally
+from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.workload.applications import applications_of
 from halfway.sim.workload.event_numbers import EventNumbers
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP

@@ -24,7 +24,7 @@ from halfway.sim.metrics.group_views import (
     nearest_member,
     suspect_member,
 )
-from halfway.sim.metrics.requests import RequestTally
+from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.metrics.turns import Turns
 from halfway.world.outages import LOST, NODE_DOWN
 from halfway.world.workload.groups import LEAVES
