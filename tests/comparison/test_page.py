@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from halfway.comparison.evaluation import detection, groups, request_metrics
+from halfway.comparison.evaluation import detection, group_metrics, request_metrics
 from halfway.comparison.evaluation.metrics import METRICS
 from halfway.comparison.request import read_request
 from halfway.pipeline.store.store import Store
@@ -23,11 +23,11 @@ def test_every_metric_is_on_the_page_with_its_definition() -> None:
     assert [[cell.strip() for cell in row] for row in rows] == [
         [f"`{one.name}`", one.heading, one.better or "–", one.definition]
         for one in METRICS
-        if one.name not in (*detection.NAMES, *groups.NAMES, *request_metrics.NAMES)
+        if one.name not in (*detection.NAMES, *group_metrics.NAMES, *request_metrics.NAMES)
     ]
     views = (_DOCS / "groups.md").read_text("utf-8")
     assert [
-        name for name in (*groups.NAMES, *request_metrics.NAMES) if f"`{name}`" not in views
+        name for name in (*group_metrics.NAMES, *request_metrics.NAMES) if f"`{name}`" not in views
     ] == []
     detectors = (_DOCS / "failure-detection.md").read_text("utf-8")
     assert [name for name in detection.NAMES if f"`{name}`" not in detectors] == []

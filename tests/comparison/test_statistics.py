@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from halfway.comparison.evaluation import detection, groups
+from halfway.comparison.evaluation import detection, group_metrics
 from halfway.comparison.evaluation.metrics import METRICS, guard_of, purpose_of
 from halfway.comparison.evaluation.results import Metric
 from halfway.comparison.evaluation.statistics import (
@@ -169,7 +169,7 @@ def test_costs_of_failure_detectors_are_guarded_by_the_detected_share() -> None:
 
 
 def test_costs_of_groups_are_guarded_by_the_completeness_of_views() -> None:
-    purpose = purpose_of(groups.NAMES)
+    purpose = purpose_of(group_metrics.NAMES)
     assert (purpose.label, purpose.cost) == ("view completeness", "messages-per-member")
     assert guard_of("view-completeness", purpose) is None
     assert guard_of("energy", purpose) == "view-completeness"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.evaluation import detection, groups, members, request_metrics
+from halfway.comparison.evaluation import detection, group_metrics, members, request_metrics
 from halfway.comparison.evaluation.outcome_parts import ValueOf, reader
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import Metric
@@ -120,7 +120,7 @@ _METRICS: tuple[tuple[Metric, ValueOf | None], ...] = (
      _read_lifetime(lambda life: float(life.alive))),
     *members.METRICS,
     *detection.METRICS,
-    *groups.METRICS,
+    *group_metrics.METRICS,
     *request_metrics.METRICS,
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
@@ -144,7 +144,7 @@ def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
     works = [one.workload for one in scenarios]
     special = {
         detection.NAMES: any(isinstance(work, FailureDetection) for work in works),
-        groups.NAMES: any(isinstance(work, GroupWorkload) for work in works),
+        group_metrics.NAMES: any(isinstance(work, GroupWorkload) for work in works),
         request_metrics.NAMES: any(
             isinstance(work, GroupWorkload) and work.requests is not None for work in works
         ),
@@ -236,7 +236,7 @@ def member_metrics(outcome: Outcome) -> list[tuple[Metric, float]]:
     without any.
     """
     parts = {
-        detection.NAMES: outcome.detection, groups.NAMES: outcome.groups,
+        detection.NAMES: outcome.detection, group_metrics.NAMES: outcome.groups,
         request_metrics.NAMES: outcome.requests,
     }  # fmt: skip
     names = [name for names, part in parts.items() if part is not None for name in names]
