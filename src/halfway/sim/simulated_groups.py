@@ -12,7 +12,7 @@ import numpy as np
 from halfway.core.missing import NONE
 from halfway.problem import Problem
 from halfway.sim.engine.clocks import own_time
-from halfway.sim.metrics.groups import GroupAccounting
+from halfway.sim.metrics.group_accounting import GroupAccounting
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 from halfway.sim.workload.applications import HeardMessage, Mailboxes

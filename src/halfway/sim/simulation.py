@@ -22,7 +22,7 @@ from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos, neighbours_of
 from halfway.sim.memory import BlankMemory
 from halfway.sim.metrics.deliveries import DeliveryAccounting
-from halfway.sim.metrics.groups import GroupAccounting
+from halfway.sim.metrics.group_accounting import GroupAccounting
 from halfway.sim.metrics.observers import observers_of
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import RadioUse, outcome

@@ -11,7 +11,7 @@ from halfway.comparison.evaluation.results import Results
 from halfway.pipeline.plan.run import ENDS, STARTS
 from halfway.sim.engine.state import SENT
 from halfway.sim.metrics.deliveries import DeliveryAccounting
-from halfway.sim.metrics.groups import BINS, GroupQuality
+from halfway.sim.metrics.group_accounting import BINS, GroupQuality
 from halfway.sim.simulation import Simulation
 
 Floats = npt.NDArray[np.float64]

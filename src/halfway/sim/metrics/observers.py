@@ -5,7 +5,7 @@ from typing import NamedTuple
 from halfway.core.kinds import Kinds
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.metrics.detections import DetectionAccounting, detections_of
-from halfway.sim.metrics.groups import GroupAccounting, groups_of
+from halfway.sim.metrics.group_accounting import GroupAccounting, groups_of
 from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.requests import ReplicatedResources

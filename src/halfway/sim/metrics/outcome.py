@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.sim.metrics.detections import Detection
-from halfway.sim.metrics.groups import GroupQuality
+from halfway.sim.metrics.group_accounting import GroupQuality
 from halfway.sim.metrics.histogram import Histogram
 from halfway.sim.metrics.request_accounting import RequestQuality
 from halfway.sim.radio.energy import Lifetime

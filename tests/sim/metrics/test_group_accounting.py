@@ -9,7 +9,7 @@ from halfway.protocols.walks.messages import DELIVERED, LISTED, STEPS, VIEW
 from halfway.protocols.walks.messages import KINDS as WALKS
 from halfway.sim.engine.changes import changes
 from halfway.sim.engine.node_ids import NodeIds
-from halfway.sim.metrics.groups import GroupAccounting, GroupQuality, groups_of
+from halfway.sim.metrics.group_accounting import GroupAccounting, GroupQuality, groups_of
 from halfway.world.outages import KEPT, LOST, NODE_DOWN, NODE_UP
 from halfway.world.workload.demand import Listed
 from halfway.world.workload.groups import ANNOUNCES, LEAVES, Groups, Stay
@@ -162,7 +162,7 @@ def test_values_over_time_are_those_of_the_bins() -> None:
 
 
 def test_many_entries_are_followed_before_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("halfway.sim.metrics.groups._MANY", 3)
+    monkeypatch.setattr("halfway.sim.metrics.group_accounting._MANY", 3)
     run = ByHand(Stay(1, 0), Stay(5, 0))
     for at in (30.0, 31.0, 32.0):
         run.hears(at, 1, 1)
