@@ -13,7 +13,7 @@ from halfway.api.arguments import (
 )
 from halfway.problem import Problem
 from halfway.scenario.build import other_purpose, prepared, simulation_on, system_of
-from halfway.scenario.groups import with_messages
+from halfway.scenario.group_members import with_messages
 from halfway.scenario.reading import ScenarioSource, read_scenario
 from halfway.scenario.schema import GroupWorkload
 from halfway.sim.simulated_groups import SimulatedGroups

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from halfway.problem import Problem
-from halfway.scenario.groups import groups_of
+from halfway.scenario.group_members import groups_of
 from halfway.scenario.schema import (
     MOST_TOPICS,
     AnyWorkload,
