@@ -8,7 +8,7 @@ import pytest
 
 from halfway import live
 from halfway.live import plain, topic_filters
-from halfway.live.control import requests, routing, server
+from halfway.live.control import control_requests, routing, server
 from halfway.live.interface import api
 from halfway.live.journal import commit, journal, kept_events, segment
 from halfway.live.kept import outlet, publisher, reader
@@ -86,7 +86,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "certificates of nodes": (membership.MOST_CERTIFICATES,),
         "sessions with keys": (), "MQTT clients": (),  # the other pages have them
         "HTTP connections": (http.MOST_CONNECTIONS, http.MOST_HEAD / _KIB),
-        "control socket": (server.MOST_CONNECTIONS, requests.MOST_LINE / _MIB),
+        "control socket": (server.MOST_CONNECTIONS, control_requests.MOST_LINE / _MIB),
         "rows of a trace": (folder.MOST_ROWS, folder.MOST_WAITING_ROWS),
         "files of a trace": (folder.MOST_BYTES / _MIB / _KIB,),
     },

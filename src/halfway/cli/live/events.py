@@ -15,8 +15,8 @@ from halfway.cli.terminal.screen import warn
 from halfway.problem import Problem
 
 if TYPE_CHECKING:
+    from halfway.live.control.control_requests import Arrived
     from halfway.live.control.places import ControlSocket
-    from halfway.live.control.requests import Arrived
 
 _OWN = "no node is running here: this command runs as a node of its own"
 _BATCH = 256
@@ -66,7 +66,7 @@ def _published(
     the node's neighbours.
     """
     from halfway.live.control.client import answer_of
-    from halfway.live.control.requests import Done, PublishRequest
+    from halfway.live.control.control_requests import Done, PublishRequest
 
     published = neighbours = 0
     with at(node) as place:
@@ -187,7 +187,7 @@ def _watched(
     every_s: seconds; None: the generator waits for an event.
     """
     from halfway.live.control.client import START_ONE, ask
-    from halfway.live.control.requests import Arrived, SubscribeRequest
+    from halfway.live.control.control_requests import Arrived, SubscribeRequest
 
     for answer in ask(place, SubscribeRequest(filter=topic_filter), every_s):
         if answer is None or isinstance(answer, Arrived):

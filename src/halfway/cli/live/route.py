@@ -10,7 +10,7 @@ from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
 
 if TYPE_CHECKING:
-    from halfway.live.control.requests import Hopped, Routed
+    from halfway.live.control.control_requests import Hopped, Routed
 
 _HERE = "is here"  # as `live.runtime.routes` says it
 
@@ -41,7 +41,7 @@ def route(
     halfway route alarms --topic --json
     """
     from halfway.live.control.client import ask, required
-    from halfway.live.control.requests import Hopped, Routed, RouteRequest
+    from halfway.live.control.control_requests import Hopped, Routed, RouteRequest
 
     hops, end = dict[int, Hopped](), None
     request = RouteRequest(to=to, is_topic=topic, seconds=seconds)

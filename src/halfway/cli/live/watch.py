@@ -116,7 +116,7 @@ def ping(
     halfway ping kitchen --count 10
     """
     from halfway.live.control.client import ask, required
-    from halfway.live.control.requests import Ping, Pong
+    from halfway.live.control.control_requests import Ping, Pong
 
     lost = 0
     for answer in ask(required(node), Ping(to=to, count=count)):
@@ -145,7 +145,7 @@ def record(
     halfway replay kitchen.trace
     """
     from halfway.live.control.client import answer_of, required
-    from halfway.live.control.requests import Done, RecordRequest
+    from halfway.live.control.control_requests import Done, RecordRequest
 
     request = RecordRequest(path=str(path.resolve()), seconds=seconds)
     answer = answer_of(required(node), request)
@@ -186,7 +186,7 @@ def replay(
 
 def _status(place: Any) -> dict[str, Any]:
     from halfway.live.control.client import answer_of
-    from halfway.live.control.requests import StatusAnswer, StatusRequest
+    from halfway.live.control.control_requests import StatusAnswer, StatusRequest
 
     answer = answer_of(place, StatusRequest())
     assert isinstance(answer, StatusAnswer)

@@ -4,8 +4,7 @@ import contextlib
 import socket
 from collections.abc import Iterator
 
-from halfway.live.control.places import ControlSocket, running
-from halfway.live.control.requests import (
+from halfway.live.control.control_requests import (
     ANSWERS,
     MOST_LINE,
     Answer,
@@ -13,6 +12,7 @@ from halfway.live.control.requests import (
     RefusedAnswer,
     line,
 )
+from halfway.live.control.places import ControlSocket, running
 from halfway.problem import Problem
 
 _CONNECT_S = 2.0

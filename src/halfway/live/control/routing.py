@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-from halfway.live.control.requests import Hopped, Routed, RouteRequest
+from halfway.live.control.control_requests import Hopped, Routed, RouteRequest
 from halfway.live.runtime.node import MeshNode
 from halfway.live.runtime.routes import HERE, Hop
 

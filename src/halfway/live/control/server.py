@@ -10,8 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from halfway.live.control.places import answers, path_for
-from halfway.live.control.requests import (
+from halfway.live.control.control_requests import (
     MOST_LINE,
     REQUESTS,
     Answer,
@@ -29,6 +28,7 @@ from halfway.live.control.requests import (
     expiry_of,
     line,
 )
+from halfway.live.control.places import answers, path_for
 from halfway.live.control.routing import route
 from halfway.live.drops import Drop
 from halfway.live.mesh import Event, Refusal
