@@ -11,7 +11,7 @@ from halfway.protocols.event_window import WINDOW, window_length
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn
-from halfway.world.workload.groups import Groups, Stay
+from halfway.world.workload.group_workload import Groups, Stay
 from halfway.world.workload.member_topics import MessagedGroups
 from tests.networks import line
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from halfway.problem import Problem
 from halfway.scenario.schema import GroupMember, GroupWorkload, Requests
 from halfway.world.faults import Node
-from halfway.world.workload.groups import Groups, Stay, drawn_stays
+from halfway.world.workload.group_workload import Groups, Stay, drawn_stays
 from halfway.world.workload.member_topics import MessagedGroups
 from halfway.world.workload.requests import ReplicatedResources, RequestRules
 from halfway.world.workload.roles import Names, topic_names
