@@ -15,7 +15,7 @@ from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.workload.request_loop import RequestLoop
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.member_topics import MessagedGroups
-from halfway.world.workload.requests import ReplicatedResources
+from halfway.world.workload.request_workload import ReplicatedResources
 
 
 class Applications(Protocol):
