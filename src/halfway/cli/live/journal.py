@@ -37,7 +37,7 @@ def check(folder: JournalFolder, as_json: AsJson = False) -> None:
     halfway journal check state/journal
     halfway journal check state/journal --json
     """
-    from halfway.live.journal.check import checked
+    from halfway.live.journal.journal_check import checked
 
     found = checked(folder)
     for one in found:
