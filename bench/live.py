@@ -34,7 +34,7 @@ from halfway.live.keys.membership import Membership
 from halfway.live.keys.processor import suitable_cipher
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint, bound
-from halfway.live.link.neighbours import HelloTable
+from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
 from halfway.live.security import Security

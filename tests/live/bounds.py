@@ -84,7 +84,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "pongs": (OPERATING, "control socket"),  # a command waits for one answer at a time
         "refusals": (OPERATING, "kinds of refusals"),
     },
-    "link/neighbours:HelloTable": {
+    "link/neighbour_table:HelloTable": {
         "_heard": (OPERATING, "neighbours; nodes heard"),
         "_links": (OPERATING, "neighbours; nodes heard"),
         "_lists": (OPERATING, "neighbours; nodes heard"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.live.limits import Limits
-from halfway.live.link.neighbours import HelloTable
+from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.driver import Driver
 from halfway.live.step.node_stepper import Stepper

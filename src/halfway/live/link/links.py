@@ -13,7 +13,7 @@ from halfway.live.callbacks import ignore
 from halfway.live.drops import Drop, Drops
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
-from halfway.live.link.neighbours import HelloTable
+from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.link.waiting import WaitingFrames
 from halfway.live.security import Address, Refused, Security
 from halfway.live.step.scheduler import Scheduler

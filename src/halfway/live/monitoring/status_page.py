@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from halfway.live.link.neighbours import NEIGHBOUR
+from halfway.live.link.neighbour_table import NEIGHBOUR
 from halfway.live.monitoring.http import Resource
 from halfway.live.runtime.host import Host
 

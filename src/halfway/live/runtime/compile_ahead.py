@@ -16,7 +16,7 @@ import numpy as np
 import halfway
 from halfway.core.options import Value
 from halfway.live.limits import Limits
-from halfway.live.link.neighbours import HelloTable
+from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.systems.face import Setting

@@ -6,7 +6,7 @@ from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey
 from halfway.live.events.subscriptions import Subscriptions
 from halfway.live.events.topic_numbers import EVERYTHING
-from halfway.live.link.neighbours import HelloTable
+from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.runtime.event_flow import EventFlow
 from halfway.live.runtime.routes import Hop, Routes
 from halfway.live.systems.face import Command, Face

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from halfway.live.link.neighbours import NEIGHBOUR
+from halfway.live.link.neighbour_table import NEIGHBOUR
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.node import MeshNode
 from halfway.live.topic_filters import OWN

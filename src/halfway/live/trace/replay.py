@@ -13,7 +13,7 @@ from halfway.core.records.table import PLAIN
 from halfway.core.values.digest import arrays, state_digest
 from halfway.files import check_regular
 from halfway.live.limits import Limits
-from halfway.live.link.neighbours import HelloTable
+from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.systems.face import Setting
 from halfway.live.systems.registry import face_of

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.core.neighbourhood import place_of
-from halfway.live.link.neighbours import FULL, NEIGHBOUR, NEW, ONE_WAY, OTHER_RULES, HelloTable
+from halfway.live.link.neighbour_table import FULL, NEIGHBOUR, NEW, ONE_WAY, OTHER_RULES, HelloTable
 from halfway.live.wire.frames import NOT_WANTED, Hello
 
 _ME, _RULES = 5, 77
