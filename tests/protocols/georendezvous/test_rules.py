@@ -9,7 +9,7 @@ from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.core.missing import NONE
 from halfway.papers.georendezvous.message_run import cell_run
-from halfway.protocols.georendezvous import clients, neighbours, tables
+from halfway.protocols.georendezvous import cell_neighbours, clients, tables
 from halfway.protocols.georendezvous.cells import adjacent_cell
 from halfway.protocols.georendezvous.messages import HOPS, POINT
 from halfway.protocols.georendezvous.rules import rules
@@ -34,12 +34,12 @@ def distance_to(state: Any, rules: Any, i: Any, topic: Any, point: Any) -> Any:
 
 @kernel
 def member(state: Any, i: Any, direction: Any) -> Any:
-    return neighbours.member(state, i, direction)
+    return cell_neighbours.member(state, i, direction)
 
 
 @kernel
 def populated_mask(state: Any, i: Any) -> Any:
-    return neighbours.populated_mask(state, i)
+    return cell_neighbours.populated_mask(state, i)
 
 
 def test_a_path_of_fewer_hops_is_shorter_and_of_equal_ones_that_of_the_closer_point() -> None:

@@ -13,7 +13,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
-from halfway.protocols.georendezvous import messages, neighbours, tables
+from halfway.protocols.georendezvous import cell_neighbours, messages, tables
 from halfway.protocols.georendezvous.cells import closer
 from halfway.protocols.georendezvous.state import (
     BRIDGE_LISTENER,
@@ -78,7 +78,7 @@ def hear_label(state, rules, i, root, sequence, now):
         return False
     is_new = root < label.root[i]
     label.root[i], label.sequence[i] = root, sequence
-    label.until[i] = now + neighbours.silence_s(rules)
+    label.until[i] = now + cell_neighbours.silence_s(rules)
     return is_new and root != state.node_id[i]
 
 
@@ -90,7 +90,7 @@ def renew_label(state, rules, i, now):
     label, me = state.label, state.node_id[i]
     if label.root[i] != me and label.until[i] <= now:
         label.lost_root[i], label.lost_sequence[i] = label.root[i], label.sequence[i]
-        label.lost_until[i] = now + 4.0 * neighbours.silence_s(rules)
+        label.lost_until[i] = now + 4.0 * cell_neighbours.silence_s(rules)
         reset_label(state, i)
     if label.root[i] == me:
         label.own[i] += 1
@@ -108,7 +108,7 @@ def announce_label(state, i, out):
     """Send a beacon with the label of this node's component of cells."""
     o = emit(out, messages.LABELLED_HELLO, 0.0, EVERYONE)
     o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
-    o.args[messages.LINKS] = neighbours.direct_mask(state, i)
+    o.args[messages.LINKS] = cell_neighbours.direct_mask(state, i)
     o.args[messages.ROOT] = state.label.root[i]
     o.args[messages.ROOT_SEQUENCE] = state.label.sequence[i]
 
@@ -124,7 +124,7 @@ def announce_bridges(state, i, towards, out):
             continue
         x, y = np.int64(bridges.x[i, b]), np.int64(bridges.y[i, b])
         state.cell[i, 0], state.cell[i, 1] = x, y
-        links = neighbours.direct_mask(state, i)
+        links = cell_neighbours.direct_mask(state, i)
         act_at_home(state, i)
         if listed == _LISTED:
             o = emit(out, messages.BRIDGES, 0.0, towards)
@@ -219,7 +219,7 @@ def need(state, i, far, x, y):
             return
         bridges.status[i, b], bridges.reviews[i, b] = LISTENING, 0
         bridges.x[i, b], bridges.y[i, b] = x, y
-    agreed = neighbours.has_bridge_at(state, i, table.node_id[i, far], x, y)
+    agreed = cell_neighbours.has_bridge_at(state, i, table.node_id[i, far], x, y)
     bridges.needed[i, b] = max(bridges.needed[i, b], np.uint8(_AGREED if agreed else 1))
 
 
@@ -241,15 +241,15 @@ def know_itself(state, i):
     member.
     """
     me, bridges = state.node_id[i], state.bridges
-    neighbours.forget_neighbour(state, i, me)
-    if neighbours.first_bridge(state, i) == NO_PLACE:
+    cell_neighbours.forget_neighbour(state, i, me)
+    if cell_neighbours.first_bridge(state, i) == NO_PLACE:
         return
     own_x, own_y = state.own_cell[i, 0], state.own_cell[i, 1]
-    neighbours.learn_neighbour(state, i, me, own_x, own_y, np.uint8(1), FOREVER)
+    cell_neighbours.learn_neighbour(state, i, me, own_x, own_y, np.uint8(1), FOREVER)
     for b in range(bridges.status.shape[1]):
         if bridges.status[i, b] == MEMBER:
             x, y = np.int64(bridges.x[i, b]), np.int64(bridges.y[i, b])
-            neighbours.learn_neighbour(state, i, me, x, y, BRIDGE_MEMBER, FOREVER)
+            cell_neighbours.learn_neighbour(state, i, me, x, y, BRIDGE_MEMBER, FOREVER)
 
 
 @apart

@@ -19,6 +19,7 @@ from halfway.core.options import Option, count, seconds
 from halfway.protocols import reliable_hop
 from halfway.protocols.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import bridges, membership, messages
+from halfway.protocols.georendezvous.cell_neighbours import OWN
 from halfway.protocols.georendezvous.clients import (
     advertise,
     next_version,
@@ -29,7 +30,6 @@ from halfway.protocols.georendezvous.clients import (
     subscribe,
 )
 from halfway.protocols.georendezvous.messages import KINDS
-from halfway.protocols.georendezvous.neighbours import OWN
 from halfway.protocols.georendezvous.rendezvous_cell import (
     forget_home,
     notify,

@@ -12,8 +12,8 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.georendezvous import bridges, messages, neighbours, tables
-from halfway.protocols.georendezvous.neighbours import OWN
+from halfway.protocols.georendezvous import bridges, cell_neighbours, messages, tables
+from halfway.protocols.georendezvous.cell_neighbours import OWN
 from halfway.protocols.georendezvous.rendezvous_cell import send_store, transfer
 from halfway.protocols.georendezvous.replication import (
     ALL,
@@ -109,7 +109,7 @@ def join(state, rules, i, out):
 def become_member(state, rules, i, message, out):
     """Make a newcomer a member of a cell [geo §2.1]; the first one expects entries in flight."""
     state.present[i] = 1
-    if neighbours.member(state, i, OWN) == NONE:
+    if cell_neighbours.member(state, i, OWN) == NONE:
         state.fresh_until[i] = message.at + rules.join_listen_s
     send_hello(state, rules, i, out)
 
@@ -129,16 +129,18 @@ def on_neighbour(state, rules, i, message, out):
     entries whose home changes.
     """
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
-    until = message.at + neighbours.silence_s(rules)
+    until = message.at + cell_neighbours.silence_s(rules)
     if message.kind == messages.JOIN:
-        neighbours.learn_neighbour(state, i, message.source, x, y, NEWCOMER, until)
+        cell_neighbours.learn_neighbour(state, i, message.source, x, y, NEWCOMER, until)
         greet(state, rules, i, message.source, x, y, message.at, out)
     elif message.kind == messages.GONE:
-        neighbours.forget_member(state, i, message.source, x, y)
+        cell_neighbours.forget_member(state, i, message.source, x, y)
     elif message.kind == messages.BRIDGES:
         on_bridges(state, rules, i, message, out)
     else:
-        populated = neighbours.learn_neighbour(state, i, message.source, x, y, CELL_MEMBER, until)
+        populated = cell_neighbours.learn_neighbour(
+            state, i, message.source, x, y, CELL_MEMBER, until
+        )
         if message.kind == messages.LABELLED_HELLO:
             on_label(state, rules, i, message, out)
         if populated and message.kind != messages.HERE:
@@ -150,7 +152,7 @@ def greet(state, rules, i, newcomer, x, y, now, out):
     """Answer a newcomer in a cell near one of this node's cells."""
     if state.present[i] == 0:
         return
-    if neighbours.direction_of(state, i, x, y) >= 0:
+    if cell_neighbours.direction_of(state, i, x, y) >= 0:
         announce(state, i, messages.HERE, newcomer, out)
     is_near = False
     for b in range(state.bridges.status.shape[1]):
@@ -179,8 +181,8 @@ def on_label(state, rules, i, message, out):
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
     root = message.args[messages.ROOT]
     links = np.uint8(message.args[messages.LINKS])
-    neighbours.learn_links(state, i, message.source, x, y, links, root)
-    if neighbours.direction_of(state, i, x, y) < 0:
+    cell_neighbours.learn_links(state, i, message.source, x, y, links, root)
+    if cell_neighbours.direction_of(state, i, x, y) < 0:
         return
     sequence = message.args[messages.ROOT_SEQUENCE]
     is_new = bridges.hear_label(state, rules, i, root, sequence, message.at)
@@ -210,10 +212,10 @@ def on_bridges(state, rules, i, message, out):
         if bridge == 0:
             return
         x, y, links, membership = bridges.unpacked(own_x, own_y, bridge)
-        is_new = not neighbours.has_bridge_at(state, i, source, x, y)
-        until = now + neighbours.silence_s(rules)
-        populated = neighbours.learn_neighbour(state, i, source, x, y, membership, until)
-        neighbours.learn_links(state, i, source, x, y, np.uint8(links), UNKNOWN)
+        is_new = not cell_neighbours.has_bridge_at(state, i, source, x, y)
+        until = now + cell_neighbours.silence_s(rules)
+        populated = cell_neighbours.learn_neighbour(state, i, source, x, y, membership, until)
+        cell_neighbours.learn_links(state, i, source, x, y, np.uint8(links), UNKNOWN)
         if is_new and state.present[i] == 1:
             share_store(state, rules, i, source, x, y, now, out)
         if populated:
@@ -229,8 +231,8 @@ def on_populated(state, rules, i, x, y, now, out):
             continue
         if b >= 0:
             state.cell[i, 0], state.cell[i, 1] = state.bridges.x[i, b], state.bridges.y[i, b]
-        if 0 <= neighbours.direction_of(state, i, x, y) < OWN:
-            if rules.replicas != ALL or neighbours.has_lowest_id(state, i):
+        if 0 <= cell_neighbours.direction_of(state, i, x, y) < OWN:
+            if rules.replicas != ALL or cell_neighbours.has_lowest_id(state, i):
                 rehome(state, rules, i, NONE, NONE, x, y, now, out)
             if not warned:
                 warn_homes(state, rules, i, x, y, now, out)
@@ -241,7 +243,7 @@ def on_populated(state, rules, i, x, y, now, out):
 @apart
 def beacon(state, rules, neighbourhood, i, message, out):
     """Send the beacon of a cell member, drop silent neighbours, and change cells after a move."""
-    if neighbours.expire_neighbours(state, i, message.at):
+    if cell_neighbours.expire_neighbours(state, i, message.at):
         transfer(state, rules, i, message.at, out)
     if state.present[i] == 1 and has_moved(state, rules, neighbourhood, i):
         leave(state, rules, i, message, out)
@@ -254,7 +256,7 @@ def beacon(state, rules, neighbourhood, i, message, out):
         if rules.bridges > 0:
             tend_bridges(state, rules, i, message.at, out)
         send_hello(state, rules, i, out)
-        if neighbours.first_bridge(state, i) != NO_PLACE:
+        if cell_neighbours.first_bridge(state, i) != NO_PLACE:
             bridges.announce_bridges(state, i, EVERYONE, out)
     start_timer(state, i, messages.BEACON, rules.beacon_interval_s, out)
 
@@ -280,7 +282,7 @@ def begin_bridge(state, rules, i, b, now, out):
     state.bridges.status[i, b] = MEMBER
     bridges.know_itself(state, i)
     bridges.act_in(state, i, x, y)
-    is_first = neighbours.member(state, i, OWN) == NONE
+    is_first = cell_neighbours.member(state, i, OWN) == NONE
     bridges.act_at_home(state, i)
     if is_first:
         state.fresh_until[i] = now + rules.join_listen_s
@@ -297,7 +299,7 @@ def end_bridge(state, rules, i, b, now, out):
     bridges.know_itself(state, i)
     if was_member:
         announce(state, i, messages.GONE, EVERYONE, out)
-        if neighbours.member(state, i, OWN) == NONE:
+        if cell_neighbours.member(state, i, OWN) == NONE:
             route_onwards(state, rules, i, now, out)
         else:
             transfer(state, rules, i, now, out)
@@ -312,7 +314,7 @@ def leave(state, rules, i, message, out):
             end_bridge(state, rules, i, b, message.at, out)
     announce(state, i, messages.GONE, EVERYONE, out)
     state.present[i] = 0
-    if neighbours.member(state, i, OWN) == NONE:
+    if cell_neighbours.member(state, i, OWN) == NONE:
         x, y = state.cell[i, 0], state.cell[i, 1]
         rehome(state, rules, i, NONE, NONE, x, y, message.at, out)
     else:

@@ -13,7 +13,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.bridges import is_nearest, is_over_bridge
-from halfway.protocols.georendezvous.neighbours import OWN, direction_of
+from halfway.protocols.georendezvous.cell_neighbours import OWN, direction_of
 from halfway.protocols.georendezvous.replication import ALL, is_replica, leads, write_times
 from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
 from halfway.protocols.georendezvous.tables import (

@@ -16,8 +16,8 @@ from halfway.core.missing import NONE
 from halfway.core.prng import seeded
 from halfway.protocols.georendezvous import messages, tables
 from halfway.protocols.georendezvous.bridges import act_at_home, act_nearest, is_nearest
+from halfway.protocols.georendezvous.cell_neighbours import OWN, direction_of_member, has_lowest_id
 from halfway.protocols.georendezvous.cells import closer
-from halfway.protocols.georendezvous.neighbours import OWN, direction_of_member, has_lowest_id
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 
 ALL = 0  # largest value of `rules.replicas`

@@ -10,9 +10,9 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.georendezvous import messages, neighbours, tables
+from halfway.protocols.georendezvous import cell_neighbours, messages, tables
+from halfway.protocols.georendezvous.cell_neighbours import OWN
 from halfway.protocols.georendezvous.cells import HOME, adjacent_cell, decide, direction_between
-from halfway.protocols.georendezvous.neighbours import OWN
 from halfway.protocols.reliable_hop import copy_record, emit_again, release, track
 
 _FIRST = 5  # first bit in `flags` of the direction in which the message left the entry cell
@@ -107,8 +107,8 @@ def dispatch(state, rules, i, o, out):
         o["flags"] |= messages.ARRIVED
     elif o.args[messages.HOPS] >= rules.max_hops:
         drop(state, i, o)
-    elif to_client(o.kind) and neighbours.near_direction(state, i, o.target) != NO_PLACE:
-        direction = neighbours.near_direction(state, i, o.target)
+    elif to_client(o.kind) and cell_neighbours.near_direction(state, i, o.target) != NO_PLACE:
+        direction = cell_neighbours.near_direction(state, i, o.target)
         hop(state, rules, i, o, o.target, direction, out)
     elif state.present[i] == 0:
         hand_off(state, rules, i, o, out)
@@ -123,21 +123,21 @@ def step_on(state, rules, i, o, out):
     """
     was_x, was_y = o.args[messages.ENTRY_X], o.args[messages.ENTRY_Y]
     flags, mark = o["flags"], o.reals[messages.MARK]
-    direction = next_direction(state, rules, i, o, neighbours.populated_mask(state, i))
-    towards = neighbours.member(state, i, direction) if direction != HOME else NONE
+    direction = next_direction(state, rules, i, o, cell_neighbours.populated_mask(state, i))
+    towards = cell_neighbours.member(state, i, direction) if direction != HOME else NONE
     relayed = o.args[messages.STEP] >= messages.RELAYED
     if towards == NONE and direction != HOME:
         # The other member makes the same decision as this node. So it receives the message as this
         # node received it.
         o.args[messages.ENTRY_X], o.args[messages.ENTRY_Y] = was_x, was_y
         o["flags"], o.reals[messages.MARK] = flags, mark
-        linked = neighbours.linked_member(state, i, direction)
+        linked = cell_neighbours.linked_member(state, i, direction)
         if linked != NONE and not relayed:
             relay(state, rules, i, o, linked, out)
             return
         # The reported link no longer exists.
-        direction = next_direction(state, rules, i, o, neighbours.direct_mask(state, i))
-        towards = neighbours.member(state, i, direction) if direction != HOME else NONE
+        direction = next_direction(state, rules, i, o, cell_neighbours.direct_mask(state, i))
+        towards = cell_neighbours.member(state, i, direction) if direction != HOME else NONE
     if towards == NONE:
         o["flags"] |= messages.ARRIVED
         come_from(o, state.cell[i, 0], state.cell[i, 1], OWN)
@@ -242,12 +242,12 @@ def hand_off(state, rules, i, o, out):
     cell.
     """
     goal_x, goal_y = o.args[messages.GOAL_X], o.args[messages.GOAL_Y]
-    direction = neighbours.direction_towards(state, i, goal_x, goal_y)
-    towards = neighbours.member(state, i, OWN)
+    direction = cell_neighbours.direction_towards(state, i, goal_x, goal_y)
+    towards = cell_neighbours.member(state, i, OWN)
     if towards != NONE:
         direction = OWN
     elif direction >= 0:
-        towards = neighbours.member(state, i, direction)
+        towards = cell_neighbours.member(state, i, direction)
     o["flags"] = np.int64(o["flags"]) & _KEPT
     if towards != NONE:
         hop(state, rules, i, o, towards, direction, out)
@@ -266,7 +266,7 @@ def reroute(state, rules, i, place, out):
     the receiver, and try another node.
     """
     gone = state.hops.record[i, place].next
-    neighbours.forget_neighbour(state, i, gone)
+    cell_neighbours.forget_neighbour(state, i, gone)
     o = emit_again(state.hops, i, place, state.node_id[i], out)
     release(state.hops, i, place)
     come_from(o, state.cell[i, 0], state.cell[i, 1], OWN)
