@@ -101,7 +101,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "aliases": (MQTT, "`topic_aliases`"), "events": (MQTT, "`packet_bytes`"),
         "publishing": (MQTT, "`receive_maximum`"),
     },
-    "mqtt/sessions/machine:Machine": {"_admissions": (MQTT, "`connections`")},
+    "mqtt/sessions/mqtt_machine:Machine": {"_admissions": (MQTT, "`connections`")},
     "mqtt/sessions/stored_sessions:StoredSessions": {
         "messages": (MQTT, "`queued_messages`"), "sessions": (MQTT, "`sessions`"),
         "taken": (MQTT, "`sessions`"),

@@ -11,8 +11,8 @@ from halfway.live.mqtt.packets.types import ConnectPacket
 from halfway.live.mqtt.policy.access import Access, Anyone
 from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorLimits
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.machine import Machine
 from halfway.live.mqtt.sessions.messages import Publication
+from halfway.live.mqtt.sessions.mqtt_machine import Machine
 from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
 WRITE_BUFFER = 256 * 1024  # unsent bytes of one client; then its messages wait in the bounded queue

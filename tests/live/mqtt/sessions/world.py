@@ -20,8 +20,8 @@ from halfway.live.mqtt.packets.types import (
 from halfway.live.mqtt.policy.access import ALL_TOPICS, Permissions
 from halfway.live.mqtt.policy.door_limits import DoorLimits
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.machine import Machine
 from halfway.live.mqtt.sessions.messages import Publication
+from halfway.live.mqtt.sessions.mqtt_machine import Machine
 
 Answer = Callable[[Publication], str | None]
 
