@@ -27,7 +27,7 @@ from halfway.live.monitoring import http
 from halfway.live.mqtt import mqtt_door as door
 from halfway.live.mqtt.policy.door_limits import DoorLimits
 from halfway.live.mqtt.sessions import shares
-from halfway.live.runtime import delivery, node, routes
+from halfway.live.runtime import local_delivery, node, routes
 from halfway.live.step import node_stepper
 from halfway.live.step.datagram_flow import ARENA, BODIES, DATAGRAMS
 from halfway.live.trace import folder
@@ -63,7 +63,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
             DEFAULT.retained, DEFAULT.retained_bytes / _MIB,
             _DOOR.retained, _DOOR.retained_bytes / _MIB,
         ),
-        "publications remembered": (delivery.REMEMBERED,),
+        "publications remembered": (local_delivery.REMEMBERED,),
         "parts of a frame": (
             fragments.MOST_PARTS, fragments.MOST_FRAME_BYTES, fragments.INCOMPLETE
         ),

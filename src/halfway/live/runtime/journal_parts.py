@@ -10,8 +10,8 @@ from halfway.live.journal.journal import JournalRefusal
 from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.kept.kept_service import KeptService
 from halfway.live.kept.outlet import DiskForm
-from halfway.live.runtime.delivery import RetainedExchange
 from halfway.live.runtime.kept_outlet import NodeOutlet
+from halfway.live.runtime.local_delivery import RetainedExchange
 from halfway.live.runtime.node import MeshNode
 from halfway.live.step.scheduler import Scheduler
 

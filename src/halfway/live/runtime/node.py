@@ -15,8 +15,8 @@ from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import Links, OwnHello
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
-from halfway.live.runtime.delivery import Delivery, RetainedExchange
 from halfway.live.runtime.event_flow import EventFlow
+from halfway.live.runtime.local_delivery import Delivery, RetainedExchange
 from halfway.live.runtime.node_identity import NodeIdentity
 from halfway.live.runtime.own_events import OwnEvents
 from halfway.live.runtime.routes import HERE, Hop, Routes
