@@ -19,7 +19,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from halfway.bulk.broker_trees.delivery import Element, delivered_share, draw_faults
+from halfway.bulk.broker_trees.delivery_ratio import Element, delivered_share, draw_faults
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import loads, passage
 from halfway.bulk.broker_trees.multiple_failures import hindrances

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults, fail_element
+from halfway.bulk.broker_trees.delivery_ratio import delivered_share, draw_faults, fail_element
 from halfway.bulk.broker_trees.disturbances import comes_through, disturbances
 from halfway.bulk.broker_trees.load import BALANCES, passage
 from halfway.bulk.broker_trees.overlay import Overlay, next_hop_up

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from halfway.bulk.broker_trees.delivery import fail_element
+from halfway.bulk.broker_trees.delivery_ratio import fail_element
 from halfway.bulk.broker_trees.guarantees import level
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.multiple_failures import (

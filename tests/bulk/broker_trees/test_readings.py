@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from halfway.bulk.broker_trees import join as joins
-from halfway.bulk.broker_trees.delivery import (
+from halfway.bulk.broker_trees.delivery_ratio import (
     FaultModel,
     delivered_share,
     draw_faults,

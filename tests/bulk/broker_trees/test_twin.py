@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from halfway.bulk.broker_trees.delivery import (
+from halfway.bulk.broker_trees.delivery_ratio import (
     Element,
     FaultModel,
     delivered_share,

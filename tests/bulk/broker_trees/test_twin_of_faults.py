@@ -10,7 +10,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from halfway.bulk.broker_trees.delivery import Element, FaultModel, delivered_share, draw_faults
+from halfway.bulk.broker_trees.delivery_ratio import (
+    Element,
+    FaultModel,
+    delivered_share,
+    draw_faults,
+)
 from halfway.bulk.broker_trees.overlay import Overlay
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom

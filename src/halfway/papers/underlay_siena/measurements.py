@@ -5,7 +5,7 @@ from typing import get_args
 
 import numpy as np
 
-from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults
+from halfway.bulk.broker_trees.delivery_ratio import delivered_share, draw_faults
 from halfway.bulk.broker_trees.disturbances import disturbances
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import loads as loads_of

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults, fail_element, moved
+from halfway.bulk.broker_trees.delivery_ratio import (
+    delivered_share,
+    draw_faults,
+    fail_element,
+    moved,
+)
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules, next_hop_up
 from halfway.problem import Problem
