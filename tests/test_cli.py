@@ -91,7 +91,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Fake:
     pipeline.reproduce = found.reproduce  # type: ignore[attr-defined]
     pipeline.Result = object  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "halfway.papers", papers)
-    monkeypatch.setitem(sys.modules, "halfway.pipeline.reproduction.reproduce", pipeline)
+    monkeypatch.setitem(sys.modules, "halfway.pipeline.reproduction.reproduction_run", pipeline)
     monkeypatch.chdir(tmp_path)
     return found
 

@@ -13,7 +13,7 @@ from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
 from halfway.pipeline.reproduction.estimates import estimate
 from halfway.pipeline.reproduction.figures import Figure, Paper
-from halfway.pipeline.reproduction.reproduce import reproduce
+from halfway.pipeline.reproduction.reproduction_run import reproduce
 from halfway.pipeline.reproduction.summarise import frame_of_runs
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.spark.batch import SPARK_SCHEMA

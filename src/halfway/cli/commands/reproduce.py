@@ -67,7 +67,7 @@ def reproduce(
 
     with output_folder(out) as folder, accounted(account, as_json) as log:
         study = _checked_study(folder, figures, scale, seed)
-        from halfway.pipeline.reproduction.reproduce import reproduce as run
+        from halfway.pipeline.reproduction.reproduction_run import reproduce as run
         from halfway.report.terminal.progress import ProgressDisplay
         from halfway.report.verdicts.reproduction import verdict_report
 

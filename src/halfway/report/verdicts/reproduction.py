@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import halfway
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
-from halfway.pipeline.reproduction.reproduce import Result
+from halfway.pipeline.reproduction.reproduction_run import Result
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 

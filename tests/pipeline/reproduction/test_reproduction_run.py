@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from halfway.pipeline.plan.run import Point
-from halfway.pipeline.reproduction import reproduce as orchestration
+from halfway.pipeline.reproduction import reproduction_run as orchestration
 from halfway.pipeline.reproduction.figures import Figure, Paper
 
 
