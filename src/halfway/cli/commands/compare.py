@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from halfway.cli.terminal import options
-from halfway.cli.terminal.account import accounted
+from halfway.cli.terminal.account_option import accounted
 from halfway.cli.terminal.requested import Asked, requested
 from halfway.cli.terminal.screen import (
     RUNS_FAILED,

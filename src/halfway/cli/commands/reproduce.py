@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfway.cli.terminal.account import accounted
+from halfway.cli.terminal.account_option import accounted
 from halfway.cli.terminal.options import (
     AccountFile,
     AsJson,
