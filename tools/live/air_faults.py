@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from halfway.cli.program import Parser, positive, run, whole
-from halfway.live.air.account import account
 from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost, AirSettings
+from halfway.live.air.datagram_account import account
 from halfway.live.air.queue import Delay
 from halfway.live.air.wiring import Pair
 from halfway.live.mesh import Event, Level
