@@ -25,7 +25,7 @@ def accounted(file: Path | None, quiet: bool) -> Iterator[Path | None]:
 
 
 def _write_account(folder: Path, file: Path, quiet: bool) -> None:
-    from halfway.pipeline.spark.account import account_of
+    from halfway.pipeline.spark.sweep_account import account_of
     from halfway.report.terminal.account_report import account_csv, print_account
 
     account = account_of(folder)

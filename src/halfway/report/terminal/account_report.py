@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 from rich.console import Console
 
-from halfway.pipeline.spark.account import Stage, SweepAccount
+from halfway.pipeline.spark.sweep_account import Stage, SweepAccount
 from halfway.report.terminal.plain_table import plain_table
 
 _SUMS = ("wall_s", "python_s", "rest_s", "launch_s", "lost_s", "idle_s")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from halfway.pipeline.spark.account import Stage, account_of
+from halfway.pipeline.spark.sweep_account import Stage, account_of
 from halfway.report.terminal.account_report import account_csv, print_account
 from tests.pipeline.conftest import ROOT
 
