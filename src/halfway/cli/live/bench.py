@@ -11,7 +11,7 @@ from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import warn
 
 if TYPE_CHECKING:
-    from halfway.live.interface.bench import BenchPhase
+    from halfway.live.interface.benchmark import BenchPhase
 
 _Nodes = Annotated[
     int, typer.Option(metavar="N", help="Nodes; one publishes, all others subscribe.")
@@ -45,7 +45,7 @@ def bench(
     halfway bench --system walk-overlay --nodes 20 --rate 100
     halfway bench --size 1000 --seconds 20 --json | jq .events_per_second
     """
-    from halfway.live.interface.bench import BenchSettings, run_bench
+    from halfway.live.interface.benchmark import BenchSettings, run_bench
     from halfway.live.plain import LABEL
 
     settings = BenchSettings(

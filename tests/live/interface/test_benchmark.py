@@ -6,7 +6,7 @@ import time
 import pytest
 
 from halfway.cli import main
-from halfway.live.interface.bench import _STAMP, LEAST_BYTES, BenchSettings, _Arrivals
+from halfway.live.interface.benchmark import _STAMP, LEAST_BYTES, BenchSettings, _Arrivals
 from halfway.live.mesh import Event
 from halfway.problem import Problem
 
