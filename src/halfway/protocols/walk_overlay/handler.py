@@ -22,7 +22,7 @@ from halfway.protocols.reliable_hop import (
 from halfway.protocols.walk_overlay import events, founding, fragments, messages, repair, walk
 from halfway.protocols.walk_overlay.ending import leave
 from halfway.protocols.walk_overlay.holders import note_holder
-from halfway.protocols.walk_overlay.launch import relaunch
+from halfway.protocols.walk_overlay.overlay_launch import relaunch
 from halfway.protocols.walk_overlay.state import (
     PUBLISHES,
     SUBSCRIBES,

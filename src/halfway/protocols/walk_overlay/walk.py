@@ -14,7 +14,7 @@ from halfway.core.prng import advanced, high_half, joined, low_half, mixed
 from halfway.protocols.reliable_hop import acknowledge_if_asked, receiver
 from halfway.protocols.walk_overlay import fragments, messages, next_hop
 from halfway.protocols.walk_overlay.hop_table import send_reliably
-from halfway.protocols.walk_overlay.launch import end_branch
+from halfway.protocols.walk_overlay.overlay_launch import end_branch
 from halfway.protocols.walk_overlay.state import (
     ASKING,
     DONE,
