@@ -6,8 +6,14 @@ Operations run one at a time, as the transactions of the paper in a given order.
 
 from collections.abc import Iterator
 
+from halfway.bulk.broker_trees.broker_overlay import (
+    NO_BROKER,
+    Broker,
+    Overlay,
+    connected,
+    is_served,
+)
 from halfway.bulk.broker_trees.join import attach, choose_second, choose_upper, nearest, retry_below
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, connected, is_served
 from halfway.protocols.broker_trees.paths import decisions
 from halfway.protocols.broker_trees.paths.decisions import FALLBACKS, fallback
 from halfway.world.underlays.routes import Tree, shortest

@@ -16,9 +16,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from halfway.bulk.broker_trees.guarantees import guarantee, has_second, level, meets_premise
-from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.overlay import (
+from halfway.bulk.broker_trees.broker_overlay import (
     NO_BROKER,
     Overlay,
     PathInterpretation,
@@ -26,6 +24,8 @@ from halfway.bulk.broker_trees.overlay import (
     connected,
     tops,
 )
+from halfway.bulk.broker_trees.guarantees import guarantee, has_second, level, meets_premise
+from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.repair import leave, repair
 from halfway.bulk.broker_trees.single_failures import (
     causes,
