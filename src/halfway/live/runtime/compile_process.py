@@ -1,6 +1,6 @@
 """Compilation for live nodes in a separate process, while the nodes run interpreted.
 
-`python -m halfway.live.runtime.compile_ahead` compiles the system of the request on its stdin. The
+`python -m halfway.live.runtime.compile_process` compiles the system of the request on its stdin. The
 machine code stays in the compile cache, where the nodes find it.
 """
 
@@ -22,7 +22,7 @@ from halfway.live.step.node_stepper import Stepper
 from halfway.live.systems.face import Setting
 from halfway.live.systems.registry import face_of
 
-_MODULE = "halfway.live.runtime.compile_ahead"
+_MODULE = "halfway.live.runtime.compile_process"
 
 
 class CompileRequest(msgspec.Struct):
