@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 
 from halfway.comparison.asked import asked_before
 from halfway.comparison.compile_ahead import CompileProgress, compile_first
-from halfway.comparison.evaluation import statistics
+from halfway.comparison.evaluation import cell_statistics
+from halfway.comparison.evaluation.cell_statistics import FinishedRun
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import metrics_for
 from halfway.comparison.evaluation.results import ResultCell, Results
-from halfway.comparison.evaluation.statistics import FinishedRun
 from halfway.comparison.notes import methods_of, notes_of
 from halfway.comparison.plan import plain_of, point_of
 from halfway.comparison.request import Request
@@ -73,8 +73,8 @@ def compare(
             )  # fmt: skip
             made += report.made
             runs = _finished_runs(request, store, table)
-            cells = statistics.cells_of_runs(runs, metrics, request.baseline, replicates)
-            wide = statistics.too_wide(request.until, cells)
+            cells = cell_statistics.cells_of_runs(runs, metrics, request.baseline, replicates)
+            wide = cell_statistics.too_wide(request.until, cells)
             if not wide or replicates >= request.max_replicates:
                 break
             replicates = min(_more(replicates), request.max_replicates)
@@ -99,12 +99,12 @@ def _results(
         title=request.scenario.title, scenario=plain_of(request.scenario), systems=names,
         baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
         replicates=replicates, metrics=metrics, cells=tuple(cells),
-        curves=tuple(statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
+        curves=tuple(cell_statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
         notes=_notes(request, runs, cells, replicates),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
-        digest=statistics.digest_of_runs(runs), wall_seconds=0.0,
+        digest=cell_statistics.digest_of_runs(runs), wall_seconds=0.0,
         decisions=tuple(decide(at, metrics, cells, rule, asked) for at in places),
-        timelines=tuple(statistics.timelines_of_runs(runs, [one.seconds for one in scenarios])),
+        timelines=tuple(cell_statistics.timelines_of_runs(runs, [one.seconds for one in scenarios])),
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from halfway.comparison.evaluation.cell_statistics import COMPARABLE, Floats, paired
 from halfway.comparison.evaluation.decision_text import reason_of, sentence_of
 from halfway.comparison.evaluation.evidence import (
     NO_EVIDENCE,
@@ -47,7 +48,6 @@ from halfway.comparison.evaluation.results import (
     ResultCell,
     SystemVerdict,
 )
-from halfway.comparison.evaluation.statistics import COMPARABLE, Floats, paired
 from halfway.pipeline.reproduction.estimates import mean_interval
 
 _SPENT = 2.0 / 3.0  # share of the remaining error that each decision spends
