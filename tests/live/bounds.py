@@ -111,7 +111,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_best_effort": (MQTT, "`queued_messages`"), "_exchanges": (MQTT, "`window`"),
         "_retained": (MQTT, "`retained_messages`"), "_unanswered": (MQTT, "`window`"),
     },
-    "mqtt/sessions/session:ClientSession": {
+    "mqtt/sessions/client_session:ClientSession": {
         "grants": (MQTT, "`subscriptions`"), "receiving": (MQTT, "`receive_maximum`"),
     },
     "mqtt/sessions/shares:Shares": {

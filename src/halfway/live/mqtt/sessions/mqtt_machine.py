@@ -24,9 +24,9 @@ from halfway.live.mqtt.packets.types import (
 from halfway.live.mqtt.policy.access import Permissions
 from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorLimits
 from halfway.live.mqtt.sessions import connecting, publishing, subscribing
+from halfway.live.mqtt.sessions.client_session import ClientSession
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.messages import Publication
-from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 from halfway.live.mqtt.sessions.table import Table
 

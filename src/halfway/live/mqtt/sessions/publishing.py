@@ -10,9 +10,9 @@ from halfway.live.mqtt.packets.types import (
     PubrelPacket,
 )
 from halfway.live.mqtt.policy.door_limits import DoorDrop
+from halfway.live.mqtt.sessions.client_session import ClientSession
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.messages import Publication, publication
-from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.shares import RESERVED
 from halfway.live.mqtt.sessions.table import Table
 

@@ -9,8 +9,8 @@ from halfway.live.mqtt.packets.types import (
     UnsubackPacket,
     UnsubscribePacket,
 )
+from halfway.live.mqtt.sessions.client_session import ClientSession, Grant, grant_of
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.session import ClientSession, Grant, grant_of
 from halfway.live.mqtt.sessions.shares import RESERVED
 from halfway.live.mqtt.sessions.table import Table
 
