@@ -29,7 +29,7 @@ from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import read_requests
 from halfway.problem import Problem
 from halfway.report.comparison.files import cells_csv
-from halfway.report.comparison.terminal import print_results
+from halfway.report.comparison.terminal_results import print_results
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
 from halfway.scenario.schema import Scenario, UnitDisk

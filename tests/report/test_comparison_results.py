@@ -22,7 +22,7 @@ from halfway.report.comparison.plots.axes import axis
 from halfway.report.comparison.plots.decision_plot import PlottedSystem, front_of
 from halfway.report.comparison.plots.frame import WIDTH, ticks_across
 from halfway.report.comparison.plots.system_marks import colour, dashes, mark, mark_numbers
-from halfway.report.comparison.terminal import print_results
+from halfway.report.comparison.terminal_results import print_results
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.comparison_specimens import SYSTEMS, nodes, replay, results, world
 

@@ -95,7 +95,7 @@ def _show(completed: "Completed", page: str, as_json: bool) -> None:
 
         typer.echo(cells_jsonl(results) + decisions_jsonl(results), nl=False)
     else:
-        from halfway.report.comparison.terminal import print_results
+        from halfway.report.comparison.terminal_results import print_results
 
         print_results(console(), results, page=page)
     if results.errors:

@@ -12,7 +12,7 @@ from halfway.comparison.evaluation.results import Results
 from halfway.problem import Problem
 from halfway.report import wording
 from halfway.report.comparison.files import read_results
-from halfway.report.comparison.terminal import Column, print_fitting
+from halfway.report.comparison.terminal_results import Column, print_fitting
 
 _UNCLEAR = "no clear change"
 _STYLES = {"better": "green", "worse": "red"}
