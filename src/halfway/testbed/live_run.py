@@ -20,7 +20,7 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.testbed.course import Course, CourseStep
 from halfway.testbed.testbed_metrics import RunMeasures, of_deliveries
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.roles import ALWAYS
+from halfway.world.workload.named_roles import ALWAYS
 
 _BATCH, _NUMBER_BYTES = 64, 8
 _LINKED_PERIODS = 12  # hellos within which the neighbours at the start must be found

@@ -7,7 +7,7 @@ import pytest
 
 from halfway.problem import Problem
 from halfway.world.workload.demand import Drawn, Listed
-from halfway.world.workload.roles import (
+from halfway.world.workload.named_roles import (
     GivenRoles,
     NamedRole,
     Names,
