@@ -8,7 +8,7 @@ from PIL import Image, ImageSequence
 
 from halfway.comparison.replay.replay import Replay, replay_of_scenario
 from halfway.problem import Problem
-from halfway.report.pictures.film import checked_film, write_film
+from halfway.report.pictures.event_film import checked_film, write_film
 from halfway.scenario.reading import read_scenario
 
 ORANGE = np.array([0xD5, 0x5E, 0x00])
