@@ -24,7 +24,7 @@ from halfway.comparison.study_name import study_name
 from halfway.pipeline.audit import audit
 from halfway.pipeline.plan.plan import ROOT_SEED
 from halfway.pipeline.plan.run import scenario_seed
-from halfway.pipeline.spark.simulate import digest_of
+from halfway.pipeline.spark.simulate_rows import digest_of
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import read_requests
 from halfway.problem import Problem

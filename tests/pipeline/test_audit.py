@@ -23,7 +23,7 @@ from halfway.pipeline.audit import audit, audit_json, results_in
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
 from halfway.pipeline.retry import failed_runs, retry_failed
-from halfway.pipeline.spark.simulate import digest_of, simulate
+from halfway.pipeline.spark.simulate_rows import digest_of, simulate
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.store import Store

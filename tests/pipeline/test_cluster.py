@@ -17,7 +17,7 @@ import pytest
 
 from halfway.pipeline.audit import audit
 from halfway.pipeline.plan.plan import plan
-from halfway.pipeline.spark.simulate import simulate
+from halfway.pipeline.spark.simulate_rows import simulate
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.manifest import lines_digest
 from halfway.pipeline.store.store import Store

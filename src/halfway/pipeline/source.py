@@ -168,7 +168,7 @@ class SimulatedRuns(DataSourceReader):
         """Simulate a task's planned runs one by one; yield the data source's rows of each."""
         assert isinstance(partition, PlannedRuns)
         use_unpacked_copy()
-        from halfway.pipeline.spark.simulate import result
+        from halfway.pipeline.spark.simulate_rows import result
 
         schema = to_arrow_schema(self.schema, timezone="UTC")  # Spark requires an exact match
         for row, sets in zip(partition.rows, partition.parameters, strict=True):

@@ -94,7 +94,7 @@ def test_an_unreachable_master():
 def test_the_package_for_workers_is_unpacked_once_and_imported_from_there(tmp_path):
     code = (
         "from halfway.pipeline.spark.shipping import use_unpacked_copy as use; use(); use(); "
-        "import halfway.pipeline.spark.simulate as s, halfway.core.compiled as c; "
+        "import halfway.pipeline.spark.simulate_rows as s, halfway.core.compiled as c; "
         "print(s.__file__, c.__file__, c.sources_digest())"
     )
     archive = packed(tmp_path)

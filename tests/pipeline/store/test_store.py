@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from halfway.pipeline.plan.plan import plan
-from halfway.pipeline.spark.simulate import simulate
+from halfway.pipeline.spark.simulate_rows import simulate
 from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
 from tests.pipeline.toys import points

@@ -16,7 +16,7 @@ from halfway.pipeline.reproduction.figures import Figure, Paper, Scale, Summarie
 from halfway.pipeline.reproduction.summarise import is_small, summaries, summaries_here
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.spark.on_demand import OnDemand
-from halfway.pipeline.spark.simulate import PROCESSOR
+from halfway.pipeline.spark.simulate_rows import PROCESSOR
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan
