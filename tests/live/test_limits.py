@@ -8,7 +8,7 @@ import pytest
 
 from halfway import live
 from halfway.live import plain, topic_filters
-from halfway.live.control import control_requests, routing, server
+from halfway.live.control import control_requests, route_answers, server
 from halfway.live.interface import api
 from halfway.live.journal import commit, journal, kept_events, segment
 from halfway.live.kept import outlet, publisher, reader
@@ -58,7 +58,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "receive buffer": (endpoint.BUFFER / _MIB,),
         "publications before": (node.AT_ONCE,),
         "events that wait for a command": (server.QUEUE, api.QUEUE),
-        "answers that wait": (routing.MOST_ANSWERS,),
+        "answers that wait": (route_answers.MOST_ANSWERS,),
         "retained values": (
             DEFAULT.retained, DEFAULT.retained_bytes / _MIB,
             _DOOR.retained, _DOOR.retained_bytes / _MIB,

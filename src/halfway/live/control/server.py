@@ -29,7 +29,7 @@ from halfway.live.control.control_requests import (
     line,
 )
 from halfway.live.control.places import answers, path_for
-from halfway.live.control.routing import route
+from halfway.live.control.route_answers import route
 from halfway.live.drops import Drop
 from halfway.live.mesh import Event, Refusal
 from halfway.live.runtime.host import Host
