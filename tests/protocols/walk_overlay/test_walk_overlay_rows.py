@@ -25,9 +25,9 @@ from halfway.protocols.walk_overlay.messages import (
     SUCCESSOR_ID,
     WORDS,
 )
+from halfway.protocols.walk_overlay.overlay_walk import receive_bid
 from halfway.protocols.walk_overlay.repair import receive_successor
 from halfway.protocols.walk_overlay.state import ASKING, link_of, trail_for
-from halfway.protocols.walk_overlay.walk import receive_bid
 from tests.networks import line
 from tests.protocols.walk_overlay.history import RULES, History
 

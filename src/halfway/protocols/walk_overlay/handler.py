@@ -19,7 +19,14 @@ from halfway.protocols.reliable_hop import (
     ACK_TIMEOUT_S,
     RETRIES_OPTION,
 )
-from halfway.protocols.walk_overlay import events, founding, fragments, messages, repair, walk
+from halfway.protocols.walk_overlay import (
+    events,
+    founding,
+    fragments,
+    messages,
+    overlay_walk,
+    repair,
+)
 from halfway.protocols.walk_overlay.ending import leave
 from halfway.protocols.walk_overlay.holders import note_holder
 from halfway.protocols.walk_overlay.overlay_launch import relaunch
@@ -174,21 +181,21 @@ def on_walk(state, rules, neighbourhood, i, message, out):
     """Handle a message of a walk of the walk overlay, or a timer of a walk."""
     kind = message.kind
     if kind == messages.BID:
-        walk.receive_bid(state, i, message)
+        overlay_walk.receive_bid(state, i, message)
     elif kind == messages.NEAR:
-        walk.receive_near(state, rules, i, message, out)
+        overlay_walk.receive_near(state, rules, i, message, out)
     elif kind == messages.FAR:
-        walk.receive_far(state, i, message)
+        overlay_walk.receive_far(state, i, message)
     elif kind == messages.ASK:
-        walk.send_bid(state, rules, i, message, out)
+        overlay_walk.send_bid(state, rules, i, message, out)
     elif kind == messages.STEP:
-        walk.receive_step(state, rules, i, message, out)
+        overlay_walk.receive_step(state, rules, i, message, out)
         if state.members.root[i] != NONE:
             repair.start_link_check(state, rules, i, message.at, out)
     elif kind == messages.NEXT_STEP:
-        walk.ask_for_bids(state, rules, neighbourhood, i, message, out)
+        overlay_walk.ask_for_bids(state, rules, neighbourhood, i, message, out)
     elif kind == messages.CHOOSE:
-        walk.choose(state, rules, i, message, out)
+        overlay_walk.choose(state, rules, i, message, out)
     elif kind == messages.RELAUNCH:
         relaunch(state, rules, i, message, out)
 
@@ -216,7 +223,7 @@ def on_overlay(state, rules, i, message, out):
     if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return
     if kind == messages.ENDED:
-        walk.receive_ended(state, rules, i, message, out)
+        overlay_walk.receive_ended(state, rules, i, message, out)
     elif kind == messages.LINK:
         fragments.receive_link(state, rules, i, message, out)
     elif kind == messages.CUT:
