@@ -9,7 +9,7 @@ import pytest
 
 from halfway.comparison.replay import tables
 from halfway.comparison.replay import trace as replay_trace
-from halfway.comparison.replay.kinds import MapKinds, map_cell_side, map_parent
+from halfway.comparison.replay.map_kinds import MapKinds, map_cell_side, map_parent
 from halfway.comparison.replay.replay import Replay, _run_sampling, replay_of
 from halfway.comparison.replay.trace import CondensedTrace, TraceRows, condensed_trace
 from halfway.comparison.replay.world import MOST_EVENTS, numbers_of, world_of

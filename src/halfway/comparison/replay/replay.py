@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import System
 from halfway.comparison.replay import tables
-from halfway.comparison.replay.kinds import MapKinds, map_cell_side, map_parent, protocol_of
+from halfway.comparison.replay.map_kinds import MapKinds, map_cell_side, map_parent, protocol_of
 from halfway.comparison.replay.trace import CondensedTrace, condensed_trace
 from halfway.comparison.replay.world import MOST_EVENTS, Columns, ReplayWorld, numbers_of, world_of
 from halfway.core.kinds import MapRole

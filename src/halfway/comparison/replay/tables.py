@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.comparison.replay.kinds import MapKinds
+from halfway.comparison.replay.map_kinds import MapKinds
 from halfway.comparison.replay.trace import CondensedTrace, Ints, TraceRows
 from halfway.comparison.replay.world import Columns
 from halfway.core.kinds import MapRole

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.replay.kinds import MapKinds, Mask
+from halfway.comparison.replay.map_kinds import MapKinds, Mask
 from halfway.comparison.replay.world import Columns
 from halfway.core.kinds import MapRole
 from halfway.core.records.table import WHAT
