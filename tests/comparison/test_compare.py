@@ -28,7 +28,7 @@ from halfway.pipeline.spark.simulate_rows import digest_of
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import read_requests
 from halfway.problem import Problem
-from halfway.report.comparison.files import cells_csv
+from halfway.report.comparison.comparison_files import cells_csv
 from halfway.report.comparison.terminal_results import print_results
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario

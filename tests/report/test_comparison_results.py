@@ -16,8 +16,8 @@ from halfway.cli.terminal.screen import PLAIN
 from halfway.comparison.evaluation.decision import DecisionRule, decide
 from halfway.comparison.evaluation.results import MeanInterval, Need, Results
 from halfway.protocols import SYSTEMS as BUILT_IN
+from halfway.report.comparison.comparison_files import cells_jsonl, decisions_jsonl
 from halfway.report.comparison.comparison_page import comparison_page
-from halfway.report.comparison.files import cells_jsonl, decisions_jsonl
 from halfway.report.comparison.plots.axes import axis
 from halfway.report.comparison.plots.decision_plot import PlottedSystem, front_of
 from halfway.report.comparison.plots.frame import WIDTH, ticks_across

@@ -91,7 +91,7 @@ def _show(completed: "Completed", page: str, as_json: bool) -> None:
     """Print the results of `halfway compare`; exit status RUNS_FAILED if runs failed."""
     results = completed.results
     if as_json:
-        from halfway.report.comparison.files import cells_jsonl, decisions_jsonl
+        from halfway.report.comparison.comparison_files import cells_jsonl, decisions_jsonl
 
         typer.echo(cells_jsonl(results) + decisions_jsonl(results), nl=False)
     else:
@@ -116,8 +116,8 @@ def _completed(
     from halfway.comparison.compare import compare as run
     from halfway.comparison.study_name import study_name
     from halfway.pipeline.store.store import Store
+    from halfway.report.comparison.comparison_files import write_results
     from halfway.report.comparison.comparison_page import write_comparison_page
-    from halfway.report.comparison.files import write_results
     from halfway.report.study_folders import begin_study, check_output, finish_study
     from halfway.report.terminal.progress import ProgressDisplay
 

@@ -11,7 +11,7 @@ from halfway.comparison.evaluation.change import Change, changed_fields, changes
 from halfway.comparison.evaluation.results import Results
 from halfway.problem import Problem
 from halfway.report import wording
-from halfway.report.comparison.files import read_results
+from halfway.report.comparison.comparison_files import read_results
 from halfway.report.comparison.terminal_results import Column, print_fitting
 
 _UNCLEAR = "no clear change"
