@@ -27,8 +27,8 @@ from halfway.pipeline.reproduction.summarise import summaries
 from halfway.pipeline.schedule import Batches
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.spark.simulate_rows import SCHEMA, digest_of, rows_batch
-from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.manifest import write_manifest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan
 from halfway.pipeline.sweep import sweep

@@ -24,8 +24,8 @@ from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
 from halfway.pipeline.retry import failed_runs, retry_failed
 from halfway.pipeline.spark.simulate_rows import digest_of, simulate
-from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.manifest import write_manifest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan, read_requests, record_requests
 from halfway.pipeline.sweep import sweep

@@ -19,7 +19,7 @@ from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.spark.batch import SPARK_SCHEMA
 from halfway.pipeline.spark.failure import explained
 from halfway.pipeline.spark.simulate_rows import result, simulate
-from halfway.pipeline.store.digest import digest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import sweep
 from halfway.pipeline.warm_up import warm_up_rows

@@ -13,7 +13,7 @@ import pytest
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.reproduction.summarise import summaries, summaries_here
 from halfway.pipeline.spark.on_demand import OnDemand
-from halfway.pipeline.store.digest import digest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store, read_rows
 from halfway.pipeline.store.studies import StudyPlan, read_requests
 from halfway.pipeline.sweep import sweep

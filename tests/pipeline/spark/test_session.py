@@ -19,7 +19,7 @@ from halfway.pipeline.spark.java import find_java
 from halfway.pipeline.spark.masters import check_reachable, chosen_master
 from halfway.pipeline.spark.on_demand import local_cores
 from halfway.pipeline.spark.shipping import packed, unpacked
-from halfway.pipeline.store.digest import digest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem

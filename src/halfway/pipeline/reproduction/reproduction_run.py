@@ -17,7 +17,7 @@ from halfway.pipeline.reproduction.summarise import is_small, summaries, summari
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.spark.simulate_rows import PROCESSOR
-from halfway.pipeline.store.digest import digest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan
 from halfway.pipeline.sweep import Progress, SweepReport, sweep
