@@ -12,7 +12,7 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.georendezvous import bridges, cell_neighbours, messages, tables
+from halfway.protocols.georendezvous import bridges, cell_neighbours, messages, point_store
 from halfway.protocols.georendezvous.cell_neighbours import OWN
 from halfway.protocols.georendezvous.rendezvous_cell import send_store, transfer
 from halfway.protocols.georendezvous.replication import (
@@ -55,7 +55,7 @@ def start_timer(state, i, kind, after, out):
 def locate(state, rules, neighbourhood, i):
     """Update the position of a GeoRendezvous node and the cell at this position."""
     state.position[i, 0], state.position[i, 1] = neighbourhood.x[i], neighbourhood.y[i]
-    x, y = tables.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
+    x, y = point_store.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     state.cell[i, 0], state.cell[i, 1] = x, y
     state.own_cell[i, 0], state.own_cell[i, 1] = x, y
 
@@ -63,7 +63,7 @@ def locate(state, rules, neighbourhood, i):
 @apart
 def has_moved(state, rules, neighbourhood, i):
     """Return whether the position of a GeoRendezvous node is outside the cell of its membership."""
-    x, y = tables.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
+    x, y = point_store.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     return x != state.cell[i, 0] or y != state.cell[i, 1]
 
 
