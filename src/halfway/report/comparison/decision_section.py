@@ -15,10 +15,10 @@ from halfway.comparison.evaluation.results import (
     SystemVerdict,
 )
 from halfway.report import wording
+from halfway.report.comparison.comparison_tables import framed, signed, span
 from halfway.report.comparison.plots.decision_plot import pareto
 from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.report.comparison.plots.system_marks import badge, mark_numbers
-from halfway.report.comparison.tables import framed, signed, span
 from halfway.report.document import section
 
 _OPTION = re.compile(r"--[a-z]+ [\w=.-]*\w")
