@@ -27,7 +27,7 @@ from halfway.problem import Problem
 from halfway.report.comparison.comparison_page import write_comparison_page
 from halfway.report.comparison.kept_map import map_of_comparison
 from halfway.report.comparison.plots.sweep_plots import varied
-from halfway.report.notebook.tables import comparison_html
+from halfway.report.notebook.notebook_tables import comparison_html
 from halfway.report.wording import count
 from halfway.scenario.reading import ScenarioSource
 
