@@ -6,7 +6,7 @@ from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
 from halfway.protocols.walk_overlay import handler as walk_overlay
-from halfway.protocols.walk_overlay.events import clear_filters, receive_chunk
+from halfway.protocols.walk_overlay.event_forwarding import clear_filters, receive_chunk
 from halfway.protocols.walk_overlay.hop_table import has_room
 from halfway.protocols.walk_overlay.messages import (
     CHECK_LINKS,

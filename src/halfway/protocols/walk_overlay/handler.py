@@ -20,7 +20,7 @@ from halfway.protocols.reliable_hop import (
     RETRIES_OPTION,
 )
 from halfway.protocols.walk_overlay import (
-    events,
+    event_forwarding,
     founding,
     fragments,
     messages,
@@ -162,14 +162,18 @@ def on_command(state, rules, i, message, out):
     elif kind == messages.WITHDRAW:
         founding.end_role(state, rules, i, PUBLISHES, out)
     elif kind == messages.PUBLISH:
-        events.publish(state, rules, i, message, out)
+        event_forwarding.publish(state, rules, i, message, out)
         founding.take_role(state, rules, i, PUBLISHES, message.at, out)
     elif kind == messages.SUBSCRIBE:
-        events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], True, out)
+        event_forwarding.change_subscription(
+            state, rules, i, message[messages.SUBSCRIPTION], True, out
+        )
         founding.take_role(state, rules, i, SUBSCRIBES, message.at, out)
     elif kind == messages.UNSUBSCRIBE:
-        events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], False, out)
-        if not events.has_subscriptions(state, i):
+        event_forwarding.change_subscription(
+            state, rules, i, message[messages.SUBSCRIPTION], False, out
+        )
+        if not event_forwarding.has_subscriptions(state, i):
             founding.end_role(state, rules, i, SUBSCRIBES, out)
     elif kind == messages.LEAVE:
         state.members.initiator[i] = 0
@@ -248,9 +252,9 @@ def on_events(state, rules, i, message, out):
     if p < 0:
         fragments.deny_link(message.source, messages.LEAVES, out)
     if message.kind != messages.CHUNK:
-        events.receive_event(state, rules, i, message, out)
+        event_forwarding.receive_event(state, rules, i, message, out)
     elif p >= 0:
-        events.receive_chunk(state, rules, i, p, message, out)
+        event_forwarding.receive_chunk(state, rules, i, p, message, out)
 
 
 @apart
