@@ -14,10 +14,10 @@ from halfway.live.events.retained import (
     version_in,
 )
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
-from halfway.live.histogram import SecondsHistogram
 from halfway.live.limits import Limits
 from halfway.live.link.links import Links
 from halfway.live.mesh import Event
+from halfway.live.seconds_histogram import SecondsHistogram
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.topic_filters import OWN
 from halfway.live.wire.frames import FrameType, frame
