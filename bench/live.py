@@ -40,7 +40,7 @@ from halfway.live.runtime.settings import Settings
 from halfway.live.security import Security
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.systems.face import Setting
-from halfway.live.systems.registry import face_of
+from halfway.live.systems.live_systems import face_of
 from side_by_side import c_library
 
 PAYLOAD = bytes(200)

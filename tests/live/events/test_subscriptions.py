@@ -9,7 +9,7 @@ from halfway.live.events.subscriptions import Subscriptions
 from halfway.live.limits import DEFAULT
 from halfway.live.mesh import Event
 from halfway.live.systems.face import Command, Setting
-from halfway.live.systems.registry import face_of
+from halfway.live.systems.live_systems import face_of
 
 _SETTING = Setting(1, 5, 9, DEFAULT)
 

@@ -17,7 +17,7 @@ from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.record_bytes import head_of
 from halfway.live.step.timers import Timers
 from halfway.live.systems.face import Setting
-from halfway.live.systems.registry import face_of
+from halfway.live.systems.live_systems import face_of
 from halfway.live.wire.frames import BODY, RECORD, frame, frames, key_bytes, key_in
 from halfway.protocols import gossip
 

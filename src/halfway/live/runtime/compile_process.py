@@ -20,7 +20,7 @@ from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.systems.face import Setting
-from halfway.live.systems.registry import face_of
+from halfway.live.systems.live_systems import face_of
 
 _MODULE = "halfway.live.runtime.compile_process"
 

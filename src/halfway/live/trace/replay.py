@@ -16,7 +16,7 @@ from halfway.live.limits import Limits
 from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.systems.face import Setting
-from halfway.live.systems.registry import face_of
+from halfway.live.systems.live_systems import face_of
 from halfway.live.trace.parts import (
     AROUND,
     END,
