@@ -27,7 +27,7 @@ from halfway.bulk.broker_trees.multiple_failures import hindrances
 from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
 from halfway.cli.program import Parser, run, whole
-from halfway.comparison.evaluation.results import MeanInterval
+from halfway.comparison.evaluation.comparison_results import MeanInterval
 from halfway.pipeline.reproduction.estimates import mean_interval
 from halfway.problem import Problem
 from halfway.protocols.broker_trees.paths.decisions import BALANCES

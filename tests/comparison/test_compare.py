@@ -16,8 +16,8 @@ from halfway import cli
 from halfway.cli.terminal.screen import USER_ERROR
 from halfway.comparison.compare import compare
 from halfway.comparison.evaluation.cell_statistics import StoppingRule
+from halfway.comparison.evaluation.comparison_results import MeanInterval
 from halfway.comparison.evaluation.metrics import LATE, SATURATED, metrics_for, observations
-from halfway.comparison.evaluation.results import MeanInterval
 from halfway.comparison.plan import point_of
 from halfway.comparison.request import read_request, stopping_rule
 from halfway.comparison.study_name import study_name

@@ -14,8 +14,8 @@ from halfway.comparison.evaluation.cell_statistics import (
     half_width,
     too_wide,
 )
+from halfway.comparison.evaluation.comparison_results import Metric
 from halfway.comparison.evaluation.metrics import METRICS, guard_of, purpose_of
-from halfway.comparison.evaluation.results import Metric
 
 LESS = Metric("energy", "energy", "J", "")
 MORE = Metric("delivery-ratio", "delivery ratio", "", "", "more", most=1.0)

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from halfway import cli
-from halfway.comparison.evaluation.results import Results, Timeline
+from halfway.comparison.evaluation.comparison_results import Results, Timeline
 from halfway.comparison.evaluation.timelines import BINS, OVER_TIME
 from halfway.report.comparison.comparison_files import timelines_csv
 from halfway.report.comparison.comparison_page import comparison_page

@@ -14,9 +14,15 @@ from halfway.comparison.compare import Completed
 from halfway.comparison.compare import compare as run_comparison
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.evaluation import timelines
+from halfway.comparison.evaluation.comparison_results import (
+    COLUMNS,
+    STUDY,
+    Decision,
+    Metric,
+    Results,
+)
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import LATENCY
-from halfway.comparison.evaluation.results import COLUMNS, STUDY, Decision, Metric, Results
 from halfway.comparison.evaluation.timelines import OF_BINS
 from halfway.comparison.request import Request, decision_rule, read_request
 from halfway.pipeline import pandas_frames

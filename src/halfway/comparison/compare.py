@@ -16,9 +16,9 @@ from halfway.comparison.asked import asked_before
 from halfway.comparison.compile_ahead import CompileProgress, compile_first
 from halfway.comparison.evaluation import cell_statistics
 from halfway.comparison.evaluation.cell_statistics import FinishedRun
+from halfway.comparison.evaluation.comparison_results import ResultCell, Results
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import metrics_for
-from halfway.comparison.evaluation.results import ResultCell, Results
 from halfway.comparison.notes import methods_of, notes_of
 from halfway.comparison.plan import plain_of, point_of
 from halfway.comparison.request import Request

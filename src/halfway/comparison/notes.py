@@ -14,6 +14,7 @@ from halfway.comparison.evaluation.cell_statistics import (
     StoppingRule,
     too_wide,
 )
+from halfway.comparison.evaluation.comparison_results import ResultCell
 from halfway.comparison.evaluation.metrics import (
     EVENTS,
     LATE,
@@ -24,7 +25,6 @@ from halfway.comparison.evaluation.metrics import (
     metrics_for,
     purpose_of,
 )
-from halfway.comparison.evaluation.results import ResultCell
 from halfway.scenario.option_notes import option_notes
 from halfway.scenario.schema import (
     AnyWorkload,

@@ -22,7 +22,7 @@ from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 
 if TYPE_CHECKING:
     from halfway.comparison.compare import Completed
-    from halfway.comparison.evaluation.results import Results
+    from halfway.comparison.evaluation.comparison_results import Results
     from halfway.comparison.request import Request
     from halfway.report.study_folders import StudyPage
 

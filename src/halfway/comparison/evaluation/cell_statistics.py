@@ -12,8 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.comparison.evaluation.comparison_results import (
+    Curve,
+    MeanInterval,
+    Metric,
+    ResultCell,
+    Timeline,
+)
 from halfway.comparison.evaluation.metrics import LATENCY, SHARES, guard_of, purpose_of
-from halfway.comparison.evaluation.results import Curve, MeanInterval, Metric, ResultCell, Timeline
 from halfway.comparison.evaluation.timelines import ALL_OVER_TIME, decoded
 from halfway.pipeline.reproduction.estimates import mean_interval
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from halfway.comparison.evaluation import timelines
-from halfway.comparison.evaluation.results import COLUMNS, STUDY, Results
+from halfway.comparison.evaluation.comparison_results import COLUMNS, STUDY, Results
 from halfway.problem import Problem
 from halfway.report.output_files import csv_text, write_all
 

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 import halfway
-from halfway.comparison.evaluation.results import Results
+from halfway.comparison.evaluation.comparison_results import Results
 from halfway.comparison.replay.replay import Replay
 from halfway.files import write_whole
 from halfway.pipeline.plan.run import Scalar

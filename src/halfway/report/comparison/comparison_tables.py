@@ -4,7 +4,13 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from halfway.comparison.evaluation.results import NOTHING, MeanInterval, Metric, ResultCell, Results
+from halfway.comparison.evaluation.comparison_results import (
+    NOTHING,
+    MeanInterval,
+    Metric,
+    ResultCell,
+    Results,
+)
 from halfway.report import wording
 from halfway.report.comparison.metric_groups import shown_groups
 from halfway.report.comparison.plots.frame import cell_of

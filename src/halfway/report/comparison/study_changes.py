@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from halfway.comparison.evaluation.change import Change, changed_fields, changes
-from halfway.comparison.evaluation.results import Results
+from halfway.comparison.evaluation.comparison_results import Results
 from halfway.problem import Problem
 from halfway.report import wording
 from halfway.report.comparison.comparison_files import read_results

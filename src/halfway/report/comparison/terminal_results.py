@@ -9,8 +9,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from halfway.comparison.evaluation.comparison_results import (
+    NOTHING,
+    Decision,
+    Metric,
+    ResultCell,
+    Results,
+)
 from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, question_of
-from halfway.comparison.evaluation.results import NOTHING, Decision, Metric, ResultCell, Results
 from halfway.report import wording
 from halfway.report.comparison.metric_groups import shown_groups, shown_metrics
 from halfway.report.comparison.plots.frame import cell_of

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from halfway.comparison.evaluation.comparison_results import NOTHING, Metric, Results
 from halfway.comparison.evaluation.metrics import member_metrics
-from halfway.comparison.evaluation.results import NOTHING, Metric, Results
 from halfway.report import wording
 from halfway.report.comparison.metric_groups import shown_metrics
 from halfway.report.comparison.plots.frame import cell_of
