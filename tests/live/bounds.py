@@ -164,6 +164,6 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_files": (OPERATING, "files of a trace"), "_traces": FIXED,
         "_writes": (OPERATING, "rows of a trace"),
     },
-    "trace/replay:_Made": {"_head": FIXED},
+    "trace/live_replay:_Made": {"_head": FIXED},
     "wire/fragments:Joiner": {"_waiting": (OPERATING, "parts of a frame")},
 }  # fmt: skip

@@ -10,7 +10,7 @@ from halfway.core.hello.period import HELLO_PERIOD_S
 from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost, AirSettings
 from halfway.live.air.datagram_account import Account, account
-from halfway.live.trace.replay import Replayed, replay
+from halfway.live.trace.live_replay import Replayed, replay
 from halfway.scenario.acknowledgements import options_of
 from halfway.scenario.build import PreparedScenario, prepared, run_context, simulation_on, system_of
 from halfway.scenario.schema import Scenario

@@ -24,9 +24,9 @@ from halfway.live.runtime.settings import Settings
 from halfway.live.trace import folder as folder_module
 from halfway.live.trace.folder import TraceFolder
 from halfway.live.trace.hybrid_clock import COUNTER_BITS, HybridClock
+from halfway.live.trace.live_replay import replay
 from halfway.live.trace.parts import beside
 from halfway.live.trace.recorder import Recorder
-from halfway.live.trace.replay import replay
 from halfway.problem import Problem
 
 
