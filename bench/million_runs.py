@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from flood import peak_bytes
-from halfway.pipeline.plan.plan import by_network, plan
 from halfway.pipeline.plan.run import Point
+from halfway.pipeline.plan.sweep_plan import by_network, plan
 from halfway.pipeline.reproduction.summarise import summaries
 from halfway.pipeline.schedule import Batches
 from halfway.pipeline.spark.on_demand import OnDemand

@@ -22,8 +22,8 @@ from halfway.comparison.plan import point_of
 from halfway.comparison.request import read_request, stopping_rule
 from halfway.comparison.study_name import study_name
 from halfway.pipeline.audit import audit
-from halfway.pipeline.plan.plan import ROOT_SEED
 from halfway.pipeline.plan.run import scenario_seed
+from halfway.pipeline.plan.sweep_plan import ROOT_SEED
 from halfway.pipeline.spark.simulate_rows import digest_of
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import read_requests

@@ -16,8 +16,8 @@ from halfway.comparison.plan import (
     source_of,
 )
 from halfway.pipeline.audit import Audit, Failure
-from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import scenario_seed
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.retry import codes_here, why_not
 from halfway.pipeline.spark.simulate_rows import result
 from halfway.problem import Problem

@@ -7,7 +7,7 @@ that do not know the toys}. Prints one JSON line at the end.
 import json
 import sys
 
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.spark.batch import context_of
 from halfway.pipeline.spark.java import find_java
 from halfway.pipeline.spark.session import session

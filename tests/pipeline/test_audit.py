@@ -20,8 +20,8 @@ import halfway
 from halfway import cli
 from halfway.cli.terminal.screen import RUNS_FAILED, USER_ERROR
 from halfway.pipeline.audit import audit, audit_json, results_in
-from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.retry import failed_runs, retry_failed
 from halfway.pipeline.spark.simulate_rows import digest_of, simulate
 from halfway.pipeline.store.manifest import write_manifest

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.spark.simulate_rows import simulate
 from halfway.pipeline.store.manifest import lines_digest
 from tests.pipeline.cluster import Started, packed_tests, standalone

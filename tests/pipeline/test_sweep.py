@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from halfway.pipeline.audit import audit
-from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.reproduction.estimates import estimate
 from halfway.pipeline.reproduction.figures import Figure, Paper
 from halfway.pipeline.reproduction.reproduction_run import reproduce

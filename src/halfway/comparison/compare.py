@@ -24,8 +24,8 @@ from halfway.comparison.plan import plain_of, point_of
 from halfway.comparison.request import Request
 from halfway.comparison.study_name import identity, recorded_name, study_name
 from halfway.comparison.trial import try_first
-from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
 from halfway.pipeline.plan.run import Point, scenario_seed
+from halfway.pipeline.plan.sweep_plan import ROOT_SEED, canonical, plan
 from halfway.pipeline.spark.on_demand import OnDemand, local_cores
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from halfway.core.compiled import sources_digest
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.spark.failure import explained
 from halfway.pipeline.spark.java import find_java
 from halfway.pipeline.spark.masters import check_reachable, chosen_master

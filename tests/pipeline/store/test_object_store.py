@@ -13,7 +13,7 @@ from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
 from halfway.cli import main
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.store import lease
 from halfway.pipeline.store.object_store import (

@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from halfway.pipeline.plan.plan import ROOT_SEED
 from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.plan.sweep_plan import ROOT_SEED
 
 NOTHING = "\N{EN DASH}"
 STUDY = ("study", "title")

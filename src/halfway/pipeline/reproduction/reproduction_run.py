@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from halfway.pipeline.plan.plan import ROOT_SEED, plan, together
+from halfway.pipeline.plan.sweep_plan import ROOT_SEED, plan, together
 from halfway.pipeline.reproduction.estimates import bounded
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale, Summaries
 from halfway.pipeline.reproduction.summarise import is_small, summaries, summaries_here

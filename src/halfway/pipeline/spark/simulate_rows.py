@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from halfway.pipeline.plan.plan import RUN
 from halfway.pipeline.plan.run import Observations, Run, measurement, one_line, unsigned
+from halfway.pipeline.plan.sweep_plan import RUN
 from halfway.pipeline.spark.shipping import use_unpacked_copy
 
 OBSERVED = pa.list_(pa.struct([("metric", pa.string()), ("values", pa.list_(pa.float64()))]))

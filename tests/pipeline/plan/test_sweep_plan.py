@@ -6,9 +6,9 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from halfway.pipeline.plan.plan import by_network, guided, plan, tasks, together
 from halfway.pipeline.plan.provenance import code_digest, sources_of
 from halfway.pipeline.plan.run import Point
+from halfway.pipeline.plan.sweep_plan import by_network, guided, plan, tasks, together
 from tests.pipeline.toys import points
 
 
@@ -40,7 +40,7 @@ def test_a_key_depends_on_parameters_seed_and_code(monkeypatch):
     assert first != plan(points(ms=1)[:1], 1)["key"].to_pylist()
     assert first != plan(points()[:1], 1, seed=1)["key"].to_pylist()
     assert first != plan(points("faulty")[:1], 1)["key"].to_pylist()
-    monkeypatch.setattr("halfway.pipeline.plan.plan.code_digest", lambda _: "edited")
+    monkeypatch.setattr("halfway.pipeline.plan.sweep_plan.code_digest", lambda _: "edited")
     assert first != plan(points()[:1], 1)["key"].to_pylist()
 
 
