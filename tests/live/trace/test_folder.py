@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from halfway.core.records.table import live_schema, schema
+from halfway.core.records.trace_columns import live_schema, schema
 from halfway.live.drops import Drop
 from halfway.live.interface.service import Service, ServiceSettings
 from halfway.live.runtime.host import Host

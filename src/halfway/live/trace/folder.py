@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfway.core.message import MESSAGE
-from halfway.core.records.table import REPORTED, live_table
+from halfway.core.records.trace_columns import REPORTED, live_table
 from halfway.core.values.digest import arrays
 from halfway.live.drops import Drop
 from halfway.live.runtime.node import MeshNode

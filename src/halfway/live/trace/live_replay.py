@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.message import MESSAGE
-from halfway.core.records.table import PLAIN
+from halfway.core.records.trace_columns import PLAIN
 from halfway.core.values.digest import arrays, state_digest
 from halfway.files import check_regular
 from halfway.live.limits import Limits
