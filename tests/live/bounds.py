@@ -123,7 +123,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_recent": (MQTT, "`recent_events`"),
         "_uses": (OPERATING, "subscriptions of a node"),
     },
-    "mqtt/sessions/table:Table": {
+    "mqtt/sessions/session_table:Table": {
         "changed": (MQTT, "`connections`"), "drops": FIXED, "online": (MQTT, "`connections`"),
         "outbox": (MQTT, "`sessions`"),  # a turn empties it: at most a will of each session
         "sessions": (MQTT, "`sessions`"),

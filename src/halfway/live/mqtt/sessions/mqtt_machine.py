@@ -27,8 +27,8 @@ from halfway.live.mqtt.sessions import connecting, publishing, subscribing
 from halfway.live.mqtt.sessions.client_session import ClientSession
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.messages import Publication
+from halfway.live.mqtt.sessions.session_table import Table
 from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
-from halfway.live.mqtt.sessions.table import Table
 
 
 class Machine:

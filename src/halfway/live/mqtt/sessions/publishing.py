@@ -13,8 +13,8 @@ from halfway.live.mqtt.policy.door_limits import DoorDrop
 from halfway.live.mqtt.sessions.client_session import ClientSession
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.messages import Publication, publication
+from halfway.live.mqtt.sessions.session_table import Table
 from halfway.live.mqtt.sessions.shares import RESERVED
-from halfway.live.mqtt.sessions.table import Table
 
 # The reason codes for a client of 5.0 if the mesh refuses an event.
 _REASONS = {
