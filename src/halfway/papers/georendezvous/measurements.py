@@ -9,7 +9,7 @@ from halfway.bulk.georendezvous.routes import CellRoutes
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.unit_disk import connected_unit_disk
-from halfway.world.underlays.paths import distances
+from halfway.world.underlays.shortest_paths import distances
 from halfway.world.workload.pairs import distinct_pairs
 
 TREE_INTERPRETATIONS = ("all links once", "once a point", "once a subscriber")

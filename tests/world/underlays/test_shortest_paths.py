@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
-from halfway.world.underlays.paths import (
+from halfway.world.underlays.shortest_paths import (
     breadth_first_tree,
     diameter,
     distances,
