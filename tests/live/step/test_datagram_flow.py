@@ -12,7 +12,7 @@ from halfway.core.neighbourhood import Neighbourhood
 from halfway.live.limits import Limits
 from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.step.datagram_flow import Flow
-from halfway.live.step.driver import Driver
+from halfway.live.step.node_driver import Driver
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.record_bytes import head_of
 from halfway.live.step.timers import Timers

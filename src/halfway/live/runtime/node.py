@@ -22,7 +22,7 @@ from halfway.live.runtime.own_events import OwnEvents
 from halfway.live.runtime.routes import HERE, Hop, Routes
 from halfway.live.security import Security
 from halfway.live.step.datagram_flow import Flow
-from halfway.live.step.driver import Driver
+from halfway.live.step.node_driver import Driver
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.record_bytes import head_of
 from halfway.live.step.scheduler import Scheduler
