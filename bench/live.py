@@ -30,7 +30,7 @@ from halfway.live.drops import Drops
 from halfway.live.keys.certificates import Certificate, network_id_of, signed_certificate
 from halfway.live.keys.identity import Identity
 from halfway.live.keys.keyed_security import KeyedSecurity
-from halfway.live.keys.membership import Membership
+from halfway.live.keys.network_membership import Membership
 from halfway.live.keys.processor import suitable_cipher
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint, bound

@@ -71,7 +71,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_asked": (SECURITY, "sessions"), "_by_number": (SECURITY, "sessions"),
         "_peers": (SECURITY, "sessions"), "_versions": (SECURITY, "sessions"),
     },
-    "keys/membership:Membership": {
+    "keys/network_membership:Membership": {
         "_bytes": (OPERATING, "certificates of nodes"),
         "_known": (OPERATING, "certificates of nodes"),
     },

@@ -16,7 +16,7 @@ from halfway.live.keys import (
     certificates,
     handshakes,
     keyed_security,
-    membership,
+    network_membership,
     patterns,
     sessions,
     strangers,
@@ -83,7 +83,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
             journal.MOST_BYTES / _MIB, segment.MOST_RECORD_BYTES / _MIB, commit.GROUP_RECORDS,
             commit.GROUP_S * 1000,
         ),
-        "certificates of nodes": (membership.MOST_CERTIFICATES,),
+        "certificates of nodes": (network_membership.MOST_CERTIFICATES,),
         "sessions with keys": (), "MQTT clients": (),  # the other pages have them
         "HTTP connections": (http.MOST_CONNECTIONS, http.MOST_HEAD / _KIB),
         "control socket": (server.MOST_CONNECTIONS, control_requests.MOST_LINE / _MIB),
@@ -97,7 +97,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "handshakes under way": (handshakes.MOST_HANDSHAKES, handshakes.HANDSHAKE_S),
         "sources of handshakes": (strangers.MOST_SOURCES, strangers.HANDSHAKE_RATE),
         "datagrams that wait": (handshakes.MOST_PENDING,),
-        "certificates of nodes": (membership.MOST_CERTIFICATES,),
+        "certificates of nodes": (network_membership.MOST_CERTIFICATES,),
         "a certificate": (
             certificates.MOST_CERTIFICATE_BYTES, certificates.MOST_PATTERNS, patterns.MOST_BYTES
         ),

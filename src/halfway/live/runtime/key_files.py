@@ -13,7 +13,7 @@ from halfway.live.keys.member_files import (
     read_revocation_list,
     read_secret,
 )
-from halfway.live.keys.membership import Membership, with_one_secret
+from halfway.live.keys.network_membership import Membership, with_one_secret
 from halfway.live.keys.processor import suitable_cipher
 from halfway.live.runtime.settings import Settings
 from halfway.live.step.scheduler import Scheduler
