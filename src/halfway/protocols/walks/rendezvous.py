@@ -22,9 +22,9 @@ from halfway.protocols.walks.roles import (
     resume,
     search,
 )
+from halfway.protocols.walks.search_sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
 from halfway.protocols.walks.state import Trails, walker_of
 from halfway.protocols.walks.steps import can_redraw
-from halfway.protocols.walks.sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
 
 
 def most_emissions(trails: Trails, rules: messages.Rules) -> int:
