@@ -20,7 +20,7 @@ from halfway.scenario import build
 from halfway.scenario.reading import ScenarioSource, file_of
 from halfway.scenario.remarks import on_ended_subscriptions, on_named_brokers, remarks_of
 from halfway.scenario.schema import Scenario
-from halfway.scenario.sweep import ScenarioPoint, read_sweep
+from halfway.scenario.swept_points import ScenarioPoint, read_sweep
 
 _MOST_REPLICATES = 100_000
 _RULE = re.compile(r"half-width=((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)(%?)(?:,([a-z0-9-]+))?")

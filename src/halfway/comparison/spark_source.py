@@ -36,7 +36,7 @@ class HalfwaySource(source.ResultSource):
         if "scenario" not in self.options:
             return super().schema()
         from halfway.adapters.user_protocol import read_user_system, user_system
-        from halfway.scenario.sweep import read_sweep
+        from halfway.scenario.swept_points import read_sweep
 
         options = _read(self.options)
         own = map(read_user_system, options["user_systems"])

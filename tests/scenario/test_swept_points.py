@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.scenario.schema import FromFile
-from halfway.scenario.sweep import read_sweep
+from halfway.scenario.swept_points import read_sweep
 
 SCENARIO = {"network": {"kind": "unit-disk", "n": 40, "degree": 8.0}}
 EVENTS, PERIOD = "workload.events", "workload.every_s"
