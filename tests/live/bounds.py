@@ -136,7 +136,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "runtime/local_delivery:RetainedExchange": {"_sent": (OPERATING, "neighbours; nodes heard")},
     "runtime/event_flow:EventFlow": {"_held": (OPERATING, "records that wait for a body")},
     "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},
-    "runtime/node:MeshNode": {"counts": FIXED},
+    "runtime/mesh_node:MeshNode": {"counts": FIXED},
     "runtime/own_events:OwnEvents": {"_before": FIXED},
     "runtime/routes:Routes": {
         "_asked": (OPERATING, "probes and searches"),

@@ -27,7 +27,7 @@ from halfway.live.monitoring import http
 from halfway.live.mqtt import mqtt_door as door
 from halfway.live.mqtt.policy.door_limits import DoorLimits
 from halfway.live.mqtt.sessions import shares
-from halfway.live.runtime import local_delivery, node, routes
+from halfway.live.runtime import local_delivery, mesh_node, routes
 from halfway.live.step import node_stepper
 from halfway.live.step.datagram_flow import ARENA, BODIES, DATAGRAMS
 from halfway.live.trace import folder
@@ -56,7 +56,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "frames that wait": (waiting.MOST_WAITING_BYTES / _MIB,),
         "datagrams that wait": (DEFAULT.queue,),
         "receive buffer": (endpoint.BUFFER / _MIB,),
-        "publications before": (node.AT_ONCE,),
+        "publications before": (mesh_node.AT_ONCE,),
         "events that wait for a command": (server.QUEUE, api.QUEUE),
         "answers that wait": (route_answers.MOST_ANSWERS,),
         "retained values": (

@@ -12,7 +12,7 @@ import numpy as np
 from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost
 from halfway.live.mesh import Event
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.trace.folder import TraceFolder
 from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem

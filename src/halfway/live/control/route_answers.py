@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from halfway.live.control.control_requests import Hopped, Routed, RouteRequest
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.routes import HERE, Hop
 
 _MOST_S = 60.0
