@@ -165,5 +165,5 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_writes": (OPERATING, "rows of a trace"),
     },
     "trace/live_replay:_Made": {"_head": FIXED},
-    "wire/fragments:Joiner": {"_waiting": (OPERATING, "parts of a frame")},
+    "wire/datagram_fragments:Joiner": {"_waiting": (OPERATING, "parts of a frame")},
 }  # fmt: skip

@@ -31,7 +31,7 @@ from halfway.live.runtime import local_delivery, mesh_node, routes
 from halfway.live.step import node_stepper
 from halfway.live.step.datagram_flow import ARENA, BODIES, DATAGRAMS
 from halfway.live.trace import folder
-from halfway.live.wire import fragments
+from halfway.live.wire import datagram_fragments
 from tests.live.bounds import BED, BOUNDS, FIXED, MQTT, OPERATING, SECURITY
 
 _DOCS = Path(__file__).parents[2] / "docs"
@@ -65,7 +65,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         ),
         "publications remembered": (local_delivery.REMEMBERED,),
         "parts of a frame": (
-            fragments.MOST_PARTS, fragments.MOST_FRAME_BYTES, fragments.INCOMPLETE
+            datagram_fragments.MOST_PARTS, datagram_fragments.MOST_FRAME_BYTES, datagram_fragments.INCOMPLETE
         ),
         "probes and searches": (routes.MOST_TRACKED, routes.A_SECOND),
         "kinds of refusals": (links.MOST_REFUSALS,),
