@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.georendezvous.routes import CellRoutes
+from halfway.bulk.georendezvous.cell_routes import CellRoutes
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.unit_disk import connected_unit_disk

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfway.bulk.georendezvous.routes import CellRoutes
+from halfway.bulk.georendezvous.cell_routes import CellRoutes
 from halfway.problem import Problem
 from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII
 from halfway.world.graphs.mean_degree import radius_of_degree
