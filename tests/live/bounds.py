@@ -138,7 +138,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},
     "runtime/mesh_node:MeshNode": {"counts": FIXED},
     "runtime/own_events:OwnEvents": {"_before": FIXED},
-    "runtime/routes:Routes": {
+    "runtime/probe_routes:Routes": {
         "_asked": (OPERATING, "probes and searches"),
         "_tracked": (OPERATING, "probes and searches"),
     },

@@ -27,7 +27,7 @@ from halfway.live.monitoring import http
 from halfway.live.mqtt import mqtt_door as door
 from halfway.live.mqtt.policy.door_limits import DoorLimits
 from halfway.live.mqtt.sessions import shares
-from halfway.live.runtime import local_delivery, mesh_node, routes
+from halfway.live.runtime import local_delivery, mesh_node, probe_routes
 from halfway.live.step import node_stepper
 from halfway.live.step.datagram_flow import ARENA, BODIES, DATAGRAMS
 from halfway.live.trace import folder
@@ -67,7 +67,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "parts of a frame": (
             datagram_fragments.MOST_PARTS, datagram_fragments.MOST_FRAME_BYTES, datagram_fragments.INCOMPLETE
         ),
-        "probes and searches": (routes.MOST_TRACKED, routes.A_SECOND),
+        "probes and searches": (probe_routes.MOST_TRACKED, probe_routes.A_SECOND),
         "kinds of refusals": (links.MOST_REFUSALS,),
         "own kept events": (
             kept_events.MOST_KEPT_EVENTS,

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from halfway.live.control.control_requests import Hopped, Routed, RouteRequest
 from halfway.live.runtime.mesh_node import MeshNode
-from halfway.live.runtime.routes import HERE, Hop
+from halfway.live.runtime.probe_routes import HERE, Hop
 
 _MOST_S = 60.0
 _SEARCHES = 4  # searches for a node before its name is taken as a topic: frames get lost

@@ -19,7 +19,7 @@ from halfway.live.runtime.event_flow import EventFlow
 from halfway.live.runtime.local_delivery import Delivery, RetainedExchange
 from halfway.live.runtime.node_identity import NodeIdentity
 from halfway.live.runtime.own_events import OwnEvents
-from halfway.live.runtime.routes import HERE, Hop, Routes
+from halfway.live.runtime.probe_routes import HERE, Hop, Routes
 from halfway.live.security import Security
 from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.node_driver import Driver

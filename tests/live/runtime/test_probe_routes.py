@@ -11,7 +11,7 @@ import pytest
 from halfway.cli import main
 from halfway.live.drops import Drops
 from halfway.live.interface.background import BackgroundHost
-from halfway.live.runtime.routes import HERE, PASSED_ON, Hop, Routes
+from halfway.live.runtime.probe_routes import HERE, PASSED_ON, Hop, Routes
 from halfway.live.runtime.settings import Settings
 from halfway.live.wire.frames import FrameType, frames
 
