@@ -26,7 +26,7 @@ from halfway.bulk.broker_trees.broker_overlay import (
 )
 from halfway.bulk.broker_trees.guarantees import guarantee, has_second, level, meets_premise
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.repair import leave, repair
+from halfway.bulk.broker_trees.overlay_repair import leave, repair
 from halfway.bulk.broker_trees.single_failures import (
     causes,
     census,

@@ -22,7 +22,7 @@ from halfway.bulk.broker_trees.delivery_ratio import (
 )
 from halfway.bulk.broker_trees.guarantees import has_second
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.repair import repair
+from halfway.bulk.broker_trees.overlay_repair import repair
 from halfway.problem import Problem
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.underlays.waxman import Waxman, waxman

@@ -20,7 +20,7 @@ from halfway.bulk.broker_trees.broker_overlay import (
     tops,
 )
 from halfway.bulk.broker_trees.join import nearest
-from halfway.bulk.broker_trees.repair import repair
+from halfway.bulk.broker_trees.overlay_repair import repair
 from halfway.problem import Problem
 from halfway.world.underlays.routes import all_open, shortest
 from halfway.world.workload.content import Content
