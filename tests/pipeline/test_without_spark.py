@@ -108,7 +108,7 @@ def test_a_finished_figure_imports_no_spark(tmp_path: Path) -> None:
     code = (
         "import sys; from halfway.cli import main; "
         f"status = main(['reproduce', 'georendezvous/figure-1', '--out', {str(tmp_path)!r}]); "
-        "import halfway.comparison.compare, halfway.report.comparison.kept_map; "
+        "import halfway.comparison.run_comparison, halfway.report.comparison.kept_map; "
         "print(status, [name for name in sys.modules if name.startswith(('pyspark', 'py4j'))])"
     )
     done = subprocess.run(

@@ -21,9 +21,9 @@ from halfway.cli.terminal.screen import (
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 
 if TYPE_CHECKING:
-    from halfway.comparison.compare import Completed
     from halfway.comparison.evaluation.comparison_results import Results
     from halfway.comparison.request import Request
+    from halfway.comparison.run_comparison import Completed
     from halfway.report.study_folders import StudyPage
 
 PAGE = "comparison.html"
@@ -113,7 +113,7 @@ def _completed(
     event_log: Path | None,
 ) -> "tuple[Completed, Path]":
     """Make the runs of `halfway compare`, show progress, and write the files of its study."""
-    from halfway.comparison.compare import compare as run
+    from halfway.comparison.run_comparison import compare as run
     from halfway.comparison.study_name import study_name
     from halfway.pipeline.store.store import Store
     from halfway.report.comparison.comparison_files import write_results

@@ -14,12 +14,12 @@ from rich.console import Console
 import halfway
 from halfway import cli
 from halfway.cli.terminal.screen import USER_ERROR
-from halfway.comparison.compare import compare
 from halfway.comparison.evaluation.cell_statistics import StoppingRule
 from halfway.comparison.evaluation.comparison_results import MeanInterval
 from halfway.comparison.evaluation.metrics import LATE, SATURATED, metrics_for, observations
 from halfway.comparison.plan import point_of
 from halfway.comparison.request import read_request, stopping_rule
+from halfway.comparison.run_comparison import compare
 from halfway.comparison.study_name import study_name
 from halfway.pipeline.audit import audit
 from halfway.pipeline.plan.run import scenario_seed
