@@ -23,7 +23,7 @@ from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.holders import forget_holders, held_events, note_holder
 from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
 from halfway.protocols.walk_overlay.state import SEARCHING
-from halfway.protocols.walk_overlay.subscriptions import admits, insert_all, matches
+from halfway.protocols.walk_overlay.subscription_items import admits, insert_all, matches
 
 
 @apart

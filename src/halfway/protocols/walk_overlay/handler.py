@@ -37,7 +37,7 @@ from halfway.protocols.walk_overlay.state import (
     link_of,
     state,
 )
-from halfway.protocols.walk_overlay.subscriptions import Catalogue
+from halfway.protocols.walk_overlay.subscription_items import Catalogue
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "state"]
 
