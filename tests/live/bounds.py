@@ -20,7 +20,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "drops:Drops": {"_count": FIXED},
     "events/bodies:BodyTable": {"_bodies": (OPERATING, "bodies kept")},
     "events/retained:RetainedTable": {"_values": (OPERATING, "retained values")},
-    "events/subscriptions:Subscriptions": {
+    "events/local_subscriptions:Subscriptions": {
         "_local": (OPERATING, "subscriptions of a node"),
         "_pinned": (OPERATING, "subscriptions of a node"),
         "_subscribed": (OPERATING, "topics with a number"),

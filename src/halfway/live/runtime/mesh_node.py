@@ -9,7 +9,7 @@ from typing import Any
 from halfway.core.message import EVERYONE, START
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, new_body
-from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
+from halfway.live.events.local_subscriptions import LocalSubscription, Subscriptions
 from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey
-from halfway.live.events.subscriptions import Subscriptions
+from halfway.live.events.local_subscriptions import Subscriptions
 from halfway.live.events.topic_numbers import EVERYTHING
 from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.runtime.event_flow import EventFlow

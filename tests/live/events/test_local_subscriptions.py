@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from halfway.live.events.local_subscriptions import Subscriptions
 from halfway.live.events.routed_topics import routed_filter, routed_topic
-from halfway.live.events.subscriptions import Subscriptions
 from halfway.live.limits import DEFAULT
 from halfway.live.mesh import Event
 from halfway.live.systems.face import Command, Setting
