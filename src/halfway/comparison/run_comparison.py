@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from halfway.comparison.asked import asked_before
 from halfway.comparison.compile_ahead import CompileProgress, compile_first
 from halfway.comparison.evaluation import cell_statistics
-from halfway.comparison.evaluation.cell_statistics import FinishedRun
+from halfway.comparison.evaluation.cell_statistics import FinishedRun, timelines_of_runs
 from halfway.comparison.evaluation.comparison_results import ResultCell, Results
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import metrics_for
@@ -104,9 +104,7 @@ def _results(
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
         digest=cell_statistics.digest_of_runs(runs), wall_seconds=0.0,
         decisions=tuple(decide(at, metrics, cells, rule, asked) for at in places),
-        timelines=tuple(
-            cell_statistics.timelines_of_runs(runs, [one.seconds for one in scenarios])
-        ),
+        timelines=tuple(timelines_of_runs(runs, [one.seconds for one in scenarios])),
     )  # fmt: skip
 
 
