@@ -30,7 +30,7 @@ from halfway.live.drops import Drops
 from halfway.live.keys.certificates import Certificate, network_id_of, signed_certificate
 from halfway.live.keys.identity import Identity
 from halfway.live.keys.keyed_security import KeyedSecurity
-from halfway.live.keys.membership import Membership
+from halfway.live.keys.network_membership import Membership
 from halfway.live.keys.processor import suitable_cipher
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint, bound
@@ -40,7 +40,7 @@ from halfway.live.runtime.settings import Settings
 from halfway.live.security import Security
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.systems.face import Setting
-from halfway.live.systems.registry import face_of
+from halfway.live.systems.live_systems import face_of
 from side_by_side import c_library
 
 PAYLOAD = bytes(200)

@@ -23,7 +23,7 @@ from halfway.live.journal.storage import FolderStorage
 from halfway.live.keys.certificates import Certificate, network_id_of, signed_certificate
 from halfway.live.keys.identity import Identity
 from halfway.live.keys.keyed_security import KeyedSecurity
-from halfway.live.keys.membership import Membership
+from halfway.live.keys.network_membership import Membership
 from side_by_side import Row, race, show
 
 PLAIN = bytes(200)

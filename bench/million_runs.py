@@ -21,14 +21,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from flood import peak_bytes
-from halfway.pipeline.plan.plan import by_network, plan
 from halfway.pipeline.plan.run import Point
+from halfway.pipeline.plan.sweep_plan import by_network, plan
 from halfway.pipeline.reproduction.summarise import summaries
 from halfway.pipeline.schedule import Batches
 from halfway.pipeline.spark.on_demand import OnDemand
-from halfway.pipeline.spark.simulate import SCHEMA, digest_of, rows_batch
-from halfway.pipeline.store.digest import digest
+from halfway.pipeline.spark.simulate_rows import SCHEMA, digest_of, rows_batch
 from halfway.pipeline.store.manifest import write_manifest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan
 from halfway.pipeline.sweep import sweep

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from halfway.cli.program import Parser, positive, run, whole
-from halfway.comparison.evaluation.results import MeanInterval
+from halfway.comparison.evaluation.comparison_results import MeanInterval
 from halfway.pipeline.reproduction.estimates import mean_interval
 from halfway.problem import Problem
 from halfway.sim.environment.mobility import Motion

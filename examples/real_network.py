@@ -24,7 +24,7 @@ from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import degree_statistics
 from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
-from halfway.world.underlays.paths import diameter, distances, shortest_path_loads
+from halfway.world.underlays.shortest_paths import diameter, distances, shortest_path_loads
 from halfway.world.workload.pairs import derangements, distinct_pairs
 
 SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")

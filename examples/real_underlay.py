@@ -19,15 +19,15 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
+from halfway.bulk.broker_trees.broker_overlay import Overlay, Rules
 from halfway.bulk.broker_trees.delivery_ratio import Element, delivered_share, draw_faults
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import loads, passage
 from halfway.bulk.broker_trees.multiple_failures import hindrances
-from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
 from halfway.cli.program import Parser, run, whole
-from halfway.comparison.evaluation.results import MeanInterval
+from halfway.comparison.evaluation.comparison_results import MeanInterval
 from halfway.pipeline.reproduction.estimates import mean_interval
 from halfway.problem import Problem
 from halfway.protocols.broker_trees.paths.decisions import BALANCES

@@ -26,8 +26,8 @@ from rich.console import Console
 from rich.table import Table
 
 from halfway.cli.program import Parser, positive, run, whole
+from halfway.comparison.evaluation.comparison_results import MeanInterval
 from halfway.comparison.evaluation.recovery import recovery
-from halfway.comparison.evaluation.results import MeanInterval
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.pipeline.reproduction.estimates import mean_interval
 from halfway.protocols.broker_trees.paths.circuits import find, path_to

@@ -23,9 +23,7 @@ import numpy as np
 
 import halfway
 from halfway.adapters.registry import TABLE
-from halfway.comparison.evaluation.metrics import METRICS
-from halfway.comparison.evaluation.results import MeanInterval, Metric
-from halfway.comparison.evaluation.statistics import (
+from halfway.comparison.evaluation.cell_statistics import (
     FinishedRun,
     Floats,
     best_system,
@@ -33,6 +31,8 @@ from halfway.comparison.evaluation.statistics import (
     comparable_systems,
     paired,
 )
+from halfway.comparison.evaluation.comparison_results import MeanInterval, Metric
+from halfway.comparison.evaluation.metrics import METRICS
 from halfway.pipeline.reproduction.estimates import mean_interval
 
 DETECTORS = [name for name in TABLE if TABLE[name].adapter.detects_failures]

@@ -15,7 +15,7 @@ from tests.report.browser import Browser
 
 from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import TABLE
-from halfway.comparison.evaluation.results import Results
+from halfway.comparison.evaluation.comparison_results import Results
 from halfway.comparison.replay.replay import Replay, replay_of_scenario
 from halfway.report.comparison.comparison_page import write_comparison_page
 from halfway.scenario.reading import read_scenario

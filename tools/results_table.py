@@ -12,8 +12,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from halfway.comparison.evaluation.comparison_results import MeanInterval
 from halfway.comparison.evaluation.metrics import METRICS
-from halfway.comparison.evaluation.results import MeanInterval
 
 COLUMNS = (
     "delivery-ratio", "latency-p50", "stretch", "messages-per-notification", "energy",

@@ -11,7 +11,7 @@ from pyarrow import compute, parquet
 
 from halfway.adapters.registry import TABLE
 from halfway.core.message import MESSAGE
-from halfway.core.records.table import PLAIN, WHAT
+from halfway.core.records.trace_columns import PLAIN, WHAT
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn

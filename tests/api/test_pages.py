@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from halfway.comparison.compare import Completed, compare
 from halfway.comparison.request import Request
+from halfway.comparison.run_comparison import Completed, compare
 from halfway.pipeline.store.store import Store
 from tests.comparison.scenes import fill
 from tests.house.sources import REPOSITORY

@@ -10,9 +10,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.comparison.evaluation.comparison_results import (
+    Decision,
+    MeanInterval,
+    Need,
+    ResultCell,
+)
 from halfway.comparison.evaluation.decision import DecisionRule, decide
 from halfway.comparison.evaluation.metrics import METRICS
-from halfway.comparison.evaluation.results import Decision, MeanInterval, Need, ResultCell
 from tests.comparison.studies import observed
 
 Floats = npt.NDArray[np.float64]

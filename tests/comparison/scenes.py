@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 
 from halfway.comparison.plan import point_of
 from halfway.comparison.request import Request
-from halfway.pipeline.plan.plan import plan
-from halfway.pipeline.spark.simulate import simulate
+from halfway.pipeline.plan.sweep_plan import plan
+from halfway.pipeline.spark.simulate_rows import simulate
 from halfway.pipeline.store.store import Store
 
 SMALL = """

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from halfway.comparison.evaluation.cell_statistics import cells_of
+from halfway.comparison.evaluation.comparison_results import Decision, Metric, Need, ResultCell
 from halfway.comparison.evaluation.decision import DecisionRule, ErrorLevels, decide
 from halfway.comparison.evaluation.metrics import METRICS
-from halfway.comparison.evaluation.results import Decision, Metric, Need, ResultCell
-from halfway.comparison.evaluation.statistics import cells_of
 from halfway.pipeline.reproduction.estimates import p_above
 from tests.comparison.decisions import CASES, MOST, STATED, errors, table
 

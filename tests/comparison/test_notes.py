@@ -5,9 +5,9 @@ import numpy as np
 
 from halfway.adapters.interface import System
 from halfway.adapters.registry import TABLE
+from halfway.comparison.evaluation.cell_statistics import FinishedRun, StoppingRule, cells_of
+from halfway.comparison.evaluation.comparison_results import MeanInterval, ResultCell
 from halfway.comparison.evaluation.metrics import METRICS
-from halfway.comparison.evaluation.results import MeanInterval, ResultCell
-from halfway.comparison.evaluation.statistics import FinishedRun, StoppingRule, cells_of
 from halfway.comparison.notes import methods_of, notes_of
 from halfway.protocols import SYSTEMS
 from halfway.scenario.schema import Scenario, UnitDisk, Workload

@@ -16,10 +16,10 @@ from halfway.comparison.plan import (
     source_of,
 )
 from halfway.pipeline.audit import Audit, Failure
-from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import scenario_seed
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.retry import codes_here, why_not
-from halfway.pipeline.spark.simulate import result
+from halfway.pipeline.spark.simulate_rows import result
 from halfway.problem import Problem
 from halfway.report.terminal.results_report import print_results
 from halfway.scenario.reading import read_scenario

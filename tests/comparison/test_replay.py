@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.comparison.replay import tables
+from halfway.comparison.replay import replay_tables
 from halfway.comparison.replay import trace as replay_trace
-from halfway.comparison.replay.kinds import MapKinds, map_cell_side, map_parent
+from halfway.comparison.replay.map_kinds import MapKinds, map_cell_side, map_parent
 from halfway.comparison.replay.replay import Replay, _run_sampling, replay_of
 from halfway.comparison.replay.trace import CondensedTrace, TraceRows, condensed_trace
 from halfway.comparison.replay.world import MOST_EVENTS, numbers_of, world_of
@@ -62,7 +62,7 @@ def test_a_replay_counts_what_the_run_counted(flood: tuple[Replay, Outcome]) -> 
     assert len(replay.tables["sent"]["t"]) == replay.totals["sent"] == sum(outcome.sent.values())
     assert len(replay.tables["delivered"]["t"]) == outcome.delivered == outcome.expected
     assert sum(len(rows) for rows in replay.expected) == outcome.expected
-    assert (replay.tables["sent"]["role"] == tables.EVENT).all()
+    assert (replay.tables["sent"]["role"] == replay_tables.EVENT).all()
     assert (replay.tables["sent"]["to"] == -1).all()
 
 
@@ -142,7 +142,7 @@ def test_walks_go_from_neighbour_to_neighbour_and_meet() -> None:
     assert len(replay.tables["met"]["t"]) > 0
     assert outcome.delivered == len(replay.tables["delivered"]["t"])
     roles = replay.tables["sent"]["role"]
-    assert (roles == tables.WALK).sum() == replay.totals["steps"]
+    assert (roles == replay_tables.WALK).sum() == replay.totals["steps"]
 
 
 def test_nodes_that_are_down_are_not_expected_to_receive() -> None:
@@ -238,9 +238,9 @@ def test_roles_colour_transmissions() -> None:
         data=MapRole.EVENT_HOP, step=step, link=MapRole.LINK, beacon=MapRole.OWN_BROKER
     )
     some = rows(kind=[1, 2, 3, 4, 5], event=[7] * 5, next=[-1] * 5)
-    table = tables.sent(some, kinds)
+    table = replay_tables.sent(some, kinds)
     assert column(table, "role") == [
-        tables.EVENT, tables.WALK, tables.OVERLAY, tables.OVERLAY, tables.OTHER
+        replay_tables.EVENT, replay_tables.WALK, replay_tables.OVERLAY, replay_tables.OVERLAY, replay_tables.OTHER
     ]  # fmt: skip
     assert column(table, "event") == [7, -1, -1, -1, -1]
 
@@ -248,7 +248,7 @@ def test_roles_colour_transmissions() -> None:
 def test_a_step_that_all_receive_is_one_onto_its_target() -> None:
     kinds = map_kinds(step=Step(("a", "b"), number=0, addressed=True))
     some = rows(kind=[1, 1, 1, 9], row=[4, 5, 6, 6], target=[5, 5, 6, 6], args=[3, 3, 4, 4])
-    table, labels = tables.steps(some, kinds)
+    table, labels = replay_tables.steps(some, kinds)
     assert labels == ("a", "b")
     assert (column(table, "row"), column(table, "label")) == ([5, 6], [1, 0])
 
@@ -256,10 +256,10 @@ def test_a_step_that_all_receive_is_one_onto_its_target() -> None:
 def test_links_are_made_and_cut_and_brokers_are_recorded_when_they_change() -> None:
     kinds = map_kinds(link=MapRole.LINK, cut=MapRole.CUT, beacon=MapRole.OWN_BROKER)
     assert kinds.every_reception() == [1, 2]
-    table = tables.overlay(rows(kind=[1, 9, 2], source=[1, 1, 2], row=[2, 2, 1]), kinds)
+    table = replay_tables.overlay(rows(kind=[1, 9, 2], source=[1, 1, 2], row=[2, 2, 1]), kinds)
     assert (column(table, "a"), column(table, "made")) == ([1, 2], [1, 0])
     some = rows(kind=[3] * 5, source=[7, 8, 7, 7, 8], topic=[1, -1, 1, 2, 2])
-    table = tables.belongings(some, kinds.with_role(MapRole.OWN_BROKER))
+    table = replay_tables.belongings(some, kinds.with_role(MapRole.OWN_BROKER))
     assert column(table, "row") == [7, 7, 8]
     assert column(table, "broker") == [1, 2, 2]
 
@@ -267,7 +267,7 @@ def test_links_are_made_and_cut_and_brokers_are_recorded_when_they_change() -> N
 def test_a_home_cell_is_recorded_once_for_each_node_and_topic() -> None:
     kinds = map_kinds(share=MapRole.HOME_CELL)
     some = rows(kind=[1, 1, 1, 2], source=[3, 3, 4, 5], topic=[0, 0, 0, 0])
-    table = tables.homes(some, kinds.with_role(MapRole.HOME_CELL))
+    table = replay_tables.homes(some, kinds.with_role(MapRole.HOME_CELL))
     assert (column(table, "row"), column(table, "topic")) == ([3, 4], [0, 0])
 
 
@@ -277,7 +277,7 @@ def test_a_meeting_is_where_its_first_report_starts() -> None:
     receptions = rows(kind=[1, 1, 1], source=[3, 4, 3], topic=[1, 1, 1], args=[0, 1, 0])
     delivered = rows(kind=[1], row=[9], topic=[2])
     trace = CondensedTrace(nothing, 0, nothing, nothing, receptions, delivered, nothing, None)
-    table = tables.meetings(trace, kinds)
+    table = replay_tables.meetings(trace, kinds)
     assert sorted(zip(column(table, "row"), column(table, "topic"), strict=True)) == [
         (3, 1),
         (9, 2),

@@ -9,8 +9,8 @@ from halfway.adapters.interface import BroadcastAdapter
 from halfway.comparison.plan import point_of
 from halfway.comparison.request import read_request
 from halfway.comparison.spark_source import HalfwaySource, ScenarioRuns
-from halfway.pipeline.plan.plan import plan
-from halfway.pipeline.spark.simulate import result
+from halfway.pipeline.plan.sweep_plan import plan
+from halfway.pipeline.spark.simulate_rows import result
 from halfway.problem import Problem
 from halfway.protocols import gossip
 

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.comparison.evaluation import detection, group_metrics
-from halfway.comparison.evaluation.metrics import METRICS, guard_of, purpose_of
-from halfway.comparison.evaluation.results import Metric
-from halfway.comparison.evaluation.statistics import (
+from halfway.comparison.evaluation.cell_statistics import (
     StoppingRule,
     best_system,
     cells_of,
@@ -16,6 +14,8 @@ from halfway.comparison.evaluation.statistics import (
     half_width,
     too_wide,
 )
+from halfway.comparison.evaluation.comparison_results import Metric
+from halfway.comparison.evaluation.metrics import METRICS, guard_of, purpose_of
 
 LESS = Metric("energy", "energy", "J", "")
 MORE = Metric("delivery-ratio", "delivery ratio", "", "", "more", most=1.0)

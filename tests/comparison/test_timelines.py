@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from halfway.comparison.evaluation.cell_statistics import FinishedRun, timelines_of_runs
 from halfway.comparison.evaluation.metrics import observations
-from halfway.comparison.evaluation.statistics import FinishedRun, timelines_of_runs
 from halfway.comparison.evaluation.timelines import BINS, OVER_TIME, decoded, encoded
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario

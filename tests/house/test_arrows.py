@@ -174,7 +174,7 @@ def test_an_unused_right_is_seen(tmp_path: Path) -> None:
         ("sim/engine/loop.py", "sim/radio/wired.py", "1: engine may not import radio"),
         ("protocols/drip/a.py", "protocols/walks/b.py", "1: drip may not import walks"),
         ("protocols/gossip.py", "protocols/walks/b.py", "1: . may not import walks"),
-        ("pipeline/plan/plan.py", "pipeline/sweep.py", "1: plan may not import ."),
+        ("pipeline/plan/sweep_plan.py", "pipeline/sweep.py", "1: plan may not import ."),
         ("live/mqtt/packets/a.py", "live/mqtt/b.py", "1: packets may not import ."),
         ("report/comparison/map/a.py", "report/comparison/b.py", "1: map may not import ."),
         ("live/mqtt/packets/a.py", "live/step/b.py", "1: mqtt may not import step"),

@@ -14,13 +14,13 @@ Bound = tuple[str, str] | str
 BOUNDS: dict[str, dict[str, Bound]] = {
     "air/air:Air": {"links": BED, "nodes": BED},
     "air/air_host:AirHost": {"_groups": BED, "_journals": BED, "_replaced": BED, "nodes": BED},
-    "air/queue:FrameQueue": {"_by_pair": BED, "_heap": BED, "_jitter": BED},
-    "control/routing:_Answers": {"_queue": (OPERATING, "answers that wait")},
+    "air/frame_queue:FrameQueue": {"_by_pair": BED, "_heap": BED, "_jitter": BED},
+    "control/route_answers:_Answers": {"_queue": (OPERATING, "answers that wait")},
     "control/server:ControlServer": {"_connections": (OPERATING, "control socket")},
     "drops:Drops": {"_count": FIXED},
     "events/bodies:BodyTable": {"_bodies": (OPERATING, "bodies kept")},
     "events/retained:RetainedTable": {"_values": (OPERATING, "retained values")},
-    "events/subscriptions:Subscriptions": {
+    "events/local_subscriptions:Subscriptions": {
         "_local": (OPERATING, "subscriptions of a node"),
         "_pinned": (OPERATING, "subscriptions of a node"),
         "_subscribed": (OPERATING, "topics with a number"),
@@ -71,7 +71,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_asked": (SECURITY, "sessions"), "_by_number": (SECURITY, "sessions"),
         "_peers": (SECURITY, "sessions"), "_versions": (SECURITY, "sessions"),
     },
-    "keys/membership:Membership": {
+    "keys/network_membership:Membership": {
         "_bytes": (OPERATING, "certificates of nodes"),
         "_known": (OPERATING, "certificates of nodes"),
     },
@@ -111,7 +111,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_best_effort": (MQTT, "`queued_messages`"), "_exchanges": (MQTT, "`window`"),
         "_retained": (MQTT, "`retained_messages`"), "_unanswered": (MQTT, "`window`"),
     },
-    "mqtt/sessions/session:ClientSession": {
+    "mqtt/sessions/client_session:ClientSession": {
         "grants": (MQTT, "`subscriptions`"), "receiving": (MQTT, "`receive_maximum`"),
     },
     "mqtt/sessions/shares:Shares": {
@@ -123,7 +123,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_recent": (MQTT, "`recent_events`"),
         "_uses": (OPERATING, "subscriptions of a node"),
     },
-    "mqtt/sessions/table:Table": {
+    "mqtt/sessions/session_table:Table": {
         "changed": (MQTT, "`connections`"), "drops": FIXED, "online": (MQTT, "`connections`"),
         "outbox": (MQTT, "`sessions`"),  # a turn empties it: at most a will of each session
         "sessions": (MQTT, "`sessions`"),
@@ -136,9 +136,9 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "runtime/local_delivery:RetainedExchange": {"_sent": (OPERATING, "neighbours; nodes heard")},
     "runtime/event_flow:EventFlow": {"_held": (OPERATING, "records that wait for a body")},
     "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},
-    "runtime/node:MeshNode": {"counts": FIXED},
+    "runtime/mesh_node:MeshNode": {"counts": FIXED},
     "runtime/own_events:OwnEvents": {"_before": FIXED},
-    "runtime/routes:Routes": {
+    "runtime/probe_routes:Routes": {
         "_asked": (OPERATING, "probes and searches"),
         "_tracked": (OPERATING, "probes and searches"),
     },
@@ -164,6 +164,6 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_files": (OPERATING, "files of a trace"), "_traces": FIXED,
         "_writes": (OPERATING, "rows of a trace"),
     },
-    "trace/replay:_Made": {"_head": FIXED},
-    "wire/fragments:Joiner": {"_waiting": (OPERATING, "parts of a frame")},
+    "trace/live_replay:_Made": {"_head": FIXED},
+    "wire/datagram_fragments:Joiner": {"_waiting": (OPERATING, "parts of a frame")},
 }  # fmt: skip

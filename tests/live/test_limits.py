@@ -8,7 +8,7 @@ import pytest
 
 from halfway import live
 from halfway.live import plain, topic_filters
-from halfway.live.control import control_requests, routing, server
+from halfway.live.control import control_requests, route_answers, server
 from halfway.live.interface import api
 from halfway.live.journal import commit, journal, kept_events, segment
 from halfway.live.kept import outlet, publisher, reader
@@ -16,7 +16,7 @@ from halfway.live.keys import (
     certificates,
     handshakes,
     keyed_security,
-    membership,
+    network_membership,
     patterns,
     sessions,
     strangers,
@@ -27,11 +27,11 @@ from halfway.live.monitoring import http
 from halfway.live.mqtt import mqtt_door as door
 from halfway.live.mqtt.policy.door_limits import DoorLimits
 from halfway.live.mqtt.sessions import shares
-from halfway.live.runtime import local_delivery, node, routes
+from halfway.live.runtime import local_delivery, mesh_node, probe_routes
 from halfway.live.step import node_stepper
 from halfway.live.step.datagram_flow import ARENA, BODIES, DATAGRAMS
 from halfway.live.trace import folder
-from halfway.live.wire import fragments
+from halfway.live.wire import datagram_fragments
 from tests.live.bounds import BED, BOUNDS, FIXED, MQTT, OPERATING, SECURITY
 
 _DOCS = Path(__file__).parents[2] / "docs"
@@ -56,18 +56,18 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "frames that wait": (waiting.MOST_WAITING_BYTES / _MIB,),
         "datagrams that wait": (DEFAULT.queue,),
         "receive buffer": (endpoint.BUFFER / _MIB,),
-        "publications before": (node.AT_ONCE,),
+        "publications before": (mesh_node.AT_ONCE,),
         "events that wait for a command": (server.QUEUE, api.QUEUE),
-        "answers that wait": (routing.MOST_ANSWERS,),
+        "answers that wait": (route_answers.MOST_ANSWERS,),
         "retained values": (
             DEFAULT.retained, DEFAULT.retained_bytes / _MIB,
             _DOOR.retained, _DOOR.retained_bytes / _MIB,
         ),
         "publications remembered": (local_delivery.REMEMBERED,),
         "parts of a frame": (
-            fragments.MOST_PARTS, fragments.MOST_FRAME_BYTES, fragments.INCOMPLETE
+            datagram_fragments.MOST_PARTS, datagram_fragments.MOST_FRAME_BYTES, datagram_fragments.INCOMPLETE
         ),
-        "probes and searches": (routes.MOST_TRACKED, routes.A_SECOND),
+        "probes and searches": (probe_routes.MOST_TRACKED, probe_routes.A_SECOND),
         "kinds of refusals": (links.MOST_REFUSALS,),
         "own kept events": (
             kept_events.MOST_KEPT_EVENTS,
@@ -83,7 +83,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
             journal.MOST_BYTES / _MIB, segment.MOST_RECORD_BYTES / _MIB, commit.GROUP_RECORDS,
             commit.GROUP_S * 1000,
         ),
-        "certificates of nodes": (membership.MOST_CERTIFICATES,),
+        "certificates of nodes": (network_membership.MOST_CERTIFICATES,),
         "sessions with keys": (), "MQTT clients": (),  # the other pages have them
         "HTTP connections": (http.MOST_CONNECTIONS, http.MOST_HEAD / _KIB),
         "control socket": (server.MOST_CONNECTIONS, control_requests.MOST_LINE / _MIB),
@@ -97,7 +97,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "handshakes under way": (handshakes.MOST_HANDSHAKES, handshakes.HANDSHAKE_S),
         "sources of handshakes": (strangers.MOST_SOURCES, strangers.HANDSHAKE_RATE),
         "datagrams that wait": (handshakes.MOST_PENDING,),
-        "certificates of nodes": (membership.MOST_CERTIFICATES,),
+        "certificates of nodes": (network_membership.MOST_CERTIFICATES,),
         "a certificate": (
             certificates.MOST_CERTIFICATE_BYTES, certificates.MOST_PATTERNS, patterns.MOST_BYTES
         ),

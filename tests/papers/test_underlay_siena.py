@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from halfway.bulk.broker_trees.broker_overlay import NO_BROKER, Overlay, Rules
 from halfway.bulk.broker_trees.join import candidates, join
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules
 from halfway.papers.underlay_siena import claims, points
 from halfway.papers.underlay_siena.experiments import PAPER
 from halfway.papers.underlay_siena.measurements import (

@@ -14,10 +14,10 @@ import pytest
 from halfway.bulk.walk_overlay.traffic import Traffic, filters, matching, passes
 from halfway.core.bloom import Size
 from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
-from halfway.papers.walk_overlay.estimates import correlation, means, slope, variation
 from halfway.papers.walk_overlay.event_layer import traffic
 from halfway.papers.walk_overlay.experiments import PAPER, overlay_point
 from halfway.papers.walk_overlay.measurements import initiator_sets, overlays, stopping
+from halfway.papers.walk_overlay.paired_estimates import correlation, means, slope, variation
 from halfway.papers.walk_overlay.picture import instance, picture
 from halfway.pipeline.plan.run import Run
 from halfway.pipeline.reproduction.estimates import estimate

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from halfway.pipeline.spark import cluster
+from halfway.pipeline.spark import local_cluster
 from tests.pipeline.conftest import ROOT
 
 
@@ -23,7 +23,7 @@ from tests.pipeline.conftest import ROOT
 class Started:
     """A started cluster, the Python of its workers, and its folder."""
 
-    cluster: cluster.Cluster
+    local_cluster: local_cluster.Cluster
     python: Path
     folder: Path
 
@@ -64,14 +64,14 @@ def bare_python(folder: Path) -> Path:
 def standalone(folder: Path, connect: bool = False) -> Iterator[Started]:
     """A cluster of three workers with one core each; ended, executors and all, afterwards."""
     python = bare_python(folder / "python")
-    order = cluster.Order(workers=3, port=0, connect_port=0 if connect else None)
+    order = local_cluster.Order(workers=3, port=0, connect_port=0 if connect else None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", str(python))
-        begun = cluster.start(folder / "cluster", order)
+        begun = local_cluster.start(folder / "cluster", order)
     try:
         yield Started(begun, python, folder / "cluster")
     finally:
-        cluster.stop(folder / "cluster")
+        local_cluster.stop(folder / "cluster")
 
 
 def packed_tests(folder: Path) -> Path:

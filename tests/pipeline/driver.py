@@ -7,11 +7,11 @@ that do not know the toys}. Prints one JSON line at the end.
 import json
 import sys
 
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.spark.batch import context_of
 from halfway.pipeline.spark.java import find_java
 from halfway.pipeline.spark.session import session
-from halfway.pipeline.store.digest import digest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import sweep
 from tests.pipeline.toys import points

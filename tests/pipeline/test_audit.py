@@ -20,12 +20,12 @@ import halfway
 from halfway import cli
 from halfway.cli.terminal.screen import RUNS_FAILED, USER_ERROR
 from halfway.pipeline.audit import audit, audit_json, results_in
-from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.retry import failed_runs, retry_failed
-from halfway.pipeline.spark.simulate import digest_of, simulate
-from halfway.pipeline.store.digest import digest
+from halfway.pipeline.spark.simulate_rows import digest_of, simulate
 from halfway.pipeline.store.manifest import write_manifest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan, read_requests, record_requests
 from halfway.pipeline.sweep import sweep

@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from halfway.pipeline.audit import audit
-from halfway.pipeline.plan.plan import plan
-from halfway.pipeline.spark.simulate import simulate
-from halfway.pipeline.store.digest import digest
+from halfway.pipeline.plan.sweep_plan import plan
+from halfway.pipeline.spark.simulate_rows import simulate
 from halfway.pipeline.store.manifest import lines_digest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from tests.pipeline.cluster import Started, packed_tests, standalone
 from tests.pipeline.conftest import ROOT

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from halfway.comparison.compare import compare
 from halfway.comparison.request import read_request
+from halfway.comparison.run_comparison import compare
 from halfway.pipeline.store.store import Store
 from tests.comparison.scenes import fill, written
 
@@ -15,7 +15,7 @@ PAIR = ["flooding", "gossip"]
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cache of the tests has the machine code; no other process compiles."""
-    monkeypatch.setattr("halfway.comparison.compare.compile_first", lambda *_: None)
+    monkeypatch.setattr("halfway.comparison.run_comparison.compile_first", lambda *_: None)
 
 
 def test_one_digest_on_any_partitions_and_only_new_runs_are_made(spark, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from halfway.pipeline.plan.plan import plan
-from halfway.pipeline.spark.simulate import simulate
+from halfway.pipeline.plan.sweep_plan import plan
+from halfway.pipeline.spark.simulate_rows import simulate
 from halfway.pipeline.store.manifest import lines_digest
 from tests.pipeline.cluster import Started, packed_tests, standalone
 from tests.pipeline.conftest import ROOT

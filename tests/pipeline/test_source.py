@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
 
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.source import ResultSource
-from halfway.pipeline.spark.simulate import result, simulate
+from halfway.pipeline.spark.simulate_rows import result, simulate
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.studies import StudyPlan, record_requests
 from halfway.pipeline.tidy_rows import tidy_schema

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from halfway.pipeline.audit import audit
-from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.reproduction.estimates import estimate
 from halfway.pipeline.reproduction.figures import Figure, Paper
 from halfway.pipeline.reproduction.reproduction_run import reproduce
@@ -18,8 +18,8 @@ from halfway.pipeline.reproduction.summarise import frame_of_runs
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.spark.batch import SPARK_SCHEMA
 from halfway.pipeline.spark.failure import explained
-from halfway.pipeline.spark.simulate import result, simulate
-from halfway.pipeline.store.digest import digest
+from halfway.pipeline.spark.simulate_rows import result, simulate
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import sweep
 from halfway.pipeline.warm_up import warm_up_rows

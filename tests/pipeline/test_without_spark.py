@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.reproduction.summarise import summaries, summaries_here
 from halfway.pipeline.spark.on_demand import OnDemand
-from halfway.pipeline.store.digest import digest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store, read_rows
 from halfway.pipeline.store.studies import StudyPlan, read_requests
 from halfway.pipeline.sweep import sweep
@@ -108,7 +108,7 @@ def test_a_finished_figure_imports_no_spark(tmp_path: Path) -> None:
     code = (
         "import sys; from halfway.cli import main; "
         f"status = main(['reproduce', 'georendezvous/figure-1', '--out', {str(tmp_path)!r}]); "
-        "import halfway.comparison.compare, halfway.report.comparison.kept_map; "
+        "import halfway.comparison.run_comparison, halfway.report.comparison.kept_map; "
         "print(status, [name for name in sys.modules if name.startswith(('pyspark', 'py4j'))])"
     )
     done = subprocess.run(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.source import PlannedRuns, ResultSource, SimulatedRuns, cut
 from halfway.pipeline.tidy_rows import spark_columns
 from tests.pipeline.toys import points

@@ -22,7 +22,7 @@ from halfway.protocols.drip import messages as drip_kinds
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay import messages as overlay_messages
-from halfway.protocols.walk_overlay import subscriptions
+from halfway.protocols.walk_overlay import subscription_items
 from halfway.protocols.walks import directional_walk, messages, random_walk
 from halfway.world.workload.pairs import distinct_pairs
 from tests.protocols.fields import undeclared
@@ -73,9 +73,9 @@ def _reliable_walks(protocol: Any) -> World:
 def _overlay(retries: int) -> World:
     """Five initiators of an overlay, two of which restart after a crash; one leaves. With
     `retries` each hop is retransmitted, as its ACK is late, and two neighbours never answer."""
-    topics = [subscriptions.Subscription(topic) for topic in range(TOPICS)]
+    topics = [subscription_items.Subscription(topic) for topic in range(TOPICS)]
     rules = walk_overlay.Rules(
-        catalogue=subscriptions.catalogue(topics, [], 3), pure=False, alpha=1.0, beta=0.5,
+        catalogue=subscription_items.catalogue(topics, [], 3), pure=False, alpha=1.0, beta=0.5,
         branches=2, step_pause_s=0.05, bid_timeout_s=0.01, settling_time_s=0.5, most_steps=100,
         filtered=True, bits=64, hashes=2, key=3, join_delay_s=0.5, founding_time_s=1.5,
         retries=retries, ack_timeout_s=0.0015,

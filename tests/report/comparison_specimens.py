@@ -3,8 +3,7 @@
 import numpy as np
 from msgspec.structs import replace
 
-from halfway.comparison.evaluation.decision import DecisionRule, decide
-from halfway.comparison.evaluation.results import (
+from halfway.comparison.evaluation.comparison_results import (
     Curve,
     MeanInterval,
     Metric,
@@ -12,6 +11,7 @@ from halfway.comparison.evaluation.results import (
     ResultCell,
     Results,
 )
+from halfway.comparison.evaluation.decision import DecisionRule, decide
 from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import Columns, ReplayWorld
 from halfway.sim.metrics.nodes import NodeTable

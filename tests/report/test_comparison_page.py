@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from halfway.comparison.evaluation.results import MeanInterval, Metric, Results
+from halfway.comparison.evaluation.comparison_results import MeanInterval, Metric, Results
 from halfway.report.comparison.comparison_page import comparison_page, write_comparison_page
 from halfway.report.comparison.decision_section import decision_section
 from halfway.report.comparison.map.map_section import MOST_BYTES

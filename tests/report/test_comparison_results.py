@@ -13,16 +13,16 @@ from rich.console import Console
 
 from halfway.adapters.registry import TABLE
 from halfway.cli.terminal.screen import PLAIN
+from halfway.comparison.evaluation.comparison_results import MeanInterval, Need, Results
 from halfway.comparison.evaluation.decision import DecisionRule, decide
-from halfway.comparison.evaluation.results import MeanInterval, Need, Results
 from halfway.protocols import SYSTEMS as BUILT_IN
+from halfway.report.comparison.comparison_files import cells_jsonl, decisions_jsonl
 from halfway.report.comparison.comparison_page import comparison_page
-from halfway.report.comparison.files import cells_jsonl, decisions_jsonl
 from halfway.report.comparison.plots.axes import axis
 from halfway.report.comparison.plots.decision_plot import PlottedSystem, front_of
 from halfway.report.comparison.plots.frame import WIDTH, ticks_across
 from halfway.report.comparison.plots.system_marks import colour, dashes, mark, mark_numbers
-from halfway.report.comparison.terminal import print_results
+from halfway.report.comparison.terminal_results import print_results
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.comparison_specimens import SYSTEMS, nodes, replay, results, world
 

@@ -12,10 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from halfway import cli
-from halfway.comparison.evaluation.results import Results, Timeline
+from halfway.comparison.evaluation.comparison_results import Results, Timeline
 from halfway.comparison.evaluation.timelines import BINS, OVER_TIME
+from halfway.report.comparison.comparison_files import timelines_csv
 from halfway.report.comparison.comparison_page import comparison_page
-from halfway.report.comparison.files import timelines_csv
 from halfway.report.comparison.node_section import node_section
 from halfway.report.comparison.over_time import over_time_section
 from halfway.sim.metrics.nodes import COLUMNS

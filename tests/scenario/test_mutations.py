@@ -6,7 +6,7 @@ from pathlib import Path
 
 from halfway.problem import Problem
 from halfway.scenario.build import prepared
-from halfway.scenario.sweep import read_sweep
+from halfway.scenario.swept_points import read_sweep
 
 FOLDER = Path(__file__).parents[2] / "examples" / "scenarios"
 VALUES = ["-1", "1e99", '""', "true", "[]", "{}", "nan", "inf", "0", '"x"', "[1, 2]", "1_0", "3"]

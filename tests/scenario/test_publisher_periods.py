@@ -13,7 +13,7 @@ from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn
-from halfway.world.workload.roles import GivenRoles
+from halfway.world.workload.named_roles import GivenRoles
 
 SYSTEMS = [name for name, one in TABLE.items() if not one.adapter.detects_failures]
 # Options with which a system delivers every event on this network, where its paper does not.

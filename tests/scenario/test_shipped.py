@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from halfway.comparison.compare import compare
 from halfway.comparison.request import read_request
+from halfway.comparison.run_comparison import compare
 from halfway.pipeline.store.store import Store
 from tests.comparison.scenes import fill
 

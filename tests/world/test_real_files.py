@@ -9,7 +9,7 @@ from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, degree_statistics
 from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
-from halfway.world.underlays.paths import diameter
+from halfway.world.underlays.shortest_paths import diameter
 
 
 def parts(network: Network) -> tuple[int, int]:

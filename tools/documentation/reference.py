@@ -44,7 +44,7 @@ _INTERFACES = {
     "reference/results.md": (
         "Result folders and sweeps in Python",
         "[Result folders](../results.md) describes the files.",
-        ("halfway.pipeline.plan.run", "halfway.pipeline.plan.plan", "halfway.pipeline.sweep",
+        ("halfway.pipeline.plan.run", "halfway.pipeline.plan.sweep_plan", "halfway.pipeline.sweep",
          "halfway.pipeline.store.store", "halfway.pipeline.source"),
     ),
 }  # fmt: skip

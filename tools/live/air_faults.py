@@ -24,7 +24,7 @@ from halfway.cli.program import Parser, positive, run, whole
 from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost, AirSettings
 from halfway.live.air.datagram_account import account
-from halfway.live.air.queue import Delay
+from halfway.live.air.frame_queue import Delay
 from halfway.live.air.wiring import Pair
 from halfway.live.mesh import Event, Level
 from halfway.world.graphs.mean_degree import radius_of_degree

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.roles import Period, RolePeriods
+from halfway.world.workload.named_roles import Period, RolePeriods
 
 
 class Commands(NamedTuple):

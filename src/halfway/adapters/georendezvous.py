@@ -31,7 +31,7 @@ from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.roles import RolePeriods
+from halfway.world.workload.named_roles import RolePeriods
 
 _CONNECTED = 0.9  # share of nodes that one component of touching cells must contain
 

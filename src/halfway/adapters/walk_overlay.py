@@ -21,10 +21,15 @@ from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE, WITHDRAW
-from halfway.protocols.walk_overlay.subscriptions import LEVELS, Catalogue, Subscription, catalogue
+from halfway.protocols.walk_overlay.subscription_items import (
+    LEVELS,
+    Catalogue,
+    Subscription,
+    catalogue,
+)
 from halfway.world.workload.attribute_space import Box, values_of
 from halfway.world.workload.demand import Demand, Publications
-from halfway.world.workload.roles import ALWAYS, Period
+from halfway.world.workload.named_roles import ALWAYS, Period
 from halfway.world.workload.subscription_intervals import begins, boxes, ends
 
 _TRAILS = 16  # most trails of walks that a node has room for

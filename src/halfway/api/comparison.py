@@ -10,15 +10,21 @@ from typing import Any
 from halfway.api import arguments
 from halfway.api.display import Counted, shown
 from halfway.comparison.asked import asked_before
-from halfway.comparison.compare import Completed
-from halfway.comparison.compare import compare as run_comparison
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.evaluation import timelines
+from halfway.comparison.evaluation.comparison_results import (
+    COLUMNS,
+    STUDY,
+    Decision,
+    Metric,
+    Results,
+)
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import LATENCY
-from halfway.comparison.evaluation.results import COLUMNS, STUDY, Decision, Metric, Results
 from halfway.comparison.evaluation.timelines import OF_BINS
 from halfway.comparison.request import Request, decision_rule, read_request
+from halfway.comparison.run_comparison import Completed
+from halfway.comparison.run_comparison import compare as run_comparison
 from halfway.pipeline import pandas_frames
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.store.object_store import object_url
@@ -27,7 +33,7 @@ from halfway.problem import Problem
 from halfway.report.comparison.comparison_page import write_comparison_page
 from halfway.report.comparison.kept_map import map_of_comparison
 from halfway.report.comparison.plots.sweep_plots import varied
-from halfway.report.notebook.tables import comparison_html
+from halfway.report.notebook.notebook_tables import comparison_html
 from halfway.report.wording import count
 from halfway.scenario.reading import ScenarioSource
 

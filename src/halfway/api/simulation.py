@@ -17,7 +17,7 @@ from halfway.api.arguments import (
 )
 from halfway.comparison.evaluation.metrics import METRICS, metrics_of
 from halfway.pipeline import pandas_frames
-from halfway.report.notebook.tables import outcome_html
+from halfway.report.notebook.notebook_tables import outcome_html
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import ScenarioSource, read_scenario
 from halfway.sim.metrics.outcome import Outcome

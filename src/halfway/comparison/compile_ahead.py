@@ -23,10 +23,10 @@ from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_
 from halfway.comparison.trial import answering, check_answer, started
 from halfway.core.compiler import reach
 from halfway.core.compiler.cache import CACHE_FOLDER
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.scenario.build import prepared, simulation_on
 from halfway.scenario.schema import Recorded, Scenario, Waypoint
-from halfway.scenario.sweep import ScenarioPoint
+from halfway.scenario.swept_points import ScenarioPoint
 
 _POLL_S = 0.1
 _FEW = 100  # records: enough to call every kernel of a run

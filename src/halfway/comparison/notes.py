@@ -8,6 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from halfway.adapters.interface import ComparedRuns, System
+from halfway.comparison.evaluation.cell_statistics import (
+    COMPARABLE,
+    FinishedRun,
+    StoppingRule,
+    too_wide,
+)
+from halfway.comparison.evaluation.comparison_results import ResultCell
 from halfway.comparison.evaluation.metrics import (
     EVENTS,
     LATE,
@@ -18,8 +25,6 @@ from halfway.comparison.evaluation.metrics import (
     metrics_for,
     purpose_of,
 )
-from halfway.comparison.evaluation.results import ResultCell
-from halfway.comparison.evaluation.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
 from halfway.scenario.option_notes import option_notes
 from halfway.scenario.schema import (
     AnyWorkload,

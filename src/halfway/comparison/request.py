@@ -10,17 +10,17 @@ import msgspec
 from halfway.adapters.registry import TABLE, named
 from halfway.adapters.user_protocol import read_user_system, user_system
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
+from halfway.comparison.evaluation.cell_statistics import StoppingRule
+from halfway.comparison.evaluation.comparison_results import Metric, Need
 from halfway.comparison.evaluation.decision import DecisionRule
 from halfway.comparison.evaluation.metrics import METRICS, metrics_for, purpose_of
-from halfway.comparison.evaluation.results import Metric, Need
-from halfway.comparison.evaluation.statistics import StoppingRule
 from halfway.comparison.plan import SystemSource
 from halfway.problem import Problem
 from halfway.scenario import build
 from halfway.scenario.reading import ScenarioSource, file_of
 from halfway.scenario.remarks import on_ended_subscriptions, on_named_brokers, remarks_of
 from halfway.scenario.schema import Scenario
-from halfway.scenario.sweep import ScenarioPoint, read_sweep
+from halfway.scenario.swept_points import ScenarioPoint, read_sweep
 
 _MOST_REPLICATES = 100_000
 _RULE = re.compile(r"half-width=((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)(%?)(?:,([a-z0-9-]+))?")

@@ -5,7 +5,7 @@ import msgspec
 from halfway.comparison.notes import notes_before_runs
 from halfway.comparison.plan import plain_of, point_of, scenario_of
 from halfway.comparison.request import Request
-from halfway.pipeline.plan.plan import ROOT_SEED, plan
+from halfway.pipeline.plan.sweep_plan import ROOT_SEED, plan
 from halfway.scenario.survey import Survey, survey
 
 _SPARK_S = 10.0  # from the start of Spark to the first run

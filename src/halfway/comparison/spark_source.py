@@ -36,7 +36,7 @@ class HalfwaySource(source.ResultSource):
         if "scenario" not in self.options:
             return super().schema()
         from halfway.adapters.user_protocol import read_user_system, user_system
-        from halfway.scenario.sweep import read_sweep
+        from halfway.scenario.swept_points import read_sweep
 
         options = _read(self.options)
         own = map(read_user_system, options["user_systems"])
@@ -67,7 +67,7 @@ class ScenarioRuns(source.SimulatedRuns):
         """
         from halfway.comparison.plan import point_of
         from halfway.comparison.request import read_request
-        from halfway.pipeline.plan.plan import canonical, plan
+        from halfway.pipeline.plan.sweep_plan import canonical, plan
 
         options = self.options
         request = read_request(
@@ -104,7 +104,7 @@ def _read(options: Mapping[str, str]) -> dict[str, Any]:
     """Return the options of the data source for a scenario; Spark passes their names in
     lower case.
     """
-    from halfway.pipeline.plan.plan import ROOT_SEED
+    from halfway.pipeline.plan.sweep_plan import ROOT_SEED
 
     changes, sweeps = {}, {}
     for name, value in options.items():

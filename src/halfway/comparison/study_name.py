@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from halfway.comparison.plan import plain_of, point_of
 from halfway.comparison.request import Request
-from halfway.pipeline.plan.plan import ROOT_SEED
+from halfway.pipeline.plan.sweep_plan import ROOT_SEED
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyRequest, read_requests
 

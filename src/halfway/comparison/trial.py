@@ -26,7 +26,7 @@ from halfway.adapters.user_errors import user_errors
 from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_of
 from halfway.core.compiled import sources_digest
 from halfway.core.compiler.cache import CACHE_FOLDER
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.problem import Problem
 from halfway.scenario.build import simulation_of
 from halfway.scenario.schema import (

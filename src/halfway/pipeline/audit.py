@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from halfway.pipeline.plan.run import scenario_seed, unsigned
 from halfway.pipeline.retry import codes_here, why_not
-from halfway.pipeline.spark.simulate import SCHEMA
+from halfway.pipeline.spark.simulate_rows import SCHEMA
 from halfway.pipeline.store import manifest
 from halfway.pipeline.store.store import Store, altered, chosen, damaged_runs, read_rows
 from halfway.pipeline.store.studies import StudyRequest, read_requests

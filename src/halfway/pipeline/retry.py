@@ -11,9 +11,9 @@ import msgspec
 import pyarrow as pa
 
 from halfway.pipeline.plan.inputs import check_inputs
-from halfway.pipeline.plan.plan import SCHEMA, key_of
 from halfway.pipeline.plan.provenance import code_digest
 from halfway.pipeline.plan.run import unsigned
+from halfway.pipeline.plan.sweep_plan import SCHEMA, key_of
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import Progress, SweepReport, sweep

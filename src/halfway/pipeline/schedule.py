@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.plan.plan import guided, numbered_kinds, tasks
+from halfway.pipeline.plan.sweep_plan import guided, numbered_kinds, tasks
 
 _FIRST_BATCH = 0.25  # share of a normal batch, because the actual costs are not known yet
 

@@ -168,7 +168,7 @@ class SimulatedRuns(DataSourceReader):
         """Simulate a task's planned runs one by one; yield the data source's rows of each."""
         assert isinstance(partition, PlannedRuns)
         use_unpacked_copy()
-        from halfway.pipeline.spark.simulate import result
+        from halfway.pipeline.spark.simulate_rows import result
 
         schema = to_arrow_schema(self.schema, timezone="UTC")  # Spark requires an exact match
         for row, sets in zip(partition.rows, partition.parameters, strict=True):
@@ -182,7 +182,7 @@ def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> 
 
     columns: parameters (canonical JSON) -> the sets of values for the parameter columns.
     """
-    from halfway.pipeline.plan.plan import by_network, tasks
+    from halfway.pipeline.plan.sweep_plan import by_network, tasks
 
     ordered = by_network(plan)
     numbers = tasks(ordered, [1.0] * max(1, min(count, plan.num_rows)))

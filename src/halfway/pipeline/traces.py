@@ -10,7 +10,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
-from halfway.core.records.table import live_schema
+from halfway.core.records.trace_columns import live_schema
 from halfway.pipeline.spark.shipping import use_unpacked_copy
 
 _ROWS_AT_ONCE = 16_384

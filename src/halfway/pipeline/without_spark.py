@@ -7,7 +7,7 @@ from time import perf_counter
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.spark.simulate import result, rows_batch
+from halfway.pipeline.spark.simulate_rows import result, rows_batch
 
 SPARK_START_S = 8.0  # wall time of a session and its first job
 

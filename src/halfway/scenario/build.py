@@ -41,7 +41,7 @@ from halfway.world.mobility.trace_files import read_motion
 from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Listed
-from halfway.world.workload.roles import Names
+from halfway.world.workload.named_roles import Names
 
 
 class PreparedScenario(NamedTuple):

@@ -5,7 +5,7 @@ import os
 from halfway.adapters.interface import Adapter, RunContext, SystemInstance, Unsupported
 from halfway.core.records.checks import no_checks, record_checks
 from halfway.core.records.wire import record_sizes
-from halfway.sim.engine.attacks import attackers_of
+from halfway.sim.engine.attackers import attackers_of
 from halfway.sim.engine.clocks import Clocks
 from halfway.sim.engine.state import Engine, NodeTraits, RecordTraits, new_engine
 from halfway.sim.environment.environment import Environment

@@ -12,7 +12,7 @@ import numpy as np
 from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost
 from halfway.live.mesh import Event
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.trace.folder import TraceFolder
 from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
@@ -20,7 +20,7 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.testbed.course import Course, CourseStep
 from halfway.testbed.testbed_metrics import RunMeasures, of_deliveries
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.roles import ALWAYS
+from halfway.world.workload.named_roles import ALWAYS
 
 _BATCH, _NUMBER_BYTES = 64, 8
 _LINKED_PERIODS = 12  # hellos within which the neighbours at the start must be found

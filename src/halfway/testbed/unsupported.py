@@ -1,9 +1,9 @@
 """The parts of a scenario that real nodes on the air cannot run, each refused with its reason."""
 
 from halfway.live.air.air import MOST_NODES
-from halfway.live.air.queue import Delay
+from halfway.live.air.frame_queue import Delay
 from halfway.live.limits import DEFAULT, Limits
-from halfway.live.systems.registry import check_system
+from halfway.live.systems.live_systems import check_system
 from halfway.problem import Problem
 from halfway.scenario.schema import GroupWorkload, Scenario
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.bulk.broker_trees.broker_overlay import NO_BROKER, Overlay, Rules, next_hop_up
 from halfway.bulk.broker_trees.delivery_ratio import (
     delivered_share,
     draw_faults,
@@ -13,7 +14,6 @@ from halfway.bulk.broker_trees.delivery_ratio import (
     moved,
 )
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules, next_hop_up
 from halfway.problem import Problem
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.content import content

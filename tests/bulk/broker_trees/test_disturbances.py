@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.bulk.broker_trees.broker_overlay import Overlay, next_hop_up
 from halfway.bulk.broker_trees.delivery_ratio import delivered_share, draw_faults, fail_element
 from halfway.bulk.broker_trees.disturbances import comes_through, disturbances
 from halfway.bulk.broker_trees.load import BALANCES, passage
-from halfway.bulk.broker_trees.overlay import Overlay, next_hop_up
 from halfway.bulk.broker_trees.queues import queued_paths
 from halfway.core.compiled import kernel
 from halfway.world.workload.content import content

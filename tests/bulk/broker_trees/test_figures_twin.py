@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from halfway.bulk.broker_trees.broker_overlay import Overlay
 from halfway.bulk.broker_trees.load import Passage, loads
-from halfway.bulk.broker_trees.overlay import Overlay
 from halfway.bulk.broker_trees.queues import ROUTES, stress
 from halfway.protocols.broker_trees.paths.decisions import BALANCES
 from halfway.world.workload.content import Interest, content

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.bulk.broker_trees.broker_overlay import Overlay, Rules
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import BALANCES, loads, passage
-from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.queues import ROUTES, UP, QueuedPaths, queued_paths, stress
 from halfway.core.filters import matching
 from halfway.problem import Problem

@@ -6,9 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from halfway.bulk.broker_trees.broker_overlay import NO_BROKER, Overlay
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import Passage, passage
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
 from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, queued_paths, stress
 from halfway.core.message import START
 from halfway.core.neighbourhood import place_of

@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from halfway.bulk.broker_trees.broker_overlay import Overlay, Rules
 from halfway.bulk.broker_trees.delivery_ratio import fail_element
 from halfway.bulk.broker_trees.guarantees import level
 from halfway.bulk.broker_trees.join import join
@@ -16,7 +17,6 @@ from halfway.bulk.broker_trees.multiple_failures import (
     is_full,
     ladder,
 )
-from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 from halfway.world.underlays.underlay import Underlay

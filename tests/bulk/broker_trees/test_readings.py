@@ -5,15 +5,7 @@ import numpy as np
 import pytest
 
 from halfway.bulk.broker_trees import join as joins
-from halfway.bulk.broker_trees.delivery_ratio import (
-    FaultModel,
-    delivered_share,
-    draw_faults,
-    fail_element,
-)
-from halfway.bulk.broker_trees.guarantees import has_second
-from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.overlay import (
+from halfway.bulk.broker_trees.broker_overlay import (
     NO_BROKER,
     Fallback,
     Overlay,
@@ -22,7 +14,15 @@ from halfway.bulk.broker_trees.overlay import (
     linked,
     next_hop_up,
 )
-from halfway.bulk.broker_trees.repair import repair
+from halfway.bulk.broker_trees.delivery_ratio import (
+    FaultModel,
+    delivered_share,
+    draw_faults,
+    fail_element,
+)
+from halfway.bulk.broker_trees.guarantees import has_second
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.overlay_repair import repair
 from halfway.problem import Problem
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.underlays.waxman import Waxman, waxman

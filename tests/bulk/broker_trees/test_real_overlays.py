@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from halfway.bulk.broker_trees.broker_overlay import Overlay, Rules
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.single_failures import causes, single_failures
 from halfway.world.importers.underlay_file import read_underlay
 

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from halfway.bulk.broker_trees.broker_overlay import Overlay, tops
 from halfway.bulk.broker_trees.delivery_ratio import (
     Element,
     FaultModel,
@@ -15,11 +16,10 @@ from halfway.bulk.broker_trees.delivery_ratio import (
 )
 from halfway.bulk.broker_trees.guarantees import has_second
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.overlay import Overlay, tops
 from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, is_nearer
 from halfway.protocols.broker_trees.records.messages import SUBSCRIBE
 from halfway.world.workload.content import Content
-from tests.bulk.broker_trees.test_overlay import wired
+from tests.bulk.broker_trees.test_broker_overlay import wired
 from tests.networks import from_links
 from tests.protocols.broker_trees.routes import path_of, routes_of
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES

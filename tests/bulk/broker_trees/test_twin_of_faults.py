@@ -10,13 +10,13 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from halfway.bulk.broker_trees.broker_overlay import Overlay
 from halfway.bulk.broker_trees.delivery_ratio import (
     Element,
     FaultModel,
     delivered_share,
     draw_faults,
 )
-from halfway.bulk.broker_trees.overlay import Overlay
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.records.messages import SUBSCRIBE

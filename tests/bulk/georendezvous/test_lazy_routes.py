@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from halfway.bulk.georendezvous.cell_routes import CellRoutes
 from halfway.bulk.georendezvous.lazy_routes import APART, CUT, LazyCellRoutes
-from halfway.bulk.georendezvous.routes import CellRoutes
 from halfway.problem import Problem
 from halfway.world.graphs.lazy_disk import LazyDisk
 from halfway.world.workload.pairs import distinct_pairs

@@ -9,7 +9,7 @@ from halfway.bulk.walk_overlay.overlay import Overlays, WalkOverlay
 from halfway.core.missing import NONE
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.messages import CONNECTED, JOIN, LOST
-from halfway.protocols.walk_overlay.subscriptions import catalogue
+from halfway.protocols.walk_overlay.subscription_items import catalogue
 from halfway.world.graphs.network import Network
 from tests.bulk.walk_overlay.test_overlay import RECIPES
 from tests.networks import disk, from_links, line

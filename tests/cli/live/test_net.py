@@ -9,8 +9,8 @@ import pytest
 from halfway.cli import main
 from halfway.live.keys import owner
 from halfway.live.keys.certificates import read_certificate
-from halfway.live.keys.files import read_identity, read_member, read_revocation_list
 from halfway.live.keys.keyed_security import KeyedSecurity
+from halfway.live.keys.member_files import read_identity, read_member, read_revocation_list
 from halfway.live.keys.processor import AES_GCM, CHACHA20, suitable_cipher
 from halfway.live.runtime.key_files import keyed_security
 from halfway.live.runtime.settings import Settings

@@ -80,7 +80,7 @@ def test_a_node_starts_without_a_compiler() -> None:
         "callees.KernelDispatcher.compile = refuse\n"
         "from halfway.live.step.node_stepper import Stepper\n"
         "from halfway.live.systems.face import Setting\n"
-        "from halfway.live.systems.registry import face_of\n"
+        "from halfway.live.systems.live_systems import face_of\n"
         "from halfway.live.link.neighbour_table import HelloTable\n"
         "from halfway.live.limits import Limits\n"
         "face = face_of('walk-overlay', {}, Setting(1, 1, 1, Limits()))\n"

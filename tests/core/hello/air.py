@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from halfway.core import driver
 from halfway.core.door import Door, enter
+from halfway.core.hello.hello_node import with_hellos
 from halfway.core.hello.messages import HELLO, HELLO_TIMER
-from halfway.core.hello.node import with_hellos
 from halfway.core.hello.state import HelloRules, hellos, unknown_neighbourhood
 from halfway.core.message import MESSAGE, START
 from halfway.core.outbox import outbox

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from halfway.live.air.air import Air
+from halfway.live.air.frame_queue import Delay, FrameQueue
 from halfway.live.air.namespaces import Namespace, why_not
-from halfway.live.air.queue import Delay, FrameQueue
 from halfway.problem import Problem
 
 WHY = "".join(why_not())
@@ -183,7 +183,7 @@ def test_nothing_is_left_of_an_air_whose_process_is_killed(how: signal.Signals) 
     code = (
         "import os, sys, time\n"
         "from halfway.live.air.air import Air\n"
-        "from halfway.live.air.queue import Delay\n"
+        "from halfway.live.air.frame_queue import Delay\n"
         "air = Air(3, delay=Delay(0.01))\n"
         "print(air._queue.pid, os.readlink(air._hub.path), flush=True)\n"
         "time.sleep(60)\n"

@@ -16,7 +16,7 @@ from halfway.live.keys.certificates import (
 )  # fmt: skip
 from halfway.live.keys.identity import Identity
 from halfway.live.keys.keyed_security import KeyedSecurity
-from halfway.live.keys.membership import Membership
+from halfway.live.keys.network_membership import Membership
 from halfway.live.security import Address, Refused
 
 DAY = 86_400

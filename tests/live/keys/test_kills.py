@@ -12,7 +12,7 @@ import pytest
 
 from halfway.live.keys import noise
 from halfway.live.keys.keyed_security import KeyedSecurity
-from halfway.live.keys.membership import Membership
+from halfway.live.keys.network_membership import Membership
 from halfway.live.security import Opened, Refused
 from tests.live.keys.made import MadeNetwork, Wire, member
 

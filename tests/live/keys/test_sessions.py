@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from halfway.live.keys import keyed_security, sessions
 from halfway.live.keys.identity import Identity
 from halfway.live.keys.keyed_security import DEAD_S, KeyedSecurity
-from halfway.live.keys.membership import with_one_secret
+from halfway.live.keys.network_membership import with_one_secret
 from halfway.live.keys.sessions import WINDOW, ReplayWindow
 from halfway.live.security import Security
 from tests.live.keys.made import DAY, NOW, MadeNetwork, Wire, member, source, two_nodes

@@ -8,9 +8,9 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from halfway.live.drops import Drop
-from halfway.live.histogram import BOUNDS_S, SecondsHistogram
 from halfway.live.interface.service import Service
 from halfway.live.mesh import Event
+from halfway.live.seconds_histogram import BOUNDS_S, SecondsHistogram
 from tests.live.interface.test_service import service
 from tests.live.runtime.test_nodes import run, until
 

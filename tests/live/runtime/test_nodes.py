@@ -14,7 +14,7 @@ from halfway.live.mesh import Event, Level, Refusal
 from halfway.live.plain import Plain
 from halfway.live.runtime.settings import address_of, next_incarnation
 from halfway.live.security import Opened, Refused
-from halfway.live.systems.registry import REASONS, live_systems
+from halfway.live.systems.live_systems import REASONS, live_systems
 from halfway.live.wire.frames import FrameType, frame
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS

@@ -12,12 +12,12 @@ from halfway.core.neighbourhood import Neighbourhood
 from halfway.live.limits import Limits
 from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.step.datagram_flow import Flow
-from halfway.live.step.driver import Driver
+from halfway.live.step.node_driver import Driver
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.record_bytes import head_of
 from halfway.live.step.timers import Timers
 from halfway.live.systems.face import Setting
-from halfway.live.systems.registry import face_of
+from halfway.live.systems.live_systems import face_of
 from halfway.live.wire.frames import BODY, RECORD, frame, frames, key_bytes, key_in
 from halfway.protocols import gossip
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfway.live.systems.registry import live_systems
+from halfway.live.systems.live_systems import live_systems
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Drawn
 from tests.live.step.loopback import LoopbackBed

@@ -19,7 +19,7 @@ from halfway.live.step.wire_tables import (
     encode,
     wire_tables,
 )
-from halfway.live.systems.registry import live_systems
+from halfway.live.systems.live_systems import live_systems
 from tests.core.records.test_wire import CODECS, TABLES
 
 _TOPICS = 1000

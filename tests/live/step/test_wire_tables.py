@@ -12,7 +12,7 @@ from halfway.core.kinds import Channel
 from halfway.core.message import MESSAGE
 from halfway.live.step import wire_tables
 from halfway.live.step.wire_tables import FITS, MOST_BYTES, MOST_TOPICS
-from halfway.live.systems.registry import live_systems
+from halfway.live.systems.live_systems import live_systems
 from tests.core.records.codec import Codec
 from tests.core.records.test_wire import CODECS, TABLES, TOY, records
 

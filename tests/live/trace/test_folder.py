@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from halfway.core.records.table import live_schema, schema
+from halfway.core.records.trace_columns import live_schema, schema
 from halfway.live.drops import Drop
 from halfway.live.interface.service import Service, ServiceSettings
 from halfway.live.runtime.host import Host
@@ -24,9 +24,9 @@ from halfway.live.runtime.settings import Settings
 from halfway.live.trace import folder as folder_module
 from halfway.live.trace.folder import TraceFolder
 from halfway.live.trace.hybrid_clock import COUNTER_BITS, HybridClock
+from halfway.live.trace.live_replay import replay
 from halfway.live.trace.parts import beside
 from halfway.live.trace.recorder import Recorder
-from halfway.live.trace.replay import replay
 from halfway.problem import Problem
 
 

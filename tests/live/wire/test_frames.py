@@ -6,7 +6,13 @@ from hypothesis import strategies as st
 
 from halfway.live.drops import Drops
 from halfway.live.link.waiting import MOST_WAITING_BYTES, WaitingFrames
-from halfway.live.wire.fragments import MOST_FRAME_BYTES, MOST_PARTS, Cutter, Joiner, packed
+from halfway.live.wire.datagram_fragments import (
+    MOST_FRAME_BYTES,
+    MOST_PARTS,
+    Cutter,
+    Joiner,
+    packed,
+)
 from halfway.live.wire.frames import (
     FrameType,
     Hello,

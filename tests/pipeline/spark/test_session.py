@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from halfway.core.compiled import sources_digest
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.spark.failure import explained
 from halfway.pipeline.spark.java import find_java
 from halfway.pipeline.spark.masters import check_reachable, chosen_master
 from halfway.pipeline.spark.on_demand import local_cores
 from halfway.pipeline.spark.shipping import packed, unpacked
-from halfway.pipeline.store.digest import digest
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem
@@ -94,7 +94,7 @@ def test_an_unreachable_master():
 def test_the_package_for_workers_is_unpacked_once_and_imported_from_there(tmp_path):
     code = (
         "from halfway.pipeline.spark.shipping import use_unpacked_copy as use; use(); use(); "
-        "import halfway.pipeline.spark.simulate as s, halfway.core.compiled as c; "
+        "import halfway.pipeline.spark.simulate_rows as s, halfway.core.compiled as c; "
         "print(s.__file__, c.__file__, c.sources_digest())"
     )
     archive = packed(tmp_path)

@@ -13,16 +13,16 @@ from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
 from halfway.cli import main
-from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.store import lease
-from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.object_store import (
     WorkingCopy,
     finished_folder,
     object_url,
     output_folder,
 )
+from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from halfway.pipeline.plan.plan import plan
-from halfway.pipeline.spark.simulate import simulate
+from halfway.pipeline.plan.sweep_plan import plan
+from halfway.pipeline.spark.simulate_rows import simulate
 from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
 from tests.pipeline.toys import points

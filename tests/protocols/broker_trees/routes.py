@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.broker_trees.broker_overlay import NO_BROKER, Overlay
 from halfway.bulk.broker_trees.join import beside
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
 from halfway.core.missing import NONE
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, WORDS, write_ancestors
 from halfway.protocols.broker_trees.paths.circuits import SORTS, claim, find, path_to

@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from halfway.bulk.broker_trees.repair import leave
+from halfway.bulk.broker_trees.overlay_repair import leave
 from halfway.core.missing import NONE
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE
 from halfway.protocols.broker_trees.records import underlay_messages as kinds

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.adapters.broker_trees import own_rows
+from halfway.bulk.broker_trees.broker_overlay import Overlay, UnderlayPath
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.overlay import Overlay, UnderlayPath
-from halfway.bulk.broker_trees.repair import leave, repair
+from halfway.bulk.broker_trees.overlay_repair import leave, repair
 from halfway.core.compiler.lent import Lender
 from halfway.core.message import MESSAGE, START
 from halfway.core.missing import NONE

@@ -11,7 +11,15 @@ from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
-from halfway.protocols.drip import copies, digests, events, messages, regions, registrations, routes
+from halfway.protocols.drip import (
+    beacon_routes,
+    copies,
+    digests,
+    events,
+    messages,
+    regions,
+    registrations,
+)
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import state as states
 
@@ -64,7 +72,7 @@ def send(
     now: Any,
     out: Any,
 ) -> None:
-    routes.send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, out)
+    beacon_routes.send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, out)
 
 
 @kernel

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.bulk.georendezvous.routes import CellRoutes
+from halfway.bulk.georendezvous.cell_routes import CellRoutes
 from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.core.missing import NO_PLACE, NONE

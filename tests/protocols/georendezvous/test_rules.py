@@ -9,7 +9,7 @@ from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.core.missing import NONE
 from halfway.papers.georendezvous.message_run import cell_run
-from halfway.protocols.georendezvous import cell_neighbours, clients, tables
+from halfway.protocols.georendezvous import cell_neighbours, clients, point_store
 from halfway.protocols.georendezvous.cells import adjacent_cell
 from halfway.protocols.georendezvous.messages import HOPS, POINT
 from halfway.protocols.georendezvous.rules import rules
@@ -29,7 +29,7 @@ def is_shorter(state: Any, rules: Any, i: Any, message: Any, best: Any, fewest: 
 
 @kernel
 def distance_to(state: Any, rules: Any, i: Any, topic: Any, point: Any) -> Any:
-    return tables.distance_to(state, rules, i, topic, point)
+    return point_store.distance_to(state, rules, i, topic, point)
 
 
 @kernel

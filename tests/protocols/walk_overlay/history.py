@@ -20,7 +20,7 @@ from halfway.protocols.walk_overlay.messages import (
     UNMATCHED,
     UNSUBSCRIBE,
 )
-from halfway.protocols.walk_overlay.subscriptions import Subscription, catalogue
+from halfway.protocols.walk_overlay.subscription_items import Subscription, catalogue
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.neighbour_lists import roomy

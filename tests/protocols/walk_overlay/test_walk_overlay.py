@@ -20,7 +20,7 @@ from halfway.protocols.walk_overlay.messages import (
     SUBSCRIBE,
     UNSUBSCRIBE,
 )
-from halfway.protocols.walk_overlay.subscriptions import (
+from halfway.protocols.walk_overlay.subscription_items import (
     LEVELS,
     PIECES,
     Subscription,

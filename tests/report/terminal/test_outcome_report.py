@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 import halfway
-from halfway.report.notebook.tables import outcome_html
+from halfway.report.notebook.notebook_tables import outcome_html
 from halfway.report.terminal.outcome_report import print_outcome
 from tests.house.sources import REPOSITORY
 

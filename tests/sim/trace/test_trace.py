@@ -12,7 +12,7 @@ from pyarrow import parquet
 from halfway import cli
 from halfway.cli.terminal.screen import USER_ERROR
 from halfway.core.message import MESSAGE
-from halfway.core.records.table import schema
+from halfway.core.records.trace_columns import schema
 from halfway.problem import Problem
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.environment.mobility import Motion

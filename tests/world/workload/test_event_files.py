@@ -8,7 +8,7 @@ from pyarrow import parquet
 
 from halfway.problem import Problem
 from halfway.world.workload.event_files import read_events, read_roles
-from halfway.world.workload.roles import NamedRole
+from halfway.world.workload.named_roles import NamedRole
 
 CSV = "time,node,topic,size\n3,gate,rain,40\n1.5,roof,heat,\n"
 

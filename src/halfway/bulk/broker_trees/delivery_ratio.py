@@ -9,8 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.broker_trees.join import nearest
-from halfway.bulk.broker_trees.overlay import (
+from halfway.bulk.broker_trees.broker_overlay import (
     NO_BROKER,
     NextHop,
     Overlay,
@@ -20,7 +19,8 @@ from halfway.bulk.broker_trees.overlay import (
     next_hops_up,
     tops,
 )
-from halfway.bulk.broker_trees.repair import repair
+from halfway.bulk.broker_trees.join import nearest
+from halfway.bulk.broker_trees.overlay_repair import repair
 from halfway.problem import Problem
 from halfway.world.underlays.routes import all_open, shortest
 from halfway.world.workload.content import Content

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay
+from halfway.bulk.broker_trees.broker_overlay import NO_BROKER, Broker, Overlay
 
 
 def has_second(broker: Broker) -> bool:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.broker_trees.overlay import (
+from halfway.bulk.broker_trees.broker_overlay import (
     NO_BROKER,
     Broker,
     Overlay,

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.broker_trees.broker_overlay import check_known
 from halfway.bulk.broker_trees.disturbances import Disturbances, comes_through, disturbances
-from halfway.bulk.broker_trees.overlay import check_known
 from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, Indices, QueuedPaths, Stress
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel

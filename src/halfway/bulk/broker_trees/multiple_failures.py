@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
+from halfway.bulk.broker_trees.broker_overlay import Overlay, UnderlayPath
 from halfway.bulk.broker_trees.join import avoided
-from halfway.bulk.broker_trees.overlay import Overlay, UnderlayPath
 from halfway.problem import Problem
 from halfway.world.underlays.disjoint import disjoint_paths
 

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, check_known
+from halfway.bulk.broker_trees.broker_overlay import NO_BROKER, Broker, Overlay, check_known
 from halfway.world.underlays.routes import Rows, places_on
 
 # Where messages queue. overlay: once per overlay link, whose "delay and bandwidth are calculated

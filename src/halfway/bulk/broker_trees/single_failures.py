@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.broker_trees.broker_overlay import Broker, Overlay, tops
 from halfway.bulk.broker_trees.guarantees import guarantee, level, meets_premise
-from halfway.bulk.broker_trees.overlay import Broker, Overlay, tops
 from halfway.core.compiled import inlined, kernel
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, next_hop_up
 from halfway.world.underlays.routes import route, shortest

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from halfway.bulk.walk_overlay.overlay import WalkOverlay
 from halfway.core.bloom import Size
 from halfway.core.compiled import kernel
-from halfway.protocols.walk_overlay.subscriptions import Catalogue, admits, insert_all, matches
+from halfway.protocols.walk_overlay.subscription_items import Catalogue, admits, insert_all, matches
 
 Bools = npt.NDArray[np.bool_]
 FilterWords = npt.NDArray[np.uint32]

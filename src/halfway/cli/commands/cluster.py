@@ -70,8 +70,8 @@ def start(
     The processes listen on 127.0.0.1 only, without a password: every user of this machine can
     run programs on the cluster. The cluster runs until `halfway cluster stop`.
     """
-    from halfway.pipeline.spark.cluster import Order, default_folder
-    from halfway.pipeline.spark.cluster import start as begin
+    from halfway.pipeline.spark.local_cluster import Order, default_folder
+    from halfway.pipeline.spark.local_cluster import start as begin
 
     order = Order(workers, cores, memory, port, connect_port if connect else None)
     started = begin(default_folder(), order)
@@ -82,7 +82,12 @@ def start(
 @cluster.command()
 def status(as_json: AsJson = False) -> None:
     """Print the state of the cluster. Exit status: 0 if all its processes run, else 1."""
-    from halfway.pipeline.spark.cluster import alive_workers, cores_in_use, default_folder, read
+    from halfway.pipeline.spark.local_cluster import (
+        alive_workers,
+        cores_in_use,
+        default_folder,
+        read,
+    )
 
     folder = default_folder()
     found = read(folder)
@@ -127,8 +132,8 @@ def pack(folder: PackFolder) -> None:
 @cluster.command()
 def stop() -> None:
     """Stop the cluster. A sweep that runs on it fails; its finished batches are kept."""
-    from halfway.pipeline.spark.cluster import default_folder
-    from halfway.pipeline.spark.cluster import stop as end
+    from halfway.pipeline.spark.local_cluster import default_folder
+    from halfway.pipeline.spark.local_cluster import stop as end
 
     count = end(default_folder())
     typer.echo(f"stopped {count} processes" if count else "no cluster runs")

@@ -21,9 +21,9 @@ from halfway.cli.terminal.screen import (
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 
 if TYPE_CHECKING:
-    from halfway.comparison.compare import Completed
-    from halfway.comparison.evaluation.results import Results
+    from halfway.comparison.evaluation.comparison_results import Results
     from halfway.comparison.request import Request
+    from halfway.comparison.run_comparison import Completed
     from halfway.report.study_folders import StudyPage
 
 PAGE = "comparison.html"
@@ -91,11 +91,11 @@ def _show(completed: "Completed", page: str, as_json: bool) -> None:
     """Print the results of `halfway compare`; exit status RUNS_FAILED if runs failed."""
     results = completed.results
     if as_json:
-        from halfway.report.comparison.files import cells_jsonl, decisions_jsonl
+        from halfway.report.comparison.comparison_files import cells_jsonl, decisions_jsonl
 
         typer.echo(cells_jsonl(results) + decisions_jsonl(results), nl=False)
     else:
-        from halfway.report.comparison.terminal import print_results
+        from halfway.report.comparison.terminal_results import print_results
 
         print_results(console(), results, page=page)
     if results.errors:
@@ -113,11 +113,11 @@ def _completed(
     event_log: Path | None,
 ) -> "tuple[Completed, Path]":
     """Make the runs of `halfway compare`, show progress, and write the files of its study."""
-    from halfway.comparison.compare import compare as run
+    from halfway.comparison.run_comparison import compare as run
     from halfway.comparison.study_name import study_name
     from halfway.pipeline.store.store import Store
+    from halfway.report.comparison.comparison_files import write_results
     from halfway.report.comparison.comparison_page import write_comparison_page
-    from halfway.report.comparison.files import write_results
     from halfway.report.study_folders import begin_study, check_output, finish_study
     from halfway.report.terminal.progress import ProgressDisplay
 

@@ -33,7 +33,7 @@ def film(
     """
     from halfway.adapters.registry import named
     from halfway.comparison.replay.replay import replay_of_scenario
-    from halfway.report.pictures.film import checked_film, write_film
+    from halfway.report.pictures.event_film import checked_film, write_film
     from halfway.scenario.reading import read_scenario
 
     checked_film(out)

@@ -129,8 +129,8 @@ def _write(out: Path, study: str, report: "VerdictReport") -> Path:
 
 
 def _print_result(report: "VerdictReport", page: str, as_json: bool) -> None:
-    from halfway.report.verdicts.files import verdicts_jsonl
     from halfway.report.verdicts.terminal import print_figure, print_run
+    from halfway.report.verdicts.verdict_files import verdicts_jsonl
 
     if as_json:
         typer.echo(verdicts_jsonl(report.verdicts), nl=False)

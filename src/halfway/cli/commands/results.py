@@ -66,7 +66,7 @@ def results(
 
 def _print_changes(before: Path, after: Path, as_json: bool) -> None:
     """Print for `halfway results` what changed between two studies."""
-    from halfway.report.comparison.changes import changes_jsonl, print_changes
+    from halfway.report.comparison.study_changes import changes_jsonl, print_changes
 
     if as_json:
         typer.echo(changes_jsonl(before, after), nl=False)

@@ -82,7 +82,7 @@ def key(file: KeyFile) -> None:
     \b
     halfway net key kitchen.key
     """
-    from halfway.live.keys.files import new_identity
+    from halfway.live.keys.member_files import new_identity
 
     new_identity(file)
     request = file.with_suffix(".pub")
@@ -168,7 +168,7 @@ def secret(file: SecretFile) -> None:
     \b
     halfway net secret shed.secret
     """
-    from halfway.live.keys.files import new_secret
+    from halfway.live.keys.member_files import new_secret
 
     new_secret(file)
     typer.echo(
@@ -196,7 +196,7 @@ def show(what: Shown, as_json: AsJson = False) -> None:
 
 def _rows(what: Path) -> "list[MemberRow]":
     from halfway.live.keys.certificates import read_certificate
-    from halfway.live.keys.files import read_member
+    from halfway.live.keys.member_files import read_member
     from halfway.live.keys.owner import member_row, members
 
     if what.is_dir():

@@ -16,7 +16,7 @@ from halfway.problem import Problem
 if TYPE_CHECKING:
     from halfway.scenario.schema import Scenario
     from halfway.testbed.live_run import Keeping, LiveProgress
-    from halfway.testbed.testbed import SideBySide
+    from halfway.testbed.testbed_run import SideBySide
 
 _HEADINGS = ("metric", "simulated", "one more run, 95 %", "live", "live beside simulated")
 
@@ -62,7 +62,7 @@ def real_nodes(
     unshare -rn halfway testbed mesh.toml --json
     """
     from halfway.scenario.reading import read_scenario
-    from halfway.testbed.testbed import run_beside
+    from halfway.testbed.testbed_run import run_beside
 
     given = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
     read = read_scenario(scenario, given)

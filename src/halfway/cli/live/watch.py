@@ -169,7 +169,7 @@ def replay(
     halfway replay kitchen.trace
     halfway replay traces
     """
-    from halfway.live.trace.replay import replay as replayed
+    from halfway.live.trace.live_replay import replay as replayed
 
     are_same = True
     for found in replayed(path):

@@ -3,7 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from halfway.comparison.evaluation.results import MeanInterval, Metric, ResultCell, Results
+from halfway.comparison.evaluation.comparison_results import (
+    MeanInterval,
+    Metric,
+    ResultCell,
+    Results,
+)
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import welch_interval
 

@@ -27,16 +27,8 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from halfway.comparison.evaluation.decision_text import reason_of, sentence_of
-from halfway.comparison.evaluation.evidence import (
-    NO_EVIDENCE,
-    Evidence,
-    PValues,
-    evidence_on,
-    p_of,
-)
-from halfway.comparison.evaluation.metrics import Purpose, purpose_of
-from halfway.comparison.evaluation.results import (
+from halfway.comparison.evaluation.cell_statistics import COMPARABLE, Floats, paired
+from halfway.comparison.evaluation.comparison_results import (
     Decision,
     MeanInterval,
     Metric,
@@ -47,7 +39,15 @@ from halfway.comparison.evaluation.results import (
     ResultCell,
     SystemVerdict,
 )
-from halfway.comparison.evaluation.statistics import COMPARABLE, Floats, paired
+from halfway.comparison.evaluation.decision_text import reason_of, sentence_of
+from halfway.comparison.evaluation.evidence import (
+    NO_EVIDENCE,
+    Evidence,
+    PValues,
+    evidence_on,
+    p_of,
+)
+from halfway.comparison.evaluation.metrics import Purpose, purpose_of
 from halfway.pipeline.reproduction.estimates import mean_interval
 
 _SPENT = 2.0 / 3.0  # share of the remaining error that each decision spends

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from halfway.comparison.evaluation.results import (
+from halfway.comparison.evaluation.comparison_results import (
     Decision,
     MeanInterval,
     Metric,

@@ -5,8 +5,8 @@ detectors".
 """
 
 from halfway.comparison.evaluation import members
+from halfway.comparison.evaluation.comparison_results import Metric
 from halfway.comparison.evaluation.outcome_parts import ValueOf, reader
-from halfway.comparison.evaluation.results import Metric
 
 DETECTED_SHARE = "detected-share"  # by which detectors are comparable in their costs
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.comparison.evaluation.results import Metric, Need, ResultCell
-from halfway.comparison.evaluation.statistics import Floats, paired
+from halfway.comparison.evaluation.cell_statistics import Floats, paired
+from halfway.comparison.evaluation.comparison_results import Metric, Need, ResultCell
 from halfway.pipeline.reproduction.estimates import p_above
 
 _TINY = 1e-12  # a margin of 0 meets a need

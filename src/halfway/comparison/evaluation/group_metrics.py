@@ -1,8 +1,8 @@
 """The metrics of groups: the accuracy of the members' views, and how fast views follow changes."""
 
 from halfway.comparison.evaluation import members
+from halfway.comparison.evaluation.comparison_results import Metric
 from halfway.comparison.evaluation.outcome_parts import ValueOf, reader
-from halfway.comparison.evaluation.results import Metric
 
 _read = reader(lambda o: o.groups)
 

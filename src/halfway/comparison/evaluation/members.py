@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable
 
+from halfway.comparison.evaluation.comparison_results import Metric
 from halfway.comparison.evaluation.outcome_parts import ValueOf
-from halfway.comparison.evaluation.results import Metric
 from halfway.sim.metrics.outcome import Outcome
 
 COMPLETENESS = "view-completeness"  # by which groups are comparable in their costs

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.comparison.evaluation import detection, group_metrics, members, request_metrics
+from halfway.comparison.evaluation.comparison_results import Metric
 from halfway.comparison.evaluation.outcome_parts import ValueOf, reader
 from halfway.comparison.evaluation.recovery import recovery
-from halfway.comparison.evaluation.results import Metric
 from halfway.comparison.evaluation.timelines import (
     advance_in_bins,
     encoded,

@@ -4,8 +4,8 @@ staleness.
 
 import math
 
+from halfway.comparison.evaluation.comparison_results import Metric
 from halfway.comparison.evaluation.outcome_parts import ValueOf, reader
-from halfway.comparison.evaluation.results import Metric
 from halfway.sim.metrics.outcome import Outcome
 
 SERVED = "requests-served"  # by which systems are comparable in their costs

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.evaluation.results import Results
+from halfway.comparison.evaluation.comparison_results import Results
 from halfway.pipeline.plan.run import ENDS, STARTS
 from halfway.sim.engine.state import SENT
 from halfway.sim.metrics.deliveries import DeliveryAccounting

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from halfway.comparison.compare import Completed
 from halfway.comparison.replay.replay import Replay, replay_of_scenario
 from halfway.comparison.request import Request
+from halfway.comparison.run_comparison import Completed
 from halfway.scenario.build import network_of
 from halfway.scenario.schema import FailureDetection, GroupWorkload
 

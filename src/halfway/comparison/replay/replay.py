@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.interface import System
-from halfway.comparison.replay import tables
-from halfway.comparison.replay.kinds import MapKinds, map_cell_side, map_parent, protocol_of
+from halfway.comparison.replay import replay_tables
+from halfway.comparison.replay.map_kinds import MapKinds, map_cell_side, map_parent, protocol_of
 from halfway.comparison.replay.trace import CondensedTrace, condensed_trace
 from halfway.comparison.replay.world import MOST_EVENTS, Columns, ReplayWorld, numbers_of, world_of
 from halfway.core.kinds import MapRole
@@ -40,7 +40,7 @@ class Replay(NamedTuple):
 
     system: str
     world: ReplayWorld
-    tables: dict[str, Columns]
+    replay_tables: dict[str, Columns]
     labels: tuple[str, ...]  # of the walks
     meeting: str  # meaning of the rows of `met`; "": no rows
     # Corner and side of the cells of a system that has cells, in the unit of positions; else 0s.
@@ -93,7 +93,7 @@ def _run_sampling(run: Simulation, field: str) -> Columns:
             now = _parents(run.instance.state, field).copy()
             found += _tree_changes(float(t), before, now)
             before = now
-    return tables.merged(found, ("a", "b", "made"))
+    return replay_tables.merged(found, ("a", "b", "made"))
 
 
 def _tree_changes(
@@ -128,23 +128,25 @@ def _replay(
     run: Simulation, world: ReplayWorld, kinds: MapKinds, trace: CondensedTrace, parents: Columns,
     cells: tuple[float, float, float],
 ) -> Replay:  # fmt: skip
-    changes = tables.changes(trace.changes)
-    reached = tables.reached(trace.hops, MOST_EVENTS)
-    steps, labels = tables.steps(trace.receptions, kinds)
+    changes = replay_tables.changes(trace.changes)
+    reached = replay_tables.reached(trace.hops, MOST_EVENTS)
+    steps, labels = replay_tables.steps(trace.receptions, kinds)
     some = trace.delivered
     number = some.of["number"]
     some = some.part((some.of["kind"] == kinds.delivered) & (number >= 0) & (number < MOST_EVENTS))
-    overlay = tables.merged([parents, tables.overlay(trace.receptions, kinds)], ("a", "b", "made"))
+    overlay = replay_tables.merged(
+        [parents, replay_tables.overlay(trace.receptions, kinds)], ("a", "b", "made")
+    )
     found = {
-        "sent": tables.sent(trace.sent, kinds),
-        "reached": tables.beginning(reached),
-        "steps": tables.beginning(steps),
+        "sent": replay_tables.sent(trace.sent, kinds),
+        "reached": replay_tables.beginning(reached),
+        "steps": replay_tables.beginning(steps),
         "changes": changes,
         "links": overlay,
         "delivered": some.table(row=some.of["row"], event=some.of["number"]),
-        "met": tables.meetings(trace, kinds),
-        "belongs": tables.belongings(trace.announced, kinds.with_role(MapRole.OWN_BROKER)),
-        "homes": tables.homes(trace.announced, kinds.with_role(MapRole.HOME_CELL)),
+        "met": replay_tables.meetings(trace, kinds),
+        "belongs": replay_tables.belongings(trace.announced, kinds.with_role(MapRole.OWN_BROKER)),
+        "homes": replay_tables.homes(trace.announced, kinds.with_role(MapRole.HOME_CELL)),
     }
     meeting = next((role.label for _, role in kinds.meetings), "")
     totals = {"sent": trace.all_sent, "reached": len(reached["t"]), "steps": len(steps["t"])}

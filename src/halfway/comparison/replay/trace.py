@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.replay.kinds import MapKinds, Mask
+from halfway.comparison.replay.map_kinds import MapKinds, Mask
 from halfway.comparison.replay.world import Columns
 from halfway.core.kinds import MapRole
-from halfway.core.records.table import WHAT
+from halfway.core.records.trace_columns import WHAT
 from halfway.sim.workload.event_numbers import EventNumbers
 
 MOST_READ = 30_000_000  # rows of a trace; later ones are left out

@@ -13,7 +13,7 @@ from halfway.sim.simulation import Simulation
 from halfway.sim.workload.event_numbers import EventNumbers
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import positions
-from halfway.world.workload.roles import RolePeriods
+from halfway.world.workload.named_roles import RolePeriods
 
 Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.int32]]
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import halfway
 from halfway.live.air import wiring
+from halfway.live.air.frame_queue import Delay, line_of
 from halfway.live.air.namespaces import Namespace, check_tools, complete_checksums
-from halfway.live.air.queue import Delay, line_of
 from halfway.live.air.wiring import Pair
 from halfway.problem import Problem
 
@@ -150,7 +150,7 @@ class Air:
         package = str(Path(halfway.__file__).parents[1])
         with self._relay.inside():
             self._queue = subprocess.Popen(
-                [sys.executable, "-m", "halfway.live.air.queue"], text=True,
+                [sys.executable, "-m", "halfway.live.air.frame_queue"], text=True,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {
                     "PYTHONPATH": os.pathsep.join((package, os.environ.get("PYTHONPATH", "")))
                 }, start_new_session=True,

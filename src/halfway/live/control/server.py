@@ -29,11 +29,11 @@ from halfway.live.control.control_requests import (
     line,
 )
 from halfway.live.control.places import answers, path_for
-from halfway.live.control.routing import route
+from halfway.live.control.route_answers import route
 from halfway.live.drops import Drop
 from halfway.live.mesh import Event, Refusal
 from halfway.live.runtime.host import Host
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.status import status_of
 from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem

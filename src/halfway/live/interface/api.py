@@ -23,7 +23,7 @@ from halfway.live.drops import Drop
 from halfway.live.interface.background import BackgroundHost
 from halfway.live.mesh import Event, Level, MeshSubscription
 from halfway.live.runtime.host import Host
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.settings import Settings
 from halfway.live.runtime.status import status_of
 

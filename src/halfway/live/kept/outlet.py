@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import msgspec
 
 from halfway.live.events.bodies import EventBody, EventKey, StreamPlace, decoded, encoded
-from halfway.live.events.subscriptions import LocalSubscription
+from halfway.live.events.local_subscriptions import LocalSubscription
 from halfway.live.journal.kept_events import KeptEvent
 from halfway.live.mesh import Event, Level
 from halfway.live.step.scheduler import Scheduler

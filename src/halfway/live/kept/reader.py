@@ -11,7 +11,7 @@ import msgspec
 
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey
-from halfway.live.events.subscriptions import LocalSubscription
+from halfway.live.events.local_subscriptions import LocalSubscription
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.journal.kept_events import Heartbeat, KeptEvent, KeptEvents, Stream
 from halfway.live.kept.outlet import (

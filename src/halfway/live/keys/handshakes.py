@@ -22,7 +22,7 @@ from halfway.live.keys.datagrams import (
     Init,
     Response,
 )  # fmt: skip
-from halfway.live.keys.membership import Membership
+from halfway.live.keys.network_membership import Membership
 from halfway.live.keys.noise import CIPHERS, Handshake, NotAuthentic, Random
 from halfway.live.keys.sessions import Session
 from halfway.live.keys.strangers import Cookies, SourceLimit

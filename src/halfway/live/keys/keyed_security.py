@@ -13,7 +13,7 @@ from halfway.live.keys.datagrams import (
     VERSION,
 )  # fmt: skip
 from halfway.live.keys.handshakes import HANDSHAKE_S, Handshakes
-from halfway.live.keys.membership import Membership, allows
+from halfway.live.keys.network_membership import Membership, allows
 from halfway.live.keys.noise import Random
 from halfway.live.keys.sessions import PeerSessions, Session
 from halfway.live.keys.strangers import HANDSHAKE_RATE

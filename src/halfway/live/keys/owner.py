@@ -24,7 +24,8 @@ from halfway.live.keys.certificates import (
     signed_certificate,
     signed_revocations,
 )
-from halfway.live.keys.files import (
+from halfway.live.keys.identity import node_id_of
+from halfway.live.keys.member_files import (
     MemberFile,
     NetworkFile,
     SignedCertificate,
@@ -36,7 +37,6 @@ from halfway.live.keys.files import (
     write_network,
     write_new,
 )
-from halfway.live.keys.identity import node_id_of
 from halfway.live.keys.noise import KEY_BYTES
 from halfway.problem import Problem
 

@@ -17,7 +17,7 @@ from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.link.waiting import WaitingFrames
 from halfway.live.security import Address, Refused, Security
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.wire.fragments import Joiner
+from halfway.live.wire.datagram_fragments import Joiner
 from halfway.live.wire.frames import (
     CLOCK_BYTES,
     HEAD,

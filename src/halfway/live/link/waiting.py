@@ -5,7 +5,7 @@ datagram.
 from collections.abc import Iterator
 
 from halfway.live.drops import Drop, Drops
-from halfway.live.wire.fragments import Cutter, packed
+from halfway.live.wire.datagram_fragments import Cutter, packed
 from halfway.live.wire.frames import HEAD, FrameType, frame
 
 MOST_WAITING_BYTES = 1 << 20  # bytes for all neighbours at which the node sends at once

@@ -20,11 +20,11 @@ from prometheus_client.registry import CollectorRegistry
 
 from halfway import __version__
 from halfway.live.drops import Drop
-from halfway.live.histogram import BOUNDS_S
 from halfway.live.monitoring.http import Resource
 from halfway.live.mqtt.policy.door_limits import DoorDrop
 from halfway.live.runtime.host import Host
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
+from halfway.live.seconds_histogram import BOUNDS_S
 
 
 def metrics_resource(host: Host) -> Resource:

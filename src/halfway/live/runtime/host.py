@@ -16,10 +16,10 @@ from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.keys.keyed_security import KeyedSecurity
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
-from halfway.live.runtime.compile_ahead import started
+from halfway.live.runtime.compile_process import started
 from halfway.live.runtime.journal_parts import journal_of
 from halfway.live.runtime.key_files import RevocationFile, keyed_security
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.node_identity import faced
 from halfway.live.runtime.settings import (
     ANY_INTERFACE,

@@ -12,7 +12,7 @@ from halfway.live.kept.kept_service import KeptService
 from halfway.live.kept.outlet import DiskForm
 from halfway.live.runtime.kept_outlet import NodeOutlet
 from halfway.live.runtime.local_delivery import RetainedExchange
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.step.scheduler import Scheduler
 
 RETAINED = 6  # kind of a record: a version and the body of a retained value

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from halfway.live.events.bodies import EventBody, EventKey
-from halfway.live.events.subscriptions import LocalSubscription
+from halfway.live.events.local_subscriptions import LocalSubscription
 from halfway.live.mesh import Event, Level
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.topic_filters import OWN
 
 

@@ -6,14 +6,14 @@ import time
 from pathlib import Path
 
 from halfway.live.keys.certificates import NotValid
-from halfway.live.keys.files import (
+from halfway.live.keys.keyed_security import KeyedSecurity
+from halfway.live.keys.member_files import (
     read_identity,
     read_member,
     read_revocation_list,
     read_secret,
 )
-from halfway.live.keys.keyed_security import KeyedSecurity
-from halfway.live.keys.membership import Membership, with_one_secret
+from halfway.live.keys.network_membership import Membership, with_one_secret
 from halfway.live.keys.processor import suitable_cipher
 from halfway.live.runtime.settings import Settings
 from halfway.live.step.scheduler import Scheduler

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from halfway.live.callbacks import ignore
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, decoded, encoded, identity_of
+from halfway.live.events.local_subscriptions import LocalSubscription, Subscriptions
 from halfway.live.events.retained import (
     VERSION_BYTES,
     RetainedTable,
@@ -13,11 +14,10 @@ from halfway.live.events.retained import (
     version_bytes,
     version_in,
 )
-from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
-from halfway.live.histogram import SecondsHistogram
 from halfway.live.limits import Limits
 from halfway.live.link.links import Links
 from halfway.live.mesh import Event
+from halfway.live.seconds_histogram import SecondsHistogram
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.topic_filters import OWN
 from halfway.live.wire.frames import FrameType, frame

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from halfway.core.options import Value
 from halfway.live.limits import Limits
 from halfway.live.systems.face import Face, Setting
-from halfway.live.systems.registry import face_of
+from halfway.live.systems.live_systems import face_of
 
 
 class NodeIdentity(NamedTuple):

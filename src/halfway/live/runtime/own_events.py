@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey
-from halfway.live.events.subscriptions import Subscriptions
+from halfway.live.events.local_subscriptions import Subscriptions
 from halfway.live.events.topic_numbers import EVERYTHING
 from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.runtime.event_flow import EventFlow
-from halfway.live.runtime.routes import Hop, Routes
+from halfway.live.runtime.probe_routes import Hop, Routes
 from halfway.live.systems.face import Command, Face
 
 _WANTED_S = 30  # seconds after which all topics are no longer wanted, unless some node repeats it

@@ -14,7 +14,7 @@ from halfway.files import write_whole
 from halfway.live.addresses import LOOPBACK
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.security import Address
-from halfway.live.systems.registry import DEFAULT_SYSTEM, check_system
+from halfway.live.systems.live_systems import DEFAULT_SYSTEM, check_system
 from halfway.problem import Problem
 
 ANY_INTERFACE = "0.0.0.0"

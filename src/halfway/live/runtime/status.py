@@ -5,7 +5,7 @@ from typing import Any
 
 from halfway.live.link.neighbour_table import NEIGHBOUR
 from halfway.live.runtime.host import Host
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.topic_filters import OWN
 
 

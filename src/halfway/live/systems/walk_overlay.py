@@ -11,7 +11,7 @@ import numpy as np
 from halfway.core.bloom import sized
 from halfway.live.step.system import SystemNode
 from halfway.live.systems.face import Command, Face, made
-from halfway.protocols.walk_overlay import subscriptions
+from halfway.protocols.walk_overlay import subscription_items
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE
 
 _TRAILS, _TRACKED_HOPS = 16, 24
@@ -30,7 +30,7 @@ class WalkOverlayFace(Face):
         module, limits, setting = self.module, self.setting.limits, self.setting
         size = sized(_NETWORK_TOPICS, float(self.values["false_positives"]))
         own = limits.subscriptions
-        self._catalogue = subscriptions.Catalogue(
+        self._catalogue = subscription_items.Catalogue(
             np.full(own, _UNUSED, np.int32), np.zeros((own, 0)), np.zeros((own, 0)),
             np.arange(own + 1, dtype=np.int64), np.zeros(own, np.uint64), np.zeros(0, np.int32),
             np.zeros((0, 0)),
@@ -65,8 +65,8 @@ class WalkOverlayFace(Face):
         entry = int(free[0])
         self._catalogue.topic[entry] = topic
         key = np.uint64(self.setting.key)
-        whole = subscriptions.WHOLE_TOPIC
-        self._catalogue.item[entry] = made(subscriptions.item_of, key, topic, whole, 0, 0)
+        whole = subscription_items.WHOLE_TOPIC
+        self._catalogue.item[entry] = made(subscription_items.item_of, key, topic, whole, 0, 0)
         return [Command(int(SUBSCRIBE), entry)]
 
     def unsubscribe(self, topic: int) -> list[Command]:

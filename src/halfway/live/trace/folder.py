@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfway.core.message import MESSAGE
-from halfway.core.records.table import REPORTED, live_table
+from halfway.core.records.trace_columns import REPORTED, live_table
 from halfway.core.values.digest import arrays
 from halfway.live.drops import Drop
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.trace.hybrid_clock import HybridClock
 from halfway.live.trace.parts import AROUND, ROWS, around_of, beside, head_of, state_file
 from halfway.problem import Problem

@@ -15,7 +15,7 @@ from typing import Any
 import numpy.typing as npt
 
 from halfway.core.values.digest import arrays
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.step.node_stepper import Stepper
 
 MARK = b"halfway live trace 1\n"

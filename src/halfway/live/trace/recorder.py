@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from halfway.core.values.digest import arrays, state_digest
-from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.trace.parts import (
     AROUND,
     END,

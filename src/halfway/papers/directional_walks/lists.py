@@ -11,7 +11,7 @@ from halfway.sim.simulation import Simulation
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import kept_draw
-from halfway.world.underlays.paths import distances
+from halfway.world.underlays.shortest_paths import distances
 from halfway.world.workload.group_workload import Groups, drawn_stays
 
 READINGS = {"merge": MERGE, "stop": STOP, "go-on": GO_ON}

@@ -9,7 +9,11 @@ from halfway.bulk.walks.walks import Walkers, WalkSystem
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import kept_draw
-from halfway.world.underlays.paths import breadth_first_tree, shortest_path_loads, tree_path_loads
+from halfway.world.underlays.shortest_paths import (
+    breadth_first_tree,
+    shortest_path_loads,
+    tree_path_loads,
+)
 from halfway.world.workload.pairs import derangements, distinct_pairs, involutions
 
 

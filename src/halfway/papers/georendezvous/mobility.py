@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.georendezvous.routes import CellRoutes
+from halfway.bulk.georendezvous.cell_routes import CellRoutes
 from halfway.papers.georendezvous.message_run import best_point
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.sim.environment.mobility import Motion

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.bulk.georendezvous.routes import CellRoutes, Route
+from halfway.bulk.georendezvous.cell_routes import CellRoutes, Route
 from halfway.papers.georendezvous.measurements import cells_of
 from halfway.report.pictures.cell_picture import draw_paths, draw_route
 

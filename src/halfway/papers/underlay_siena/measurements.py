@@ -5,12 +5,12 @@ from typing import get_args
 
 import numpy as np
 
+from halfway.bulk.broker_trees.broker_overlay import Overlay, Rules
 from halfway.bulk.broker_trees.delivery_ratio import delivered_share, draw_faults
 from halfway.bulk.broker_trees.disturbances import disturbances
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import loads as loads_of
 from halfway.bulk.broker_trees.load import passage
-from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
 from halfway.pipeline.plan.run import Observations, Run

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfway.papers.claims.thresholds import UNCORRELATED, VERY_NEAR
 from halfway.papers.walk_overlay.claims_path import COUNTS, SIZES, WALKS
-from halfway.papers.walk_overlay.estimates import (
+from halfway.papers.walk_overlay.paired_estimates import (
     Floats,
     correlation,
     estimated,

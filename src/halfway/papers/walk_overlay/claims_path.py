@@ -7,8 +7,14 @@ from itertools import pairwise, product
 import numpy as np
 
 from halfway.papers.claims.thresholds import HARD, STRAIGHT, VERY_NEAR, percent
-from halfway.papers.walk_overlay import estimates
-from halfway.papers.walk_overlay.estimates import estimated, judge_ratio, means, slope, verdict_row
+from halfway.papers.walk_overlay import paired_estimates
+from halfway.papers.walk_overlay.paired_estimates import (
+    estimated,
+    judge_ratio,
+    means,
+    slope,
+    verdict_row,
+)
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_number, judge_order
@@ -137,7 +143,7 @@ def _logarithms(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
 
 
-def _growth(found: Summaries, n: int, system: str) -> estimates.Floats:
+def _growth(found: Summaries, n: int, system: str) -> paired_estimates.Floats:
     return slope(means(found, "active", LOGARITHMIC, n=n, system=system)[0], LOGARITHMIC)
 
 
@@ -201,7 +207,8 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
     )  # fmt: skip
     for count in SHOWN:
         wide = [
-            estimates.variation(found, "active", n=n, system=s, initiators=count) for s in WALKS
+            paired_estimates.variation(found, "active", n=n, system=s, initiators=count)
+            for s in WALKS
         ]
         against = estimated(wide[0][0] / wide[1][0], networks, log=True)
         yield verdict_row(
@@ -211,7 +218,7 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
             *judge_order(*against),
         )  # fmt: skip
         apart = [
-            wide[s][0] * estimates.with_replicates(at(system=WALKS[s], initiators=count))
+            wide[s][0] * paired_estimates.with_replicates(at(system=WALKS[s], initiators=count))
             for s in (0, 1)
         ]
         against = estimated(apart[0] / apart[1], networks, log=True)

@@ -5,7 +5,7 @@ from functools import partial
 from itertools import product
 
 from halfway.papers.walk_overlay.claims_path import SIZES
-from halfway.papers.walk_overlay.estimates import judge_ratio
+from halfway.papers.walk_overlay.paired_estimates import judge_ratio
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.verdict import Verdict

@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 from halfway.papers.claims.thresholds import VERY_NEAR, percent
 from halfway.papers.walk_overlay.claims_path import SIZES, WALKS
-from halfway.papers.walk_overlay.estimates import judge_ratio, verdict_row
+from halfway.papers.walk_overlay.paired_estimates import judge_ratio, verdict_row
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries

@@ -8,7 +8,7 @@ from halfway.core.bloom import Size, expected_false_positives, with_bits
 from halfway.papers.walk_overlay.measurements import initiator_sets, overlays_on
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.protocols.walk_overlay.messages import CHUNK_WORDS
-from halfway.protocols.walk_overlay.subscriptions import Catalogue, Subscription, catalogue
+from halfway.protocols.walk_overlay.subscription_items import Catalogue, Subscription, catalogue
 
 TOPICS = 64
 EACH = 4  # subscriptions of a subscriber

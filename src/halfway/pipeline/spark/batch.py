@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from halfway.pipeline.spark.failure import explained
-from halfway.pipeline.spark.simulate import SCHEMA, simulate
+from halfway.pipeline.spark.simulate_rows import SCHEMA, simulate
 
 SPARK_SCHEMA = from_arrow_schema(SCHEMA)
 _POLL_SECONDS = 0.2

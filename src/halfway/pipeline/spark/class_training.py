@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Observations, Point, Run
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.spark.batch import run_batch
 from halfway.pipeline.spark.class_archive import archive_of, delete_old, failed_mark
 from halfway.pipeline.spark.java import find_java

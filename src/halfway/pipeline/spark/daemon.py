@@ -20,7 +20,7 @@ WARM_UP_ROWS = "HALFWAY_WARM_UP_ROWS"  # plan rows, as JSON, to run before the f
 WARM_UP_SECONDS = "HALFWAY_WARM_UP_SECONDS"  # the file for the seconds that this takes, if any
 # Not pandas: importing it costs 0.3 s, and our workers do not need it.
 _PRELOADED = (*("numpy", "pyarrow", "numba", "msgspec", "pyspark.worker"),
-              "halfway.pipeline.spark.simulate")  # fmt: skip
+              "halfway.pipeline.spark.simulate_rows")  # fmt: skip
 
 
 def warm_up(rows: str, seconds_file: str = "") -> None:
@@ -28,7 +28,7 @@ def warm_up(rows: str, seconds_file: str = "") -> None:
 
     Ignores failures: the actual runs store them as rows.
     """
-    from halfway.pipeline.spark.simulate import result  # the package is unpacked now
+    from halfway.pipeline.spark.simulate_rows import result  # the package is unpacked now
 
     begun = time.perf_counter()
     with contextlib.suppress(OSError, ValueError):

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 import halfway
 from halfway.files import write_whole
-from halfway.pipeline.spark.simulate import SCHEMA, digest_of
+from halfway.pipeline.spark.simulate_rows import SCHEMA, digest_of
 from halfway.problem import Problem
 
 FORMAT = 2  # 1 had other names of folders and columns

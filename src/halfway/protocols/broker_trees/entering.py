@@ -22,7 +22,7 @@ from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import clients as client_nodes
+from halfway.protocols.broker_trees import broker_clients as client_nodes
 from halfway.protocols.broker_trees.client_state import forget, remember
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy

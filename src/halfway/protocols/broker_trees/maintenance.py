@@ -6,7 +6,7 @@
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import clients, confirmations, entering, parent_search
+from halfway.protocols.broker_trees import broker_clients, confirmations, entering, parent_search
 from halfway.protocols.broker_trees import failure_detector as detector
 from halfway.protocols.broker_trees import parents as tree
 from halfway.protocols.broker_trees.client_state import expire
@@ -50,7 +50,7 @@ def receive_common(state, rules, sender, message, out):
     elif kind == messages.HELD:
         table_repair.on_held(state.table, sender, state.parent[sender.broker], message, out)
     elif kind == messages.KEEP_ALIVE:
-        clients.answer_keep_alive(state.clients, state.table, sender, message, out)
+        broker_clients.answer_keep_alive(state.clients, state.table, sender, message, out)
 
 
 @apart

@@ -22,7 +22,7 @@ from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import clients as client_nodes
+from halfway.protocols.broker_trees import broker_clients as client_nodes
 from halfway.protocols.broker_trees import siena_parent
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,

@@ -19,7 +19,7 @@ from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import (
-    clients as client_nodes,
+    broker_clients as client_nodes,
 )
 from halfway.protocols.broker_trees import (
     confirmations,

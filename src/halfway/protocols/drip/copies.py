@@ -8,10 +8,10 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
+from halfway.protocols.drip.beacon_routes import send
 from halfway.protocols.drip.digests import OFFERED, is_in_digest, recent_event
 from halfway.protocols.drip.messages import EVENT, MOST_NEAREST, MOST_RELAYS, RELAYS, ROLE, SENDER
 from halfway.protocols.drip.registrations import bit_of, contact
-from halfway.protocols.drip.routes import send
 from halfway.protocols.drip.state import CONTACTS, DESTINATION, NOTHING, RELAY, SOURCE
 from halfway.protocols.event_window import copy_event_id
 

@@ -8,7 +8,7 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.drip import messages
-from halfway.protocols.drip.routes import nearest_but
+from halfway.protocols.drip.beacon_routes import nearest_but
 
 _LONG_AGO = -1e9  # a time (s) so long ago that a registration is due for renewal
 

@@ -26,11 +26,11 @@ from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 from halfway.protocols.drip import elections, registrations
 from halfway.protocols.drip import messages as kinds
+from halfway.protocols.drip.beacon_routes import forward, note_route, send
 from halfway.protocols.drip.copies import note_relays, note_sender, transfer_events
 from halfway.protocols.drip.events import flood_missed, keep_event, on_flood, store_event
 from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STARTS
 from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
-from halfway.protocols.drip.routes import forward, note_route, send
 from halfway.protocols.drip.state import SOURCE, DripState, blank_state
 from halfway.protocols.event_window import copy_event_id
 

@@ -6,7 +6,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import copy_args_and_reals, emit
-from halfway.protocols.drip import messages, routes
+from halfway.protocols.drip import beacon_routes, messages
 from halfway.protocols.drip.digests import write_digest
 from halfway.protocols.drip.elections import call_election
 from halfway.protocols.drip.registrations import register, send_quits
@@ -54,7 +54,7 @@ def list_broker(state, rules, i, message):
     """
     # We count microseconds, because no clock is finer. So equal paths have equal delays.
     delay = np.floor(message.reals[messages.AGE] * 1e6 + 0.5)
-    at = routes.place_of_broker(state, i, message[messages.BROKER_ID])
+    at = beacon_routes.place_of_broker(state, i, message[messages.BROKER_ID])
     if at >= 0:
         if message.args[messages.BEACON_SEQUENCE] <= state.nearest[i, at].sequence:
             return False
@@ -63,13 +63,15 @@ def list_broker(state, rules, i, message):
         for s in range(state.nearest.shape[1]):
             if state.nearest[i, at].node_id == NONE:
                 break
-            if state.nearest[i, s].node_id == NONE or routes.is_nearer(state, rules, i, at, s):
+            if state.nearest[i, s].node_id == NONE or beacon_routes.is_nearer(
+                state, rules, i, at, s
+            ):
                 at = s
         # We break ties by node id, because the order of arrival is chance. In a list with one
         # place, we let any broker replace an entry whose beacons no longer come.
         last = state.nearest[i, at]
         is_silent = state.nearest.shape[1] == 1 and last.heard_at + rules.expiry_s < message.at
-        favoured = routes.favoured_delay(state, rules, i, at)
+        favoured = beacon_routes.favoured_delay(state, rules, i, at)
         is_farther = (delay, message[messages.BROKER_ID]) >= (favoured, last.node_id)
         if last.node_id != NONE and is_farther and not is_silent:
             return False
@@ -94,7 +96,7 @@ def attach(state, rules, neighbourhood, i, now, out):
     """
     if state.node[i].is_broker == 1:
         return
-    s = routes.nearest_but(state, rules, i, -1)
+    s = beacon_routes.nearest_but(state, rules, i, -1)
     if s < 0 or state.nearest[i, s].node_id == state.node[i].local_broker:
         return
     hand_over(state, rules, neighbourhood, i, state.nearest[i, s].node_id, now, out)
@@ -133,7 +135,7 @@ def on_beacon(state, rules, neighbourhood, i, message, out):
     broker, and repeat the beacon.
     """
     local = message[messages.LOCAL_BROKER]
-    s = routes.place_of_broker(state, i, local)
+    s = beacon_routes.place_of_broker(state, i, local)
     if s >= 0 and local != NONE:
         state.nearest[i, s].border_neighbour = message.source
         state.nearest[i, s].border_at = message.at
@@ -160,7 +162,7 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
         node_id = state.nearest[i, s].node_id
         expired = node_id != NONE and state.nearest[i, s].heard_at + rules.expiry_s < now
         local_expired |= expired and node_id == state.node[i].local_broker
-        if expired and routes.nearest_but(state, rules, i, s) >= 0:
+        if expired and beacon_routes.nearest_but(state, rules, i, s) >= 0:
             state.nearest[i, s].node_id = NONE
     if (
         local_expired
@@ -179,17 +181,19 @@ def send_report(state, rules, neighbourhood, i, now, out):
     """[drip §V-B, Fig. 2] Report a neighbouring DRIP region to the local broker; a border neighbour
     of this node leads to that region.
     """
-    first = routes.nearest_but(state, rules, i, -1)
+    first = beacon_routes.nearest_but(state, rules, i, -1)
     if (
         state.node[i].is_broker == 1
         or first < 0
         or state.nearest[i, first].node_id != state.node[i].local_broker
     ):
         return
-    second = routes.nearest_but(state, rules, i, first)
-    if second < 0 or not routes.has_border_neighbour(state, rules, neighbourhood, i, second, now):
+    second = beacon_routes.nearest_but(state, rules, i, first)
+    if second < 0 or not beacon_routes.has_border_neighbour(
+        state, rules, neighbourhood, i, second, now
+    ):
         return
-    o = routes.send(
+    o = beacon_routes.send(
         state, rules, neighbourhood, i, messages.REPORT, state.node[i].local_broker, now, out
     )
     o.args[messages.OTHER_BROKER] = state.nearest[i, second].node_id

@@ -13,8 +13,8 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.drip import messages
+from halfway.protocols.drip.beacon_routes import is_nearer, send
 from halfway.protocols.drip.digests import write_seen
-from halfway.protocols.drip.routes import is_nearer, send
 from halfway.protocols.drip.state import CONTACTS
 
 _VERSIONS = 16  # low bits of a version, which count within an incarnation of the node

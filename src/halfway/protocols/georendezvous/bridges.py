@@ -13,7 +13,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
-from halfway.protocols.georendezvous import cell_neighbours, messages, tables
+from halfway.protocols.georendezvous import cell_neighbours, messages, point_store
 from halfway.protocols.georendezvous.cells import closer
 from halfway.protocols.georendezvous.state import (
     BRIDGE_LISTENER,
@@ -177,7 +177,7 @@ def review(state, i):
         x, y = np.int64(neighbours.x[i, s]), np.int64(neighbours.y[i, s])
         steps = max(abs(x - own_x), abs(y - own_y))
         if steps > _FARTHEST + 1:
-            state.lost[i, tables.NO_ROOM] += 1
+            state.lost[i, point_store.NO_ROOM] += 1
             continue
         for step in range(1, steps):
             need(state, i, s, *between(own_x, own_y, x, y, step, steps))
@@ -215,7 +215,7 @@ def need(state, i, far, x, y):
                 break
         if b == NO_PLACE:
             # After a start, labels differ everywhere, and most listeners give up soon.
-            state.lost[i, tables.NO_ROOM] += not listening
+            state.lost[i, point_store.NO_ROOM] += not listening
             return
         bridges.status[i, b], bridges.reviews[i, b] = LISTENING, 0
         bridges.x[i, b], bridges.y[i, b] = x, y
@@ -271,7 +271,7 @@ def act_nearest(state, rules, i, topic, point):
     act_at_home(state, i)
     if bridges.status.shape[1] == 0:
         return
-    column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
+    column, row = point_store.cell_at(rules, *point_store.point_of(rules, topic, point))
     for b in range(bridges.status.shape[1]):
         x, y = np.int64(bridges.x[i, b]), np.int64(bridges.y[i, b])
         ahead = closer(x, y, state.cell[i, 0], state.cell[i, 1], column, row)

@@ -6,6 +6,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.georendezvous.cells import closer, direction_between
+from halfway.protocols.georendezvous.point_store import NO_ROOM
 from halfway.protocols.georendezvous.state import (
     BRIDGE_LISTENER,
     BRIDGE_MEMBER,
@@ -14,7 +15,6 @@ from halfway.protocols.georendezvous.state import (
     NEWCOMER,
     UNKNOWN,
 )
-from halfway.protocols.georendezvous.tables import NO_ROOM
 
 OWN = np.int64(8)  # the direction of the own cell
 _BEACONS_MISSED = 2.5  # number of missed beacons after which a node is gone

@@ -13,8 +13,8 @@ from halfway.protocols.event_window import (
     slot_of,
 )
 from halfway.protocols.georendezvous import messages
+from halfway.protocols.georendezvous.point_store import distance_to, is_tried, pruned_place
 from halfway.protocols.georendezvous.routing import dispatch, point_message
-from halfway.protocols.georendezvous.tables import distance_to, is_tried, pruned_place
 
 _NO_POINT = np.int32(255)  # the event came over a detour, which shows nothing about its point
 

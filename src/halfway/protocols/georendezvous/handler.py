@@ -18,7 +18,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
 from halfway.protocols import reliable_hop
 from halfway.protocols.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
-from halfway.protocols.georendezvous import bridges, membership, messages
+from halfway.protocols.georendezvous import bridges, cell_membership, messages
 from halfway.protocols.georendezvous.cell_neighbours import OWN
 from halfway.protocols.georendezvous.clients import (
     advertise,
@@ -30,6 +30,7 @@ from halfway.protocols.georendezvous.clients import (
     subscribe,
 )
 from halfway.protocols.georendezvous.messages import KINDS
+from halfway.protocols.georendezvous.point_store import NO_ROUTE
 from halfway.protocols.georendezvous.rendezvous_cell import (
     forget_home,
     notify,
@@ -48,7 +49,6 @@ from halfway.protocols.georendezvous.routing import (
 )
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import CellState, state
-from halfway.protocols.georendezvous.tables import NO_ROUTE
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
@@ -162,16 +162,16 @@ def on_timer(state, rules, neighbourhood, i, message, out):
     if message.args[messages.INCARNATION] != state.incarnation[i]:
         return
     if message.kind == messages.READY:
-        membership.become_member(state, rules, i, message, out)
+        cell_membership.become_member(state, rules, i, message, out)
         renew(state, rules, i, next_version(state, i), out)
     elif message.kind == messages.ANNOUNCE:
-        membership.announce_soon(state, i, out)
+        cell_membership.announce_soon(state, i, out)
     elif message.kind == messages.BEACON:
-        membership.beacon(state, rules, neighbourhood, i, message, out)
+        cell_membership.beacon(state, rules, neighbourhood, i, message, out)
     else:
         if state.present[i] == 1:
             renew(state, rules, i, 0.0, out)
-        membership.start_timer(state, i, messages.RENEW, rules.renewal_interval_s, out)
+        cell_membership.start_timer(state, i, messages.RENEW, rules.renewal_interval_s, out)
 
 
 @apart
@@ -195,7 +195,7 @@ def on_command(state, rules, i, message, out):
     elif message.kind == messages.UNADVERTISE:
         state.advertised[i, topic] = 0
     elif state.present[i] == 1:  # LEAVE
-        membership.leave(state, rules, i, message, out)
+        cell_membership.leave(state, rules, i, message, out)
         state.incarnation[i] += 1
 
 
@@ -249,10 +249,10 @@ def handle(state, rules, neighbourhood, i, message, out):
         messages.LABELLED_HELLO,
         messages.BRIDGES,
     ):
-        membership.on_neighbour(state, rules, i, message, out)
+        cell_membership.on_neighbour(state, rules, i, message, out)
     elif messages.READY <= kind <= messages.ANNOUNCE:
         on_timer(state, rules, neighbourhood, i, message, out)
     elif kind == messages.START:
-        membership.start(state, rules, neighbourhood, i, out)
+        cell_membership.start(state, rules, neighbourhood, i, out)
     elif kind in (PUBLISH, SUBSCRIBE, UNSUBSCRIBE) or messages.ADVERTISE <= kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)

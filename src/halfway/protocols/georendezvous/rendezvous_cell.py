@@ -14,15 +14,15 @@ from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.bridges import is_nearest, is_over_bridge
 from halfway.protocols.georendezvous.cell_neighbours import OWN, direction_of
-from halfway.protocols.georendezvous.replication import ALL, is_replica, leads, write_times
-from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
-from halfway.protocols.georendezvous.tables import (
+from halfway.protocols.georendezvous.point_store import (
     find_entry,
     is_entry,
     is_home,
     put_entry,
     remember_home,
 )
+from halfway.protocols.georendezvous.replication import ALL, is_replica, leads, write_times
+from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
 from halfway.protocols.reliable_hop import track
 
 # What the cell reported to a publisher; for UNWANTED, only the reports of this member count.

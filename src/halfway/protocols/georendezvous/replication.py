@@ -14,7 +14,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NONE
 from halfway.core.prng import seeded
-from halfway.protocols.georendezvous import messages, tables
+from halfway.protocols.georendezvous import messages, point_store
 from halfway.protocols.georendezvous.bridges import act_at_home, act_nearest, is_nearest
 from halfway.protocols.georendezvous.cell_neighbours import OWN, direction_of_member, has_lowest_id
 from halfway.protocols.georendezvous.cells import closer
@@ -106,7 +106,7 @@ def is_closer(rules, topic, point, ax, ay, bx, by):
     """Return whether cell a, and not cell b, is the home of a rendezvous point now that cell a has
     a member.
     """
-    column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
+    column, row = point_store.cell_at(rules, *point_store.point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)
 
 

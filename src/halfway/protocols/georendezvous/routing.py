@@ -10,7 +10,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.georendezvous import cell_neighbours, messages, tables
+from halfway.protocols.georendezvous import cell_neighbours, messages, point_store
 from halfway.protocols.georendezvous.cell_neighbours import OWN
 from halfway.protocols.georendezvous.cells import HOME, adjacent_cell, decide, direction_between
 from halfway.protocols.reliable_hop import copy_record, emit_again, release, track
@@ -33,9 +33,9 @@ def to_client(kind):
 def point_message(state, rules, i, kind, topic, point, publisher, target, out):
     """Emit an unrouted message to the cell of a rendezvous point."""
     o = emit(out, kind, 0.0, state.node_id[i])
-    x, y = tables.point_of(rules, topic, point)
+    x, y = point_store.point_of(rules, topic, point)
     o.topic, o.target, o.publisher = topic, target, publisher
-    o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = tables.cell_at(rules, x, y)
+    o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = point_store.cell_at(rules, x, y)
     o.args[messages.POINT] = point
     come_from(o, state.cell[i, 0], state.cell[i, 1], OWN)
     o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = state.cell[i, 0], state.cell[i, 1]
@@ -164,7 +164,7 @@ def relay(state, rules, i, o, linked, out):
 def drop(state, i, o):
     """Drop and count a message without a route in Cell Hash Routing."""
     o.kind = messages.DROPPED
-    state.lost[i, tables.NO_ROUTE] += 1
+    state.lost[i, point_store.NO_ROUTE] += 1
 
 
 @apart
@@ -223,7 +223,7 @@ def knows_home(state, i, o):
     """
     for_point = o.kind <= messages.NOTIFY
     point = o.args[messages.POINT]
-    return for_point and tables.is_home(state, i, o.topic, point, state.clock[i])
+    return for_point and point_store.is_home(state, i, o.topic, point, state.clock[i])
 
 
 @apart
@@ -288,7 +288,7 @@ def forward(state, rules, i, message, out):
     o = copy_of(message, message.kind, state.node_id[i], out)
     dispatch(state, rules, i, o, out)
     if o["flags"] & messages.PERIMETER and o.kind in (messages.ADVERT, messages.INTEREST):
-        tables.put_traversal(
+        point_store.put_traversal(
             state, i, o.topic, o.args[messages.POINT], o.args[messages.ENTRY_X],
             o.args[messages.ENTRY_Y], message.at + rules.lifetime_s, message.at,
         )  # fmt: skip

@@ -5,7 +5,7 @@ from halfway.core.message import APP
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
-from halfway.protocols.walk_overlay.events import clear_filters
+from halfway.protocols.walk_overlay.event_forwarding import clear_filters
 from halfway.protocols.walk_overlay.hop_table import release_hops_to, send_reliably
 from halfway.protocols.walk_overlay.state import DONE, trail_of
 

@@ -28,7 +28,7 @@ from halfway.protocols.walk_overlay.fragments import (
     start_probe_timer,
     wins,
 )
-from halfway.protocols.walk_overlay.launch import launch, launch_heads, start_relaunch
+from halfway.protocols.walk_overlay.overlay_launch import launch, launch_heads, start_relaunch
 from halfway.protocols.walk_overlay.repair import start_link_check
 from halfway.protocols.walk_overlay.state import ASKING, SEARCHING, link_count
 

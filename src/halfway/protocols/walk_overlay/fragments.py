@@ -15,7 +15,7 @@ from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.ending import stop_walk
-from halfway.protocols.walk_overlay.events import clear_filters, refresh, send_due_events
+from halfway.protocols.walk_overlay.event_forwarding import clear_filters, refresh, send_due_events
 from halfway.protocols.walk_overlay.hop_table import has_room, release_hops_to, send_reliably
 from halfway.protocols.walk_overlay.state import DUE_ID, DUE_SUCCESSOR, SEARCHING, link_of
 

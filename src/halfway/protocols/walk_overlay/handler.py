@@ -19,10 +19,17 @@ from halfway.protocols.reliable_hop import (
     ACK_TIMEOUT_S,
     RETRIES_OPTION,
 )
-from halfway.protocols.walk_overlay import events, founding, fragments, messages, repair, walk
+from halfway.protocols.walk_overlay import (
+    event_forwarding,
+    founding,
+    fragments,
+    messages,
+    overlay_walk,
+    repair,
+)
 from halfway.protocols.walk_overlay.ending import leave
 from halfway.protocols.walk_overlay.holders import note_holder
-from halfway.protocols.walk_overlay.launch import relaunch
+from halfway.protocols.walk_overlay.overlay_launch import relaunch
 from halfway.protocols.walk_overlay.state import (
     PUBLISHES,
     SUBSCRIBES,
@@ -30,7 +37,7 @@ from halfway.protocols.walk_overlay.state import (
     link_of,
     state,
 )
-from halfway.protocols.walk_overlay.subscriptions import Catalogue
+from halfway.protocols.walk_overlay.subscription_items import Catalogue
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "state"]
 
@@ -155,14 +162,18 @@ def on_command(state, rules, i, message, out):
     elif kind == messages.WITHDRAW:
         founding.end_role(state, rules, i, PUBLISHES, out)
     elif kind == messages.PUBLISH:
-        events.publish(state, rules, i, message, out)
+        event_forwarding.publish(state, rules, i, message, out)
         founding.take_role(state, rules, i, PUBLISHES, message.at, out)
     elif kind == messages.SUBSCRIBE:
-        events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], True, out)
+        event_forwarding.change_subscription(
+            state, rules, i, message[messages.SUBSCRIPTION], True, out
+        )
         founding.take_role(state, rules, i, SUBSCRIBES, message.at, out)
     elif kind == messages.UNSUBSCRIBE:
-        events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], False, out)
-        if not events.has_subscriptions(state, i):
+        event_forwarding.change_subscription(
+            state, rules, i, message[messages.SUBSCRIPTION], False, out
+        )
+        if not event_forwarding.has_subscriptions(state, i):
             founding.end_role(state, rules, i, SUBSCRIBES, out)
     elif kind == messages.LEAVE:
         state.members.initiator[i] = 0
@@ -174,21 +185,21 @@ def on_walk(state, rules, neighbourhood, i, message, out):
     """Handle a message of a walk of the walk overlay, or a timer of a walk."""
     kind = message.kind
     if kind == messages.BID:
-        walk.receive_bid(state, i, message)
+        overlay_walk.receive_bid(state, i, message)
     elif kind == messages.NEAR:
-        walk.receive_near(state, rules, i, message, out)
+        overlay_walk.receive_near(state, rules, i, message, out)
     elif kind == messages.FAR:
-        walk.receive_far(state, i, message)
+        overlay_walk.receive_far(state, i, message)
     elif kind == messages.ASK:
-        walk.send_bid(state, rules, i, message, out)
+        overlay_walk.send_bid(state, rules, i, message, out)
     elif kind == messages.STEP:
-        walk.receive_step(state, rules, i, message, out)
+        overlay_walk.receive_step(state, rules, i, message, out)
         if state.members.root[i] != NONE:
             repair.start_link_check(state, rules, i, message.at, out)
     elif kind == messages.NEXT_STEP:
-        walk.ask_for_bids(state, rules, neighbourhood, i, message, out)
+        overlay_walk.ask_for_bids(state, rules, neighbourhood, i, message, out)
     elif kind == messages.CHOOSE:
-        walk.choose(state, rules, i, message, out)
+        overlay_walk.choose(state, rules, i, message, out)
     elif kind == messages.RELAUNCH:
         relaunch(state, rules, i, message, out)
 
@@ -216,7 +227,7 @@ def on_overlay(state, rules, i, message, out):
     if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return
     if kind == messages.ENDED:
-        walk.receive_ended(state, rules, i, message, out)
+        overlay_walk.receive_ended(state, rules, i, message, out)
     elif kind == messages.LINK:
         fragments.receive_link(state, rules, i, message, out)
     elif kind == messages.CUT:
@@ -241,9 +252,9 @@ def on_events(state, rules, i, message, out):
     if p < 0:
         fragments.deny_link(message.source, messages.LEAVES, out)
     if message.kind != messages.CHUNK:
-        events.receive_event(state, rules, i, message, out)
+        event_forwarding.receive_event(state, rules, i, message, out)
     elif p >= 0:
-        events.receive_chunk(state, rules, i, p, message, out)
+        event_forwarding.receive_chunk(state, rules, i, p, message, out)
 
 
 @apart

@@ -15,11 +15,11 @@ from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import receiver, release
 from halfway.protocols.walk_overlay import fragments, messages
 from halfway.protocols.walk_overlay.ending import reset_membership, send_cut
-from halfway.protocols.walk_overlay.events import count_expired
+from halfway.protocols.walk_overlay.event_forwarding import count_expired
 from halfway.protocols.walk_overlay.hop_table import is_in_flight
-from halfway.protocols.walk_overlay.launch import launch
+from halfway.protocols.walk_overlay.overlay_launch import launch
+from halfway.protocols.walk_overlay.overlay_walk import step_failed
 from halfway.protocols.walk_overlay.state import IN_DOUBT, SEARCHING, link_count, link_of
-from halfway.protocols.walk_overlay.walk import step_failed
 
 
 @apart

@@ -13,8 +13,8 @@ from halfway.protocols.walks.delivery import publish, receive_catch_up, receive_
 from halfway.protocols.walks.launch import hear_trail, plan_resume
 from halfway.protocols.walks.lists import receive_list
 from halfway.protocols.walks.meeting import receive_match, step_arrived, sweep_arrived
+from halfway.protocols.walks.member_paths import end_path, receive_path, receive_root
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
-from halfway.protocols.walks.paths import end_path, receive_path, receive_root
 from halfway.protocols.walks.roles import (
     begin_role,
     end_role,
@@ -22,9 +22,9 @@ from halfway.protocols.walks.roles import (
     resume,
     search,
 )
+from halfway.protocols.walks.search_sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
 from halfway.protocols.walks.state import Trails, walker_of
 from halfway.protocols.walks.steps import can_redraw
-from halfway.protocols.walks.sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
 
 
 def most_emissions(trails: Trails, rules: messages.Rules) -> int:

@@ -6,12 +6,12 @@ from html import escape
 from pathlib import Path
 
 import halfway
-from halfway.comparison.evaluation.results import Results
+from halfway.comparison.evaluation.comparison_results import Results
 from halfway.comparison.replay.replay import Replay
 from halfway.files import write_whole
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
-from halfway.report.comparison import tables
+from halfway.report.comparison import comparison_tables
 from halfway.report.comparison.decision_section import decision_section
 from halfway.report.comparison.map.map_section import map_script, map_section
 from halfway.report.comparison.metric_groups import shown_metrics
@@ -107,11 +107,11 @@ def _results(results: Results) -> str:
     inner = (
         '<p class="choice"><label><input type="checkbox" id="paired"> '
         f"paired differences to {escape(results.baseline)}</label></p>"
-        f'{_tables(results)}{tables.unsupported(results)}<p class="note">{key}</p>{notes}'
+        f'{_tables(results)}{comparison_tables.unsupported(results)}<p class="note">{key}</p>{notes}'
         "<details><summary>How the numbers were made</summary>"
         f"{_list(results.methods)}</details>"
         "<details><summary>Definitions of the metrics</summary>"
-        f"{tables.definitions(results.metrics)}</details>"
+        f"{comparison_tables.definitions(results.metrics)}</details>"
     )
     return section("results", "Results", inner)
 
@@ -121,11 +121,13 @@ def _tables(results: Results) -> str:
     of a sweep.
     """
     if not sweep_plots.varied(results):
-        return tables.tables(results, 0, _point(results.points[0]))
-    of_metrics = "".join(tables.sweep_tables(results, one) for one in shown_metrics(results))
+        return comparison_tables.tables(results, 0, _point(results.points[0]))
+    of_metrics = "".join(
+        comparison_tables.sweep_tables(results, one) for one in shown_metrics(results)
+    )
     of_points = "".join(
         f'<details class="again"><summary>All metrics, {escape(_point(point))}</summary>'
-        f"{tables.tables(results, place, _point(point))}</details>"
+        f"{comparison_tables.tables(results, place, _point(point))}</details>"
         for place, point in enumerate(results.points)
     )
     return of_metrics + of_points

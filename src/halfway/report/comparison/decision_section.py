@@ -5,8 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, need_text, question_of
-from halfway.comparison.evaluation.results import (
+from halfway.comparison.evaluation.comparison_results import (
     NOTHING,
     Decision,
     NeedResult,
@@ -14,11 +13,12 @@ from halfway.comparison.evaluation.results import (
     Results,
     SystemVerdict,
 )
+from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, need_text, question_of
 from halfway.report import wording
+from halfway.report.comparison.comparison_tables import framed, signed, span
 from halfway.report.comparison.plots.decision_plot import pareto
 from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.report.comparison.plots.system_marks import badge, mark_numbers
-from halfway.report.comparison.tables import framed, signed, span
 from halfway.report.document import section
 
 _OPTION = re.compile(r"--[a-z]+ [\w=.-]*\w")

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
-from halfway.comparison.compare import Completed
 from halfway.comparison.replay.recording import record_replays
 from halfway.comparison.request import Request
+from halfway.comparison.run_comparison import Completed
 from halfway.files import write_whole
 from halfway.pipeline.plan.provenance import code_digest
 from halfway.report.comparison.map.map_section import SCRIPTS, map_section

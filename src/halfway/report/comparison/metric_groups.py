@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from halfway.comparison.evaluation.results import Metric, Results
+from halfway.comparison.evaluation.comparison_results import Metric, Results
 
 # Title that stands alone, and the metrics.
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (

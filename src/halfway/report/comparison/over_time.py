@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from halfway.comparison.evaluation.results import Results, Timeline
+from halfway.comparison.evaluation.comparison_results import Results, Timeline
 from halfway.comparison.evaluation.timelines import ALL_OVER_TIME
 from halfway.report import wording
 from halfway.report.comparison.plots import frame

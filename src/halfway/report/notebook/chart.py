@@ -7,7 +7,7 @@ from typing import Any
 
 import altair
 
-from halfway.comparison.evaluation.results import Metric, Results
+from halfway.comparison.evaluation.comparison_results import Metric, Results
 from halfway.report import wording
 from halfway.report.comparison.plots.frame import cell_of
 from halfway.report.comparison.plots.sweep_plots import varied

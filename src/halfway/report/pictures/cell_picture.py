@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from halfway.bulk.georendezvous.routes import CellRoutes, Route
+from halfway.bulk.georendezvous.cell_routes import CellRoutes, Route
 from halfway.report.pictures.layout import Doubles
 from halfway.report.pictures.network_picture import caption, rendered
 

@@ -8,7 +8,7 @@ from halfway.files import write_whole
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
 from halfway.report import wording
 from halfway.report.verdicts import plots
-from halfway.report.verdicts.files import write_tables
+from halfway.report.verdicts.verdict_files import write_tables
 from halfway.report.verdicts.verdict_page import write_page
 from halfway.report.verdicts.verdict_report import VerdictReport
 

@@ -19,7 +19,7 @@ from halfway.core.message import COMMAND_ARG, START
 from halfway.core.neighbourhood import exclude, include, is_full
 from halfway.core.outbox import emit
 from halfway.core.records.checks import is_accepted
-from halfway.sim.engine.attacks import change_attack, is_withheld, lie
+from halfway.sim.engine.attackers import change_attack, is_withheld, lie
 from halfway.sim.engine.calendar import NO_ENTRY
 from halfway.sim.engine.changes import (
     FORGOTTEN,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from halfway.sim.metrics.histogram import Histogram
 from halfway.world.workload.demand import Demand, Publications
-from halfway.world.workload.roles import RolePeriods
+from halfway.world.workload.named_roles import RolePeriods
 
 Longs = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]

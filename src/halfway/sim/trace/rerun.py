@@ -16,7 +16,7 @@ from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood, exclude, include, is_full
 from halfway.core.outbox import outbox
-from halfway.core.records.table import PLAIN
+from halfway.core.records.trace_columns import PLAIN
 from halfway.core.values.digest import state_digest
 from halfway.files import check_regular
 from halfway.problem import Problem

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.message import MESSAGE
-from halfway.core.records.table import schema, table_of
+from halfway.core.records.trace_columns import schema, table_of
 from halfway.core.values.digest import state_digest
 from halfway.problem import Problem
 from halfway.sim.engine.changes import Changes

@@ -15,7 +15,7 @@ from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.workload.applications import applications_of
 from halfway.sim.workload.event_numbers import EventNumbers
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
-from halfway.world.underlays.paths import distances
+from halfway.world.underlays.shortest_paths import distances
 from halfway.world.workload.demand import Demand, Publications
 
 _MAX_BATCH = 1024  # publications that are posted ahead

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from halfway.files import check_regular
 from halfway.problem import Problem
 from halfway.world.importers.text_table import TextTable, blank_table, csv_table
-from halfway.world.workload.roles import NamedRole
+from halfway.world.workload.named_roles import NamedRole
 
 EVENT_COLUMNS = ("time", "node", "topic", "size")
 _LARGEST_PAYLOAD = 1_000_000

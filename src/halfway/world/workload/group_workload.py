@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.world.workload.demand import Publications
-from halfway.world.workload.roles import LINGER_S, BrokerPeriod, Period
+from halfway.world.workload.named_roles import LINGER_S, BrokerPeriod, Period
 
 ANNOUNCES, LEAVES = 0, 1  # what an announcement says
 OTHER_EVENTS = 2  # of a member, from this number on: a workload above groups numbers them

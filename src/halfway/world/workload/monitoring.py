@@ -7,7 +7,7 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.workload.demand import Publications
-from halfway.world.workload.roles import BrokerPeriod, Period
+from halfway.world.workload.named_roles import BrokerPeriod, Period
 
 
 @dataclass

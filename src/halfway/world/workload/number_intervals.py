@@ -16,7 +16,7 @@ from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
 from halfway.world.workload.arrivals import gap_before
 from halfway.world.workload.demand import Publications
-from halfway.world.workload.roles import BrokerPeriod, Period
+from halfway.world.workload.named_roles import BrokerPeriod, Period
 
 _CAPABILITY, _SUBSCRIBER, _EVENT = 0x41, 0x42, 0x43  # ids of random streams
 _MOST = 1 << 30  # events of a run

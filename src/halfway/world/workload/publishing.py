@@ -9,7 +9,7 @@ from halfway.core.compiled import kernel
 from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
 from halfway.world.portable_math import exponential, logarithm
-from halfway.world.workload.roles import ALWAYS, Period, RolePeriods
+from halfway.world.workload.named_roles import ALWAYS, Period, RolePeriods
 
 Rows = npt.NDArray[np.int32]
 

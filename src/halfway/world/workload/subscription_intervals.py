@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from halfway.world.workload.attribute_space import Box, boxes_of
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.roles import ALWAYS, Period
+from halfway.world.workload.named_roles import ALWAYS, Period
 
 
 def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:

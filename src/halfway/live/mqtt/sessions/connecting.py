@@ -5,10 +5,10 @@ from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.types import MQTT3, ConnackPacket, ConnectPacket, DisconnectPacket
 from halfway.live.mqtt.policy.access import Permissions
+from halfway.live.mqtt.sessions.client_session import ClientSession
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.session import ClientSession
+from halfway.live.mqtt.sessions.session_table import Table
 from halfway.live.mqtt.sessions.shares import RESERVED
-from halfway.live.mqtt.sessions.table import Table
 
 _GRACE = 1.5  # the limit of silence in keep alives [mqtt5 §3.1.2.10]
 

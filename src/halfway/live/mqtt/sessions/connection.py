@@ -15,8 +15,8 @@ from halfway.live.mqtt.packets.types import (
     PublishPacket,
 )
 from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorDrops, DoorLimits
+from halfway.live.mqtt.sessions.client_session import ClientSession
 from halfway.live.mqtt.sessions.messages import Publication
-from halfway.live.mqtt.sessions.session import ClientSession
 
 _BATCH_BYTES = 64 * 1024  # messages in one output; more follow in the next output
 _ROOM_FOR_REASONS = 256  # bytes; a client that takes smaller packets gets no reason string

@@ -23,12 +23,12 @@ from halfway.live.mqtt.packets.types import (
 )
 from halfway.live.mqtt.policy.access import Permissions
 from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorLimits
-from halfway.live.mqtt.sessions import connecting, publishing, subscribing
+from halfway.live.mqtt.sessions import connecting, publish_packets, subscribing
+from halfway.live.mqtt.sessions.client_session import ClientSession
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.messages import Publication
-from halfway.live.mqtt.sessions.session import ClientSession
+from halfway.live.mqtt.sessions.session_table import Table
 from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
-from halfway.live.mqtt.sessions.table import Table
 
 
 class Machine:
@@ -101,7 +101,7 @@ class Machine:
                 connecting.broken(self._table, connection, violation, now)
         del events[:done]
         if connection.session is not None:
-            publishing.answer(self._table, connection, connection.session, now)
+            publish_packets.answer(self._table, connection, connection.session, now)
         self._table.changed[connection] = None
 
     def _handle(self, connection: Connection, packet: Packet, now: float) -> None:
@@ -120,12 +120,14 @@ class Machine:
         table = self._table
         match packet:
             case PublishPacket():
-                publishing.publish(table, connection, session, packet)
+                publish_packets.publish(table, connection, session, packet)
             case PubackPacket() | PubrecPacket() | PubcompPacket():
-                publishing.acknowledged(connection, session, packet)
+                publish_packets.acknowledged(connection, session, packet)
             case PubrelPacket():
-                publishing.answer(table, connection, session, now)  # PUBREC leaves before PUBCOMP
-                publishing.released(table, connection, session, packet)
+                publish_packets.answer(
+                    table, connection, session, now
+                )  # PUBREC leaves before PUBCOMP
+                publish_packets.released(table, connection, session, packet)
             case SubscribePacket():
                 subscribing.subscribe(table, connection, session, packet, now)
             case UnsubscribePacket():
@@ -173,7 +175,7 @@ class Machine:
         """Note in the MQTT machine that the mesh has taken a client's publication, or the reason of
         its refusal.
         """
-        publishing.published(self._table, one, connection, refusal, now)
+        publish_packets.published(self._table, one, connection, refusal, now)
         # The threshold is half of the limit, so that an answer of the mesh does not make a batch of
         # one packet.
         half = self._limits.pending // 2

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from halfway.live.mesh import Event
-from halfway.live.mqtt.sessions.session import ClientSession
+from halfway.live.mqtt.sessions.client_session import ClientSession
 from halfway.live.topic_filters import OWN
 
 RESERVED = OWN  # no topics of clients

@@ -9,10 +9,10 @@ from halfway.live.mqtt.packets.types import (
     UnsubackPacket,
     UnsubscribePacket,
 )
+from halfway.live.mqtt.sessions.client_session import ClientSession, Grant, grant_of
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.session import ClientSession, Grant, grant_of
+from halfway.live.mqtt.sessions.session_table import Table
 from halfway.live.mqtt.sessions.shares import RESERVED
-from halfway.live.mqtt.sessions.table import Table
 
 _GRANTED = (Reason.SUCCESS, Reason.GRANTED_QOS_1, Reason.GRANTED_QOS_2)
 # The codes for a client if the mesh refuses a subscription. "Not authorized" would also be allowed

@@ -5,7 +5,13 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from halfway.comparison.evaluation.results import Decision, MeanInterval, Metric, Need, Results
+from halfway.comparison.evaluation.comparison_results import (
+    Decision,
+    MeanInterval,
+    Metric,
+    Need,
+    Results,
+)
 from halfway.report.comparison.plots.axes import Axis, axis, label, with_intervals
 from halfway.report.comparison.plots.frame import cell_of
 from halfway.report.comparison.plots.system_marks import colour, mark, mark_numbers

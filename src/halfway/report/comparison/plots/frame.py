@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from halfway.comparison.evaluation.results import ResultCell, Results
+from halfway.comparison.evaluation.comparison_results import ResultCell, Results
 from halfway.report.comparison.plots.axes import Axis, label
 from halfway.report.comparison.plots.system_marks import badge
 from halfway.report.document import prose

@@ -3,7 +3,7 @@
 import math
 from html import escape
 
-from halfway.comparison.evaluation.results import Curve, Metric, ResultCell, Results
+from halfway.comparison.evaluation.comparison_results import Curve, Metric, ResultCell, Results
 from halfway.report import wording
 from halfway.report.comparison.plots import frame
 from halfway.report.comparison.plots.axes import Axis, axis, with_intervals

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from halfway.comparison.evaluation.results import Metric, ResultCell, Results
+from halfway.comparison.evaluation.comparison_results import Metric, ResultCell, Results
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison.plots import frame

@@ -1,0 +1,85 @@
+"""The change from one study to another on the terminal and as JSON lines."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from halfway.comparison.evaluation.change import Change, changed_fields, changes
+from halfway.comparison.evaluation.comparison_results import Results
+from halfway.problem import Problem
+from halfway.report import wording
+from halfway.report.comparison.comparison_files import read_results
+from halfway.report.comparison.terminal_results import Column, print_fitting
+
+_UNCLEAR = "no clear change"
+_STYLES = {"better": "green", "worse": "red"}
+
+
+def print_changes(out: Console, before: Path, after: Path) -> None:
+    """Print what changed from the study in one folder to the study in another one.
+
+    Raises Problem if a folder has no study, or if both have no system and point in common.
+    """
+    studies, found = _compared(before, after)
+    out.print(Text(f"from {before} to {after}", style="bold"))
+    fields = changed_fields(*studies)
+    for name, (old, new) in fields.items():
+        out.print(Text(f"  {name}: {_written(old)} → {_written(new)}"))
+    if not fields:
+        out.print(Text("  the scenarios are equal"))
+    out.print()
+    metrics = {metric.name: metric for metric in studies[1].metrics}
+    for name, metric in metrics.items():
+        clear = [one for one in found if one.metric == name and one.verdict != _UNCLEAR]
+        if clear:
+            way = f", {metric.better} is better" if metric.better else ""
+            print_fitting(out, f"{metric.heading}{way}", *_columns(clear))
+    rest = sum(one.verdict == _UNCLEAR for one in found)
+    out.print(
+        f"{wording.count(len(found) - rest, 'value')} changed clearly, and {rest:,} did not. A "
+        "change has a 95 % interval of its own (Welch's t), without a correction for several "
+        "changes.", markup=False,
+    )  # fmt: skip
+
+
+def changes_jsonl(before: Path, after: Path) -> str:
+    """Return the changes from one study to another as JSON lines. Raises Problem as
+    `print_changes`.
+    """
+    rows = (one._asdict() for one in _compared(before, after)[1])
+    return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in rows)
+
+
+def _compared(before: Path, after: Path) -> tuple[tuple[Results, Results], list[Change]]:
+    studies = read_results(before), read_results(after)
+    found = changes(*studies)
+    if not found:
+        what = f"{before} has no system at the same point of a sweep: expected one in common"
+        remedy = "compare the same systems, or the same values of the sweep"
+        raise Problem(what, where=str(after), remedy=remedy)
+    return studies, found
+
+
+def _columns(rows: Sequence[Change]) -> tuple[Sequence[Column], Sequence[Column]]:
+    """Return the key columns and the other columns of a table of changes."""
+    keys: list[Column] = [
+        (field, [Text(wording.scalar(one.point[field])) for one in rows])
+        for field in rows[0].point
+        if len({str(one.point[field]) for one in rows}) > 1
+    ]
+    keys.append(("system", [Text(one.system) for one in rows]))
+    signs = ["+" if one.change.value > 0.0 else "" for one in rows]
+    return keys, [
+        ("before", [Text(one.before.text) for one in rows]),
+        ("after", [Text(one.after.text) for one in rows]),
+        ("change", [Text(f"{sign}{one.change.text}")
+                    for sign, one in zip(signs, rows, strict=True)]),
+        ("", [Text(one.verdict, style=_STYLES.get(one.verdict, "")) for one in rows]),
+    ]  # fmt: skip
+
+
+def _written(value: object) -> str:
+    return "–" if value is None else msgspec.json.encode(value).decode()
