@@ -54,7 +54,7 @@ def compare(
     master: the address of a Spark master. progress: receives the finished runs, of how many. seed:
     all seeds of the runs derive from it (None: ROOT_SEED). compiling: receives the progress of
     compiling systems that never ran on this machine. partitions: tasks of a batch. event_log: the
-    folder for Spark's log, which `spark.account.account_of` reads. Raises Problem if the store or
+    folder for Spark's log, which `sweep_account.account_of` reads. Raises Problem if the store or
     the master does not work; finished runs are kept.
     """
     begun = perf_counter()
@@ -81,9 +81,8 @@ def compare(
     errors, _ = failed(store, table)
     asked = asked_before(store, study, request.decision, replicates)
     results = _results(request, runs, cells, replicates, errors, asked)
-    results = msgspec.structs.replace(
-        results, wall_seconds=perf_counter() - begun, seed=root, study=study
-    )
+    seconds = perf_counter() - begun
+    results = msgspec.structs.replace(results, wall_seconds=seconds, seed=root, study=study)
     return Completed(results, runs, _first_error(results, runs), made)
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 import halfway
-from halfway.adapters.interface import Option
 from halfway.adapters.registry import TABLE
 from halfway.scenario.schema import Scenario
 
@@ -85,7 +84,7 @@ def _options() -> dict[str, Any]:
     systems = {
         name: {
             "type": "object",
-            "properties": {option: _option(about) for option, about in system.options.items()},
+            "properties": {option: _option(*about[:5]) for option, about in system.options.items()},
             "additionalProperties": False,
         }
         for name, system in TABLE.items()
@@ -93,14 +92,14 @@ def _options() -> dict[str, Any]:
     return {"type": "object", "properties": systems, "additionalProperties": {"type": "object"}}
 
 
-def _option(about: Option) -> dict[str, Any]:
-    shown: dict[str, Any] = {"description": about.meaning}
-    if not about.auto:  # a scenario chooses the value of an automatic option
-        shown["default"] = about.default
-    if isinstance(about.default, bool):
+def _option(default: float, low: float, high: float, meaning: str, auto: bool) -> dict[str, Any]:
+    shown: dict[str, Any] = {"description": meaning}
+    if not auto:  # a scenario chooses the value of an automatic option
+        shown["default"] = default
+    if isinstance(default, bool):
         return {"type": "boolean", **shown}
-    sort = "integer" if isinstance(about.default, int) else "number"
-    return {"type": sort, "minimum": about.low, "maximum": about.high, **shown}
+    sort = "integer" if isinstance(default, int) else "number"
+    return {"type": sort, "minimum": low, "maximum": high, **shown}
 
 
 def _cleaned(value: Any) -> Any:

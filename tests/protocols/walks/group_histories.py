@@ -1,9 +1,11 @@
 """Random histories of groups on the walks, and the lists that their members must have.
 
 Members with both roles join and leave at random times on a static connected network. The oracle
-knows the stays only: after quiescence, MERGE gives each member the list of all others, and a
-path to each of them that has no rings and ends there. With churn, nodes crash for a while or
+knows the stays only: after quiescence, MERGE gives each member the list of all others,
+and a path to each of them that has no rings and ends there. With churn, nodes crash for a while or
 for good, and links are cut for a while: then the others are those of its component that are up.
+With mixed roles, each member publishes, subscribes, or does both. Then each member that publishes
+has a path to each other one that subscribes, and a member with both roles lists the same ones.
 """
 
 from collections.abc import Sequence
@@ -25,13 +27,15 @@ from tests.protocols.worlds import component
 
 WALKS = PROMISES["directional-walk"]
 QUIET_S = CHANGES_S + WALKS.quiet_s
+ROLES = ((True, False), (False, True), (True, True))  # publishes, subscribes
+_OF_ROLES = 1  # a random stream beside that of the history
 
 
 class Lists(NamedTuple):
     """What the members of a history list at its end."""
 
     run: Simulation
-    members: list[int]  # rows, at the end
+    members: dict[int, Stay]  # row -> its stay, of the members at the end
     listed: dict[int, set[int]]  # row -> the rows that it lists
     network: Network  # without the nodes that died
 
@@ -41,16 +45,31 @@ class Lists(NamedTuple):
         pairs = len(self.members) * (len(self.members) - 1)
         return sum(len(self.listed[row]) for row in self.members) / pairs if pairs else 1.0
 
+    def known(self, row: int) -> set[int]:
+        """The other members of the component of a row that it must have a path to."""
+        near = component(self.network, row) - {row}
+        publishes = self.members[row].publishes
+        return {
+            one for one in near & set(self.members) if publishes and self.members[one].subscribes
+        }
 
-def lists_of(seed: int, at_meeting: int = MERGE, *, churn: bool = False) -> Lists:
-    """Run a history of a group. In the readings STOP and GO_ON, members only join, and walks are
-    not renewed."""
-    draw = np.random.default_rng(seed)
+    def due(self, row: int) -> set[int]:
+        """The other members that a row must list: with one role, it lists no member."""
+        return self.known(row) if self.members[row].subscribes else set()
+
+
+def lists_of(
+    seed: int, at_meeting: int = MERGE, *, churn: bool = False, mixed: bool = False
+) -> Lists:
+    """Run a history of a group. With STOP and GO_ON, members only join, and walks are
+    not renewed. mixed: members have one role or both."""
+    draw, of_roles = np.random.default_rng(seed), np.random.default_rng((seed, _OF_ROLES))
     network, stays = network_of(draw, str(draw.choice(STATIC))), []
     for row in draw.permutation(network.n)[: int(draw.integers(2, min(network.n, 7)))].tolist():
         begin, end = sorted(draw.uniform(0.0, CHANGES_S, 2).tolist())
         leaves = at_meeting == MERGE and int(draw.integers(3)) == 0
-        stays.append(Stay(row, 0, begin, end if leaves else np.inf))
+        roles = ROLES[int(of_roles.integers(3))] if mixed else ROLES[2]
+        stays.append(Stay(row, 0, begin, end if leaves else np.inf, *roles))
     faults = churn_of(draw, network, stays) if churn else []
     dead = {one.node for one in faults if isinstance(one, Crash) and one.for_ is None}
     options = {**WALKS.options} | {"at_meeting": at_meeting, "retries": 0}
@@ -61,7 +80,9 @@ def lists_of(seed: int, at_meeting: int = MERGE, *, churn: bool = False) -> List
         stretch=False, inspection=Inspection(journal=0), faults=faults,
     )  # fmt: skip
     run.run()
-    members = [stay.row for stay in stays if stay.until_s == np.inf and stay.row not in dead]
+    members = {
+        stay.row: stay for stay in stays if stay.until_s == np.inf and stay.row not in dead
+    }  # fmt: skip
     return Lists(run, members, _listed(run, at_meeting), _without(network, dead))
 
 
@@ -115,10 +136,11 @@ def _listed(run: Simulation, at_meeting: int) -> dict[int, set[int]]:
 
 
 def wrong_paths(lists: Lists) -> list[str]:
-    """The paths of a history from members to listed members that have rings or end elsewhere."""
-    found = []
+    """The paths of a history that have rings or end elsewhere: from members to listed members, and
+    in MERGE to all members to which they must have a path."""
+    found, merges = [], lists.run.instance.rules.at_meeting == MERGE
     for row in lists.members:
-        for member in sorted(lists.listed[row] - {row}):
+        for member in sorted(lists.listed[row] | (lists.known(row) if merges else set())):
             ways = [
                 way for side in (PUBLISHES, SUBSCRIBES) if (way := _way(lists, row, member, side))
             ]
@@ -153,12 +175,9 @@ def _way(lists: Lists, row: int, member: int, side: int) -> list[int]:
     return way
 
 
-def failure(seed: int, *, churn: bool = False) -> str:
-    """What the lists of a history in the interpretation MERGE have wrong; "" if nothing."""
-    lists = lists_of(seed, churn=churn)
-    lacks = {}
-    for row in lists.members:
-        others = component(lists.network, row) & set(lists.members) - {row}
-        lacks[row] = others ^ lists.listed[row]
+def failure(seed: int, *, churn: bool = False, mixed: bool = False) -> str:
+    """What the lists of a history with MERGE have wrong; "" if nothing."""
+    lists = lists_of(seed, churn=churn, mixed=mixed)
+    lacks = {row: lists.due(row) ^ lists.listed[row] for row in lists.members}
     wrong = [f"{row}: {sorted(some)}" for row, some in lacks.items() if some]
     return f"seed {seed}: {wrong} {paths}" if (paths := wrong_paths(lists)) or wrong else ""
