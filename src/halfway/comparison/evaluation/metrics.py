@@ -1,5 +1,5 @@
-"""The metrics of a comparison: name, unit and definition of each metric, and its value for one
-run.
+"""The metrics of a comparison: name, unit and definition of each metric, and the observations of a
+run, which are the values of all its metrics.
 """
 
 from collections.abc import Collection, Sequence

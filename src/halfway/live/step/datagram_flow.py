@@ -1,4 +1,6 @@
-"""The Python side of the datagram kernel: it fills and empties the tables of a live node."""
+"""The flow of datagrams of a live node, the Python side of the datagram kernel: it enters
+neighbours, topics and bodies in the tables of the kernel, and takes the written frames out of them.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple

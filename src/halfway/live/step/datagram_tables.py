@@ -1,4 +1,6 @@
-"""The tables of the datagram kernel: neighbours, topics and bodies of a live node."""
+"""The tables of the datagram kernel: neighbours, topics and bodies of a live node, and the look-up
+of a body by its event.
+"""
 
 from typing import NamedTuple
 

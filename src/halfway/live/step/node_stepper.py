@@ -1,4 +1,6 @@
-"""The stepper of a node: its state, its tables, and the entry points of its record kernel."""
+"""The stepper of a live node: the state, the tables of the record kernel, the entry points of the
+record kernel and of the datagram kernel, and the emissions of a step.
+"""
 
 from collections.abc import Callable
 from functools import partial
