@@ -27,8 +27,10 @@ SYMBOL: dict[Opinion, str] = {
 }
 QUIET: tuple[Opinion, ...] = ("agrees", "ours holds")  # opinions whose reason is not shown
 _PLURAL: dict[Opinion, str] = {
-    "differs": "differ", "ours holds": "ours hold", "ours fails": "ours fail",
-}  # fmt: skip
+    "differs": "differ",
+    "ours holds": "ours hold",
+    "ours fails": "ours fail",
+}
 
 
 def decimals(value: float) -> int:

@@ -102,9 +102,10 @@ class HelloTable:
     def expire(self, now: float) -> None:
         """Remove nodes from which no hello arrived for five of their periods."""
         late = [
-            node_id for node_id, one in self._heard.items()
+            node_id
+            for node_id, one in self._heard.items()
             if now - one.last > _MISSED * min(one.hello.period_ms / 1000.0, _MOST_PERIOD_S)
-        ]  # fmt: skip
+        ]
         for node_id in late:
             del self._heard[node_id]
         if late:

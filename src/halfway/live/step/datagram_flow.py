@@ -75,9 +75,7 @@ class Flow:
     topic_used: [topics + 1] see `TopicTable.used`.
     """
 
-    def __init__(
-        self, kinds: Kinds, room: int, topic_used: npt.NDArray[np.int64]
-    ) -> None:  # fmt: skip
+    def __init__(self, kinds: Kinds, room: int, topic_used: npt.NDArray[np.int64]) -> None:
         event_at = np.zeros((256, 4), np.int64)
         self.places = event_places(kinds)
         for kind, places in self.places.items():

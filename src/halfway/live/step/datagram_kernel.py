@@ -26,7 +26,7 @@ from halfway.live.step.datagram_tables import (
     USED,
     WAYS,
     found_body,
-)  # fmt: skip
+)
 from halfway.live.step.record_kernel import (
     EMITTED,
     LOGGED,

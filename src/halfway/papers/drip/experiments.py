@@ -200,10 +200,11 @@ def _analysis(scale: Scale) -> list[Point]:
         Point(
             DELIVERIES,
             {**claims_analysis.CELL, "k": k, "requested": requested, "draws": pairs // 3},
-            ("N", "requested"), 40.0 * k,
+            ("N", "requested"),
+            40.0 * k,
         )
         for requested, k in choices
-    ]  # fmt: skip
+    ]
     seconds = 500.0 if scale == "paper" else 200.0
     contacts = [
         Point(

@@ -184,9 +184,11 @@ def _delivers(results: Results, cell: ResultCell) -> bool:
     base = cell_of(results, cell.point, results.baseline, cell.metric)
     failing = {
         one.system
-        for decision in results.decisions if decision.point == cell.point
-        for one in decision.systems if one.verdict == "fails"
-    }  # fmt: skip
+        for decision in results.decisions
+        if decision.point == cell.point
+        for one in decision.systems
+        if one.verdict == "fails"
+    }
     able = cell.comparable and (base is None or base.comparable)
     return able and not failing & {cell.system, results.baseline}
 
