@@ -240,7 +240,8 @@ def test_roles_colour_transmissions() -> None:
     some = rows(kind=[1, 2, 3, 4, 5], event=[7] * 5, next=[-1] * 5)
     table = replay_tables.sent(some, kinds)
     assert column(table, "role") == [
-        replay_tables.EVENT, replay_tables.WALK, replay_tables.OVERLAY, replay_tables.OVERLAY, replay_tables.OTHER
+        replay_tables.EVENT, replay_tables.WALK, replay_tables.OVERLAY, replay_tables.OVERLAY,
+        replay_tables.OTHER,
     ]  # fmt: skip
     assert column(table, "event") == [7, -1, -1, -1, -1]
 

@@ -65,7 +65,8 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         ),
         "publications remembered": (local_delivery.REMEMBERED,),
         "parts of a frame": (
-            datagram_fragments.MOST_PARTS, datagram_fragments.MOST_FRAME_BYTES, datagram_fragments.INCOMPLETE
+            datagram_fragments.MOST_PARTS, datagram_fragments.MOST_FRAME_BYTES,
+            datagram_fragments.INCOMPLETE,
         ),
         "probes and searches": (probe_routes.MOST_TRACKED, probe_routes.A_SECOND),
         "kinds of refusals": (links.MOST_REFUSALS,),

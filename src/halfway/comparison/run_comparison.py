@@ -104,7 +104,9 @@ def _results(
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
         digest=cell_statistics.digest_of_runs(runs), wall_seconds=0.0,
         decisions=tuple(decide(at, metrics, cells, rule, asked) for at in places),
-        timelines=tuple(cell_statistics.timelines_of_runs(runs, [one.seconds for one in scenarios])),
+        timelines=tuple(
+            cell_statistics.timelines_of_runs(runs, [one.seconds for one in scenarios])
+        ),
     )  # fmt: skip
 
 

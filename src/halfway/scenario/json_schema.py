@@ -84,7 +84,7 @@ def _options() -> dict[str, Any]:
     systems = {
         name: {
             "type": "object",
-            "properties": {option: _option(*about) for option, about in system.options.items()},
+            "properties": {option: _option(*about[:5]) for option, about in system.options.items()},
             "additionalProperties": False,
         }
         for name, system in TABLE.items()

@@ -147,9 +147,32 @@ def test_an_event_is_asked_for_again_after_a_while_and_others_meanwhile() -> Non
     one.run_to(0.25)
     assert one.asked[1:] == [list(range(65, 100))]
     one.run_to(0.35)
-    assert one.asked[2:] == [[]]
+    assert one.asked[2:] == []  # nothing to state
     one.run_to(0.45)
-    assert one.asked[3:] == [list(range(1, 65))]
+    assert one.asked[2:] == [list(range(1, 65))]
+
+
+def test_requests_become_rarer_and_end_if_the_publisher_is_gone() -> None:
+    one = Alone()
+    one.arrive(1, 3)
+    one.run_to(GAP_S)
+    requests = [asked for asked in one.asked if asked]
+    assert requests == [[2]] * 7  # after 0.1, 0.4, 1, 2.2, … s
+    one.run_to(4 * GAP_S)
+    stated = len(one.asked)
+    one.run_to(10 * GAP_S)
+    assert one.handed == [1, 3]
+    assert len(one.asked) == stated
+
+
+def test_an_arrival_makes_requests_frequent_again() -> None:
+    one = Alone()
+    one.arrive(1, 3)
+    one.run_to(10.0)
+    one.asked.clear()
+    one.arrive(4)
+    one.run_to(11.0)
+    assert one.asked.count([2]) >= 2
 
 
 def test_acknowledgements_of_many_streams_fit_into_datagrams_each() -> None:

@@ -1,4 +1,6 @@
-"""`halfway.pipeline.spark.local_cluster` without Spark: states, ports, foreign processes, the wrapper."""
+"""The cluster of `pipeline/spark/local_cluster.py` without Spark: states, ports, foreign
+processes, the wrapper.
+"""
 
 import os
 import socket

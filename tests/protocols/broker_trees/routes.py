@@ -87,7 +87,7 @@ def plant_path(state: Any, row: dict[int, int], nodes: Any, key: tuple[int, int]
     for k, node_id in enumerate(nodes):
         if int(node_id) in row:
             i = row[int(node_id)]
-            there = state.circuits.of[i, claim(state.circuits, i, owner, number)]
+            there = state.circuits.of[i, claim(state.circuits, i, owner, number, np.inf)]
             there.prev = nodes[k - 1] if k else NONE
             there.next = nodes[k + 1] if k + 1 < len(nodes) else NONE
             ends = {0: nodes[-1], len(nodes) - 1: nodes[0]}

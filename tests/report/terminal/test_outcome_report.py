@@ -1,6 +1,7 @@
 """The tables of one simulated run, in a terminal and in a notebook."""
 
 import io
+import json
 import re
 from typing import Any
 
@@ -9,11 +10,12 @@ from rich.console import Console
 
 import halfway
 from halfway.report.notebook.notebook_tables import outcome_html
-from halfway.report.terminal.outcome_report import print_outcome
+from halfway.report.terminal.outcome_report import outcome_json, print_outcome
 from tests.house.sources import REPOSITORY
 
 SCENARIOS = REPOSITORY / "examples" / "scenarios"
 FEW = {"network.n": 4, "network.degree": 2, "seconds": 6, "faults": []}
+_SOON = {"workload.start_s": 1, "workload.join_s": [0.0, 1.0]}
 
 
 def shown(scenario: str, system: str, changes: dict[str, Any]) -> tuple[dict[str, str], str]:
@@ -46,3 +48,54 @@ def test_groups_have_their_metrics_beside_the_notifications() -> None:
     assert "query accuracy" not in rows
     assert "view accuracy" in table
     assert "delivery ratio" in table
+
+
+_OF_DETECTION = {
+    "detected-share", "detection-first", "detection-all", "mistake-rate", "mistake-duration",
+    "query-accuracy",
+}  # fmt: skip
+_OF_VIEWS = {
+    "view-accuracy", "join-convergence", "leave-convergence", "crash-convergence", "newcomer-time",
+    "converged-share",
+}  # fmt: skip
+_OF_REQUESTS = {
+    "requests-served", "request-time", "fail-overs", "stale-replies", "stale-replicas",
+    "messages-per-request",
+}  # fmt: skip
+_OF_MEMBERS = {
+    "view-completeness", "messages-per-member", "bytes-per-member", "power-per-member",
+    "busiest-per-member",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("scenario", "names", "changes"),
+    [
+        ("who-is-alive.toml", _OF_DETECTION, {}),
+        ("who-is-in.toml", _OF_VIEWS, {"workload.members_each": 3} | _SOON),
+        (
+            "replicas.toml", _OF_VIEWS | _OF_REQUESTS,
+            {"workload.members_each": 2, "workload.requests.clients_each": 2} | _SOON,
+        ),
+    ],
+)  # fmt: skip
+def test_the_object_of_a_run_has_the_metrics_of_members_by_their_names_in_comparisons(
+    scenario: str, names: set[str], changes: dict[str, Any]
+) -> None:
+    system = "heartbeat" if "alive" in scenario else "flooding"
+    outcome = halfway.simulate(SCENARIOS / scenario, system, set=FEW | changes)
+    found = json.loads(outcome_json(outcome))
+    assert set(found["member_metrics"]) == names | _OF_MEMBERS
+    seconds = 6.0 * 4 if outcome.groups is None else outcome.groups.member_seconds
+    each = {"messages": sum(outcome.sent.values()), "bytes": outcome.bytes_sent,
+            "power": 1e3 * outcome.energy_j, "busiest": outcome.load.max}  # fmt: skip
+    for name, amount in each.items():
+        cost = found["member_metrics"][f"{name}-per-member"]
+        assert cost == pytest.approx(amount / seconds)
+        assert cost > 0.0
+
+
+def test_a_run_of_events_has_no_metrics_of_members() -> None:
+    few = {"workload.publishers_each": 1, "workload.subscribers_each": 2}
+    outcome = halfway.simulate(SCENARIOS / "mesh-under-churn.toml", "flooding", set=FEW | few)
+    assert "member_metrics" not in json.loads(outcome_json(outcome))

@@ -12,7 +12,7 @@ import pytest
 from halfway import files
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.problem import Problem
-from halfway.report.verdicts import verdict_files as verdict_files
+from halfway.report.verdicts import verdict_files
 from tests.report.specimens import asynchrony_summaries, asynchrony_verdicts, load_verdicts
 
 FIELDS = [

@@ -12,12 +12,13 @@ from halfway.sim.metrics.outcome import Load, Outcome, Percentiles
 
 
 def odd(value: Any) -> Outcome:
-    """An outcome whose numbers are all equal."""
+    """An outcome whose numbers are all equal, without its optional parts."""
     plain = {one.name: value for one in fields(Outcome)}
     spread, kinds = Percentiles(*[value] * 5), {"flood": value}
     distributions = dict.fromkeys(("latency_s", "hops", "stretch"), spread)
     counted = dict.fromkeys(("sent", "received", "radio"), kinds)
-    return Outcome(**(plain | distributions | counted | {"load": Load(*[value] * 4)}))
+    parts = dict.fromkeys(("lifetime", "detection", "groups", "requests"))
+    return Outcome(**(plain | parts | distributions | counted | {"load": Load(*[value] * 4)}))
 
 
 def test_every_json_reader_can_read_an_outcome() -> None:

@@ -36,7 +36,7 @@ def list_options(system: DescribedSystem = None, as_json: AsJson = False) -> Non
 
     chosen = TABLE.values() if system is None else [_system(system)]
     options = {
-        one.name: [OptionRow(one.name, name, *about) for name, about in one.options.items()]
+        one.name: [OptionRow(one.name, name, *about[:5]) for name, about in one.options.items()]
         for one in chosen
     }
     if as_json:

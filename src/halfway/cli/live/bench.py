@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfway.cli.live import options
+from halfway.cli.live import node_options
 from halfway.cli.live.node import values_of
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import warn
@@ -22,13 +22,13 @@ _Each = Annotated[float, typer.Option(metavar="S", help="Seconds of each of the 
 
 
 def bench(
-    system: options.LiveSystem = "flooding",
-    option: options.SystemOptions = None,
+    system: node_options.LiveSystem = "flooding",
+    option: node_options.SystemOptions = None,
     nodes: _Nodes = 4,
     size: _Size = 200,
     rate: _Rate = 500.0,
     seconds: _Each = 5.0,
-    interpreted: options.Interpreted = False,
+    interpreted: node_options.Interpreted = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure a network of live nodes: rate, delivery, latency, CPU, and drops by reason.

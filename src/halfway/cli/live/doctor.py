@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfway.cli.live import machine, options
+from halfway.cli.live import machine, node_options
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
 
@@ -17,9 +17,9 @@ _MARKS = {"ok": "✓", "note": "·", "failed": "✗"}
 
 
 def doctor(
-    certificate: options.CertificateFile = None,
-    key: options.PrivateKeyFile = None,
-    state: options.State = None,
+    certificate: node_options.CertificateFile = None,
+    key: node_options.PrivateKeyFile = None,
+    state: node_options.State = None,
     as_json: AsJson = False,
 ) -> None:
     """Check this machine: what Halfway finds, and what to do about each failed check.
@@ -49,7 +49,9 @@ def doctor(
 
 
 def _findings(
-    certificate: options.CertificateFile, key: options.PrivateKeyFile, state: options.State
+    certificate: node_options.CertificateFile,
+    key: node_options.PrivateKeyFile,
+    state: node_options.State,
 ) -> "Iterator[Finding]":
     """Yield the findings of `halfway doctor` one by one, packages first, as later checks import
     some.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from halfway.cli.live import options
+from halfway.cli.live import node_options
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import warn
 from halfway.problem import Problem
@@ -24,14 +24,14 @@ _SPY_EVERY_S = 1.0
 
 
 def pub(
-    topic: options.Topic,
-    text: options.Text = "-",
-    count: options.Repeats = 1,
-    retain: options.Retain = False,
-    keep: options.Keep = False,
-    expiry: options.Expiry = None,
-    wait: options.Wait = 3.0,
-    node: options.AtNode = "",
+    topic: node_options.Topic,
+    text: node_options.Text = "-",
+    count: node_options.Repeats = 1,
+    retain: node_options.Retain = False,
+    keep: node_options.Keep = False,
+    expiry: node_options.Expiry = None,
+    wait: node_options.Wait = 3.0,
+    node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
     """Publish an event, or an event for each line of stdin.
@@ -78,9 +78,9 @@ def _published(
 
 
 def sub(
-    topic_filter: options.TopicFilter,
-    count: options.MostEvents = None,
-    node: options.AtNode = "",
+    topic_filter: node_options.TopicFilter,
+    count: node_options.MostEvents = None,
+    node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
     """Print each event when it arrives: topic and payload, one event per line.
@@ -103,9 +103,9 @@ def sub(
 
 
 def spy(
-    topic_filter: options.TopicFilter = "#",
-    seconds: options.ForSeconds = 1e9,
-    node: options.AtNode = "",
+    topic_filter: node_options.TopicFilter = "#",
+    seconds: node_options.ForSeconds = 1e9,
+    node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
     """Print each second the topics with events: their number, rate, mean size and mean age.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from halfway.cli.live import options
+from halfway.cli.live import node_options
 from halfway.cli.terminal.screen import assignments, warn
 from halfway.problem import Problem
 
@@ -18,30 +18,30 @@ _LOG = 4096  # records of a node that wait for a trace
 
 
 def node(
-    system: options.LiveSystem = "flooding",
-    option: options.SystemOptions = None,
-    nodes: options.Nodes = 1,
-    port: options.Port = 0,
-    peer: options.Peers = None,
-    name: options.NodeName = "",
-    network: options.OfNetwork = "development",
-    host: options.OnHost = "127.0.0.1",
-    certificate: options.CertificateFile = None,
-    key: options.PrivateKeyFile = None,
-    secret: options.NetworkSecret = None,
-    revoked: options.RevokedFile = None,
-    state: options.State = None,
-    discover: options.Discover = True,
-    interpreted: options.Interpreted = False,
-    log: options.Logged = False,
-    trace: options.TraceDir = None,
-    mqtt: options.Mqtt = "",
-    mqtt_tls: options.MqttTls = "",
-    mqtt_certificate: options.MqttCertificate = None,
-    mqtt_key: options.MqttKey = None,
-    mqtt_users: options.MqttUsers = None,
-    metrics: options.Metrics = "",
-    page: options.Page = "",
+    system: node_options.LiveSystem = "flooding",
+    option: node_options.SystemOptions = None,
+    nodes: node_options.Nodes = 1,
+    port: node_options.Port = 0,
+    peer: node_options.Peers = None,
+    name: node_options.NodeName = "",
+    network: node_options.OfNetwork = "development",
+    host: node_options.OnHost = "127.0.0.1",
+    certificate: node_options.CertificateFile = None,
+    key: node_options.PrivateKeyFile = None,
+    secret: node_options.NetworkSecret = None,
+    revoked: node_options.RevokedFile = None,
+    state: node_options.State = None,
+    discover: node_options.Discover = True,
+    interpreted: node_options.Interpreted = False,
+    log: node_options.Logged = False,
+    trace: node_options.TraceDir = None,
+    mqtt: node_options.Mqtt = "",
+    mqtt_tls: node_options.MqttTls = "",
+    mqtt_certificate: node_options.MqttCertificate = None,
+    mqtt_key: node_options.MqttKey = None,
+    mqtt_users: node_options.MqttUsers = None,
+    metrics: node_options.Metrics = "",
+    page: node_options.Page = "",
 ) -> None:
     """Run a node of a network without brokers, until Ctrl-C.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfway.cli.live import options
+from halfway.cli.live import node_options
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
 
@@ -20,8 +20,8 @@ def route(
         str, typer.Argument(metavar="NODE|TOPIC", help="Name or id of a node; or a topic.")
     ],
     topic: Annotated[bool, typer.Option("--topic", help="Read the name as a topic.")] = False,
-    seconds: options.ForSeconds = 2.0,
-    node: options.AtNode = "",
+    seconds: node_options.ForSeconds = 2.0,
+    node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
     """Show the way of an event, or the way to a node: every hop with its round-trip time.

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfway.cli.live import options
+from halfway.cli.live import node_options
 from halfway.cli.live.events import at
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
@@ -17,11 +17,11 @@ _PERIOD_S = 0.1  # between two questions to a node
 
 
 def scout(
-    seconds: options.ForSeconds = 3.0,
+    seconds: node_options.ForSeconds = 3.0,
     neighbours: Annotated[
         int, typer.Option(min=0, metavar="N", help="Wait for N neighbours, at most --seconds.")
     ] = 0,
-    node: options.AtNode = "",
+    node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
     """Print the neighbours of a node, and each other node that it hears, with its state.
@@ -66,7 +66,7 @@ def _print_heard(status: dict[str, Any], as_json: bool) -> None:
         typer.echo(f"{status['node']} hears no other node (network {status['network']})")
 
 
-def status(node: options.AtNode = "", as_json: AsJson = False) -> None:
+def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
     """Print a node: its settings, its neighbours, its counts, and its drops by reason.
 
     \b
@@ -106,8 +106,8 @@ def status(node: options.AtNode = "", as_json: AsJson = False) -> None:
 
 def ping(
     to: Annotated[str, typer.Argument(metavar="NODE", help="Name or id of a neighbour.")],
-    count: options.Repeats = 4,
-    node: options.AtNode = "",
+    count: node_options.Repeats = 4,
+    node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
     """Measure the round trip to a neighbour. Exit status 1 if a ping has no answer.
@@ -135,8 +135,8 @@ def ping(
 
 def record(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A new file for the trace.")],
-    seconds: options.ForSeconds = 10.0,
-    node: options.AtNode = "",
+    seconds: node_options.ForSeconds = 10.0,
+    node: node_options.AtNode = "",
 ) -> None:
     """Record what a node receives for some seconds. The node needs `halfway node --log`.
 

@@ -240,7 +240,8 @@ def member_metrics(outcome: Outcome) -> list[tuple[Metric, float]]:
         request_metrics.NAMES: outcome.requests,
     }  # fmt: skip
     names = [name for names, part in parts.items() if part is not None for name in names]
-    known, values = {metric.name: metric for metric in METRICS}, metrics_of(outcome)
+    known = {metric.name: metric for metric in METRICS}
+    values = metrics_of(outcome) if names else {}
     return [(known[name], values[name]) for name in names]
 
 

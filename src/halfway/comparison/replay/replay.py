@@ -40,7 +40,7 @@ class Replay(NamedTuple):
 
     system: str
     world: ReplayWorld
-    replay_tables: dict[str, Columns]
+    tables: dict[str, Columns]
     labels: tuple[str, ...]  # of the walks
     meeting: str  # meaning of the rows of `met`; "": no rows
     # Corner and side of the cells of a system that has cells, in the unit of positions; else 0s.

@@ -1,7 +1,7 @@
 """The frame queue of the air: a program in the relay namespace that delays each frame.
 
-`python -m halfway.live.air.frame_queue` runs it; the program reads its settings from the first line of
-stdin, and ends when stdin ends. Frames with different delays overtake each other.
+`python -m halfway.live.air.frame_queue` runs it; the program reads its settings from the first
+line of stdin, and ends when stdin ends. Frames with different delays overtake each other.
 """
 
 import contextlib

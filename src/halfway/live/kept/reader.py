@@ -33,7 +33,7 @@ from halfway.live.step.scheduler import Scheduler
 
 _TICK_S, _ACK_S = 1.0, 0.1
 GAP_S = 30.0  # without an event that fills a gap; then events behind the gap are handed on
-ASK_AGAIN_S = 0.3  # after a request for an event
+ASK_AGAIN_S = 0.3  # after a request for an event; twice as long after each further one
 MOST_STATEMENT_BYTES = 900  # of acknowledgements, beside their headers, in a datagram
 _ROW_BYTES, _NUMBER_BYTES = 29, 5  # of a row without its numbers, and of a number, at most
 
@@ -55,6 +55,13 @@ class _Gap(NamedTuple):
     passed: int  # the newest number that the application received
 
 
+class _Asked(NamedTuple):
+    """The kept events of a stream that were requested."""
+
+    at: dict[int, float]  # number -> time of the last request
+    again_s: float  # after which a number is requested again
+
+
 class KeptReader:
     """The kept events of other nodes that match this node's subscriptions."""
 
@@ -68,9 +75,10 @@ class KeptReader:
         # Gaps count ticks: a node that its machine has stopped has asked for nothing meanwhile.
         self._gaps: dict[Stream, _Gap] = {}
         self._ticks = 0
-        self._asked: dict[Stream, dict[int, float]] = {}  # number -> time of the last request
+        self._asked: dict[Stream, _Asked] = {}
         self._beats: dict[Stream, Heartbeat] = {}  # of streams that are read here
-        self._due: set[Stream] = set()  # streams whose acknowledgement is due
+        # Streams whose acknowledgement is due, and whether it has news; else it only asks again.
+        self._due: dict[Stream, bool] = {}
         self._is_acking, self._is_open = False, True
         self._announced: tuple[float, bytes] = (0.0, b"")
 
@@ -111,6 +119,7 @@ class KeptReader:
             waiting = self._waiting.setdefault(stream, {})
             waiting[place.number] = _Waiting(key, body, hops, self._ticks)
             self._hand_on(stream)
+            self._ask_sooner(stream)
         else:
             self._drops.count(Drop.DUPLICATE)
         self._acknowledge_soon(stream)
@@ -134,7 +143,9 @@ class KeptReader:
         self._ticks += 1
         self._waiting = {stream: some for stream, some in self._waiting.items() if some}
         self._asked = {
-            stream: some for stream, some in self._asked.items() if now - max(some.values()) < GAP_S
+            stream: some
+            for stream, some in self._asked.items()
+            if now - max(some.at.values()) < GAP_S
         }
         for stream in self._waiting:
             self._hand_on(stream)
@@ -188,12 +199,13 @@ class KeptReader:
                 self._begin(stream, readers, begun, last + 1)
                 if self._kept.through(stream) >= 0:
                     self._beats[stream] = Heartbeat(stream, first, last)
+                    self._ask_sooner(stream)
                     self._acknowledge_soon(stream)
 
-    def _acknowledge_soon(self, stream: Stream) -> None:
+    def _acknowledge_soon(self, stream: Stream, *, has_news: bool = True) -> None:
         if self._kept.through(stream) < 0:
             return  # there is no room for the stream
-        self._due.add(stream)
+        self._due[stream] = has_news or self._due.get(stream, False)
         if not self._is_acking:
             self._is_acking = True
             self._scheduler.after(_ACK_S, self._acknowledge, None)
@@ -201,9 +213,9 @@ class KeptReader:
     def _acknowledge(self, _now: float, _: None) -> None:
         """Acknowledge the kept events on disk, and request the missing ones."""
         self._is_acking = False
-        due, self._due = self._due, set()
+        due, self._due = self._due, {}
         found: dict[int, list[AckRow]] = {}
-        for stream in due:
+        for stream, has_news in due.items():
             beat = self._beats.pop(stream, Heartbeat(stream, 1, 0))
             waiting = self._waiting.get(stream, {})
             last = max([beat.last, *waiting])
@@ -211,11 +223,12 @@ class KeptReader:
             if waiting:
                 self._hand_on(stream)  # missing events may be gone
             through = self._kept.through(stream)
-            row = stream.topic, stream.epoch, through, asked
-            found.setdefault(stream.publisher, []).append(row)
+            if has_news or asked:
+                row = stream.topic, stream.epoch, through, asked
+                found.setdefault(stream.publisher, []).append(row)
             if stream in self._asked:
                 self._beats[stream] = beat
-                self._acknowledge_soon(stream)
+                self._acknowledge_soon(stream, has_news=False)
         on_disk = self._kept.last_write
         if isinstance(on_disk, asyncio.Future) and not on_disk.done():
             on_disk.add_done_callback(lambda _: self._send(found))
@@ -225,17 +238,28 @@ class KeptReader:
     def _ask(self, heartbeat: Heartbeat) -> list[int]:
         """Return the numbers of the missing kept events to request now, but none that was requested
         a moment ago.
+
+        If events that were requested do not come, the next requests take longer and longer, so a
+        stream whose publisher is gone ends.
         """
         stream, now = heartbeat.stream, self._scheduler.now()
+        before, again_s = self._asked.pop(stream, _Asked({}, ASK_AGAIN_S))
         lately = {
-            number: at for number, at in self._asked.pop(stream, {}).items()
-            if now - at < ASK_AGAIN_S and not self._kept.has(stream, number)
+            number: at for number, at in before.items()
+            if now - at < again_s and not self._kept.has(stream, number)
         }  # fmt: skip
         asked = self._kept.asked(heartbeat, lately)
+        if not before.keys().isdisjoint(asked):
+            again_s = min(2.0 * again_s, GAP_S)
         lately.update(dict.fromkeys(asked, now))
         if lately:
-            self._asked[stream] = lately
+            self._asked[stream] = _Asked(lately, again_s)
         return asked
+
+    def _ask_sooner(self, stream: Stream) -> None:
+        """Reset the time between requests, because the stream's publisher is there."""
+        if stream in self._asked:
+            self._asked[stream] = self._asked[stream]._replace(again_s=ASK_AGAIN_S)
 
     def _send(self, found: dict[int, list[AckRow]]) -> None:
         if not self._is_open:

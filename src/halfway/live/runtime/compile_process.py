@@ -1,7 +1,7 @@
 """Compilation for live nodes in a separate process, while the nodes run interpreted.
 
-`python -m halfway.live.runtime.compile_process` compiles the system of the request on its stdin. The
-machine code stays in the compile cache, where the nodes find it.
+`python -m halfway.live.runtime.compile_process` compiles the system of the request on its stdin.
+The machine code stays in the compile cache, where the nodes find it.
 """
 
 import os

@@ -108,7 +108,7 @@ def keep_alive(state, i, c, out):
     """
     clients, own = state.clients, state.node_id[i]
     towards = next_hop_to(state.nearby, i, clients.broker[c])
-    there = state.circuits.of[i, claim(state.circuits, i, own, clients.number[c])]
+    there = state.circuits.of[i, claim(state.circuits, i, own, clients.number[c], np.inf)]
     if towards != NONE:
         there.next = towards
     if there.next == NONE:

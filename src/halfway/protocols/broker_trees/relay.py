@@ -2,6 +2,8 @@
 nodes.
 """
 
+import numpy as np
+
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
@@ -35,7 +37,7 @@ def carry(state, i, own, message, out):
 
     Return whether this node is that broker. The KEEP_ALIVE may circle while announcements spread.
     """
-    place = claim(state.circuits, i, message.args[ORIGIN], message.args[ROUTE])
+    place = claim(state.circuits, i, message.args[ORIGIN], message.args[ROUTE], np.inf)
     there = state.circuits.of[i, place]
     there.prev = message.source
     if message.target == own:

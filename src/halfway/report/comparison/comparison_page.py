@@ -107,7 +107,8 @@ def _results(results: Results) -> str:
     inner = (
         '<p class="choice"><label><input type="checkbox" id="paired"> '
         f"paired differences to {escape(results.baseline)}</label></p>"
-        f'{_tables(results)}{comparison_tables.unsupported(results)}<p class="note">{key}</p>{notes}'
+        f"{_tables(results)}{comparison_tables.unsupported(results)}"
+        f'<p class="note">{key}</p>{notes}'
         "<details><summary>How the numbers were made</summary>"
         f"{_list(results.methods)}</details>"
         "<details><summary>Definitions of the metrics</summary>"

@@ -19,9 +19,15 @@ _SPREAD = ("mean", "p50", "p95", "p99", "max")
 def outcome_json(outcome: Outcome, nodes: NodeTable | None = None) -> str:
     """Return the outcome of one simulated run as one JSON object; metrics without a value are null.
 
-    nodes: added as `per_node`, one object for each node.
+    A run of a failure detector or of groups has their metrics by name as `member_metrics`, with the
+    names of a comparison. nodes: added as `per_node`, one object for each node.
     """
     plain = outcome.to_dict() | {"seed": str(outcome.seed)}  # many readers round above 2^53
+    values = {metric.name: value for metric, value in member_metrics(outcome)}
+    finite = {
+        name: float(value) if math.isfinite(value) else None for name, value in values.items()
+    }
+    plain |= {"member_metrics": finite} if finite else {}
     plain |= {} if nodes is None else {"per_node": list(nodes.rows())}
     return json.dumps(plain, ensure_ascii=False, allow_nan=False)
 

@@ -39,9 +39,12 @@ from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.hash_table import FORGOTTEN, PROBES, hash_table, probed, unused_for, use
 
 SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
-MOST_HOPS = 4096  # of a record in transit: places that contradict each other may form a ring
+# Of a record in transit, because places that contradict each other may form a ring. Also of a
+# search.
+MOST_HOPS = 4096
 UNKNOWN_HOPS = 2**29  # to a node that is as far as any other one
 MOST_SERIAL = 2**29 - 1  # of an owner's numbers; then they start again
+CROWDED = 2  # column of `counts` after those of a hash table: searches without room
 
 _IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
 
@@ -57,6 +60,7 @@ CIRCUIT = np.dtype(
         ("shared", "<i4"),  # nodes that the way from the owner shares with its direct path
         ("hops", "<i4"),  # hops of the way from the owner
         ("used", "<u4"),  # the node's count of uses at the last use of this place
+        ("searched_s", "<f8"),  # when the node first heard the owner's latest search
     ]
 )
 
@@ -65,7 +69,7 @@ class Circuits(NamedTuple):
     """The circuits through each node, in a hash table by owner and number."""
 
     of: npt.NDArray[np.void]  # [n, places] CIRCUIT, as a record array
-    counts: npt.NDArray[np.int64]  # [n, 2] uses of circuits; circuits forgotten
+    counts: npt.NDArray[np.int64]  # [n, 3] uses; circuits forgotten; searches without room
 
 
 def no_circuits(n: int, circuits: int) -> Circuits:
@@ -77,7 +81,7 @@ def no_circuits(n: int, circuits: int) -> Circuits:
     of = hash_table(n, circuits, CIRCUIT)
     for field in ("owner", "prev", "next", "peer"):
         of[field] = NONE
-    return Circuits(of.view(np.recarray), np.zeros((n, 2), np.int64))
+    return Circuits(of.view(np.recarray), np.zeros((n, 3), np.int64))
 
 
 @inlined
@@ -123,9 +127,12 @@ def hops_from(circuits, i, owner):
 
 
 @apart
-def claim(circuits, i, owner, number):
+def claim(circuits, i, owner, number, since):
     """Return the place of a circuit in the table of row i; a circuit without a place gets an empty
     entry.
+
+    Return NO_PLACE if all places belong to searches that the node first heard after the time
+    `since`. At the time inf there is always a place.
     """
     place = find(circuits, i, owner, number)
     if place == NO_PLACE:
@@ -137,15 +144,21 @@ def claim(circuits, i, owner, number):
             if there.owner == NONE:
                 place = at
                 break
+            if there.searched_s > since:
+                continue
             unused = unused_for(circuits, i, at)
             unused >>= np.int64(there.peer != NONE) << 4  # a node keeps its own paths longer
             if unused > oldest:
                 place, oldest = at, unused
+        if place == NO_PLACE:
+            circuits.counts[i, CROWDED] += 1
+            return NO_PLACE
         free = circuits.of[i, place]
         circuits.counts[i, FORGOTTEN] += free.next != NONE or free.peer != NONE
         free.owner, free.number = owner, number
         free.prev = free.next = free.peer = NONE
         free.version = free.shared = free.hops = -1
+        free.searched_s = -np.inf
     use(circuits, i, place)
     return place
 

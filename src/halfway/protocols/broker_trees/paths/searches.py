@@ -18,6 +18,7 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.paths.circuits import (
+    MOST_HOPS,
     MOST_SERIAL,
     SORTS,
     Int32s,
@@ -94,7 +95,7 @@ def search(sender, peer, number, avoided, out):
     b = sender.broker
     version = (sender.searches.version[b] + 1) & _VERSIONS
     sender.searches.version[b] = version
-    place = claim(sender.circuits, sender.row, sender.own, number)
+    place = claim(sender.circuits, sender.row, sender.own, number, np.inf)
     there = sender.circuits.of[sender.row, place]
     there.version, there.shared, there.hops = version, 0, 0
     o = emit(out, SEARCH, 0.0, EVERYONE)
@@ -139,12 +140,16 @@ def shared_nodes(circuits, i, own, message):
 def on_search(circuits, i, own, rules, message, out):
     """Keep the best way of a path search to this node, and forward the search.
 
-    The broker that is the target of the search starts the timer of its answer instead.
+    The broker that is the target of the search starts the timer of its answer instead. A node
+    ignores a search that came over `MOST_HOPS` hops, or that finds no room: the places of searches
+    stay taken for `refresh_s` seconds. So false searches do not displace each other in circles.
     """
     owner, version = message.args[ORIGIN], message.args[VERSION]
-    if own in (owner, message.args[AVOIDED]):
+    if own in (owner, message.args[AVOIDED]) or message.args[HOPS] >= MOST_HOPS:
         return
-    place = claim(circuits, i, owner, message.args[ROUTE])
+    place = claim(circuits, i, owner, message.args[ROUTE], message.at - rules.refresh_s)
+    if place == NO_PLACE:
+        return
     there = circuits.of[i, place]
     shared, hops = shared_nodes(circuits, i, own, message), message.args[HOPS] + 1
     fresh = there.version < 0 or is_newer(version, there.version)
@@ -157,6 +162,8 @@ def on_search(circuits, i, own, rules, message, out):
             return
     there.version, there.shared, there.hops, there.prev = version, shared, hops, message.source
     there.next = NONE
+    if fresh:
+        there.searched_s = message.at
     if own != message.target:
         there.peer = NONE
         o = send_copy(message, EVERYONE, out)
