@@ -5,6 +5,7 @@ radios, and a program without the tests could not read a cache that refers to th
 """
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ from tests.schedule import InPieces, put_longest_first
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
 if _CACHE.name != "halfway-tests":
     os.environ["XDG_CACHE_HOME"] = str(_CACHE / "halfway-tests")
+
+# Where Python may write no bytecode, each process of the tests would compile all that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # No session makes an archive of classes in the background, which takes 20 s of CPU time.
 os.environ["HALFWAY_CLASS_ARCHIVE"] = "0"

@@ -29,6 +29,14 @@ UNFINISHED = VENV / "halfway-unfinished"  # exists from the first step to the la
 SCRATCH = VENV / "tmp"  # for pip to unpack, as /tmp is often a small disk in memory
 LOG = ROOT / "build" / "setup.log"
 NEEDED_GB = 4
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+# Imports every module of the package, so that Python writes the bytecode of all that they import.
+IMPORT_ALL = """
+import importlib, pkgutil
+import halfway
+for module in pkgutil.walk_packages(halfway.__path__, "halfway."):
+    importlib.import_module(module.name)
+"""
 PROBE = """
 import sys
 try:
@@ -79,9 +87,11 @@ def fail(line):
 
 
 def environment():
-    """Return the caller's environment without variables that redirect Python or pip."""
-    elsewhere = ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX")
-    kept = {name: value for name, value in os.environ.items() if name not in elsewhere}
+    """Return the caller's environment without variables that redirect Python or pip, or that keep
+    Python from writing bytecode.
+    """
+    left_out = ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX", NO_BYTECODE)
+    kept = {name: value for name, value in os.environ.items() if name not in left_out}
     kept.update(PYTHONUNBUFFERED="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
     if SCRATCH.is_dir():
         kept["TMPDIR"] = str(SCRATCH)
@@ -247,12 +257,13 @@ def set_up():
     if READY.exists():
         READY.replace(UNFINISHED)
     SCRATCH.mkdir(exist_ok=True)
-    # Python compiles a module where it is first imported; most modules of the lock never are.
+    # Most modules of the lock are never imported: only those that Halfway imports are compiled.
     install = [*pip, "install", "--progress-bar", "off", "--no-compile"]
     lock = ["--require-hashes", "-r", ROOT / "requirements.lock"]
     follow(install + lock, "the locked packages could not be installed")
     own = ["--no-deps", "--no-build-isolation", "-e", ROOT]
     follow(install + own, "Halfway itself could not be installed", MEANINGS[:1])
+    follow([PYTHON, "-c", IMPORT_ALL], "Halfway cannot be imported", MEANINGS[:1])
     shutil.rmtree(str(SCRATCH), ignore_errors=True)
     READY.write_text(wanted)
     if UNFINISHED.exists():

@@ -22,8 +22,8 @@ def in_a_checkout(heading: str) -> str:
 
 
 def on_the_site(heading: str) -> str:
-    letters = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
-    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", letters).strip().lower())
+    plain = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
 
 
 def anchors(page: str, anchor_of: Callable[[str], str]) -> set[str]:

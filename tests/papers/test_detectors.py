@@ -2,7 +2,7 @@
 
 import pytest
 
-from halfway.papers.directional_walks.claims_lists import MEMBERS, READ, list_points
+from halfway.papers.directional_walks.claims_lists import CELLS, MEMBERS, ONE, list_points
 from halfway.papers.directional_walks.detector_points import BROADCAST, DETECTORS, SCENARIOS
 from halfway.papers.directional_walks.detector_points import detection_points as points
 from halfway.papers.directional_walks.detectors import detection
@@ -49,15 +49,20 @@ def test_each_detector_has_each_scenario_on_the_same_networks() -> None:
 
 
 def test_lists_are_complete_in_merge_and_in_go_on_and_not_where_walks_stop() -> None:
-    listed = {}
+    listed, of_one_role = {}, {}
     for point in list_points("quick"):
         read, members = (point.parameters[name] for name in ("reading", "members"))
         found = lists(Run(dict(point.parameters), 0, 5, 6, 7, {}))
         assert found["messages"][0] > members
-        assert 1.0 <= found["stretch"][0] < 4.0
-        listed[read, point.parameters["refresh_s"], members] = found["listed"][0]
-    assert len(listed) == len(READ) * len(MEMBERS)
+        assert 1.0 <= found["stretch"][0] < 8.0
+        shares = of_one_role if point.parameters["roles"] == ONE else listed
+        shares[read, point.parameters["refresh_s"], members] = found["listed"][0]
+    assert len(listed) + len(of_one_role) == len(CELLS)
     assert {listed["merge", 0.0, k] for k in MEMBERS} == {1.0}
     assert {listed["go-on", 0.0, k] for k in MEMBERS} == {1.0}
     assert listed["stop", 0.0, 2] == 1.0
     assert listed["stop", 0.0, 16] < listed["stop", 10.0, 16] < 0.9
+    # Each of four publishers has a path to each of four subscribers, and to no publisher.
+    assert 16 / 56 <= of_one_role["merge", 0.0, 8] <= 28 / 56
+    assert of_one_role["stop", 0.0, 8] < 1.0
+    assert of_one_role["go-on", 0.0, 8] == 1.0

@@ -23,7 +23,7 @@ from halfway.adapters.commands import (
     subscriptions,
 )
 from halfway.core.kinds import Kinds
-from halfway.core.options import Option, Value, checked_options
+from halfway.core.options import Option, Value, check_option, checked_options
 from halfway.problem import Problem
 from halfway.protocols.event_window import TOO_OLD, WINDOW, EventWindows
 from halfway.protocols.hash_table import FORGOTTEN
@@ -287,6 +287,10 @@ class System:
             return self.declared
         found: Mapping[str, Option] = importlib.import_module(self.module).OPTIONS
         return found
+
+    def check_option(self, name: str, value: Value) -> None:
+        """Raise Problem for an unknown option of a system, or a value out of range."""
+        check_option(self.name, self.options, name, value)
 
     def with_options(self, given: Mapping[str, Value]) -> Adapter:
         """Return the adapter of a system under these options. Raises Problem for a wrong option."""

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from halfway.comparison.asked import asked_before
 from halfway.comparison.compile_ahead import CompileProgress, compile_first
 from halfway.comparison.evaluation import cell_statistics
-from halfway.comparison.evaluation.cell_statistics import FinishedRun
+from halfway.comparison.evaluation.cell_statistics import FinishedRun, timelines_of_runs
 from halfway.comparison.evaluation.comparison_results import ResultCell, Results
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import metrics_for
@@ -54,7 +54,7 @@ def compare(
     master: the address of a Spark master. progress: receives the finished runs, of how many. seed:
     all seeds of the runs derive from it (None: ROOT_SEED). compiling: receives the progress of
     compiling systems that never ran on this machine. partitions: tasks of a batch. event_log: the
-    folder for Spark's log, which `spark.account.account_of` reads. Raises Problem if the store or
+    folder for Spark's log, which `sweep_account.account_of` reads. Raises Problem if the store or
     the master does not work; finished runs are kept.
     """
     begun = perf_counter()
@@ -81,9 +81,8 @@ def compare(
     errors, _ = failed(store, table)
     asked = asked_before(store, study, request.decision, replicates)
     results = _results(request, runs, cells, replicates, errors, asked)
-    results = msgspec.structs.replace(
-        results, wall_seconds=perf_counter() - begun, seed=root, study=study
-    )
+    seconds = perf_counter() - begun
+    results = msgspec.structs.replace(results, wall_seconds=seconds, seed=root, study=study)
     return Completed(results, runs, _first_error(results, runs), made)
 
 
@@ -104,9 +103,7 @@ def _results(
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
         digest=cell_statistics.digest_of_runs(runs), wall_seconds=0.0,
         decisions=tuple(decide(at, metrics, cells, rule, asked) for at in places),
-        timelines=tuple(
-            cell_statistics.timelines_of_runs(runs, [one.seconds for one in scenarios])
-        ),
+        timelines=tuple(timelines_of_runs(runs, [one.seconds for one in scenarios])),
     )  # fmt: skip
 
 

@@ -11,7 +11,6 @@ import msgspec
 
 from halfway.adapters.interface import System
 from halfway.adapters.registry import TABLE, unknown
-from halfway.core.options import check_option
 from halfway.files import read_limited
 from halfway.problem import Problem
 from halfway.scenario import schema
@@ -200,7 +199,7 @@ def _check_together(scenario: Scenario, own: Mapping[str, System]) -> None:
             raise unknown(name, [*TABLE, *own], f"options.{name}")
         for option, value in options.items():
             try:
-                check_option(system.name, system.options, option, value)
+                system.check_option(option, value)
             except Problem as problem:
                 what = problem.what.removeprefix(f"{name}: ")
                 raise Problem(f"options.{name}: {what}", remedy=problem.remedy) from None

@@ -92,7 +92,7 @@ def plant_path(state: Any, row: dict[int, int], nodes: Any, key: tuple[int, int]
             there.next = nodes[k + 1] if k + 1 < len(nodes) else NONE
             ends = {0: nodes[-1], len(nodes) - 1: nodes[0]}
             there.peer = ends.get(k, NONE)
-            there.version = 0
+            there.version = there.found = 0
 
 
 def plant_tree(state: Any, brokers: Int32s, parents: Int32s) -> None:

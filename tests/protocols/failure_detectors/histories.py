@@ -5,7 +5,9 @@
     python -m tests.protocols.failure_detectors.histories --calm heartbeat 1010 phi_threshold=8
 
 The first two commands run a hundred histories with each of these seeds, and print each one that
-fails. The third one runs networks without a fault, for so many seconds. Options may follow. No link
+fails. Where a monitor is wrong about a living member at the end, they also print how long this
+mistake has lasted, and after how many seconds the monitor trusts the member again. The third one
+runs networks without a fault, for so many seconds. Options may follow. No link
 joins two of the networks of a run. So each of them has a history of its own, and none costs the
 start of a run.
 """
@@ -29,6 +31,7 @@ from tests.protocols.worlds import component
 EACH = 100  # histories of a run
 CHURN_S = (15.0, 40.0)  # members know each other before; the last node is back before 50 s
 DEATHS_S, END_S = (52.0, 55.0), 130.0
+AGAIN_S = 60.0  # in which a monitor trusts a living member again after the end
 NOT_SUSPECTED, NOT_TRUSTED = "does not suspect", "does not trust"
 _Links = list[tuple[int, int]]
 
@@ -87,9 +90,18 @@ def said(simulation: Simulation, histories: Sequence[History]) -> dict[tuple[int
     return found
 
 
+class Wrong(NamedTuple):
+    """A monitor that is wrong about a member at the end of a history."""
+
+    monitor: int
+    member: int
+    what: str  # NOT_SUSPECTED or NOT_TRUSTED
+    history: History
+
+
 def wrong_pairs(
     history: History, network: Network, found: dict[tuple[int, int], bool]
-) -> Iterator[str]:
+) -> Iterator[Wrong]:
     """What the monitors of a history say in the end that is wrong."""
     up = sorted(set(history.rows) - history.dead)
     alive = from_links(
@@ -103,14 +115,16 @@ def wrong_pairs(
                 continue
             # A monitor that lost its memory may never have heard of the member.
             if found.get((monitor, member), monitor not in history.forgot):
-                yield f"{monitor} {NOT_SUSPECTED} {member} of {history}"
+                yield Wrong(monitor, member, NOT_SUSPECTED, history)
         for member in near - {monitor}:
             if not found.get((monitor, member), False):
-                yield f"{monitor} {NOT_TRUSTED} {member} of {history}"
+                yield Wrong(monitor, member, NOT_TRUSTED, history)
 
 
-def failures(system: str, seed: int, *, end_s: float = END_S, **options: float) -> list[str]:
-    """The histories of a seed, of which a detector's monitors are wrong in the end."""
+def simulated(
+    system: str, seed: int, end_s: float, **options: float
+) -> tuple[Simulation, Network, list[History]]:
+    """The run of the histories of a seed, up to a time in seconds."""
     draw = np.random.default_rng(seed)
     histories: list[History] = []
     for _ in range(EACH):
@@ -123,9 +137,45 @@ def failures(system: str, seed: int, *, end_s: float = END_S, **options: float) 
         system, network, end_s, *faults, seed=seed, options={"members": 8, **options},
         discovery_delay_s=1.0, start_s=CHURN_S[0],
     )  # fmt: skip
+    return simulation, network, histories
+
+
+def failures(system: str, seed: int, **options: float) -> list[str]:
+    """The histories of a seed, of which a detector's monitors are wrong in the end."""
+    simulation, network, histories = simulated(system, seed, END_S, **options)
     found = said(simulation, histories)
-    wrong = (line for one in histories for line in wrong_pairs(one, network, found))
-    return [f"{system}, seed {seed}: {line}" for line in wrong]
+    wrong = [one for some in histories for one in wrong_pairs(some, network, found)]
+    again: dict[tuple[int, int], tuple[float, float]] = {}
+    if any(one.what == NOT_TRUSTED for one in wrong):
+        again = mistakes_at_end(simulated(system, seed, END_S + AGAIN_S, **options)[0])
+    return [
+        f"{system}, seed {seed}: {one.monitor} {one.what} {one.member}"
+        + (_lasts(again.get((one.monitor, one.member))) if one.what == NOT_TRUSTED else "")
+        + f" of {one.history}"
+        for one in wrong
+    ]
+
+
+def mistakes_at_end(longer: Simulation) -> dict[tuple[int, int], tuple[float, float]]:
+    """(monitor, member) -> the seconds from the suspicion to END_S, and from END_S until the
+    monitor trusts the member again, in a run that goes on after END_S."""
+    reports, rows = longer.reports()
+    since: dict[tuple[int, int], float] = {}
+    found: dict[tuple[int, int], tuple[float, float]] = {}
+    for report, row in zip(reports, rows.tolist(), strict=True):
+        pair, at = (row, int(report["target"])), float(report["at"])
+        if report["kind"] == SUSPECTED and at < END_S:
+            since[pair] = at
+        elif report["kind"] == TRUSTED and pair in since:
+            begin = since.pop(pair)
+            found |= {pair: (END_S - begin, at - END_S)} if at >= END_S else {}
+    return found
+
+
+def _lasts(times: tuple[float, float] | None) -> str:
+    if times is None:
+        return f", nor within {AGAIN_S:g} s"
+    return f" for {times[0]:.3f} s, and trusts it {times[1]:.3f} s later,"
 
 
 def calm_suspicions(

@@ -1,5 +1,7 @@
 """Every crash is suspected by every monitor of its component in the end, after churn; calm runs."""
 
+import re
+
 import pytest
 
 from tests.protocols.failure_detectors.histories import NOT_SUSPECTED, calm_suspicions, failures
@@ -33,6 +35,13 @@ def undetected(system: str, seeds: range) -> list[str]:
 @pytest.mark.parametrize("system", WITH_PHI)
 def test_with_phi_every_crash_is_suspected_after_churn(system: str) -> None:
     assert undetected(system, range(1)) == []
+
+
+def test_a_probe_with_phi_that_is_wrong_at_the_end_trusts_the_member_soon() -> None:
+    (line,) = failures("walk-probe", 0, phi_threshold=8.0)
+    found = re.search(r"does not trust \d+ for ([\d.]+) s, and trusts it ([\d.]+) s later", line)
+    assert found is not None, line
+    assert all(0.0 < float(seconds) < 5.0 for seconds in found.groups())
 
 
 @pytest.mark.slow

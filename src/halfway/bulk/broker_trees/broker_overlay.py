@@ -1,6 +1,6 @@
 """The bulk overlay of brokers: underlay paths of its links, and connected brokers.
 
-The modules `join` and `repair` change the overlay.
+The modules `join` and `overlay_repair` change the overlay.
 """
 
 from collections.abc import Iterator, Mapping

@@ -105,7 +105,7 @@ class AirHost:
 
         Return False if a datagram is still on its way after most_s seconds. The nodes say goodbye,
         and the air loses nothing from then on, so that every node hears the goodbyes. Afterwards
-        `account` is exact.
+        the account of the datagrams is exact.
         """
         self.air.set_loss(0.0)
         for node in self.nodes:

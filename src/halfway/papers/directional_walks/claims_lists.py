@@ -16,15 +16,31 @@ LISTS = "halfway.papers.directional_walks.lists:lists"
 MEMBERS = (2, 4, 8, 16)
 # A reading, and the seconds between two launches of a walk; 0: launched once, as printed.
 READ = (("merge", 0.0), ("stop", 0.0), ("stop", REFRESH_S), ("go-on", 0.0))
+BOTH, ONE = "both", "one each"  # roles of the members
+ONE_ROLE_MEMBERS = 8  # in a group whose members have one role each
+# A reading, the seconds between two launches, the size of a group, and the roles of its members.
+# Paths expire if walks are launched again, so with one role, they are launched once.
+CELLS = (
+    *((*read, members, BOTH) for read in READ for members in MEMBERS),
+    *((*read, ONE_ROLE_MEMBERS, ONE) for read in READ if read[1] == 0.0),
+)
 GROUPS = (
     "a group on a static network; its members have both roles, and join within 10 s; networks: "
     "uniform points, redrawn until connected, mean degree 12 without borders; no losses"
+)
+ONE_ROLE = (
+    '"a publication or a subscription message": with one role each, half of the members only '
+    "publish, and the others only subscribe; then a member lists those to which its node has a path"
 )
 THREE_READINGS = (
     '"It then stops the dissemination": merge: a walk stops, and the nodes of its path pass on the '
     "members that they learn; stop: a walk stops at the first other trail; go-on: a walk goes on"
 )
 _row = partial(Verdict, "directional-walks", "section-2-lists")
+_LISTED = {
+    BOTH: "share of the other members that a member lists",
+    ONE: "share of the other members to which a member's node has a path",
+}
 _MEASURED = {
     "stretch": "hops of the path to another member, divided by those of a shortest path",
     "messages": "messages for each member in 100 s",
@@ -33,17 +49,14 @@ _LIST = "each node gets the list of all the members of the group"
 
 
 def list_points(scale: Scale) -> list[Point]:
-    """Return the points of paper 1's lists of members: each reading with each size of a group."""
-    return [
-        _point(SIZES[scale], reading, refresh_s, members)
-        for reading, refresh_s in READ
-        for members in MEMBERS
-    ]
+    """Return the points of paper 1's lists of members: each reading with each kind of group."""
+    return [_point(SIZES[scale], *cell) for cell in CELLS]
 
 
-def _point(n: int, reading: str, refresh_s: float, members: int) -> Point:
+def _point(n: int, reading: str, refresh_s: float, members: int, roles: str) -> Point:
     parameters: dict[str, Scalar] = {
         "n": n, "degree": DEGREE, "reading": reading, "refresh_s": refresh_s, "members": members,
+        "roles": roles,
     }  # fmt: skip
     cost_ms = 5.0 * members**2 if reading == "go-on" else 20.0
     return Point(LISTS, parameters, ("n", "degree"), cost_ms)
@@ -52,20 +65,22 @@ def _point(n: int, reading: str, refresh_s: float, members: int) -> Point:
 def judge_lists(found: Summaries) -> Iterator[Verdict]:
     """Judge whether each member gets the whole list [drw §2] in a reading, and measure the cost."""
     for metric in ("listed", "stretch", "messages"):
-        for reading, refresh_s in READ:
-            for members in MEMBERS:
-                seen = found.find(metric, reading=reading, refresh_s=refresh_s, members=members)
-                mean = seen.mean, seen.mean_low, seen.mean_high
-                walks = f"every {refresh_s:g} s" if refresh_s else "once"
-                cell: dict[str, Scalar] = {"reading": reading, "walks": walks, "members": members}
-                if metric == "listed":
-                    yield _row(
-                        cell, "share of the other members that a member lists", _LIST, *mean,
-                        seen.networks, "from 90 s on; all members are there from 10 s on",
-                        *judge_range(1.0, 1.0, *mean, rounding=0.0),
-                    )  # fmt: skip
-                else:
-                    yield _row(
-                        cell, _MEASURED[metric], None, *mean, seen.networks,
-                        "sizes and times are ours", "ours open", "the paper measures none of it",
-                    )  # fmt: skip
+        for reading, refresh_s, members, roles in CELLS:
+            seen = found.find(
+                metric, reading=reading, refresh_s=refresh_s, members=members, roles=roles
+            )
+            mean = seen.mean, seen.mean_low, seen.mean_high
+            walks = f"every {refresh_s:g} s" if refresh_s else "once"
+            cell: dict[str, Scalar] = {"reading": reading, "walks": walks, "members": members}
+            cell |= {} if roles == BOTH else {"roles": roles}
+            if metric == "listed":
+                yield _row(
+                    cell, _LISTED[roles], _LIST, *mean, seen.networks,
+                    "from 90 s on; all members are there from 10 s on",
+                    *judge_range(1.0, 1.0, *mean, rounding=0.0),
+                )  # fmt: skip
+            else:
+                yield _row(
+                    cell, _MEASURED[metric], None, *mean, seen.networks,
+                    "sizes and times are ours", "ours open", "the paper measures none of it",
+                )  # fmt: skip

@@ -214,7 +214,9 @@ PAPER = Paper(
         Figure(
             "section-2-lists", "Lists of the members of a group (no published values)",
             claims_lists.list_points, {"quick": 5, "paper": 30}, claims_lists.judge_lists,
-            (claims_lists.GROUPS, claims_lists.THREE_READINGS, INTERVALS),
+            (
+                claims_lists.GROUPS, claims_lists.THREE_READINGS, claims_lists.ONE_ROLE, INTERVALS,
+            ),
         ),
         Figure(
             "section-3", "A lone walk visits all nodes",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from halfway.papers.directional_walks.claims_lists import ONE
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.protocols.walks.messages import GO_ON, MERGE, STOP
 from halfway.sim.radio.declarations import IdealRadio
@@ -22,7 +23,8 @@ _ALWAYS_S = 3600.0  # a report of a member holds to the end of the run
 def lists(run: Run) -> Observations:
     """[drw §2] Measure the lists that the members of one group have in the end, on one network.
 
-    listed: the share of the other members that a member lists, from 90 s to 100 s. stretch: the
+    listed: the share of the other members that a member lists, from 90 s to 100 s; with one role
+    each, the share of those to which its node has a path in the end. stretch: the
     hops of the path to another member, divided by those of a shortest path, a mean over the pairs
     with a path in the end. messages: the transmissions for each member in 100 s.
     """
@@ -33,6 +35,11 @@ def lists(run: Run) -> Observations:
         n, 1, members, join_s=JOIN_S, stay_s=None, publishes=True, subscribes=True,
         seed=run.workload_seed,
     )  # fmt: skip
+    if run["roles"] == ONE:
+        stays = [
+            stay._replace(publishes=k % 2 == 0, subscribes=k % 2 == 1)
+            for k, stay in enumerate(stays)
+        ]
     simulation = Simulation(
         "directional-walk", network, workload=Groups(stays, 0.0, _ALWAYS_S, START_S),
         seconds=END_S, seed=run.random_seed, radio=IdealRadio(delay_s=0.002), stretch=False,
@@ -45,11 +52,14 @@ def lists(run: Run) -> Observations:
         outcome = simulation.run()
     if outcome.groups is None:
         raise TypeError("the run has no groups")
+    stretches = list(_stretches(simulation, network, [stay.row for stay in stays]))
+    listed = outcome.groups.completeness
+    if run["roles"] == ONE:
+        listed = len(stretches) / (members * (members - 1))
     found = {
-        "listed": np.array([outcome.groups.completeness]),
+        "listed": np.array([listed]),
         "messages": np.array([sum(outcome.sent.values()) / members]),
     }
-    stretches = list(_stretches(simulation, network, [stay.row for stay in stays]))
     return found | ({"stretch": np.array([np.mean(stretches)])} if stretches else {})
 
 

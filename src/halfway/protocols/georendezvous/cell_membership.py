@@ -13,7 +13,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 from halfway.protocols.georendezvous import bridges, cell_neighbours, messages, point_store
-from halfway.protocols.georendezvous.cell_neighbours import OWN
+from halfway.protocols.georendezvous.cell_neighbours import OWN, learn_neighbour
 from halfway.protocols.georendezvous.rendezvous_cell import send_store, transfer
 from halfway.protocols.georendezvous.replication import (
     ALL,
@@ -131,16 +131,14 @@ def on_neighbour(state, rules, i, message, out):
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
     until = message.at + cell_neighbours.silence_s(rules)
     if message.kind == messages.JOIN:
-        cell_neighbours.learn_neighbour(state, i, message.source, x, y, NEWCOMER, until)
+        learn_neighbour(state, i, message.source, x, y, NEWCOMER, until)
         greet(state, rules, i, message.source, x, y, message.at, out)
     elif message.kind == messages.GONE:
         cell_neighbours.forget_member(state, i, message.source, x, y)
     elif message.kind == messages.BRIDGES:
         on_bridges(state, rules, i, message, out)
     else:
-        populated = cell_neighbours.learn_neighbour(
-            state, i, message.source, x, y, CELL_MEMBER, until
-        )
+        populated = learn_neighbour(state, i, message.source, x, y, CELL_MEMBER, until)
         if message.kind == messages.LABELLED_HELLO:
             on_label(state, rules, i, message, out)
         if populated and message.kind != messages.HERE:
@@ -214,7 +212,7 @@ def on_bridges(state, rules, i, message, out):
         x, y, links, membership = bridges.unpacked(own_x, own_y, bridge)
         is_new = not cell_neighbours.has_bridge_at(state, i, source, x, y)
         until = now + cell_neighbours.silence_s(rules)
-        populated = cell_neighbours.learn_neighbour(state, i, source, x, y, membership, until)
+        populated = learn_neighbour(state, i, source, x, y, membership, until)
         cell_neighbours.learn_links(state, i, source, x, y, np.uint8(links), UNKNOWN)
         if is_new and state.present[i] == 1:
             share_store(state, rules, i, source, x, y, now, out)

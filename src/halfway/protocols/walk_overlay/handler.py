@@ -1,8 +1,8 @@
 """The walk overlay (Muñoz & Leone 2014): its options, its rules, and the handler of all messages.
 
-Walks of publishers and subscribers that meet form a tree of overlay links (`walk`, `launch`,
-`fragments`). When a neighbour goes, `repair` restores the tree. The module `events` forwards events
-over the tree.
+Walks of publishers and subscribers that meet form a tree of overlay links (`overlay_walk`,
+`overlay_launch`, `fragments`). When a neighbour goes, `repair` restores the tree. The module
+`event_forwarding` forwards events over the tree.
 """
 
 import math

@@ -57,6 +57,7 @@ CIRCUIT = np.dtype(
         ("next", "<i4"),  # the neighbour away from the owner; NONE: the end, or not on the path
         ("peer", "<i4"),  # at an end of the path, the other end; NONE between the ends
         ("version", "<i4"),  # version of the owner's latest search
+        ("found", "<i4"),  # version of the search whose FOUND named `next`
         ("shared", "<i4"),  # nodes that the way from the owner shares with its direct path
         ("hops", "<i4"),  # hops of the way from the owner
         ("used", "<u4"),  # the node's count of uses at the last use of this place
@@ -157,10 +158,16 @@ def claim(circuits, i, owner, number, since):
         circuits.counts[i, FORGOTTEN] += free.next != NONE or free.peer != NONE
         free.owner, free.number = owner, number
         free.prev = free.next = free.peer = NONE
-        free.version = free.shared = free.hops = -1
+        free.version = free.found = free.shared = free.hops = -1
         free.searched_s = -np.inf
     use(circuits, i, place)
     return place
+
+
+@inlined
+def is_found(there):
+    """Return whether the place of a circuit is on the path that the owner's latest search found."""
+    return there.next != NONE and there.found == there.version
 
 
 @apart

@@ -24,6 +24,7 @@ from halfway.protocols.broker_trees.paths.circuits import (
     Int32s,
     claim,
     find,
+    is_found,
     path_to,
     send_copy,
 )
@@ -133,7 +134,7 @@ def shared_nodes(circuits, i, own, message):
     x = circuits.of[i, place]
     if own == message.target:  # a second path cannot use the same link
         return shared + (x.peer == owner and x.prev == owner and message.source == owner)
-    return shared + (x.next != NONE)
+    return shared + is_found(x)
 
 
 @apart
@@ -142,7 +143,8 @@ def on_search(circuits, i, own, rules, message, out):
 
     The broker that is the target of the search starts the timer of its answer instead. A node
     ignores a search that came over `MOST_HOPS` hops, or that finds no room: the places of searches
-    stay taken for `refresh_s` seconds. So false searches do not displace each other in circles.
+    stay taken for `refresh_s` seconds. So false searches do not displace each other in circles. Until
+    the answer comes, records away from the owner follow the path of before.
     """
     owner, version = message.args[ORIGIN], message.args[VERSION]
     if own in (owner, message.args[AVOIDED]) or message.args[HOPS] >= MOST_HOPS:
@@ -155,13 +157,12 @@ def on_search(circuits, i, own, rules, message, out):
     fresh = there.version < 0 or is_newer(version, there.version)
     if not fresh:
         worse = shared > there.shared or (shared == there.shared and hops > there.hops)
-        if version != there.version or worse or there.next != NONE:
+        if version != there.version or worse or is_found(there):
             return  # also where the path was found before
         if shared == there.shared and hops == there.hops:
             there.prev = min(there.prev, message.source)
             return
     there.version, there.shared, there.hops, there.prev = version, shared, hops, message.source
-    there.next = NONE
     if fresh:
         there.searched_s = message.at
     if own != message.target:
@@ -200,7 +201,7 @@ def keep_found(circuits, i, own, message, out):
     if place == NO_PLACE or circuits.of[i, place].version != message.args[VERSION]:
         return False
     there = circuits.of[i, place]
-    there.next = message.source
+    there.next, there.found = message.source, message.args[VERSION]
     if own == message.target:
         there.peer = message.args[ORIGIN]
         return True
