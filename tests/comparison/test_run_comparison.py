@@ -310,7 +310,7 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         (["--baseline", "drip", "--systems", "gossip"], "baseline = drip: expected one of gossip"),
         (["--until", "width=2%"], "until = width=2%: expected a stopping rule"),
         (["--until", "half-width=1.2.3"], "until = half-width=1.2.3: expected a stopping rule"),
-        (["--until", "half-width=2%,speed"], "testbed_metrics: delivery-ratio"),
+        (["--until", "half-width=2%,speed"], "metrics: delivery-ratio"),
         (["--until", "half-width=0%"], "expected a half-width above 0"),
         (["--until", "half-width=2"], "below 1 .100%. .write 2 percent as half-width=2%"),
         (["--systems", ""], "--systems: expected at least one name"),

@@ -6,12 +6,12 @@ from collections import Counter
 import pytest
 from tools.claims_page import PAGE, page, without_folder
 
+from halfway.comparison.evaluation.comparison_results import NO_VALUE
 from halfway.papers import PAPERS
 from halfway.papers.claims.claims_page import StudyVerdicts
 from halfway.papers.claims.declared import Claim, claims
 from halfway.papers.claims.kept import with_kept
 from halfway.pipeline.reproduction.verdict import Verdict
-from halfway.report.wording import NOTHING
 from tests.house.sources import REPOSITORY
 from tests.house.test_judges import FIGURES
 from tests.papers.made.rules import RULES
@@ -81,7 +81,7 @@ def test_every_judged_claim_of_the_page_has_verdicts() -> None:
     judged = [line for line in lines if len(line) == 8 and line[2] == "J"]
     assert judged
     for line in judged:
-        assert line[5] != NOTHING, f"{line[1]}: reproduce {line[3]}, run tools/claims_page.py"
+        assert line[5] != NO_VALUE, f"{line[1]}: reproduce {line[3]}, run tools/claims_page.py"
 
 
 def _declared(text: str) -> list[str]:

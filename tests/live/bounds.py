@@ -45,7 +45,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_positions": (OPERATING, "streams of others"),
         "_undelivered": (OPERATING, "own kept events"),
     },
-    "journal/kept_events:_Position": {"ahead": (OPERATING, "streams of others")},
+    "journal/stream_position:StreamPosition": {"ahead": (OPERATING, "streams of others")},
     "journal/node_journal:NodeJournal": {
         "_parts": FIXED, "_records": (OPERATING, "journal: segments"),
     },

@@ -13,9 +13,10 @@ import pytest
 
 from halfway.bulk.walks.walks import Walkers, walk_pair
 from halfway.core.missing import NONE
-from halfway.papers.directional_walks import claims
-from halfway.papers.directional_walks.experiments import PAPER, load_point, meeting_point
+from halfway.papers.directional_walks import claims, claims_loads
+from halfway.papers.directional_walks.experiments import PAPER
 from halfway.papers.directional_walks.measurements import gini, loads, meetings, visits
+from halfway.papers.directional_walks.points import load_point, meeting_point
 from halfway.pipeline.plan.run import Point, Run
 from halfway.pipeline.reproduction.estimates import estimate
 from halfway.pipeline.reproduction.figures import Summaries, Summary
@@ -367,13 +368,13 @@ def test_most_printed_times_agree_when_trails_are_heard() -> None:
 
 def test_random_walks_balance_the_load_best() -> None:
     """[drw §4.3] "the mean and median are very close in all situations", and "DRW is also good"."""
-    found = [v for v in claims.judge_figure_9(burden()) if v.metric == "mean / median load"]
+    found = [v for v in claims_loads.judge_figure_9(burden()) if v.metric == "mean / median load"]
     assert Counter(v.verdict for v in found) == {"agrees": 10}
 
 
 def test_few_nodes_of_a_tree_route_about_half_of_the_traffic() -> None:
     """[drw §4.3] "few nodes are over-used and route close to half": a tree's do."""
-    found = [v for v in claims.judge_figure_9(burden()) if v.metric == "largest load / n"]
+    found = [v for v in claims_loads.judge_figure_9(burden()) if v.metric == "largest load / n"]
     by_system: dict[str, list[Verdict]] = {}
     for v in found:
         by_system.setdefault(str(v.cell["system"]), []).append(v)
@@ -384,10 +385,12 @@ def test_few_nodes_of_a_tree_route_about_half_of_the_traffic() -> None:
 
 def test_the_centralised_column_is_impossible_as_printed() -> None:
     """[drw Fig. 7] a mean load of 73 is not a mean length of shortest paths here."""
-    found = [v for v in claims.judge_figure_7(burden()) if v.cell["system"] == "shortest-path"]
+    found = [
+        v for v in claims_loads.judge_figure_7(burden()) if v.cell["system"] == "shortest-path"
+    ]
     assert {v.verdict for v in found} == {"impossible as printed"}
     assert all("another system's" in v.reason for v in found)
-    maxima = [v for v in claims.judge_figure_8(burden()) if v.metric == "maximum load"]
+    maxima = [v for v in claims_loads.judge_figure_8(burden()) if v.metric == "maximum load"]
     column = [v for v in maxima if v.cell["system"] == "shortest-path"]
     assert {v.verdict for v in column} == {"impossible as printed"}
 
@@ -406,7 +409,9 @@ def test_a_column_of_shortest_paths_would_agree() -> None:
         else:
             rows.append(row)
     found = [
-        v for v in claims.judge_figure_7(Summaries(rows)) if v.cell["system"] == "shortest-path"
+        v
+        for v in claims_loads.judge_figure_7(Summaries(rows))
+        if v.cell["system"] == "shortest-path"
     ]
     assert {v.verdict for v in found if v.metric == "mean load"} == {"agrees"}
     assert "impossible as printed" not in {v.verdict for v in found}
@@ -414,7 +419,7 @@ def test_a_column_of_shortest_paths_would_agree() -> None:
 
 def test_walk_loads_agree() -> None:
     """[drw Fig. 7] means and medians of both walks, on few networks within their intervals."""
-    found = [v for v in claims.judge_figure_7(burden()) if "walk" in str(v.cell["system"])]
+    found = [v for v in claims_loads.judge_figure_7(burden()) if "walk" in str(v.cell["system"])]
     assert len(found) == 20
     assert Counter(v.verdict for v in found)["agrees"] >= 16
 
@@ -437,7 +442,7 @@ def test_the_gini_coefficient_is_that_of_all_pairs() -> None:
 
 def test_random_walks_balance_better_than_directional_walks() -> None:
     """[drw §5] "almost as efficiently as pure Random Walks": not within a tenth."""
-    found = list(claims.judge_figure_9(burden()))
+    found = list(claims_loads.judge_figure_9(burden()))
     best = [v for v in found if v.metric.endswith("random walk / this")]
     assert len(best) == 30
     mine = [v for v in best if v.cell["system"] == "directional-walk"]

@@ -11,13 +11,14 @@ import pytest
 
 from halfway.papers.georendezvous import claims, claims_beyond
 from halfway.papers.georendezvous.beyond import rivals, signalling
-from halfway.papers.georendezvous.experiments import PAPER, TREE_INTERPRETATIONS
+from halfway.papers.georendezvous.experiments import PAPER
 from halfway.papers.georendezvous.loss import AFTER_S, by_walks
 from halfway.papers.georendezvous.measurements import detours, nice_places, trees
 from halfway.papers.georendezvous.mobility import mobility
 from halfway.papers.georendezvous.picture import GOAL, figure_1, figure_2, instance
 from halfway.papers.georendezvous.points import (
     CELLS,
+    TREE_INTERPRETATIONS,
     detour_point,
     loss_point,
     mobility_point,

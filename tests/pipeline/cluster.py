@@ -23,7 +23,7 @@ from tests.pipeline.conftest import ROOT
 class Started:
     """A started cluster, the Python of its workers, and its folder."""
 
-    local_cluster: local_cluster.Cluster
+    cluster: local_cluster.Cluster
     python: Path
     folder: Path
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from halfway.comparison.evaluation.comparison_results import NO_VALUE
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.report import wording
 from tests.report.specimens import asynchrony_verdicts, load_verdicts
@@ -27,10 +28,10 @@ def verdict(**changes: object) -> Verdict:
         (-21.44, "-21.4"),
         (2.0, "2"),
         ("6-10", "6-10"),
-        (None, wording.NOTHING),
-        ("", wording.NOTHING),
-        (float("nan"), wording.NOTHING),
-        (float("inf"), wording.NOTHING),
+        (None, NO_VALUE),
+        ("", NO_VALUE),
+        (float("nan"), NO_VALUE),
+        (float("inf"), NO_VALUE),
     ],
 )
 def test_numbers_keep_three_digits_and_claims_their_words(value: float | str, text: str) -> None:
@@ -50,7 +51,7 @@ def test_numbers_keep_three_digits_and_claims_their_words(value: float | str, te
 )
 def test_intervals(measured: float | None, low: float, high: float, text: str) -> None:
     text_found = wording.interval(verdict(measured=measured, low=low, high=high))
-    assert text_found.replace(wording.NOTHING, "-") == text
+    assert text_found.replace(NO_VALUE, "-") == text
 
 
 def test_cells_name_words_first_and_bare() -> None:

@@ -1,5 +1,5 @@
 """The interface `Adapter`: how applications speak to a system, and how an instance of the system is
-sized.
+sized; what an adapter may know of a run; and `System`, which joins a protocol and its adapter.
 
 A system is a protocol's module and an adapter, which turns subscriptions and publications into
 commands to nodes. The protocol defines everything else.

@@ -80,9 +80,10 @@ def user_system(source: UserSource) -> System:
     module = _imported(source)
     if missing := [name for name in FACE if not hasattr(module, name)]:
         raise Problem(
-            f"expected {', '.join(missing)} in the file", where=source.name,
+            f"expected {', '.join(missing)} in the file",
+            where=source.name,
             remedy=f"define what {_MODEL} defines",
-        )  # fmt: skip
+        )
     adapter = getattr(module, "ADAPTER", BroadcastAdapter)
     _check_kinds(module.KINDS, adapter, source.name)
     _check_state(module.state, adapter, source.name)
@@ -101,9 +102,10 @@ def _check_kinds(kinds: Any, adapter: type[Adapter], where: str) -> None:
     )
     if missing := [name for name in needed if name not in kinds.names.values()]:
         raise Problem(
-            f"KINDS: expected a kind named {', '.join(missing)}", where=where,
+            f"KINDS: expected a kind named {', '.join(missing)}",
+            where=where,
             remedy="KINDS.include(halfway.protocols.application.KINDS) declares all three",
-        )  # fmt: skip
+        )
 
 
 def _check_state(state: Any, adapter: type[Adapter], where: str) -> None:
@@ -118,8 +120,9 @@ def _check_state(state: Any, adapter: type[Adapter], where: str) -> None:
     if needed and adapter is BroadcastAdapter:
         raise Problem(
             f"state({needed[0]}): expected parameters among {', '.join(STATE_PARAMETERS)}",
-            where=where, remedy="rename the parameter, or give it a default value",
-        )  # fmt: skip
+            where=where,
+            remedy="rename the parameter, or give it a default value",
+        )
 
 
 def _options(module: ModuleType, adapter: type[Adapter], where: str) -> Mapping[str, Option]:

@@ -182,10 +182,12 @@ def _content_commands(demand: Demand) -> Commands:
     rows = np.array([row for row, _, _ in some], np.int32)
     which, end = np.array([numbers[box] for _, _, box in some], np.int32), ends(demand, some)
     ended = np.isfinite(end)
-    return joined((
-        commands(begins(demand, some), rows, SUBSCRIBE, which),
-        commands(end[ended], rows[ended], UNSUBSCRIBE, which[ended]),
-    ))  # fmt: skip
+    return joined(
+        (
+            commands(begins(demand, some), rows, SUBSCRIBE, which),
+            commands(end[ended], rows[ended], UNSUBSCRIBE, which[ended]),
+        )
+    )
 
 
 def _publishing(demand: Demand) -> dict[int, Period]:

@@ -156,10 +156,11 @@ def path_to_member(
                 row_of.get(int(one.back), here)
                 for table, status in tables
                 for one in table[here, topic]
-                if one.status == status and one.side == side
+                if one.status == status
+                and one.side == side
                 and one.member == trails.node_id[member]
                 and now[here] - one.since <= 2.0 * rules.refresh_s
-            ]  # fmt: skip
+            ]
             if not steps or steps[0] in way:
                 break
             way.append(steps[0])

@@ -171,9 +171,11 @@ class Comparison:
     def _values(self) -> Iterator[dict[str, object]]:
         for run in self.completed.runs:
             known: dict[str, object] = {
-                **self.results.points[run.point], "system": run.system,
-                "replicate": run.replicate, "seed": run.seed,
-            }  # fmt: skip
+                **self.results.points[run.point],
+                "system": run.system,
+                "replicate": run.replicate,
+                "seed": run.seed,
+            }
             if run.status != "ok":
                 yield {**known, "error": run.error}
             for metric, values in run.observed.items():
@@ -212,7 +214,8 @@ def compare(
     True or a function of (done, total) (default: in notebooks and on a terminal). Raises Problem.
     """
     request = read_request(
-        arguments.scenario_argument(scenario), arguments.systems_argument(systems),
+        arguments.scenario_argument(scenario),
+        arguments.systems_argument(systems),
         user_systems=arguments.texts_argument(user_systems, "user_systems"),
         baseline=arguments.text_argument(baseline, "baseline", "flooding"),
         replicates=arguments.count_argument(replicates, "replicates", REPLICATES),
@@ -222,7 +225,7 @@ def compare(
         sweeps=arguments.sweep_argument(sweep or {}),
         needs=arguments.needs_argument(need),
         minimise=arguments.text_argument(minimise, "minimise", "energy") or "",
-    )  # fmt: skip
+    )
     root = None if seed is None else arguments.count_argument(seed, "seed", 1, 2**64 - 1)
     folder = _folder_argument(out)
     spark = arguments.text_argument(master, "master", "local[2]")

@@ -49,9 +49,11 @@ class _Work(NamedTuple):
 
 
 def compile_first(
-    points: Sequence[ScenarioPoint], systems: Sequence[SystemSource], cores: int,
+    points: Sequence[ScenarioPoint],
+    systems: Sequence[SystemSource],
+    cores: int,
     progress: CompileProgress | None,
-) -> None:  # fmt: skip
+) -> None:
     """Compile ahead the systems never compiled on this machine, `cores` at a time, longest first.
 
     Raises Problem if a user system cannot be compiled, or fails at once. Failures of built-in
@@ -67,10 +69,11 @@ def compile_first(
                 left = sum(work.size for work in (*waiting, *(work for work, _ in running)))
                 spent = time.monotonic() - begun
                 progress(
-                    total - len(waiting) - len(running), total,
+                    total - len(waiting) - len(running),
+                    total,
                     [work.source.name for work, _ in running],
                     spent * left / (size - left) if left < size else None,
-                )  # fmt: skip
+                )
             while waiting and len(running) < cores:
                 work = waiting.pop()
                 running.append((work, _started(work.scenario, work.source)))

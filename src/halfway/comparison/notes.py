@@ -57,9 +57,7 @@ def notes_of(
     )  # fmt: skip
 
 
-def notes_before_runs(
-    scenarios: Sequence[Scenario], systems: Sequence[System]
-) -> tuple[str, ...]:  # fmt: skip
+def notes_before_runs(scenarios: Sequence[Scenario], systems: Sequence[System]) -> tuple[str, ...]:
     """Return the notes of `notes_of` that depend on no run: on the systems and on their options."""
     return (*_on_systems(scenarios, systems), *option_notes(scenarios, systems))
 

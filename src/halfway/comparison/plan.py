@@ -1,7 +1,8 @@
-"""The plan of a comparison: its points, and the measurement of one run on a worker.
+"""The plan of a comparison: a point for each scenario and system as text, and the simulation of one
+planned run on a worker.
 
-A point carries all that a worker needs, as text: the scenario, the system, and a user system's
-source.
+A point carries all that a worker needs: the scenario, the system, and a user system's source. The
+module `evaluation/metrics.py` turns the outcome of the run into observations.
 `docs/decisions/0025` says what a run carries.
 """
 

@@ -116,9 +116,7 @@ def _notes(
     for one in request.systems:
         with contextlib.suppress(Problem):  # a system that cannot be read has failed runs instead
             systems.append(one.system())
-    return notes_of(
-        scenarios, systems, runs, cells, replicates, request.until, request.remarks
-    )  # fmt: skip
+    return notes_of(scenarios, systems, runs, cells, replicates, request.until, request.remarks)
 
 
 def _more(replicates: int) -> int:

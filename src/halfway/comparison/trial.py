@@ -127,7 +127,7 @@ def small(scenario: Scenario) -> Scenario:
     width = scenario.workload.width if isinstance(scenario.workload, Workload) else 1
     workload: AnyWorkload = Workload(
         topics=2, publishers_each=2, subscribers_each=6, events=_EVENTS, width=width
-    )  # fmt: skip
+    )
     if isinstance(scenario.workload, FailureDetection):
         workload = scenario.workload
     if isinstance(scenario.workload, GroupWorkload):

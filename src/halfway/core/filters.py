@@ -47,9 +47,11 @@ def filters(wanted: Sequence[Mapping[int, Bounds | Sequence[Bounds]]]) -> Filter
             high.append(most)
         first.append(len(attribute))
     return Filters(
-        np.array(first, np.int32), np.array(attribute, np.int32),
-        np.array(low, np.float64), np.array(high, np.float64),
-    )  # fmt: skip
+        np.array(first, np.int32),
+        np.array(attribute, np.int32),
+        np.array(low, np.float64),
+        np.array(high, np.float64),
+    )
 
 
 def below(value: float) -> float:

@@ -17,9 +17,11 @@ def frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> "Data
 
 
 def table(
-    index: Sequence[str], name: str, columns: Mapping[Any, Sequence[float]],
+    index: Sequence[str],
+    name: str,
+    columns: Mapping[Any, Sequence[float]],
     levels: Sequence[str | None],
-) -> "DataFrame":  # fmt: skip
+) -> "DataFrame":
     """Return a pandas frame of numbers; the heads of its columns have one or more levels.
 
     index: names of the rows, under `name`; columns: head (a tuple) -> a number for each row;

@@ -48,8 +48,10 @@ def columns_schema(
     Raises Problem for a reserved name.
     """
     if taken := sorted((_TAKEN if first else _RESERVED) & set(columns)):
-        raise Problem(f"parameter {taken[0]}: the name is that of another column",
-                      remedy="select other parameters by the option `parameters`")  # fmt: skip
+        raise Problem(
+            f"parameter {taken[0]}: the name is that of another column",
+            remedy="select other parameters by the option `parameters`",
+        )
     return pa.schema([*_FIRST, *first, *columns.items(), *_LAST])
 
 

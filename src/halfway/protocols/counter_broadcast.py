@@ -84,10 +84,12 @@ def state(
     n = len(node_ids)
     seen = empty_windows(n, publishers, in_flight)
     return CounterState(
-        node_ids, random_states(node_ids, seed), seen,
+        node_ids,
+        random_states(node_ids, seed),
+        seen,
         np.zeros((*seen.of.shape, window_length(seen)), np.uint16),
         application.no_subscriptions(n, topics),
-    )  # fmt: skip
+    )
 
 
 def most_emissions(state: CounterState, rules: Rules) -> int:

@@ -38,10 +38,12 @@ ACK_TIMEOUT_OPTION = seconds(
     ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
 )._replace(auto=True)
 ACK_BACKOFF_OPTION = Option(
-    1.0, 1.0, 10.0,
+    1.0,
+    1.0,
+    10.0,
     "factor by which the time grows after each retransmission of a hop. 1 means equal times",
     auto=True,
-)  # fmt: skip
+)
 _FREE = 0  # the sequence number of a free place
 _SEQUENCE_NUMBERS = 2**31 - 1  # largest sequence number; then the numbers start again
 # Columns of `counts`.

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
+from halfway.comparison.evaluation.comparison_results import NO_VALUE
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.figures import Figure
 from halfway.pipeline.reproduction.verdict import Opinion, Verdict
 
 OPINIONS: tuple[Opinion, ...] = get_args(Opinion)
-NOTHING = "\N{EN DASH}"
 _HUNDRED = 100.0  # the least value with three digits before the point
 _MINUTE, _HOUR = 60, 3600
 # A symbol for each opinion, so that colour is not needed to distinguish them.
@@ -27,8 +27,10 @@ SYMBOL: dict[Opinion, str] = {
 }
 QUIET: tuple[Opinion, ...] = ("agrees", "ours holds")  # opinions whose reason is not shown
 _PLURAL: dict[Opinion, str] = {
-    "differs": "differ", "ours holds": "ours hold", "ours fails": "ours fail",
-}  # fmt: skip
+    "differs": "differ",
+    "ours holds": "ours hold",
+    "ours fails": "ours fail",
+}
 
 
 def decimals(value: float) -> int:
@@ -43,15 +45,15 @@ def decimals(value: float) -> int:
 def number(value: float | str | None, places: int | None = None) -> str:
     """Return the wording of a value in a report's table; text (a claim as printed) is unchanged."""
     if value is None or isinstance(value, str):
-        return value or NOTHING
+        return value or NO_VALUE
     if not math.isfinite(value):
-        return NOTHING
+        return NO_VALUE
     return f"{value:.{decimals(value) if places is None else places}f}"
 
 
 def short(value: float) -> str:
     """Return a number of a report in at most four digits; a missing one as a dash."""
-    return NOTHING if math.isnan(value) else f"{value:.4g}"
+    return NO_VALUE if math.isnan(value) else f"{value:.4g}"
 
 
 def interval(verdict: Verdict) -> str:
@@ -60,11 +62,11 @@ def interval(verdict: Verdict) -> str:
     """
     low, high, measured = verdict.low, verdict.high, verdict.measured
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
-        return NOTHING
+        return NO_VALUE
     known = measured if measured is not None and math.isfinite(measured) else high
     # A whole measured value (a median) may have an interval with halves.
     places = max(decimals(known), 1 if abs(high) < _HUNDRED and low != int(low) else 0)
-    return f"{low:.{places}f}{NOTHING}{high:.{places}f}"
+    return f"{low:.{places}f}{NO_VALUE}{high:.{places}f}"
 
 
 def scalar(value: Scalar) -> str:

@@ -109,9 +109,10 @@ def _cleaned(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     cleaned = {
-        name: _cleaned(one) for name, one in value.items()
+        name: _cleaned(one)
+        for name, one in value.items()
         if name != "discriminator" and not (name == "default" and _unwritable(one))
-    }  # fmt: skip
+    }
     if "prefixItems" in cleaned:  # draft 7 has another name
         cleaned["items"] = cleaned.pop("prefixItems")
     some = [one for one in cleaned.get("anyOf", []) if one != {"type": "null"}]

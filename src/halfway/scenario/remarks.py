@@ -77,9 +77,11 @@ def _on_ratios(scenario: Scenario) -> Iterator[str]:
         name = radio.ratio_columns[0]
         yield f"{path.name}: each link is in the table once, so {name} holds in both directions"
     if repeated := repeated_links(table, radio.ratio_columns):
-        links = "1 link has several lines" if repeated == 1 else (
-            f"{repeated:,} links have several lines"
-        )  # fmt: skip
+        links = (
+            "1 link has several lines"
+            if repeated == 1
+            else (f"{repeated:,} links have several lines")
+        )
         yield f"{path.name}: {links}, and the greatest ratio counts"
 
 

@@ -161,10 +161,12 @@ def _moving(path: Path, home: Path) -> Starter:
     radius = max(float(f"{distance_to_neighbours(there, _NEIGHBOURS):.2g}"), 1e-6)
     n = traces.legs.n
     lines = [
-        "[network]", 'kind = "recorded"', f"path = {_relative(path, home)}",
+        "[network]",
+        'kind = "recorded"',
+        f"path = {_relative(path, home)}",
         f"radius = {radius:g}  # the range of a link, a guess: write the range of your radio",
         f"begin_s = {begin_s:g}  # the time of the file at which the run begins",
-    ]  # fmt: skip
+    ]
     guesses = [
         f"the run begins at {begin_s:g} s, and lasts {seconds:g} s; the file has {first:g} s to "
         f"{last:g} s",
@@ -180,8 +182,9 @@ def _busy(traces: Traces, first: float, last: float) -> tuple[float, float]:
     At both ends, at least half as many nodes exist as at the busiest time.
     """
     step = (last - first) / _SAMPLES
-    counts = [int(present(traces.presence, first + (k + 0.5) * step).sum())
-              for k in range(_SAMPLES)]  # fmt: skip
+    counts = [
+        int(present(traces.presence, first + (k + 0.5) * step).sum()) for k in range(_SAMPLES)
+    ]
     busy = [k for k, count in enumerate(counts) if 2 * count >= max(counts)]
     begin, end = first + busy[0] * step, first + (busy[-1] + 1) * step
     if busy[0] > 0 and step > 1.0:
@@ -199,8 +202,10 @@ def _radio(ratios: list[str]) -> list[str]:
     losses = ratios or ["# success = 0.9  # each reception succeeds with this probability"]
     return [
         "[radio]  # other kinds: contention (shared medium), distance, wired",
-        'kind = "ideal"', "delay_s = 0.004  # of each hop", *losses,
-    ]  # fmt: skip
+        'kind = "ideal"',
+        "delay_s = 0.004  # of each hop",
+        *losses,
+    ]
 
 
 def _wired(path: Path) -> list[str]:
@@ -208,10 +213,11 @@ def _wired(path: Path) -> list[str]:
     bandwidths = read_brite(path, largest=True).underlay.bandwidth_bps.tolist()
     known = [bandwidth for bandwidth in bandwidths if math.isfinite(bandwidth)]
     lines = [
-        "[radio]  # other kinds: ideal, contention (shared medium), distance", 'kind = "wired"',
+        "[radio]  # other kinds: ideal, contention (shared medium), distance",
+        'kind = "wired"',
         "delay_s = 0.001  # of each hop, beside its length",
         f"speed = {SPEED_OF_LIGHT_KM_S:g}  # km/s",
-    ]  # fmt: skip
+    ]
     if known:
         middle = median(known)
         lines.append(f"bandwidth = {middle:g}  # bit/s of every link, the median of the file")

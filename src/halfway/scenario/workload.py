@@ -266,9 +266,11 @@ def _payload(given: int | dict[str, int] | None, topics: Names) -> list[int]:
 
 
 def _sizes(
-    parts: Sequence[RecordedEvents], workload: RecordedWorkload, topics: Names,
+    parts: Sequence[RecordedEvents],
+    workload: RecordedWorkload,
+    topics: Names,
     number: Sequence[int],
-) -> list[int] | None:  # fmt: skip
+) -> list[int] | None:
     """Return the payload bytes of each recorded event: of its file, or else of the scenario.
 
     None: neither the files nor the scenario have sizes.

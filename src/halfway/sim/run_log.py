@@ -48,9 +48,11 @@ class RunLog:
         chosen = reports["kind"] == self._delivered
         events = reports[chosen]
         delivered = (
-            self._publications.events_of(events), rows[chosen], events["at"],
+            self._publications.events_of(events),
+            rows[chosen],
+            events["at"],
             events["hops"].astype(np.int64),
-        )  # fmt: skip
+        )
         self._deliveries.deliver(*delivered)
         self._publications.hear(changes, *delivered)
         if (groups := self.observers.groups) is not None:

@@ -152,8 +152,9 @@ class SimulatedGroups:
         sender, receiver = self._present(node, group), self._stay_of.get((member, group))
         if receiver is None or receiver == sender:
             remedy = "send to a member that `list` returns"
-            raise Problem(f"member = {member}: expected another member of group {group}",
-                          remedy=remedy)  # fmt: skip
+            raise Problem(
+                f"member = {member}: expected another member of group {group}", remedy=remedy
+            )
         self._publish(node, group, GroupMessage(sender, receiver, data))
 
     def outcome(self) -> Outcome:

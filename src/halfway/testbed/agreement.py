@@ -47,9 +47,9 @@ def beside(simulated: Sequence[RunMeasures], live: RunMeasures) -> list[Beside]:
     return found
 
 
-def _prediction(values: "np.ndarray[tuple[int], np.dtype[np.float64]]", name: str) -> tuple[
-    float, float
-]:  # fmt: skip
+def _prediction(
+    values: "np.ndarray[tuple[int], np.dtype[np.float64]]", name: str
+) -> tuple[float, float]:
     """Return the interval in which one more run of the same kind lies, in 95 % of all cases."""
     n = len(values)
     if n < 2:

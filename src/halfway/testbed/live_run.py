@@ -190,9 +190,11 @@ class LiveRun:
         if arrived:
             event, row, at, hops = zip(*arrived, strict=True)
             self._deliveries.deliver(
-                np.array(event, np.int64), np.array(row, np.int64), np.array(at),
+                np.array(event, np.int64),
+                np.array(row, np.int64),
+                np.array(at),
                 np.array(hops, np.int64),
-            )  # fmt: skip
+            )
         self._deliveries.settle(self._at())
 
     def _result(self, linked_s: float) -> LiveResult:

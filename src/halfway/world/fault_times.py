@@ -76,7 +76,7 @@ def _with_memory(fault: Crash | Churn, of: Outages) -> Outages:
 
 def _crash(
     fault: Crash | Attack, network: Network | int, n: int, word: np.uint64, where: str
-) -> Outages:  # fmt: skip
+) -> Outages:
     _check_times(fault.at, fault.for_, where)
     chosen = _one_or_share(fault, network, n, word, where)
     return outages.outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)

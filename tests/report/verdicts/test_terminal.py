@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from halfway.comparison.evaluation.comparison_results import NO_VALUE
 from halfway.report import wording
 from halfway.report.terminal.listing import print_papers
 from halfway.report.verdicts import terminal
@@ -42,7 +43,7 @@ def test_rows_show_published_beside_measured_with_the_interval() -> None:
     text = printed(120, "figure-6")
     row = next(line for line in text.splitlines() if line.startswith("n=1500 k=10 "))
     assert row.split() == [
-        "n=1500", "k=10", "median", "steps", "267", "270", f"257{wording.NOTHING}286",
+        "n=1500", "k=10", "median", "steps", "267", "270", f"257{NO_VALUE}286",
         "✓", "agrees",
     ]  # fmt: skip
 

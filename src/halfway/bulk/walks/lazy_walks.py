@@ -67,11 +67,13 @@ class LazyWalkers:
             pause = int(walks.steps[0]) + room
             met = int(kernels.continue_pair(memory, visited, graph, stamp, walks, rule, pause))
         return LazyMeeting(
-            int(walks.steps[0]), met, kernels.path(visited, met),
+            int(walks.steps[0]),
+            met,
+            kernels.path(visited, met),
             (int(visited.passed[0]), int(visited.passed[1])),
             int(memory.raises[0]) if isinstance(memory, choices.LazyMemory) else 0,
             sum(table.nbytes for table in (*visited, *memory)),
-        )  # fmt: skip
+        )
 
     def _memory(self) -> choices.LazyMemory | choices.PureMemory:
         if self.system == "random-walk":

@@ -80,7 +80,7 @@ def _row(phase: "BenchPhase") -> dict[str, object]:
         ),
         "datagrams": phase.datagrams,
         "drops": phase.drops,
-    }  # fmt: skip
+    }
 
 
 def _print(phase: "BenchPhase") -> None:

@@ -67,9 +67,11 @@ def _settings(given: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
     own = {one.name: given[one.name] for one in fields(Settings) if one.name in given}
     own["trace"] = _LOG if given["log"] or given["trace"] else 0
     settings = Settings(
-        **own, options=values_of(given["option"]), peers=tuple(given["peer"] or ()),
+        **own,
+        options=values_of(given["option"]),
+        peers=tuple(given["peer"] or ()),
         compile="never" if given["interpreted"] else "background",
-    )  # fmt: skip
+    )
     offered = {one.name: given[one.name] for one in fields(ServiceSettings)}
     return settings, ServiceSettings(**offered)
 

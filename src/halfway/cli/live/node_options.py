@@ -8,10 +8,11 @@ import typer
 AtNode = Annotated[
     str,
     typer.Option(
-        "--node", metavar="NAME",
+        "--node",
+        metavar="NAME",
         help="Node to ask. Default: the node that has run longest on this machine.",
     ),
-]  # fmt: skip
+]
 LiveSystem = Annotated[
     str, typer.Option(metavar="SYSTEM", help="System of the node. All nodes need the same system.")
 ]

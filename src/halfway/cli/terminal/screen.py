@@ -122,9 +122,11 @@ def interruptible(out: Path) -> Iterator[None]:
 
 
 def assignments(
-    given: list[str] | None, option: str, example: str = "workload.events=20",
+    given: list[str] | None,
+    option: str,
+    example: str = "workload.events=20",
     remedy: str = "give it once",
-) -> dict[str, str]:  # fmt: skip
+) -> dict[str, str]:
     """Return options FIELD=VALUE from the terminal as a mapping; Problem for any other form."""
     found = {}
     for one in given or []:

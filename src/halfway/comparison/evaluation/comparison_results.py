@@ -10,7 +10,7 @@ import msgspec
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.plan.sweep_plan import ROOT_SEED
 
-NOTHING = "\N{EN DASH}"
+NO_VALUE = "\N{EN DASH}"
 STUDY = ("study", "title")
 COLUMNS = ("system", "metric", "unit", "mean", "low", "high", "replicates", "difference",
            "difference_low", "difference_high", "comparable", "best")  # fmt: skip
@@ -87,7 +87,7 @@ class MeanInterval(msgspec.Struct, frozen=True):
         """A result, and both ends of its interval; ends are "" without an interval."""
         half = self.margin
         if not math.isfinite(self.value):
-            return NOTHING, "", ""
+            return NO_VALUE, "", ""
         if math.isnan(half) or half <= 1e-9 * max(abs(self.value), 1e-300):
             known = f"{self.value:,.{_decimals(self.value)}f}"
             return known, *(("", "") if math.isnan(half) else (known, known))

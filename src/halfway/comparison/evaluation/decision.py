@@ -138,7 +138,7 @@ def decide(
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
     decision = Decision(
         point, needs, minimise, rule.stated, chosen, "", tuple(ranked), tuple(asked)
-    )  # fmt: skip
+    )
     return replace(decision, sentence=sentence_of(decision, by_name, replicates))
 
 
@@ -161,9 +161,8 @@ def _sorted_out(
         meeting.add(system)
     level = levels.failed / len(against)
     failing = {
-        system for system in systems
-        if any(of[system].meeting <= level for of in against.values())
-    }  # fmt: skip
+        system for system in systems if any(of[system].meeting <= level for of in against.values())
+    }
     return meeting, failing - meeting
 
 
@@ -206,10 +205,11 @@ def _dearer(
     with_cost = [system for system, column in costs.items() if np.isfinite(column).any()]
     level = error / max(len(with_cost) - 1, 1)
     return {
-        system for system in with_cost
+        system
+        for system in with_cost
         for other in candidates
         if other != system and p_of(paired(costs[system], costs[other]), metric) <= level
-    }  # fmt: skip
+    }
 
 
 def _extra_cost(

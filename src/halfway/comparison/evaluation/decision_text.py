@@ -15,9 +15,11 @@ from halfway.comparison.evaluation.comparison_results import (
 
 # The columns of a table of decisions: heading, and the verdicts of the systems in it.
 VERDICT_COLUMNS: Sequence[tuple[str, Sequence[SystemVerdict]]] = (
-    ("choose", ("chosen",)), ("not clearly worse", ("not clearly worse",)), ("open", ("open",)),
+    ("choose", ("chosen",)),
+    ("not clearly worse", ("not clearly worse",)),
+    ("open", ("open",)),
     ("fails, or costs more", ("fails", "costs more")),
-)  # fmt: skip
+)
 _LEANS = 0.5  # confidence
 _NAMED = 3  # systems that a sentence names with reasons; twice as many without
 
@@ -53,8 +55,9 @@ def reason_of(
         found = [
             f"{_value(metrics[result.metric], result.value)}"
             f"{_against(stated[result.metric], result, metrics[result.metric], replicates)}"
-            for result in one.needs if result.verdict == wanted
-        ]  # fmt: skip
+            for result in one.needs
+            if result.verdict == wanted
+        ]
         return " and ".join(found) or f"no value of {cost.label}"
     return f"{_value(cost, one.cost)}{_more(one, chosen, cost)}"
 

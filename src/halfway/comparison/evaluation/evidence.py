@@ -77,8 +77,9 @@ def evidence_on(
         if need.of_best:
             margins = [
                 paired(column, other) + need.bound
-                for name, other in values.items() if name != system
-            ]  # fmt: skip
+                for name, other in values.items()
+                if name != system
+            ]
             cap = _CAP * need.bound
         else:
             more = metric.better == "more"

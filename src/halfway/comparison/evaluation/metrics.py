@@ -1,5 +1,5 @@
-"""The metrics of a comparison: name, unit and definition of each metric, and its value for one
-run.
+"""The metrics of a comparison: name, unit and definition of each metric, and the observations of a
+run, which are the values of all its metrics.
 """
 
 from collections.abc import Collection, Sequence
@@ -236,9 +236,10 @@ def member_metrics(outcome: Outcome) -> list[tuple[Metric, float]]:
     without any.
     """
     parts = {
-        detection.NAMES: outcome.detection, group_metrics.NAMES: outcome.groups,
+        detection.NAMES: outcome.detection,
+        group_metrics.NAMES: outcome.groups,
         request_metrics.NAMES: outcome.requests,
-    }  # fmt: skip
+    }
     names = [name for names, part in parts.items() if part is not None for name in names]
     known = {metric.name: metric for metric in METRICS}
     values = metrics_of(outcome) if names else {}

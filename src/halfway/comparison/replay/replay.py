@@ -154,4 +154,4 @@ def _replay(
     expected = tuple(world.expected(changes))
     return Replay(
         run.system, world, found, labels, meeting, cells, totals, until, expected, nodes_of(run)
-    )  # fmt: skip
+    )

@@ -66,7 +66,8 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
     rows = [np.asarray(some, np.int32) for some in demand.subscribers]
     topic = np.repeat(np.arange(demand.topics, dtype=np.int32), [len(some) for some in rows])
     return ReplayWorld(
-        run.environment.start, run.seconds,
+        run.environment.start,
+        run.seconds,
         None if motion is None else _frames(motion, run.seconds),
         None if motion is None else motion.radius,
         {"t": first.t, "row": first.row, "topic": first.topic, "event": first.event},
@@ -74,7 +75,7 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
         left_out,
         _names(run),
         RolePeriods(demand.periods, demand.topics),
-    )  # fmt: skip
+    )
 
 
 def numbers_of(run: Simulation) -> EventNumbers:

@@ -83,9 +83,10 @@ class IRLibrary(JITCodeLibrary):
         """
         self._ensure_finalized()
         names = [
-            f.name for f in self._final_module.functions
+            f.name
+            for f in self._final_module.functions
             if not f.is_declaration and f.linkage == llvm.Linkage.external
-        ]  # fmt: skip
+        ]
         text = "\n".join(f'define void @"{name}"() {{ ret void }}' for name in names)
         return self.name, "object", (self._get_compiled_object(), _module(text).as_bitcode())
 

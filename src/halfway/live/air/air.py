@@ -91,10 +91,12 @@ class Air:
     def set_links(self, pairs: Iterable[Pair]) -> None:
         """Set the links of the air to exactly these pairs (sender, hearer), in one step."""
         wanted = set(pairs)
-        self._change([
-            *wiring.link_rules("delete", sorted(self.links - wanted)),
-            *wiring.link_rules("add", sorted(wanted - self.links)),
-        ])  # fmt: skip
+        self._change(
+            [
+                *wiring.link_rules("delete", sorted(self.links - wanted)),
+                *wiring.link_rules("add", sorted(wanted - self.links)),
+            ]
+        )
         self.links = wanted
 
     def set_loss(self, share: float) -> None:

@@ -32,5 +32,6 @@ def account(
     return Account(
         datagrams["sent"] - to_groups + copies,
         air["heard"] + air["lost"] + air["split"] + air["out_of_reach"],
-        heard, at_nodes + queue.get("waiting", 0) + queue.get("queue full", 0),
-    )  # fmt: skip
+        heard,
+        at_nodes + queue.get("waiting", 0) + queue.get("queue full", 0),
+    )

@@ -90,8 +90,9 @@ def relay_socket() -> socket.socket:
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL))
     code = b"".join(struct.pack("HBBI", *one) for one in _FILTER)
     kept = np.frombuffer(code, np.uint8)  # the kernel reads it by its address
-    program = struct.pack("HxxxxxxQ" if struct.calcsize("P") == 8 else "HxxI", len(_FILTER),
-                          kept.ctypes.data)  # fmt: skip
+    program = struct.pack(
+        "HxxxxxxQ" if struct.calcsize("P") == 8 else "HxxI", len(_FILTER), kept.ctypes.data
+    )
     sock.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, program)
     with contextlib.suppress(OSError):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)

@@ -66,9 +66,10 @@ class RetainedTable:
     def matching(self, topic_filter: str, now: float) -> list[tuple[Version, EventBody]]:
         """Return the retained values that match a filter and have neither ended nor expired."""
         return [
-            (version, body) for version, body in self._values.values()
+            (version, body)
+            for version, body in self._values.values()
             if body.payload and not body.is_over(now) and matches(topic_filter, body.topic)
-        ]  # fmt: skip
+        ]
 
 
 def version_bytes(version: Version) -> bytes:

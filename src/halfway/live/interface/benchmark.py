@@ -44,9 +44,11 @@ class BenchSettings(NamedTuple):
     def checked(self) -> "BenchSettings":
         """Return the benchmark's settings. Raises Problem for a value out of range."""
         for field, low, high in (
-            ("nodes", 2, 300), ("size", LEAST_BYTES, MOST_BYTES), ("rate", 1.0, 1e6),
+            ("nodes", 2, 300),
+            ("size", LEAST_BYTES, MOST_BYTES),
+            ("rate", 1.0, 1e6),
             ("seconds", 0.1, MOST_SECONDS),
-        ):  # fmt: skip
+        ):
             value = getattr(self, field)
             if not low <= value <= high:
                 raise Problem(f"{field} = {value:g}: expected {low:g} to {high:g}")
@@ -70,7 +72,7 @@ class BenchPhase(NamedTuple):
 
 async def bench(
     settings: BenchSettings, announce: Callable[[str], None]
-) -> AsyncIterator[BenchPhase]:  # fmt: skip
+) -> AsyncIterator[BenchPhase]:
     """Run the benchmark of live nodes, and yield the measured values of each phase. announce: a
     function that shows a text to a person.
 

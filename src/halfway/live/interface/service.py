@@ -141,9 +141,10 @@ class Service:
     def _door_status(self, door: MqttDoor) -> Mapping[str, Any]:
         return {
             "addresses": {k: v for k, v in self.addresses.items() if k.startswith("mqtt")},
-            "clients": door.connections, "sessions": door.sessions,
+            "clients": door.connections,
+            "sessions": door.sessions,
             "drops": {str(why): count for why, count in door.drops.items()},
-        }  # fmt: skip
+        }
 
     def _access(self) -> Access:
         """Return the users of the MQTT door. Raises Problem for a door that strangers could use."""
@@ -168,8 +169,10 @@ def _tls(offered: ServiceSettings) -> ssl.SSLContext | None:
     """Return the TLS context of the MQTT door. Raises Problem for unsuitable files."""
     if offered.mqtt_certificate is None or offered.mqtt_key is None:
         return None
-    for field, path in (("mqtt_certificate", offered.mqtt_certificate),
-                        ("mqtt_key", offered.mqtt_key)):  # fmt: skip
+    for field, path in (
+        ("mqtt_certificate", offered.mqtt_certificate),
+        ("mqtt_key", offered.mqtt_key),
+    ):
         if not path.is_file():
             raise Problem(
                 f"{field} = {path}: expected a PEM file", remedy="name a file that exists"

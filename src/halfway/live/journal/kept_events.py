@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from halfway.live.journal.journal import JournalRefusal
+from halfway.live.journal.stream_position import StreamPosition
 
 KEEP, DROP, RECEIVED, DELIVERED, POSITION = 1, 2, 3, 4, 5  # kinds of records in the journal
 SPARE_KINDS = {DROP, DELIVERED, POSITION}  # kinds that make other records needless
@@ -54,32 +55,6 @@ class Heartbeat(NamedTuple):
     last: int
 
 
-class _Position:
-    """A reader's position in a stream of kept events: all events up to `through`, and some later
-    ones.
-    """
-
-    def __init__(self, through: int = 0) -> None:
-        self.through = through
-        self.ahead: set[int] = set()
-
-    def has(self, number: int) -> bool:
-        return number <= self.through or number in self.ahead
-
-    def add(self, number: int) -> None:
-        self.ahead.add(number)
-        self.advance(self.through)
-
-    def advance(self, through: int) -> None:
-        """Move a reader's position in a stream of kept events up to a number, and over the events
-        that follow without a gap.
-        """
-        self.through = max(self.through, through)
-        while self.through + 1 in self.ahead:
-            self.through += 1
-        self.ahead = {one for one in self.ahead if one > self.through}
-
-
 class KeptEvents:
     """The kept events of one node in both roles, publisher and reader.
 
@@ -94,7 +69,7 @@ class KeptEvents:
         self._last: dict[int, int] = {}  # number of the last own event by topic
         self._kept: OrderedDict[tuple[int, int], KeptEvent] = OrderedDict()  # by topic, number
         self._kept_bytes = 0
-        self._positions: OrderedDict[Stream, _Position] = OrderedDict()
+        self._positions: OrderedDict[Stream, StreamPosition] = OrderedDict()
         self._undelivered: OrderedDict[tuple[Stream, int], KeptEvent] = OrderedDict()
         self.last_write: object = None  # last result of `write`, such as a future
         self.expired = 0  # own events that expired before they were acknowledged
@@ -171,7 +146,7 @@ class KeptEvents:
         if position is None:
             if len(self._positions) >= MOST_STREAMS:
                 return False
-            position = _Position()
+            position = StreamPosition()
         ahead = event.number - position.through > MOST_AHEAD
         if ahead or position.has(event.number) or len(self._undelivered) >= MOST_KEPT_EVENTS:
             return False
@@ -207,7 +182,7 @@ class KeptEvents:
         if position is None:
             if len(self._positions) >= MOST_STREAMS:
                 return []
-            position = self._positions.setdefault(stream, _Position())
+            position = self._positions.setdefault(stream, StreamPosition())
         if first - 1 > position.through:
             had = sum(1 for one in position.ahead if one < first)
             self._note(POSITION, _POSITION.pack(*stream, first - 1, 0))
@@ -226,7 +201,7 @@ class KeptEvents:
         """
         if stream not in self._positions and len(self._positions) < MOST_STREAMS:
             self._note(POSITION, _POSITION.pack(*stream, number - 1, 0))
-            self._positions[stream] = _Position(number - 1)
+            self._positions[stream] = StreamPosition(number - 1)
 
     def undelivered(self) -> list[KeptEvent]:
         """Return the received kept events that the application does not have yet, oldest first."""
@@ -250,7 +225,7 @@ class KeptEvents:
                 self._epoch = event.stream.epoch
                 self._add_kept(event)
             else:
-                self._positions.setdefault(event.stream, _Position()).add(event.number)
+                self._positions.setdefault(event.stream, StreamPosition()).add(event.number)
                 self._undelivered[event.stream, event.number] = event
         elif kind in (DROP, DELIVERED):
             *stream, number, _ = _EVENT.unpack(data)
@@ -291,7 +266,7 @@ class KeptEvents:
             self._epoch = stream.epoch
             self._last[stream.topic] = max(through, self._last.get(stream.topic, 0))
             return
-        position = self._positions.setdefault(stream, _Position())
+        position = self._positions.setdefault(stream, StreamPosition())
         position.advance(through)
         if ahead > position.through:
             position.add(ahead)

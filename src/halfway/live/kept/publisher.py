@@ -135,9 +135,10 @@ class KeptPublisher:
             if topic not in through:
                 acked, text = self._acked.get(topic, {}), self._form.restored(event.content).topic
                 wanted = [
-                    acked.get(reader, 0) for reader, filters in readers.items()
+                    acked.get(reader, 0)
+                    for reader, filters in readers.items()
                     if any(matches(one, text) for one in filters)
-                ]  # fmt: skip
+                ]
                 through[topic] = min(wanted, default=math.inf)
             if event.number <= through[topic] and self._form.age_s(event.content) >= LINGER_S:
                 self._kept.acknowledge(topic, event.number)

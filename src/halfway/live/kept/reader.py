@@ -245,9 +245,10 @@ class KeptReader:
         stream, now = heartbeat.stream, self._scheduler.now()
         before, again_s = self._asked.pop(stream, _Asked({}, ASK_AGAIN_S))
         lately = {
-            number: at for number, at in before.items()
+            number: at
+            for number, at in before.items()
             if now - at < again_s and not self._kept.has(stream, number)
-        }  # fmt: skip
+        }
         asked = self._kept.asked(heartbeat, lately)
         if not before.keys().isdisjoint(asked):
             again_s = min(2.0 * again_s, GAP_S)

@@ -21,7 +21,7 @@ from halfway.live.keys.datagrams import (
     HandshakeCodec,
     Init,
     Response,
-)  # fmt: skip
+)
 from halfway.live.keys.network_membership import Membership
 from halfway.live.keys.noise import CIPHERS, Handshake, NotAuthentic, Random
 from halfway.live.keys.sessions import Session

@@ -11,7 +11,7 @@ from halfway.live.keys.datagrams import (
     HEADER,
     OVERHEAD,
     VERSION,
-)  # fmt: skip
+)
 from halfway.live.keys.handshakes import HANDSHAKE_S, Handshakes
 from halfway.live.keys.network_membership import Membership, allows
 from halfway.live.keys.noise import Random

@@ -19,7 +19,7 @@ from halfway.live.keys.certificates import (
     read_certificate,
     read_revocations,
     signed_certificate,
-)  # fmt: skip
+)
 from halfway.live.keys.identity import Identity
 from halfway.live.keys.patterns import any_covers
 from halfway.live.topic_filters import OWN

@@ -90,9 +90,10 @@ def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Cert
     signing, static = read_request(request)
     rows = [read_certificate(one.certificate, network.root_key) for one in network.members]
     valid = [
-        row for row, one in zip(rows, network.members, strict=True)
+        row
+        for row, one in zip(rows, network.members, strict=True)
         if not (one.revoked or is_expired(row, time.time()))
-    ]  # fmt: skip
+    ]
     where = f"name = {admission.name}"
     if not _NAME.fullmatch(admission.name):
         what = "expected letters and digits, and . _ - between them"

@@ -5,13 +5,14 @@ delays the frames.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from halfway.live.callbacks import ignore
 from halfway.live.drops import Drop, Drops
 from halfway.live.limits import Limits
+from halfway.live.link.datagram_clock import DatagramClock
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.link.waiting import WaitingFrames
@@ -37,20 +38,6 @@ _JITTER = 0.2
 _FORGOTTEN_S = 15.0  # seconds of silence after which a peer has no address
 _TYPES = frozenset(FrameType)
 MOST_REFUSALS = 32  # number of reasons of refusal with separate counts
-
-
-class Clock(Protocol):
-    """The clock that a node with a trace writes at the start of each datagram."""
-
-    def stamp(self) -> bytes:
-        """Return the clock's stamp of a datagram that is sent now, CLOCK_BYTES."""
-        ...
-
-    def take(self, content: bytes) -> None:
-        """Take the clock's stamp of another node from a link's frame. Raises ValueError for
-        malformed bytes.
-        """
-        ...
 
 
 class OwnHello(NamedTuple):
@@ -87,7 +74,7 @@ class Links:
         self.wants_all: Callable[[], bool] = bool
         self.static: Sequence[Address] = ()
         self.groups: Sequence[Address] = ()
-        self.clock: Clock | None = None  # of a node with a trace
+        self.clock: DatagramClock | None = None  # of a node with a trace
         self.refusals: dict[str, int] = {}  # of datagrams, by the security's reason
         self.pongs: dict[tuple[int, int], Callable[[float], None]] = {}  # by peer and token
         self._address: dict[int, Address] = {}

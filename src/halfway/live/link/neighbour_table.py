@@ -8,7 +8,7 @@ of a later incarnation, the count begins again.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,28 +43,6 @@ class Heard(NamedTuple):
         """Return the share of a heard neighbour's hellos that arrived, of the last 16 at most."""
         sent = min(self.hello.number - self.first + 1, _SHARE_OF)
         return min(self.arrived.bit_count() / sent, 1.0)
-
-
-class Neighbours(Protocol):
-    """The interface of a live node's neighbour table."""
-
-    neighbourhood: Neighbourhood  # row 0 is the node's own
-
-    def hear(self, node_id: int, hello: Hello, now: float) -> bool:
-        """Take a hello into the neighbour table; return True if the node's incarnation is new."""
-        ...
-
-    def leave(self, node_id: int) -> None:
-        """Remove a node that sent LEAVE from the neighbour table."""
-        ...
-
-    def expire(self, now: float) -> None:
-        """Remove silent nodes from the neighbour table."""
-        ...
-
-    def links(self) -> list[int]:
-        """Return the node ids of the neighbours, ascending."""
-        ...
 
 
 class HelloTable:
@@ -124,9 +102,10 @@ class HelloTable:
     def expire(self, now: float) -> None:
         """Remove nodes from which no hello arrived for five of their periods."""
         late = [
-            node_id for node_id, one in self._heard.items()
+            node_id
+            for node_id, one in self._heard.items()
             if now - one.last > _MISSED * min(one.hello.period_ms / 1000.0, _MOST_PERIOD_S)
-        ]  # fmt: skip
+        ]
         for node_id in late:
             del self._heard[node_id]
         if late:

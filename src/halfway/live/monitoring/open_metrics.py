@@ -107,10 +107,12 @@ class HostMetrics:
         ]
         bounds = [*(f"{bound:g}" for bound in BOUNDS_S), "+Inf"]
         yield HistogramMetricFamily(
-            "halfway_delivery_seconds", "Age of events of other nodes when they were delivered.",
+            "halfway_delivery_seconds",
+            "Age of events of other nodes when they were delivered.",
             buckets=list(zip(bounds, accumulate(counts), strict=True)),
-            sum_value=self._sum(lambda n: n.delivery.ages.sum_s), unit="seconds",
-        )  # fmt: skip
+            sum_value=self._sum(lambda n: n.delivery.ages.sum_s),
+            unit="seconds",
+        )
 
     def _state(self) -> Iterator[Metric]:
         host = self._host
@@ -134,38 +136,48 @@ class HostMetrics:
         for name, what, value in rows:
             yield GaugeMetricFamily(name, what, value=value)
         yield GaugeMetricFamily(
-            "halfway_loop_lag_seconds", "The longest delay of a timer so far.",
-            value=host.scheduler.lag_s, unit="seconds",
-        )  # fmt: skip
+            "halfway_loop_lag_seconds",
+            "The longest delay of a timer so far.",
+            value=host.scheduler.lag_s,
+            unit="seconds",
+        )
 
     def _journal(self) -> Iterator[Metric]:
         host = self._host
         flows = [node.kept for node in host.nodes if node.kept is not None]
         yield GaugeMetricFamily(
-            "halfway_kept_pending", "Own kept events that not all readers have.",
+            "halfway_kept_pending",
+            "Own kept events that not all readers have.",
             value=sum(len(flow.events) for flow in flows),
-        )  # fmt: skip
+        )
         yield CounterMetricFamily(
-            "halfway_kept_expired", "Own kept events that expired before all readers had them.",
+            "halfway_kept_expired",
+            "Own kept events that expired before all readers had them.",
             value=sum(flow.events.expired for flow in flows),
-        )  # fmt: skip
+        )
         yield CounterMetricFamily(
-            "halfway_kept_missed", "Kept events of others that were gone when this node asked.",
+            "halfway_kept_missed",
+            "Kept events of others that were gone when this node asked.",
             value=sum(flow.events.missed for flow in flows),
-        )  # fmt: skip
+        )
         yield GaugeMetricFamily(
-            "halfway_journal_bytes", "Bytes of the journals.",
-            value=sum(one.size for one in host.journals), unit="bytes",
-        )  # fmt: skip
+            "halfway_journal_bytes",
+            "Bytes of the journals.",
+            value=sum(one.size for one in host.journals),
+            unit="bytes",
+        )
         yield GaugeMetricFamily(
-            "halfway_journal_failed", "1 after an error of the disk, until the next start.",
+            "halfway_journal_failed",
+            "1 after an error of the disk, until the next start.",
             value=float(any(one.has_failed for one in host.journals)),
-        )  # fmt: skip
+        )
         yield SummaryMetricFamily(
-            "halfway_fsync_seconds", "Time that groups of records took to reach the disk.",
+            "halfway_fsync_seconds",
+            "Time that groups of records took to reach the disk.",
             count_value=sum(one.groups for one in host.journals),
-            sum_value=sum(one.all_sync_s for one in host.journals), unit="seconds",
-        )  # fmt: skip
+            sum_value=sum(one.all_sync_s for one in host.journals),
+            unit="seconds",
+        )
 
 
 def _counter(
@@ -182,9 +194,11 @@ def _door(status: Mapping[str, Any]) -> Iterator[Metric]:
         "halfway_door_clients", "Connections of MQTT clients.", value=status["clients"]
     )
     yield GaugeMetricFamily(
-        "halfway_door_sessions", "MQTT sessions, those of absent clients included.",
+        "halfway_door_sessions",
+        "MQTT sessions, those of absent clients included.",
         value=status["sessions"],
-    )  # fmt: skip
+    )
     drops = dict.fromkeys(map(str, DoorDrop), 0) | status["drops"]
-    yield _counter("halfway_door_dropped", "What the MQTT door dropped, by reason.", "reason",
-                   drops)  # fmt: skip
+    yield _counter(
+        "halfway_door_dropped", "What the MQTT door dropped, by reason.", "reason", drops
+    )

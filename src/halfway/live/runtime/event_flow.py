@@ -150,9 +150,9 @@ class EventFlow:
             self._drops.count(Drop.NO_BODY)
             return
         self._flow.note_holder(self._slot(key, body), peer)
-        self._send(peer, frame(
-            FrameType.BODY, key_bytes(key) + encoded(body, self._scheduler.now())
-        ))  # fmt: skip
+        self._send(
+            peer, frame(FrameType.BODY, key_bytes(key) + encoded(body, self._scheduler.now()))
+        )
 
     def ask_certificate(self, peer: int, node_id: int) -> None:
         """Ask a neighbour in the flow of events for the certificate of a node that published
@@ -191,9 +191,10 @@ class EventFlow:
     @staticmethod
     def _key_in(content: bytes, begin: int, places: EventPlaces) -> EventKey:
         return (
-            _word(content, begin + places.publisher), _word(content, begin + places.epoch),
+            _word(content, begin + places.publisher),
+            _word(content, begin + places.epoch),
             _word(content, begin + places.event),
-        )  # fmt: skip
+        )
 
     def _hold(self, key: EventKey, peer: int, content: bytes) -> None:
         held = self._held.get(key)

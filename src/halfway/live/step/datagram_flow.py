@@ -1,4 +1,6 @@
-"""The Python side of the datagram kernel: it fills and empties the tables of a live node."""
+"""The flow of datagrams of a live node, the Python side of the datagram kernel: it enters
+neighbours, topics and bodies in the tables of the kernel, and takes the written frames out of them.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -10,6 +12,7 @@ from halfway.core.compiler.entry import entry_point
 from halfway.core.compiler.interpreted import interpreted
 from halfway.core.compiler.lent import lent
 from halfway.core.kinds import Kinds, carrying
+from halfway.core.missing import NO_PLACE
 from halfway.core.records.wire import HEADER_BYTES, wire_parts
 from halfway.live.step.datagram_tables import (
     NEXT_SLOT,
@@ -29,7 +32,6 @@ from halfway.live.wire.frames import HEAD_BYTES
 BODIES, ARENA = 512, 1 << 17
 DATAGRAMS = 8 * PLACES  # datagrams that wait until the end of a turn
 _LEAST_ROOM = HEAD_BYTES + MOST_BYTES  # for a record alone
-_FREE = -1
 EventKey = tuple[int, int, int]  # publisher, epoch, number
 
 
@@ -73,22 +75,20 @@ class Flow:
     topic_used: [topics + 1] see `TopicTable.used`.
     """
 
-    def __init__(
-        self, kinds: Kinds, room: int, topic_used: npt.NDArray[np.int64]
-    ) -> None:  # fmt: skip
+    def __init__(self, kinds: Kinds, room: int, topic_used: npt.NDArray[np.int64]) -> None:
         event_at = np.zeros((256, 4), np.int64)
         self.places = event_places(kinds)
         for kind, places in self.places.items():
             event_at[kind] = places
         age, topic_sets = np.zeros(1), 1 << len(topic_used).bit_length()
         self.tables = DatagramTables(
-            np.full(PLACES, _FREE, np.int32), np.full(PLACES, _FREE, np.int64),
+            np.full(PLACES, NO_PLACE, np.int32), np.full(PLACES, NO_PLACE, np.int64),
             np.zeros(DATAGRAMS, np.int64), np.zeros(DATAGRAMS, np.int64),
             np.zeros((DATAGRAMS, max(room, _LEAST_ROOM)), np.uint8), np.array([room]), event_at,
-            np.full(topic_sets * WAYS, _FREE, np.int32), topic_used,
-            np.full((BODIES, 3), _FREE, np.int64), np.zeros(BODIES, np.int64),
+            np.full(topic_sets * WAYS, NO_PLACE, np.int32), topic_used,
+            np.full((BODIES, 3), NO_PLACE, np.int64), np.zeros(BODIES, np.int64),
             np.zeros(BODIES, np.int64), np.zeros(BODIES, np.uint64), np.zeros((BODIES, 2)),
-            np.full(BODIES * WAYS, _FREE, np.int32), np.zeros(ARENA, np.uint8),
+            np.full(BODIES * WAYS, NO_PLACE, np.int32), np.zeros(ARENA, np.uint8),
             age, age.view(np.uint8), np.zeros(NEXT_SLOT + 1, np.int64),
         )  # fmt: skip
         self.place_of: dict[int, int] = {}  # of each neighbour that has one, by node id
@@ -118,10 +118,10 @@ class Flow:
         wanted, tables = set(node_ids), self.tables
         for node_id in self.place_of.keys() - wanted:
             place = self.place_of.pop(node_id)
-            tables.peer[place] = _FREE
+            tables.peer[place] = NO_PLACE
             holders = tables.holders
             holders &= ~(np.uint64(1) << np.uint64(place))
-        free = np.flatnonzero(tables.peer == _FREE).tolist()
+        free = np.flatnonzero(tables.peer == NO_PLACE).tolist()
         for place, node_id in zip(free, sorted(wanted - self.place_of.keys()), strict=False):
             tables.peer[place], self.place_of[node_id] = node_id, place
 
@@ -131,7 +131,7 @@ class Flow:
         first = hash64 % (len(index) // WAYS) * WAYS
         ways = index[first : first + WAYS].tolist()
         if number not in ways:
-            index[first + (ways.index(_FREE) if _FREE in ways else number % WAYS)] = number
+            index[first + (ways.index(NO_PLACE) if NO_PLACE in ways else number % WAYS)] = number
 
     def slot_of(self, key: EventKey) -> int:
         """Return the slot of an event's body in the flow of datagrams, or -1 without a body."""
@@ -154,7 +154,7 @@ class Flow:
         """Forget a body in the flow of datagrams, if it is there."""
         slot = self.slot_of(key)
         if slot >= 0:
-            self.tables.key[slot] = _FREE
+            self.tables.key[slot] = NO_PLACE
 
     def has_body(self, slot: int, peer: int) -> bool:
         """Return whether a neighbour has a body by the flow of datagrams, or False for a neighbour
@@ -179,7 +179,7 @@ class Flow:
         tables, row = self.tables, self._row
         peers = tables.peer[tables.to[:used]].tolist()
         fills = tables.fill[:used].tolist()
-        tables.open.fill(_FREE)
+        tables.open.fill(NO_PLACE)
         self._tally[USED] = 0
         frames, begins = self._frames, range(0, used * row, row)
         return [

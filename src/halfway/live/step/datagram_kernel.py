@@ -12,12 +12,12 @@ import numpy as np
 from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.driver import TO_NETWORK
 from halfway.core.message import EVERYONE
+from halfway.core.missing import NO_PLACE
 from halfway.core.records.wire import HEADER_BYTES
 from halfway.live.step.datagram_tables import (
     EPOCH,
     EVENT,
     LEAST,
-    NONE,
     PLACES,
     PUBLISHER,
     RECEIVED,
@@ -26,7 +26,7 @@ from halfway.live.step.datagram_tables import (
     USED,
     WAYS,
     found_body,
-)  # fmt: skip
+)
 from halfway.live.step.record_kernel import (
     EMITTED,
     LOGGED,
@@ -48,7 +48,7 @@ REASONS = 8
 
 @inlined
 def _number_of(tables, flow, hash64):
-    """Return the datagram kernel's number of a topic, or NONE if the index does not have it."""
+    """Return the datagram kernel's number of a topic, or NO_PLACE if the index does not have it."""
     sets = np.uint64(flow.topic_at.shape[0] // WAYS)
     first = np.int64(hash64 % sets) * WAYS
     for k in range(first, first + WAYS):
@@ -57,7 +57,7 @@ def _number_of(tables, flow, hash64):
             flow.topic_used[-1] += 1
             flow.topic_used[number] = flow.topic_used[-1]
             return number
-    return NONE
+    return NO_PLACE
 
 
 @inlined
@@ -189,7 +189,7 @@ def _send_one(tables, flow, slot, k):
     effect, if Python must do this.
     """
     record = tables.out.pool[slot]
-    body, first, last = NONE, 0, PLACES
+    body, first, last = NO_PLACE, 0, PLACES
     if flow.event_at[record.kind, LEAST] > 0:
         body = found_body(
             flow, np.int64(record.publisher), np.int64(record.epoch), np.int64(record.event)

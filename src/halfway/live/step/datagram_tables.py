@@ -1,4 +1,6 @@
-"""The tables of the datagram kernel: neighbours, topics and bodies of a live node."""
+"""The tables of the datagram kernel: neighbours, topics and bodies of a live node, and the look-up
+of a body by its event.
+"""
 
 from typing import NamedTuple
 
@@ -6,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined, kernel
+from halfway.core.missing import NO_PLACE
 
 PLACES = 64  # neighbours with a place; the records of others pass through Python
 WAYS = 4  # entries of a set of an index
-NONE = np.int64(-1)
 
 # Places of `DatagramTables.tally`.
 USED, RECEIVED, SENT, TRANSMITTED, WRITTEN, NEXT_SLOT = range(6)
@@ -58,7 +60,7 @@ def _set_of(publisher, epoch, number, entries):
 
 @apart
 def found_body(flow, publisher, epoch, number):
-    """Return the slot of a body in the datagram tables, or NONE."""
+    """Return the slot of a body in the datagram tables, or NO_PLACE."""
     first = _set_of(publisher, epoch, number, flow.body_at.shape[0])
     for k in range(first, first + WAYS):
         slot = np.int64(flow.body_at[k])
@@ -70,7 +72,7 @@ def found_body(flow, publisher, epoch, number):
             and flow.tally[WRITTEN] - flow.begin[slot] <= flow.arena.shape[0]
         ):
             return slot
-    return NONE
+    return NO_PLACE
 
 
 @kernel

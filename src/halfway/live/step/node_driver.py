@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from halfway.core.driver import TO_APPLICATION, TO_NETWORK
 from halfway.live.step.datagram_kernel import DONE, LEFT, NO_ROOM, OTHER, REFUSED
-from halfway.live.step.node_stepper import Emission, NoRoom, Stepper
+from halfway.live.step.emission import Emission, NoRoom
+from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.timers import Timers
 
 

@@ -1,8 +1,10 @@
-"""The stepper of a node: its state, its tables, and the entry points of its record kernel."""
+"""The stepper of a live node: the state, the tables of the record kernel, the entry points of the
+record kernel and of the datagram kernel, and the emissions of a step.
+"""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,7 @@ from halfway.core.outbox import outbox
 from halfway.core.records.checks import FROM_APPLICATION, FROM_SELF, REASONS, record_checks
 from halfway.live.step import datagram_kernel, record_kernel
 from halfway.live.step.datagram_flow import Flow, quiet
+from halfway.live.step.emission import Emission, NoRoom
 from halfway.live.step.record_bytes import write_command
 from halfway.live.step.record_kernel import (
     AGED_IN,
@@ -33,19 +36,6 @@ from halfway.live.step.wire_tables import MOST_BYTES, MOST_TOPICS, wire_tables
 INBOX_BYTES = 65_536  # a datagram is not longer
 _FIRST_SLOTS = 64  # records that wait at a node; the pool grows
 MOST_SLOTS = 65_536
-
-
-class Emission(NamedTuple):
-    """One record that the handler of a live node emitted in a step."""
-
-    to: int  # TO_APPLICATION, TO_SELF or TO_NETWORK
-    at: float  # seconds: due time; the time of the step if it leaves at once
-    slot: int  # the caller frees it
-    data: bytes  # a RECORD frame's content, of a record that leaves at once; else empty
-
-
-class NoRoom(Exception):
-    """The error that a node has as many waiting records as its limit allows."""
 
 
 class Stepper:

@@ -47,4 +47,4 @@ def write_command(
     """Write an application's command into a slot of its node's pool. pool: records as bytes."""
     _COMMAND.pack_into(
         pool, slot * _COMMAND.size, kind, node_id, -1, node_id, topic, event, -1, arg
-    )  # fmt: skip
+    )

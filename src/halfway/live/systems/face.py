@@ -52,10 +52,12 @@ class Face:
         module, limits = self.module, self.setting.limits
         rules = module.Rules(**self.values)
         known = {
-            "node_ids": np.array([self.setting.node_id], np.int32), "topics": limits.topics,
-            "window": limits.publishers, "publishers": limits.publishers,
+            "node_ids": np.array([self.setting.node_id], np.int32),
+            "topics": limits.topics,
+            "window": limits.publishers,
+            "publishers": limits.publishers,
             "seed": self.setting.seed,
-        }  # fmt: skip
+        }
         named = known.keys() & inspect.signature(module.state).parameters
         state = made(module.state, **{name: known[name] for name in named})
         return SystemNode(

@@ -9,6 +9,7 @@ receiver compares the texts.
 import numpy as np
 
 from halfway.core.bloom import sized
+from halfway.core.missing import NONE
 from halfway.live.step.system import SystemNode
 from halfway.live.systems.face import Command, Face, made
 from halfway.protocols.walk_overlay import subscription_items
@@ -17,7 +18,6 @@ from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE
 _TRAILS, _TRACKED_HOPS = 16, 24
 _NETWORK_TOPICS = 256  # with subscribers, for which the filters are sized
 _FOR_EVER_S = 1e15
-_UNUSED = -1  # the topic of a free entry of the catalogue
 
 
 class WalkOverlayFace(Face):
@@ -31,7 +31,7 @@ class WalkOverlayFace(Face):
         size = sized(_NETWORK_TOPICS, float(self.values["false_positives"]))
         own = limits.subscriptions
         self._catalogue = subscription_items.Catalogue(
-            np.full(own, _UNUSED, np.int32), np.zeros((own, 0)), np.zeros((own, 0)),
+            np.full(own, NONE, np.int32), np.zeros((own, 0)), np.zeros((own, 0)),
             np.arange(own + 1, dtype=np.int64), np.zeros(own, np.uint64), np.zeros(0, np.int32),
             np.zeros((0, 0)),
         )  # fmt: skip
@@ -59,7 +59,7 @@ class WalkOverlayFace(Face):
         """Enter a topic into the catalogue of the node, and subscribe to this entry in the walk
         overlay.
         """
-        free = np.flatnonzero(self._catalogue.topic == _UNUSED)
+        free = np.flatnonzero(self._catalogue.topic == NONE)
         if not len(free):
             return []
         entry = int(free[0])
@@ -76,7 +76,7 @@ class WalkOverlayFace(Face):
 
     def forget(self, topic: int) -> None:
         """Free the walk overlay's entry of a topic whose subscription has ended."""
-        self._catalogue.topic[self._catalogue.topic == topic] = _UNUSED
+        self._catalogue.topic[self._catalogue.topic == topic] = NONE
 
     def before_publishing(self) -> list[Command]:
         """Return the role of a publisher: the node joins the overlay."""

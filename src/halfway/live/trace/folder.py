@@ -252,9 +252,7 @@ class NodeTrace:
         found, self._drops = now - self._drops, now
         return dict(found)
 
-    def _write_whole(
-        self, table: Any, number: int, replayed: Callable[[], bytes]
-    ) -> list[Path]:  # fmt: skip
+    def _write_whole(self, table: Any, number: int, replayed: Callable[[], bytes]) -> list[Path]:
         """Write the trace file and its hidden companion for a replay; return both."""
         from pyarrow import parquet
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from halfway.comparison.evaluation.comparison_results import NO_VALUE
 from halfway.papers.claims.declared import STATUSES, Claim
 from halfway.papers.claims.thresholds import THRESHOLDS
 from halfway.pipeline.reproduction.figures import Figure, Paper
@@ -103,7 +104,7 @@ def _made(results: Sequence[StudyVerdicts]) -> str:
 
 
 def _time(seconds: float | None) -> str:
-    return wording.NOTHING if seconds is None else wording.duration(seconds)
+    return NO_VALUE if seconds is None else wording.duration(seconds)
 
 
 def _words() -> str:
@@ -123,7 +124,7 @@ def _section(
             figure = paper.figure(where)
             judged = figure is not None and claim.status == "J"
             place = f"`{where}`: `{judge_name(figure)}`" if judged and figure else _place(where)
-            shown = [wording.NOTHING] * 2
+            shown = [NO_VALUE] * 2
             if rows:
                 shown = [f"{wording.tally_line(rows)} ({scales[where]})", _measured(rows)]
             cells = [claim.section, f'"{claim.clause}"', claim.status, place, reading, *shown]
@@ -132,7 +133,7 @@ def _section(
 
 
 def _place(where: str) -> str:
-    return f"`{where}`" if where else wording.NOTHING
+    return f"`{where}`" if where else NO_VALUE
 
 
 def _parts(claim: Claim, verdicts: Sequence[Verdict]) -> Iterable[tuple[str, str, list[Verdict]]]:
@@ -141,7 +142,7 @@ def _parts(claim: Claim, verdicts: Sequence[Verdict]) -> Iterable[tuple[str, str
         rows = [v for v in verdicts if v.figure == where and claim.is_judged_by(v)]
         readings = dict.fromkeys(v.reading for v in rows)
         if len(readings) > _MOST_READINGS or not rows:
-            yield where, f"{len(readings)} readings" if rows else wording.NOTHING, rows
+            yield where, f"{len(readings)} readings" if rows else NO_VALUE, rows
             continue
         for reading in readings:
             yield where, reading, [v for v in rows if v.reading == reading]
@@ -153,10 +154,10 @@ def _measured(rows: Sequence[Verdict]) -> str:
     """
     values = [v.measured for v in rows if v.measured is not None]
     if not values:
-        return wording.NOTHING
+        return NO_VALUE
     if len(rows) == 1:
         interval = wording.interval(rows[0])
-        return wording.number(values[0]) + ("" if interval == wording.NOTHING else f" [{interval}]")
+        return wording.number(values[0]) + ("" if interval == NO_VALUE else f" [{interval}]")
     ends = f"{wording.number(min(values))} … {wording.number(max(values))}"
     lows = [v.low for v in rows if v.low is not None]
     highs = [v.high for v in rows if v.high is not None]

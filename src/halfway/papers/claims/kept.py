@@ -7,8 +7,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from halfway.comparison.evaluation.comparison_results import NO_VALUE
 from halfway.papers.claims.claims_page import MADE, MADE_HEAD, NO_RESULTS
-from halfway.report.wording import NOTHING, duration
+from halfway.report.wording import duration
 
 _BAR = " | "
 _STATUS, _WHERE, _READING, _VERDICTS, _NOTE = 2, 3, 4, 5, 7  # cells of a claim's line
@@ -33,11 +34,11 @@ def with_kept(new: str, old: str) -> str:
             lines.append(line)
             continue
         key, cells = next(known)
-        stay = before[key] if cells[_STATUS] == "J" and cells[_VERDICTS] == NOTHING else []
+        stay = before[key] if cells[_STATUS] == "J" and cells[_VERDICTS] == NO_VALUE else []
         lines += [_line([*cells[:_READING], *one[_READING:_NOTE], cells[_NOTE]]) for one in stay]
         lines += [] if stay else [line]
         scales = [one[_VERDICTS].rpartition("(")[2].rstrip(")") for one in stay]
-        kept |= {(key[0], key[-1], scale) for scale in scales if scale != NOTHING}
+        kept |= {(key[0], key[-1], scale) for scale in scales if scale != NO_VALUE}
     papers = {key[0] for key, _ in _claims(new)}
     rows = [row for row in _table(old.splitlines()) if row not in _table(lines)]
     used = {_row_of(rows, papers, *one) for one in kept}
@@ -57,7 +58,9 @@ def _results(lines: list[str], rows: list[str]) -> list[str]:
     lines = [*lines[:at], *rows, *lines[at:]]
     end = at + len(_table(lines))
     times = [_cells(row) for row in lines[at:end] if _cells(row)[_TITLE].endswith("(paper)")]
-    spent = sum(_seconds(row[_WALL if row[_PROCESSOR] == NOTHING else _PROCESSOR]) for row in times)
+    spent = sum(
+        _seconds(row[_WALL if row[_PROCESSOR] == NO_VALUE else _PROCESSOR]) for row in times
+    )
     if not spent:
         return lines
     said = (

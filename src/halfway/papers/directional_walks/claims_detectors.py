@@ -98,9 +98,10 @@ def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
     )  # fmt: skip
     for gossip in _GOSSIPS:
         share = ratio(
-            _of(found, "detected", "deaths", gossip), _of(found, "detected", "deaths", detector),
+            _of(found, "detected", "deaths", gossip),
+            _of(found, "detected", "deaths", detector),
             "mean",
-        )  # fmt: skip
+        )
         yield _row(
             _cell("deaths", detector), f"detected share of crashes, {gossip[0]} / this", _INSTEAD,
             *share, calm.networks, f"instead: at most {percent(VERY_NEAR)} fewer than gossip",

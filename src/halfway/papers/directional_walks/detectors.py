@@ -65,6 +65,8 @@ def detection(run: Run) -> Observations:
     }
     if found.crashes:
         values |= {
-            "detected": found.detected_share, "first": found.first_s, "all": found.all_s,
-        }  # fmt: skip
+            "detected": found.detected_share,
+            "first": found.first_s,
+            "all": found.all_s,
+        }
     return {name: np.array([value]) for name, value in values.items() if np.isfinite(value)}

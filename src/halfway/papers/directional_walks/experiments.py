@@ -12,21 +12,18 @@ from halfway.papers.directional_walks import (
     detector_points,
     growth_points,
 )
-from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_BOXES, SIZES_LOAD, WALKS
+from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_BOXES, WALKS
+from halfway.papers.directional_walks.points import (
+    RATIOS,
+    load_point,
+    meeting_point,
+    reading_point,
+    step_point,
+    visit_point,
+)
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale
 from halfway.pipeline.reproduction.published import published
-
-MEETINGS = "halfway.papers.directional_walks.measurements:meetings"
-STEP_LENGTHS = "halfway.papers.directional_walks.measurements:step_lengths"
-VISITS = "halfway.papers.directional_walks.measurements:visits"
-LOADS = "halfway.papers.directional_walks.measurements:loads"
-LOADS_READ = "halfway.papers.directional_walks.measurements:loads_read"
-
-RADIUS = 0.04  # [drw §4] unit square, not a torus
-NETWORK = ("n", "radius")
-RATIOS = (1, 10, 100)  # [drw §4.2] steps of one walk while the other makes one
-PAIRS = 100
 
 UNIFORM = (
     "networks: n points uniform in the unit square (no torus), linked below r = 0.04, redrawn "
@@ -71,62 +68,13 @@ INTERVALS = (
 )
 
 
-def meeting_point(n: int, system: str, k: int, interpretation: str) -> Point:
-    """Return the experiment point of paper 1's meetings: pairs of walks on a network of n nodes."""
-    parameters: dict[str, Scalar] = {
-        "n": n, "radius": RADIUS, "system": system, "k": k,
-        "reading": interpretation, "pairs": PAIRS,
-    }  # fmt: skip
-    return Point(MEETINGS, parameters, NETWORK, _meeting_cost_ms(n, system, k))
-
-
-def step_point(n: int, system: str) -> Point:
-    """Return the experiment point for the step lengths of paper 1's walks on n nodes."""
-    parameters: dict[str, Scalar] = {"n": n, "radius": RADIUS, "system": system, "pairs": 20}
-    return Point(STEP_LENGTHS, parameters, NETWORK, 20.0)
-
-
-def visit_point(n: int) -> Point:
-    """Return the experiment point of paper 1's lone walks on a network of n nodes."""
-    parameters: dict[str, Scalar] = {
-        "n": n, "radius": RADIUS, "system": WALKS[0], "walks": 5,
-        "steps a node": claims.STEPS_A_NODE,
-    }  # fmt: skip
-    return Point(VISITS, parameters, NETWORK, 0.2 * n)
-
-
-def load_point(n: int, system: str, permutations: int) -> Point:
-    """Return the experiment point of paper 1's loads: permutations routed on a network of n
-    nodes.
-    """
-    parameters: dict[str, Scalar] = {
-        "n": n, "radius": RADIUS, "system": system, "reading": "heard",
-        "permutations": permutations,
-    }  # fmt: skip
-    one_pair = _meeting_cost_ms(n, system, 1) / PAIRS if system in WALKS else 0.02
-    return Point(LOADS, parameters, NETWORK, 2.0 + one_pair * n * permutations)
-
-
-def reading_point(n: int, system: str, pairing: str, weights: str, permutations: int) -> Point:
-    """Return the experiment point of paper 1's loads under another reading."""
-    loads = load_point(n, system, permutations)
-    parameters = {**loads.parameters, "pairing": pairing, "weights": weights}
-    return Point(LOADS_READ, parameters, NETWORK, loads.cost_ms)
-
-
 def _figure_load_readings(scale: Scale) -> list[Point]:
     permutations = 10 if scale == "paper" else 2
     return [
         reading_point(n, system, pairing, weights, permutations)
         for system, pairing, weights in claims_loads.LOAD_READINGS
-        for n in SIZES_LOAD
+        for n in claims_loads.SIZES_LOAD
     ]
-
-
-def _meeting_cost_ms(n: int, system: str, k: int) -> float:
-    # Rough steps a pair (half more for each tenfold k) times the measured time of a step.
-    steps, step_ns = (4e5, 60) if system == "directional-walk" else (3e6, 12)
-    return 1.0 + PAIRS * (steps / n) * (1.5 ** (len(str(k)) - 1)) * step_ns * 1e-6
 
 
 def _figure_5(_scale: Scale) -> list[Point]:
@@ -145,7 +93,9 @@ def _steps_of(interpretation: str) -> list[Point]:
 def _figure_load(scale: Scale) -> list[Point]:
     permutations = 10 if scale == "paper" else 2
     systems = (*WALKS, "shortest-path", "breadth-first-tree")
-    return [load_point(n, system, permutations) for n in SIZES_LOAD for system in systems]
+    return [
+        load_point(n, system, permutations) for n in claims_loads.SIZES_LOAD for system in systems
+    ]
 
 
 def _networks(_scale: Scale) -> list[Point]:
@@ -272,7 +222,7 @@ PAPER = Paper(
         ),
         Figure(
             "figure-7", "Median and mean load of a node when a permutation is routed",
-            _figure_load, FEW, claims.judge_figure_7, (UNIFORM, HEARD, ROUTED, INTERVALS),
+            _figure_load, FEW, claims_loads.judge_figure_7, (UNIFORM, HEARD, ROUTED, INTERVALS),
             (
                 _plot(
                     "bars", "load", "mean paths through a node", statistic="mean",
@@ -282,7 +232,7 @@ PAPER = Paper(
         ),
         Figure(
             "figure-8", "Largest load of a node when a permutation is routed",
-            _figure_load, FEW, claims.judge_figure_8, (UNIFORM, HEARD, ROUTED, INTERVALS),
+            _figure_load, FEW, claims_loads.judge_figure_8, (UNIFORM, HEARD, ROUTED, INTERVALS),
             (
                 _plot(
                     "bars", "load", "largest load of any node", statistic="maximum",
@@ -297,7 +247,7 @@ PAPER = Paper(
         ),
         Figure(
             "figure-9", "Loads of all nodes for the ways of building paths",
-            _figure_load, FEW, claims.judge_figure_9, (UNIFORM, HEARD, ROUTED, INTERVALS),
+            _figure_load, FEW, claims_loads.judge_figure_9, (UNIFORM, HEARD, ROUTED, INTERVALS),
             (_plot("boxplot", "load", "paths through a node", log=True),),
         ),
         Figure(

@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from halfway.papers.claims.thresholds import RARE
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import difference
 from halfway.pipeline.reproduction.figures import Summaries, Summary
@@ -18,21 +17,11 @@ _less = partial(judge_ratio, "drip")
 BROKERS, COPIES = (10, 20, 30, 40), (1, 2, 4)
 NEAREST_3A, NEAREST_3B = 4, 5  # [drip §VI-B] "with l = 4"; "l is set to 5"
 CONTENDED, CONTENDED_COPIES = 10, (1, 4)  # k and m where the radio is contended
-PAIRS = 20  # k, pair by pair
 COMPONENT_COPIES = (1, 4)  # m where each component elects its own brokers
 _NAME_SF = "mean {}, DRIP / SF"
 ELECTED = {
     "network": "exactly k brokers in the network", "component": "each component elects k brokers",
 }  # fmt: skip
-_COUNTED = {  # by place: what a pair is
-    "broker ": "copies at brokers that one with m = 1 reaches, the source's own included; a copy "
-    "that never comes is later",
-    "": "deliveries of both systems",
-}
-_PAIR = {
-    "sf": "DRIP is later than SF − where it is earlier",
-    "drip": f"m = {COPIES[-1]} is later than m = 1 − where it is earlier",
-}
 LESS_THAN_SF = "our scheme costs less time than the SF scheme"
 LESS_WITH_M = "delivery delay decreases"
 FOR_M = "; the sentence has k, and we read m"
@@ -64,7 +53,7 @@ LOADS = ((0.1, 0.8), (0.1, 2.4), (0.5, 0.8))
 CONTENDED_LOADS = LOADS[1:2]  # `figures-802.11` has the paper's own
 # Of a broker after a transferred event; the paper has none. The first is measured at all loads.
 RESTS_S, REST_LOADS = (5.0, 1.0, 20.0), (LOADS[0], LOADS[2])
-_MODEL = {
+MODEL = {
     "ideal": "ideal radio: no contention, 1 ms a hop",
     "limited": "ideal radio, but a broker transfers one event, then none for {rest:g} s",
     "contention": "contended radio: CSMA/CA, collisions, broadcasts unacknowledged",
@@ -74,7 +63,7 @@ _MODEL = {
 def judge_coverage(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's coverage: [drip §VI-B] "as m increases, broker coverage is growing too"; it
     falls as k grows; m + l copies suffice."""
-    yield from coverage_rows(found, "figure-3a", _MODEL["ideal"], NEAREST_3A, BROKERS, COPIES, {})
+    yield from coverage_rows(found, "figure-3a", MODEL["ideal"], NEAREST_3A, BROKERS, COPIES, {})
     for k in BROKERS:
         for m in COPIES:
             cell: dict[str, Scalar] = {"k": k, "m": m}
@@ -84,7 +73,7 @@ def judge_coverage(found: Summaries) -> Iterator[Verdict]:
             share = found.find("coverage", system="drip", l=NEAREST_3A, **cell)
             yield _row(
                 "figure-3a", cell, "coverage", None, share.mean, share.mean_low, share.mean_high,
-                share.networks, _MODEL["ideal"], "ours open",
+                share.networks, MODEL["ideal"], "ours open",
                 "the text lacks the values of the paper's curves",
             )  # fmt: skip
 
@@ -122,7 +111,7 @@ def _bound(copies: Summary, cell: dict[str, Scalar], m: int, words: str) -> Verd
     value, low, high = ((ends * counted - own) / most).tolist()
     return _row(
         "figure-3a", cell, "brokers with a copy of an event, but the source's / (m + l)", _BOUND,
-        value, low, high, copies.networks, f"{_MODEL['ideal']}; {words}",
+        value, low, high, copies.networks, f"{MODEL['ideal']}; {words}",
         *judge_order(value, low, high),
     )  # fmt: skip
 
@@ -131,7 +120,7 @@ def judge_delay(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's delay: [drip §VI-B] "our scheme costs less time than the SF scheme"; less with
     m, more with k."""
     for metric, interpretation in DELAYS:
-        words = f"{_MODEL['ideal']}; {interpretation}"
+        words = f"{MODEL['ideal']}; {interpretation}"
         yield from rows_against_sf(found, "figure-3b", metric, words, BROKERS, COPIES, {})
         yield from rows_by_k(found, "figure-3b", metric, words, BROKERS, COPIES, {})
     for k in BROKERS:
@@ -139,7 +128,7 @@ def judge_delay(found: Summaries) -> Iterator[Verdict]:
         gain = difference(few, many, "mean")
         yield _row(
             "figure-3b", {"k": k}, f"delivered, m = 1 − m = {COPIES[-1]}", MORE_DELIVERED, *gain,
-            few.networks, f"{_MODEL['ideal']}; within 60 s", *judge_order(*gain, equal=0.0),
+            few.networks, f"{MODEL['ideal']}; within 60 s", *judge_order(*gain, equal=0.0),
         )  # fmt: skip
     yield from _traffic(found)
     yield from _ratios(found, "figure-3b", "ideal")
@@ -158,15 +147,15 @@ def _traffic(found: Summaries) -> Iterator[Verdict]:
                 drip = found.find(metric, k=k, system="drip", m=m)
                 cell: dict[str, Scalar] = {"k": k, "m": m}
                 name = _NAME_SF.format(metric)
-                yield _less("figure-3b", cell, name, claim, drip, sf, f"{_MODEL['ideal']}; {words}")
+                yield _less("figure-3b", cell, name, claim, drip, sf, f"{MODEL['ideal']}; {words}")
 
 
 def judge_components(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims of figure 3 where each component elects its own brokers."""
     figure, copies = "components", COMPONENT_COPIES
-    yield from coverage_rows(found, figure, _MODEL["ideal"], NEAREST_3B, BROKERS, copies, {})
+    yield from coverage_rows(found, figure, MODEL["ideal"], NEAREST_3B, BROKERS, copies, {})
     for metric, interpretation in DELAYS:
-        words = f"{_MODEL['ideal']}; {interpretation}"
+        words = f"{MODEL['ideal']}; {interpretation}"
         yield from rows_against_sf(found, figure, metric, words, BROKERS, copies, {})
         yield from rows_by_k(found, figure, metric, words, BROKERS, copies, {})
 
@@ -174,9 +163,9 @@ def judge_components(found: Summaries) -> Iterator[Verdict]:
 def judge_wifi(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims of figures 3 and 4 over the paper's MAC, for every k."""
     figure, copies = "figures-802.11", CONTENDED_COPIES
-    yield from coverage_rows(found, figure, _MODEL["contention"], NEAREST_3B, BROKERS, copies, {})
+    yield from coverage_rows(found, figure, MODEL["contention"], NEAREST_3B, BROKERS, copies, {})
     for metric, interpretation in DELAYS:
-        words = f"{_MODEL['contention']}; {interpretation}"
+        words = f"{MODEL['contention']}; {interpretation}"
         yield from rows_against_sf(found, figure, metric, words, BROKERS, copies, {})
         yield from rows_by_k(found, figure, metric, words, BROKERS, copies, {})
         for k in BROKERS:
@@ -195,7 +184,7 @@ def judge_limited(found: Summaries) -> Iterator[Verdict]:
         at = partial(found.find, share=share, rate=rate, rest=rest)
         for metric, interpretation in DELAYS:
             drip, sf = at(metric, system="drip", m=m), at(metric, system="sf")
-            words = f"{_MODEL['limited'].format(rest=rest)}; {interpretation}; expected below 1"
+            words = f"{MODEL['limited'].format(rest=rest)}; {interpretation}; expected below 1"
             yield _less("limited", cell, _NAME_SF.format(metric), None, drip, sf, words)
     yield from _ratios(found, "limited", "limited")
 
@@ -204,9 +193,7 @@ def judge_contended(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims on delay with a contended radio, at another load than in the paper."""
     for share, rate in CONTENDED_LOADS:
         load: dict[str, Scalar] = {"share": share, "rate": rate}
-        model = (
-            f"{_MODEL['contention']}; {rate:g} events a second, {share:g} of the nodes subscribe"
-        )
+        model = f"{MODEL['contention']}; {rate:g} events a second, {share:g} of the nodes subscribe"
         for metric, interpretation in DELAYS:
             words = f"{model}; {interpretation}"
             yield from rows_against_sf(
@@ -222,12 +209,12 @@ def judge_selection(found: Summaries) -> Iterator[Verdict]:
     for metric, interpretation in DELAYS:
         for k in BROKERS:
             yield selection_row(
-                found, "figure-4", metric, f"{_MODEL['ideal']}; {interpretation}", {"k": k}
+                found, "figure-4", metric, f"{MODEL['ideal']}; {interpretation}", {"k": k}
             )
     for k in BROKERS:
         capable, drawn = (found.find("sent", system=s, k=k) for s in ("drip", "random"))
         name = "transmissions, most capable / random"
-        yield _less("figure-4", {"k": k}, name, _THROUGHPUT, capable, drawn, _MODEL["ideal"])
+        yield _less("figure-4", {"k": k}, name, _THROUGHPUT, capable, drawn, MODEL["ideal"])
 
 
 def selection_row(
@@ -282,34 +269,6 @@ def _ratios(found: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
         cell = {name: given[name] for name in (*named, "system") if name in given}
         yield _row(
             figure, cell, "delivery ratio", None, row.mean, row.mean_low, row.mean_high,
-            row.networks, _MODEL[radio].format(**row.parameters), "ours open",
+            row.networks, MODEL[radio].format(**row.parameters), "ours open",
             "the paper prints no ratios for its delays",
         )  # fmt: skip
-
-
-def judge_pairs(found: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's delay pair by pair, on the same network; without contention an epidemic is
-    fastest.
-    """
-    for elected, which in ELECTED.items():
-        for system, claim in (("sf", LESS_THAN_SF), ("drip", LESS_WITH_M)):
-            at = partial(found.find, system=system, elected=elected)
-            for place, what in (("broker ", "copies at brokers"), ("", "deliveries")):
-                later, earlier = at(f"{place}later"), at(f"{place}earlier")
-                # SF is the slower system in its claim, and four copies are the faster choice in
-                # theirs.
-                slower, faster = (earlier, later) if system == "sf" else (later, earlier)
-                net = difference(slower, faster, "mean")
-                opinion, reason = judge_order(*net, equal=0.0, relevant=RARE)
-                name = "SF" if system == "sf" else f"m = {COPIES[-1]}"
-                said = f"{name} is later in {_percent(later)}, and earlier in {_percent(earlier)}"
-                yield _row(
-                    "figure-3b-pairs", {"k": PAIRS, "system": system, "elected": elected},
-                    f"{what}, share where {_PAIR[system]}", claim, *net, later.networks,
-                    f"{_MODEL['ideal']}; {which}; {_COUNTED[place]}", opinion,
-                    f"{said}; {reason}",
-                )  # fmt: skip
-
-
-def _percent(share: Summary) -> str:
-    return f"{100 * share.mean:.2f} % of {share.units} pairs"

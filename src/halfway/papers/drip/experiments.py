@@ -1,6 +1,12 @@
 """Paper 4 (DRIP): the points of each figure, their scales and interpretations."""
 
-from halfway.papers.drip import claims, claims_analysis, claims_packets, claims_readings
+from halfway.papers.drip import (
+    claims,
+    claims_analysis,
+    claims_packets,
+    claims_pairs,
+    claims_readings,
+)
 from halfway.papers.drip.claims import BROKERS, COPIES, NEAREST_3A, NEAREST_3B
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Figure, Paper, Plot, Scale
@@ -89,7 +95,7 @@ def _figure_3b(scale: Scale) -> list[Point]:
 def _pairs(scale: Scale) -> list[Point]:
     return [
         _point(
-            scale, PAIRWISE, system=system, other="drip", k=claims.PAIRS, l=NEAREST_3B, m=m,
+            scale, PAIRWISE, system=system, other="drip", k=claims_pairs.PAIRS, l=NEAREST_3B, m=m,
             other_m=1, elected=elected,
         )
         for elected in claims.ELECTED
@@ -200,10 +206,11 @@ def _analysis(scale: Scale) -> list[Point]:
         Point(
             DELIVERIES,
             {**claims_analysis.CELL, "k": k, "requested": requested, "draws": pairs // 3},
-            ("N", "requested"), 40.0 * k,
+            ("N", "requested"),
+            40.0 * k,
         )
         for requested, k in choices
-    ]  # fmt: skip
+    ]
     seconds = 500.0 if scale == "paper" else 200.0
     contacts = [
         Point(
@@ -246,7 +253,7 @@ PAPER = Paper(
         ),
         Figure(
             "figure-3b-pairs", "Delivery delay pair by pair: SF and four copies against one copy",
-            _pairs, {"quick": 4, "paper": 12}, claims.judge_pairs,
+            _pairs, {"quick": 4, "paper": 12}, claims_pairs.judge_pairs,
             (ENVIRONMENT, CAPABILITIES, BY_COMPONENT, PARALLEL, SF, INTERVALS),
         ),
         Figure(

@@ -27,9 +27,11 @@ RECORD_BYTES = 112
 LINKS_S = 5.0  # links are computed so far ahead, which only saves time
 # Parameters of a point -> options of DRIP.
 LIMITS = {
-    "handed": "transfer_batch", "rest": "transfer_interval_s", "two_nearest": "two_nearest_bridges",
+    "handed": "transfer_batch",
+    "rest": "transfer_interval_s",
+    "two_nearest": "two_nearest_bridges",
     "relays_only": "relays_only",
-}  # fmt: skip
+}
 HOP_S = 0.001  # of the ideal radio; with delays by distance, of a hop of the longest range
 DETECTED_BY = {"one": NumberIntervals, "each": IndependentDetection}
 

@@ -64,8 +64,10 @@ def rivals(run: Run) -> Observations:
     with run.timed("run"):
         if run["system"] == "directional-walk":
             walk = walkers(run["n"], run["degree"], run.network_seed)
-            met = [walk.pair(int(a), int(b), seed=run.random_seed, topic=t)
-                   for t, (a, b) in enumerate(pairs)]  # fmt: skip
+            met = [
+                walk.pair(int(a), int(b), seed=run.random_seed, topic=t)
+                for t, (a, b) in enumerate(pairs)
+            ]
             return {
                 "hops": np.array([len(m.path) - 1 for m in met], float),
                 "set up": np.array([m.steps for m in met], float),

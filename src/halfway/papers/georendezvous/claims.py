@@ -184,10 +184,12 @@ def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
     increasingly better beyond."""
     for interpretation in ("all links once", "once a point", "once a subscriber"):
         at = {
-            k: (found.find("many", clients=k, reading=interpretation),
-                found.find("one", clients=k, reading=interpretation))
+            k: (
+                found.find("many", clients=k, reading=interpretation),
+                found.find("one", clients=k, reading=interpretation),
+            )
             for k in CLIENTS
-        }  # fmt: skip
+        }
         row = partial(_below, "figure-3d", seen=at[8][0], interpretation=interpretation)
         metric = "tree of 8 points / of 1"
         for k in (1, 2, 4, 6):
@@ -201,12 +203,14 @@ def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
             _near_one(share, VERY_NEAR),
         )  # fmt: skip
         yield row(
-            {"clients": 8}, "tree ratio at 1 / at 8",
+            {"clients": 8},
+            "tree ratio at 1 / at 8",
             "the cost of the multiple-rendezvous tree grows",
             _later(at[1], at[8]),
-        )  # fmt: skip
-        yield row({"clients": 32}, "tree ratio at 32 / at 8", MANY_SUBSCRIBERS,
-                  _later(at[32], at[8]))  # fmt: skip
+        )
+        yield row(
+            {"clients": 32}, "tree ratio at 32 / at 8", MANY_SUBSCRIBERS, _later(at[32], at[8])
+        )
         yield row({"clients": 32}, metric, MANY_SUBSCRIBERS, ratio(*at[32], "mean"))
         shown = [ratio(*pair, "mean") for pair in at.values()]
         for what, end, within, extreme in (

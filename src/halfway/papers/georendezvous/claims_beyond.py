@@ -101,8 +101,8 @@ def judge_rivals(found: Summaries) -> Iterator[Verdict]:
     share = ratio(cells, shortest, "mean")
     for claim in (
         "latencies comparable to a direct publisher-subscriber path",
-        "close to the average direct publisher-subscriber path"
-    ):  # fmt: skip
+        "close to the average direct publisher-subscriber path",
+    ):
         yield Verdict(
             "georendezvous", "beyond-systems", {"system": _label(CELLS), "points": 8, "tried": 2},
             "hops / hops of a shortest path", claim, *share, cells.networks,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from halfway.papers.georendezvous import claims, claims_beyond
 from halfway.papers.georendezvous.claims import CLIENTS, FAIR_SIZES, FEW_POINTS, POINTS, SIZES
 from halfway.papers.georendezvous.points import (
+    TREE_INTERPRETATIONS,
     detour_point,
     loss_point,
     mobility_point,
@@ -62,7 +63,6 @@ WALKS = (
 SOME: dict[Scale, int] = {"quick": 8, "paper": 40}
 MANY: dict[Scale, int] = {"quick": 30, "paper": 200}
 SAME = (UNIFORM, CELLS, DIRECT, POINTS_READ, KNOWN, INTERVALS)
-TREE_INTERPRETATIONS = ("all links once", "once a point", "once a subscriber")
 _OVERHEAD = "hops / hops of the direct path"
 
 

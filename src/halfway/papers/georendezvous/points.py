@@ -8,6 +8,7 @@ DEGREE = 45.0  # [geo §4] "an average network degree of 45 neighbors per node"
 PAIRS = 20  # [geo §4] "20 different uniformly distributed publisher-subscriber paths"
 # GeoRendezvous in the parameters of a point. Seeds depend on it, so it keeps its former value.
 CELLS = "cell-hash"
+TREE_INTERPRETATIONS = ("all links once", "once a point", "once a subscriber")
 
 
 def _point(measurement: str, cost_ms: float, n: int, **others: Scalar) -> Point:

@@ -34,9 +34,11 @@ TOLERANT = (
 )
 _SYSTEMS = {"none": "Algorithm 1 as printed", "both": "with both remedies of ours"}
 DENOMINATORS = {
-    "carrying": "overlay links that can carry", "overlay": "all overlay links",
-    "used": "used wires", "physical": "all wires",
-}  # fmt: skip
+    "carrying": "overlay links that can carry",
+    "overlay": "all overlay links",
+    "used": "used wires",
+    "physical": "all wires",
+}
 
 
 def claimed(

@@ -20,16 +20,20 @@ from halfway.world.workload.content import Content, content
 
 MESSAGE_BYTES = 50  # [uas Table 2]
 REMEDIES = {  # remedy -> (retry, bare path)
-    "none": (False, False), "retry": (True, False), "bare path": (False, True),
+    "none": (False, False),
+    "retry": (True, False),
+    "bare path": (False, True),
     "both": (True, True),
-}  # fmt: skip
+}
 # Name of an open point of the paper -> our rules; `points` explains the names.
 READINGS = {
-    "tested": Rules("tested"), "around": Rules("around"), "free": Rules("free"),
+    "tested": Rules("tested"),
+    "around": Rules("around"),
+    "free": Rules("free"),
     "nearest in hops": Rules("around", proximity="hops"),
     "all links": Rules("around", neighbours="links"),
     "alternate before grandparent": Rules("around", fallback="alternate"),
-}  # fmt: skip
+}
 
 
 @lru_cache(maxsize=2)

@@ -113,11 +113,11 @@ def _impact(found: Summaries, system: str, count: int) -> Floats:
     names = ("active", "depth", "active squared", "depth squared", "active x depth")
     # [sizes, 1 + resamples] of each name
     a, d, aa, dd, ad = (
-        np.array([
-            with_replicates(found.find(name, n=n, system=system, initiators=count)) for n in SIZES
-        ])
+        np.array(
+            [with_replicates(found.find(name, n=n, system=system, initiators=count)) for n in SIZES]
+        )
         for name in names
-    )  # fmt: skip
+    )
     within, between = (aa - a * a).mean(axis=0), a.var(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         by_depth = ((ad - a * d) ** 2 / ((aa - a * a) * (dd - d * d))).mean(axis=0)

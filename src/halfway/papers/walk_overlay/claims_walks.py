@@ -29,13 +29,14 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
         at = partial(found.find, n=n, system=WALKS[0])
         for branches, (alpha, beta) in product(BRANCHES, WEIGHTS[1:]):
             yield judge_ratio(
-                "section-4", {"n": n, "alpha": alpha, "beta": beta, "branches": branches},
+                "section-4",
+                {"n": n, "alpha": alpha, "beta": beta, "branches": branches},
                 "distance of a lone walk, with / without second neighbourhoods",
                 "does not improve the Euclidean distance traversed",
                 at("reach", alpha=alpha, beta=beta, branches=branches),
                 at("reach", alpha=1.0, beta=0.0, branches=branches),
                 "largest distance between its nodes after 30 steps; against α = 1, β = 0",
-            )  # fmt: skip
+            )
         for (alpha, beta), (metric, what) in product(WEIGHTS, MEASURED):
             single, double = (at(metric, alpha=alpha, beta=beta, branches=b) for b in BRANCHES)
             share = ratio(single, double, "mean")

@@ -150,8 +150,9 @@ def _overlay_picture(count: int) -> str:
     return picture(count)
 
 
-_DEPTHS = Plot("boxplot", "depth", "initiators", "system", "publishers and subscribers", "depth",
-               colour="n")  # fmt: skip
+_DEPTHS = Plot(
+    "boxplot", "depth", "initiators", "system", "publishers and subscribers", "depth", colour="n"
+)
 _ACTIVE = Plot("boxplot", "active", "initiators", "system", "publishers and subscribers",
                "nodes in the active path")  # fmt: skip
 

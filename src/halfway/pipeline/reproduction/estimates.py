@@ -109,9 +109,11 @@ def _shortened(side: float, room: float) -> float:
 
 
 def welch_interval(
-    before: npt.ArrayLike, after: npt.ArrayLike, level: float = 0.95,
+    before: npt.ArrayLike,
+    after: npt.ArrayLike,
+    level: float = 0.95,
     bounds: tuple[float, float] = UNBOUNDED,
-) -> tuple[float, float, float]:  # fmt: skip
+) -> tuple[float, float, float]:
     """Estimate the change of a mean and its interval, by Welch's t test of independent samples.
 
     Values that are nan do not count. bounds: limits of a change; an end beyond a bound is moved to

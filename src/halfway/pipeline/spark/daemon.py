@@ -19,8 +19,10 @@ from halfway.pipeline.spark.shipping import use_unpacked_copy
 WARM_UP_ROWS = "HALFWAY_WARM_UP_ROWS"  # plan rows, as JSON, to run before the first fork
 WARM_UP_SECONDS = "HALFWAY_WARM_UP_SECONDS"  # the file for the seconds that this takes, if any
 # Not pandas: importing it costs 0.3 s, and our workers do not need it.
-_PRELOADED = (*("numpy", "pyarrow", "numba", "msgspec", "pyspark.worker"),
-              "halfway.pipeline.spark.simulate_rows")  # fmt: skip
+_PRELOADED = (
+    *("numpy", "pyarrow", "numba", "msgspec", "pyspark.worker"),
+    "halfway.pipeline.spark.simulate_rows",
+)
 
 
 def warm_up(rows: str, seconds_file: str = "") -> None:

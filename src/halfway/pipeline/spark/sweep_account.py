@@ -100,9 +100,11 @@ def _account(events: list[dict[str, Any]]) -> SweepAccount:
 
 
 def _stage(
-    info: Mapping[str, Any], names: Mapping[int, str],
-    tasks: Mapping[tuple[int, int], list[dict[str, Any]]], cores: int,
-) -> Stage:  # fmt: skip
+    info: Mapping[str, Any],
+    names: Mapping[int, str],
+    tasks: Mapping[tuple[int, int], list[dict[str, Any]]],
+    cores: int,
+) -> Stage:
     """Return a completed stage, with the tasks of its attempt."""
     own = tasks.get((info["Stage ID"], info["Stage Attempt ID"]), [])
     good = [task for task in own if task["Task End Reason"]["Reason"] == "Success"]

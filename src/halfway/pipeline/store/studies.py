@@ -91,9 +91,7 @@ def read_requests(folder: Path) -> Iterator[StudyRequest]:
     yield from sorted(found, key=lambda request: request.name)
 
 
-def record_question(
-    folder: Path, name: str, question: str, replicates: int
-) -> tuple[int, ...]:  # fmt: skip
+def record_question(folder: Path, name: str, question: str, replicates: int) -> tuple[int, ...]:
     """Record a decision of a study on a question, by its number of replicates.
 
     Return the numbers of replicates of the earlier decisions, in their order. A number that is

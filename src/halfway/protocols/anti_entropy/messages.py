@@ -32,10 +32,12 @@ KINDS = Kinds(
 KINDS.include(application.KINDS)
 KINDS.start()
 DIGEST = KINDS.network(
-    2, "digest", "the sender states which events of some publishers it holds",
+    2,
+    "digest",
+    "the sender states which events of some publishers it holds",
     args={**_PAGE, "above publisher": AFTER, "up to publisher": UPTO},
     reals={"held bits[3]": BITS, "epochs[3]": EPOCHS},
-)  # fmt: skip
+)
 REQUEST = KINDS.network(
     7, "request", "the sender states which events of some publishers it lacks", args=_PAGE,
     reals={"lacking bits[3]": BITS, "epochs[3]": EPOCHS},

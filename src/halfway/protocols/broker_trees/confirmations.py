@@ -61,9 +61,10 @@ def no_records(brokers: int, confirm: bool) -> Unconfirmed:
     places = PLACES if confirm else 0
     return Unconfirmed(
         np.zeros((brokers, places), MESSAGE).view(np.recarray),
-        np.zeros((brokers, places), np.uint8), np.zeros((brokers, places), np.int32),
+        np.zeros((brokers, places), np.uint8),
+        np.zeros((brokers, places), np.int32),
         *np.zeros((3, brokers), np.int64),
-    )  # fmt: skip
+    )
 
 
 @apart

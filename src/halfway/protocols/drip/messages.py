@@ -52,8 +52,10 @@ MOST_RELAYS = 7  # brokers that an EVENT has room for
 
 _INTERVAL = {FIRST_TOPIC: "first topic", LAST_TOPIC: "last topic"}
 _SUBSCRIPTION = {
-    "version": VERSION, "interval_number": INTERVAL_NUMBER, "subscriber": SUBSCRIBER,
-}  # fmt: skip
+    "version": VERSION,
+    "interval_number": INTERVAL_NUMBER,
+    "subscriber": SUBSCRIBER,
+}
 _EVENT = f"topic {EVENT_ID}"
 
 _WORD = whole(0, 2**REAL_BITS - 1)
@@ -150,7 +152,9 @@ DEFERRED = KINDS.timer(
     reals={"deferred numbers[k]": 0, "retry": RETRY},
 )
 ELECTION_END = KINDS.timer(
-    29, "election-end", "the election of a lost broker's successor is over",
+    29,
+    "election-end",
+    "the election of a lost broker's successor is over",
     reused={BROKER_ID: "that broker"},
     args={"awaits_winner": AWAITS_WINNER},
-)  # fmt: skip
+)

@@ -88,7 +88,7 @@ LIFEGUARD_OPTIONS: dict[str, Option] = SWIM_OPTIONS | {
     "confirmations": count(
         3, "number of further members that suspect for the shortest suspicion time", 1, 3
     ),
-}  # fmt: skip
+}
 
 
 class Rules(NamedTuple):

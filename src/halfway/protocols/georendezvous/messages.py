@@ -77,13 +77,17 @@ HERE = KINDS.network(11, "here", "a member answers a newcomer", args=_CELL)
 HELLO = KINDS.network(12, "hello", "a member of the cell sends its beacon", args=_CELL)
 GONE = KINDS.network(13, "gone", "a member leaves its cell", args=_CELL)
 LABELLED_HELLO = KINDS.network(
-    15, "labelled-hello", "a member of a cell sends its beacon and the label of its component",
+    15,
+    "labelled-hello",
+    "a member of a cell sends its beacon and the label of its component",
     args={**_CELL, "links": LINKS, "root": ROOT, "root sequence": ROOT_SEQUENCE},
-)  # fmt: skip
+)
 BRIDGES = KINDS.network(
-    16, "bridges", "a node joins empty cells, to link cells that do not touch",
+    16,
+    "bridges",
+    "a node joins empty cells, to link cells that do not touch",
     args={**_CELL, **{f"bridge {k}": FIRST_BRIDGE + k - 1 for k in range(1, 7)}},
-)  # fmt: skip
+)
 _CLIENT = {"client column": CLIENT_X, "client row": CLIENT_Y}
 _ROUTED = "flags target topic publisher sequence"
 _ENTRY = "flags topic publisher sequence"

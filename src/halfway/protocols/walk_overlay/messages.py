@@ -87,9 +87,11 @@ FOUND = KINDS.timer(
     26, "found", "the founding time is over, and the root founds an overlay if it heard of none"
 )
 PROBE_AGAIN = KINDS.timer(
-    32, "probe-again", "the root of an overlay looks for other overlays again",
+    32,
+    "probe-again",
+    "the root of an overlay looks for other overlays again",
     args={"probe": PROBE_NUMBER},
-)  # fmt: skip
+)
 NEXT_STEP = KINDS.timer(
     21, "next-step", "this node is the head of a walk and asks its neighbours for bids", "flags",
     args=_WALK,
@@ -163,9 +165,11 @@ KEEP_ALIVE = KINDS.network(
     args=_FRAGMENT,
 )
 PROBE = KINDS.network(
-    31, "probe", "the root of an overlay states its fragment id to all nodes",
+    31,
+    "probe",
+    "the root of an overlay states its fragment id to all nodes",
     args={"probe": PROBE_NUMBER, **_FRAGMENT},
-)  # fmt: skip
+)
 
 CHUNK = KINDS.network(
     19,
@@ -191,9 +195,11 @@ CONTENT_EVENT = KINDS.network(
 )
 
 CONNECTED = KINDS.report(
-    27, "connected", "the node is in the overlay, and its walk has stopped",
+    27,
+    "connected",
+    "the node is in the overlay, and its walk has stopped",
     on_map=Meets("joined the overlay"),
-)  # fmt: skip
+)
 LOST = KINDS.report(28, "lost", "the walk has met no other walk and has no node left to visit")
 DELIVERED = KINDS.report(
     29,

@@ -70,9 +70,7 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
         # The hop onto the neighbour that carries the other trail counts as a step.
         towards, random = trails.trails[i, topic, neighbour].back, random_of(message)
         steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walker.side]
-        send_step(
-            trails, rules, i, message, random, steps, after, towards, message.source, 0, out
-        )  # fmt: skip
+        send_step(trails, rules, i, message, random, steps, after, towards, message.source, 0, out)
         return True
     if neighbourhood.first[i] == neighbourhood.last[i]:
         trails.counts[i, DIED] += 1

@@ -86,9 +86,11 @@ DELIVERED = KINDS.report(
     8, "delivered", "the node delivers an event to a subscriber once", f"topic {EVENT_ID}"
 )
 UNMATCHED = KINDS.report(
-    9, "unmatched", "the node drops an event that has no path and no room in the buffer",
+    9,
+    "unmatched",
+    "the node drops an event that has no path and no room in the buffer",
     f"topic {EVENT_ID}",
-)  # fmt: skip
+)
 SUBSCRIBE = KINDS.command(10, "subscribe", "the application subscribes to `topic`", "topic")
 WITHDRAW = KINDS.command(11, "withdraw", "the application will publish no more on `topic`", "topic")
 _LAUNCH = {**_WALK, "unanswered": UNANSWERED}
@@ -126,11 +128,13 @@ SEARCH = KINDS.timer(
     {"side": SIDE},
 )  # fmt: skip
 LIST = KINDS.network(
-    26, "list", "a walk has found another member; the news travels along its trail",
+    26,
+    "list",
+    "a walk has found another member; the news travels along its trail",
     "topic sequence",
     {**_MEETING, "other generation": OTHER_GENERATION, "other incarnation": OTHER_INCARNATION},
     reused={**_MEMBER, "target": "other"},
-)  # fmt: skip
+)
 VIEW = KINDS.report(
     27, "view", "a member with both roles lists another member, again at each renewal, or lists "
     "it no more", "topic", {**_WALK, "hops": STEPS, "listed": LISTED}, reused=_MEMBER,
@@ -140,9 +144,11 @@ SWEPT = KINDS.network(
     reused=_MEMBER,
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.command(
-    int(application.UNSUBSCRIBE), "unsubscribe",
-    "the application ends its subscription to `topic`", "topic",
-)  # fmt: skip
+    int(application.UNSUBSCRIBE),
+    "unsubscribe",
+    "the application ends its subscription to `topic`",
+    "topic",
+)
 
 OPTIONS = {
     "step_delay_s": seconds(

@@ -119,9 +119,7 @@ def go_on(trails, rules, neighbourhood, i, topic, at, step, steps, after, out):
     random = random_of(step)
     towards = next_of_sweep(trails, neighbourhood, i, known, walker, random)
     if towards != trails.node_id[i]:
-        send_step(
-            trails, rules, i, step, random, steps + 1, after, towards, known.parent, 0, out
-        )  # fmt: skip
+        send_step(trails, rules, i, step, random, steps + 1, after, towards, known.parent, 0, out)
 
 
 @apart
@@ -172,9 +170,7 @@ def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
     if tries == 0:
         trails.counts[i, REDRAWN] += 1
         random = random_of(failed)
-        send_step(
-            trails, rules, i, failed, random, steps, 0.0, towards, known.parent, 1, out
-        )  # fmt: skip
+        send_step(trails, rules, i, failed, random, steps, 0.0, towards, known.parent, 1, out)
     elif towards == known.tried:
         trails.counts[i, REDRAWN] += 1
         go_on(trails, rules, neighbourhood, i, topic, at, failed, steps, 0.0, out)

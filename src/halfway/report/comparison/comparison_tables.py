@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from html import escape
 
 from halfway.comparison.evaluation.comparison_results import (
-    NOTHING,
+    NO_VALUE,
     MeanInterval,
     Metric,
     ResultCell,
@@ -141,7 +141,7 @@ def _cell(results: Results, cell: ResultCell | None, metric: Metric, name: str) 
     """
     named = f'data-name="{escape(name)}"'
     if cell is None or not math.isfinite(cell.mean.value):
-        return f'<td class="n none" {named}>{NOTHING}</td>'
+        return f'<td class="n none" {named}>{NO_VALUE}</td>'
     star, kind = "", "n"
     if cell.best:
         title, kind = "best: significantly better than every other comparable system", "n best"
@@ -162,7 +162,7 @@ def _difference(results: Results, cell: ResultCell, metric: Metric) -> str:
     """
     gap = cell.difference
     if gap is None or not math.isfinite(gap.value):
-        return f'<span class="difference none">{NOTHING}</span>'
+        return f'<span class="difference none">{NO_VALUE}</span>'
     word = "no clear difference"
     if math.isfinite(gap.half_width) and (gap.low > 0.0 or gap.high < 0.0):
         word = "better" if (gap.value > 0) == (metric.better == "more") else "worse"
@@ -184,9 +184,11 @@ def _delivers(results: Results, cell: ResultCell) -> bool:
     base = cell_of(results, cell.point, results.baseline, cell.metric)
     failing = {
         one.system
-        for decision in results.decisions if decision.point == cell.point
-        for one in decision.systems if one.verdict == "fails"
-    }  # fmt: skip
+        for decision in results.decisions
+        if decision.point == cell.point
+        for one in decision.systems
+        if one.verdict == "fails"
+    }
     able = cell.comparable and (base is None or base.comparable)
     return able and not failing & {cell.system, results.baseline}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from halfway.comparison.evaluation.comparison_results import (
-    NOTHING,
+    NO_VALUE,
     Decision,
     NeedResult,
     RankedSystem,
@@ -72,13 +72,11 @@ def _overview(results: Results) -> str:
     return framed(fields[0], question_of(results.decisions[0], metrics), heads, rows, "decisions")
 
 
-def _named(
-    decision: Decision, verdicts: Sequence[SystemVerdict], marks: Mapping[str, int]
-) -> str:  # fmt: skip
+def _named(decision: Decision, verdicts: Sequence[SystemVerdict], marks: Mapping[str, int]) -> str:
     """Return the systems of a decision with one of these verdicts, and their marks, as HTML."""
     names = [one.system for one in decision.systems if one.verdict in verdicts]
     text = ", ".join(f"{badge(marks[name])}\N{NO-BREAK SPACE}{escape(name)}" for name in names)
-    return f"<b>{text}</b>" if names == [decision.chosen] else text or NOTHING
+    return f"<b>{text}</b>" if names == [decision.chosen] else text or NO_VALUE
 
 
 def _folded(results: Results, decision: Decision) -> str:

@@ -47,6 +47,7 @@ def shown_metrics(results: Results, names: Sequence[str] | None = None) -> list[
     """Return the metrics of a comparison, or of one group, that have a value in some cell."""
     known = {cell.metric for cell in results.cells if cell.replicates}
     return [
-        metric for metric in results.metrics
+        metric
+        for metric in results.metrics
         if metric.name in known and (names is None or metric.name in names)
-    ]  # fmt: skip
+    ]

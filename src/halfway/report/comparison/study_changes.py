@@ -41,8 +41,9 @@ def print_changes(out: Console, before: Path, after: Path) -> None:
     out.print(
         f"{wording.count(len(found) - rest, 'value')} changed clearly, and {rest:,} did not. A "
         "change has a 95 % interval of its own (Welch's t), without a correction for several "
-        "changes.", markup=False,
-    )  # fmt: skip
+        "changes.",
+        markup=False,
+    )
 
 
 def changes_jsonl(before: Path, after: Path) -> str:
@@ -75,10 +76,12 @@ def _columns(rows: Sequence[Change]) -> tuple[Sequence[Column], Sequence[Column]
     return keys, [
         ("before", [Text(one.before.text) for one in rows]),
         ("after", [Text(one.after.text) for one in rows]),
-        ("change", [Text(f"{sign}{one.change.text}")
-                    for sign, one in zip(signs, rows, strict=True)]),
+        (
+            "change",
+            [Text(f"{sign}{one.change.text}") for sign, one in zip(signs, rows, strict=True)],
+        ),
         ("", [Text(one.verdict, style=_STYLES.get(one.verdict, "")) for one in rows]),
-    ]  # fmt: skip
+    ]
 
 
 def _written(value: object) -> str:

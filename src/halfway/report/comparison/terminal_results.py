@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from halfway.comparison.evaluation.comparison_results import (
-    NOTHING,
+    NO_VALUE,
     Decision,
     Metric,
     ResultCell,
@@ -100,7 +100,7 @@ def _named(decision: Decision, verdicts: Sequence[str]) -> Text:
     names = [one.system for one in decision.systems if one.verdict in verdicts]
     style = "bold green" if names == [decision.chosen] else ""
     text = ", ".join(names) if len(names) <= _NAMED else wording.count(len(names), "system")
-    return Text(text or NOTHING, style=style)
+    return Text(text or NO_VALUE, style=style)
 
 
 def _print_legend(out: Console, results: Results) -> None:
@@ -110,7 +110,7 @@ def _print_legend(out: Console, results: Results) -> None:
         f"A value is a mean over {wording.count(results.replicates, 'replicate')}, ± the longer "
         "side of its 95 % interval. If the sides differ, both ends are in brackets. "
         f"{few}* marks a system that is significantly better than every other system of comparable "
-        f"delivery. {NOTHING} means no value.",
+        f"delivery. {NO_VALUE} means no value.",
         markup=False,
     )
 
@@ -225,7 +225,7 @@ def _shown(out: Console, results: Results, point: int, system: str, metric: Metr
     """Return a result in a terminal table: * if best, [k] if only k replicates have a value."""
     cell: ResultCell | None = cell_of(results, point, system, metric.name)
     if cell is None or not cell.replicates:
-        return Text(NOTHING)
+        return Text(NO_VALUE)
     star = ("*", "bold green") if cell.best else ""
     few = f" [{cell.replicates}]" if cell.replicates < results.replicates else ""
     # A stream without ± would write +- after the columns were measured.

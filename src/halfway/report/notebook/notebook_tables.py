@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from halfway.comparison.evaluation.comparison_results import NOTHING, Metric, Results
+from halfway.comparison.evaluation.comparison_results import NO_VALUE, Metric, Results
 from halfway.comparison.evaluation.metrics import member_metrics
 from halfway.report import wording
 from halfway.report.comparison.metric_groups import shown_metrics
@@ -69,7 +69,7 @@ def _text(results: Results, point: int, system: str, metric: Metric) -> str:
     """Return the text of one mean in a notebook's table."""
     cell = cell_of(results, point, system, metric.name)
     if cell is None or not cell.replicates:
-        return NOTHING
+        return NO_VALUE
     return f"{'★ ' if cell.best else ''}{cell.mean.text}"
 
 

@@ -39,12 +39,14 @@ def draw_route(
         axes.scatter(*start, s=110, color=_INK, zorder=8)
         axes.scatter(*end, marker="X", s=130, color=_INK, edgecolors=_EMPTY, zorder=8)
         handles = [
-            *(Line2D([], [], color=colour, linestyle=line, linewidth=2.4, label=name)
-              for colour, line, name in _STYLES),
+            *(
+                Line2D([], [], color=colour, linestyle=line, linewidth=2.4, label=name)
+                for colour, line, name in _STYLES
+            ),
             Line2D([], [], marker="o", linestyle="", color=_INK, label="sender"),
             Line2D([], [], marker="X", linestyle="", color=_INK, label="rendezvous point"),
             Line2D([], [], marker="s", linestyle="", color=_HOME, label="home cell"),
-        ]  # fmt: skip
+        ]
         caption(figure, axes, title, handles, columns=3)
 
     return rendered(cells.network, paint, form)

@@ -23,8 +23,10 @@ def checked_nodes_file(path: Path) -> None:
     run.
     """
     if path.suffix.lower() not in _SUFFIXES:
-        raise Problem(f"--nodes {path}: expected a file that ends in {' or '.join(_SUFFIXES)}",
-                      remedy="for example --nodes nodes.csv")  # fmt: skip
+        raise Problem(
+            f"--nodes {path}: expected a file that ends in {' or '.join(_SUFFIXES)}",
+            remedy="for example --nodes nodes.csv",
+        )
 
 
 def write_nodes(path: Path, nodes: NodeTable) -> None:

@@ -35,10 +35,12 @@ def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
     wanted = plot.where.items()
     axes = {plot.x, plot.panel}
     rows = [
-        row for row in summaries
+        row
+        for row in summaries
         if row.metric == plot.metric
-        and wanted <= row.parameters.items() and axes <= row.parameters.keys()
-    ]  # fmt: skip
+        and wanted <= row.parameters.items()
+        and axes <= row.parameters.keys()
+    ]
     return sorted(rows, key=lambda row: axis_order(row.parameters[plot.x]))
 
 

@@ -57,9 +57,11 @@ def attackers_of(
     carried = np.zeros(256, np.uint8)
     carried[carrying(kinds)] = 1
     return Attackers(
-        np.zeros(len(node_ids), np.uint8), random_states(node_ids, seed),
-        record_checks(kinds, limits), carried,
-    )  # fmt: skip
+        np.zeros(len(node_ids), np.uint8),
+        random_states(node_ids, seed),
+        record_checks(kinds, limits),
+        carried,
+    )
 
 
 @inlined

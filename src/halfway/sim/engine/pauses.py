@@ -8,11 +8,10 @@ import numpy as np
 
 from halfway.core import driver
 from halfway.core.compiled import inlined
+from halfway.core.missing import NO_PLACE
 from halfway.sim.engine.queue import push, reserved
 from halfway.sim.engine.state import ARRIVED, HELD
 from halfway.world.outages import NODE_PAUSED
-
-_NONE = np.int64(-1)
 
 
 @inlined
@@ -25,8 +24,8 @@ def is_paused(engine, row):
 def keep_waiting(engine, row, slot):
     """Keep the record in a slot of the engine until its paused row resumes."""
     pauses = engine.pauses
-    pauses.following[slot] = _NONE
-    if pauses.first[row] == _NONE:
+    pauses.following[slot] = NO_PLACE
+    if pauses.first[row] == NO_PLACE:
         pauses.first[row] = slot
     else:
         pauses.following[pauses.last[row]] = slot
@@ -59,7 +58,7 @@ def change_pause(engine, kind, row, at):
     pauses.is_paused[row] = 0
     for timers in (True, False):
         slot = pauses.first[row]
-        while slot != _NONE:
+        while slot != NO_PLACE:
             record = engine.out.pool[slot]
             own = engine.flight.phase[slot] == HELD
             own &= driver.destination(record) == driver.TO_SELF
@@ -67,4 +66,4 @@ def change_pause(engine, kind, row, at):
                 record.at = at
                 push(engine.queue, at, reserved(engine.queue, 1), np.uint32(slot))
             slot = pauses.following[slot]
-    pauses.first[row] = pauses.last[row] = _NONE
+    pauses.first[row] = pauses.last[row] = NO_PLACE

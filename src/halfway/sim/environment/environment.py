@@ -150,9 +150,11 @@ class Environment:
         kept = part(faults, (faults.kind > NODE_UP) | ~self._dead[faults.a])
         count = len(self._dying)
         down = FaultEvents(
-            np.full(count, self.at), np.full(count, NODE_DOWN, np.uint8), self._dying,
+            np.full(count, self.at),
+            np.full(count, NODE_DOWN, np.uint8),
+            self._dying,
             np.full(count, -1, np.int32),
-        )  # fmt: skip
+        )
         self._dying = self._dying[:0]
         columns: Any = zip(down, kept, strict=True)
         return FaultEvents(*map(np.concatenate, columns))

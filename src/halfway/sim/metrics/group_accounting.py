@@ -190,10 +190,12 @@ class GroupAccounting:
         names = ("due_at", "due_viewer", "due_member")
         columns = {name: getattr(self._tally, name)[begin:end] for name in names}
         self._tally = self._tally._replace(
-            **{name: np.concatenate((one, np.zeros(more, one.dtype)))
-               for name, one in columns.items()},
+            **{
+                name: np.concatenate((one, np.zeros(more, one.dtype)))
+                for name, one in columns.items()
+            },
             queue=np.array([0, waiting]),
-        )  # fmt: skip
+        )
         return int(waiting)
 
     def view(self, row: int, group: int) -> dict[int, int]:

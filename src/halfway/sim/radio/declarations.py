@@ -25,8 +25,9 @@ _LONGEST_S = 1e6
 MotionOfRun = Callable[[], Legs]  # the legs of a whole run, computed on demand
 
 
-class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
-                tag_field="kind"):  # fmt: skip
+class _Declared(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"
+):
     """The interface of a radio's declaration in a scenario file."""
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:

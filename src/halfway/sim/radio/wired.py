@@ -47,9 +47,11 @@ class Wired(NamedTuple):
 
 
 def wired(
-    network: Network, delay_s: npt.ArrayLike, bandwidth: npt.ArrayLike = np.inf,
+    network: Network,
+    delay_s: npt.ArrayLike,
+    bandwidth: npt.ArrayLike = np.inf,
     limit_s: float = np.inf,
-) -> Wired:  # fmt: skip
+) -> Wired:
     """Return the links of a wired radio from a delay (seconds) and a bandwidth (bit/s), each one
     number for all links or one for each link.
 

@@ -84,10 +84,12 @@ def reordered(network: Network, order: npt.NDArray[np.int64]) -> Network:
     end = np.repeat(np.arange(network.n), network.degree)
     start, who = _rows(network.n, np.column_stack((rank[end], rank[network.who])))
     return replace(
-        network, start=start, who=who,
+        network,
+        start=start,
+        who=who,
         position=None if network.position is None else network.position[order],
         labels=order.astype(np.int32) if network.labels is None else network.labels[order],
-    )  # fmt: skip
+    )
 
 
 def _rows(

@@ -59,9 +59,11 @@ def geojson(items: Items, plain: Mapping[str, Any]) -> JsonTopology:
 
 
 def _link(
-    items: Items, line: tuple[str, Mapping[str, Any], Any], at: dict[tuple[float, ...], str],
+    items: Items,
+    line: tuple[str, Mapping[str, Any], Any],
+    at: dict[tuple[float, ...], str],
     nodes: list[JsonNode],
-) -> JsonLink:  # fmt: skip
+) -> JsonLink:
     item, about, part = line
     for ends in _ENDS:
         if all(end in about for end in ends):

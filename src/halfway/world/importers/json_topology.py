@@ -118,9 +118,11 @@ class Items:
         return inner
 
     def topology(
-        self, links: Sequence[JsonLink], nodes: Sequence[JsonNode] = (),
+        self,
+        links: Sequence[JsonLink],
+        nodes: Sequence[JsonNode] = (),
         columns: tuple[str, str] = ("x", "y"),
-    ) -> JsonTopology:  # fmt: skip
+    ) -> JsonTopology:
         """Return the topology of links and nodes. columns: the names of a node's coordinates."""
         valued = dict.fromkeys(
             name for link in links for name, value in link.values.items() if _is_simple(value)

@@ -48,24 +48,21 @@ def measured_success(
         pair = f"{network.label(a)} to {network.label(int(network.who[missing[0]]))}"
         raise Problem(
             f"the table has no ratio of the link from {pair} ({len(missing):,} missing)",
-            where=str(path), remedy="add the ratio, or let `network.quality` leave the link out",
-        )  # fmt: skip
+            where=str(path),
+            remedy="add the ratio, or let `network.quality` leave the link out",
+        )
     return success
 
 
 def is_one_way(table: TextTable, columns: tuple[str, ...]) -> bool:
     """Return whether a table of ratios has one column, and each link in one direction only."""
-    pairs = [
-        (table.name(row, line, 0), table.name(row, line, 1)) for line, row in table.rows
-    ]  # fmt: skip
+    pairs = [(table.name(row, line, 0), table.name(row, line, 1)) for line, row in table.rows]
     return len(columns) == 1 and is_symmetric(pairs)
 
 
 def repeated_links(table: TextTable, columns: tuple[str, ...]) -> int:
     """Return how many links (with one column, ordered pairs) several lines of ratios have."""
-    pairs = [
-        (table.name(row, line, 0), table.name(row, line, 1)) for line, row in table.rows
-    ]  # fmt: skip
+    pairs = [(table.name(row, line, 0), table.name(row, line, 1)) for line, row in table.rows]
     if len(columns) == 2 or is_one_way(table, columns):
         pairs = [(min(pair), max(pair)) for pair in pairs]
     return sum(count > 1 for count in Counter(pairs).values())

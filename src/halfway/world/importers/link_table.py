@@ -133,9 +133,10 @@ def _within(
     enough = all if quality.both_ways else any
     if len(quality.columns) != 1:
         return [
-            pair for pair, found in zip(pairs, values, strict=True)
+            pair
+            for pair, found in zip(pairs, values, strict=True)
             if not found or enough(map(quality.holds, found))
-        ]  # fmt: skip
+        ]
     valued = zip(pairs, values, strict=True)
     good = {pair for pair, (value,) in valued if quality.holds(value)}
     one_way = not quality.both_ways

@@ -116,8 +116,9 @@ def _track_columns(table: TextTable) -> list[int]:
     chosen = _usual_columns(table)
     if all(chosen):
         return [lower.index(names[0]) for names in chosen]
-    lacking = [" or ".join(names) for names, some in zip(_TRACK_COLUMNS, chosen, strict=True)
-               if not some]  # fmt: skip
+    lacking = [
+        " or ".join(names) for names, some in zip(_TRACK_COLUMNS, chosen, strict=True) if not some
+    ]
     what = f"the file lacks columns: {', '.join(lacking)}"
     remedy = f"its columns are {', '.join(table.columns)}"
     if {"lon", "longitude", "lng"} & set(lower):

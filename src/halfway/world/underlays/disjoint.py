@@ -59,9 +59,11 @@ def disjoint_legs(
     routes.check_weights(network, weight, shut)
     routes.check_end(network, source, shut)
     flow = _Flow(
-        np.zeros(len(network.who), np.bool_), np.zeros(n, np.bool_),
-        np.zeros(n, np.bool_), np.zeros(n, np.int32),
-    )  # fmt: skip
+        np.zeros(len(network.who), np.bool_),
+        np.zeros(n, np.bool_),
+        np.zeros(n, np.bool_),
+        np.zeros(n, np.int32),
+    )
     for target, paths in wanted.items():
         routes.check_end(network, target, shut)
         if target == source:

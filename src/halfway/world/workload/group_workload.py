@@ -58,12 +58,14 @@ class Groups:
         self.subscribers = self._rows([stay for stay in self.stays if stay.subscribes])
         self.periods: Mapping[tuple[int, int], Period] = {
             (stay.row, stay.group): (stay.from_s, stay.until_s)
-            for stay in self.stays if stay.subscribes
-        }  # fmt: skip
+            for stay in self.stays
+            if stay.subscribes
+        }
         self.publishing_periods: Mapping[tuple[int, int], Period] = {
             (stay.row, stay.group): (stay.from_s, stay.until_s + LINGER_S)
-            for stay in self.stays if stay.publishes
-        }  # fmt: skip
+            for stay in self.stays
+            if stay.publishes
+        }
         self.has_payloads = True
         self.shape: tuple[int, ...] = ()
         self.brokers: tuple[BrokerPeriod, ...] = ()

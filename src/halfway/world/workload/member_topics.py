@@ -118,10 +118,12 @@ class MessagedGroups(AddressedGroups[GroupMessage]):
             peers: list[list[int]] = [[] for _ in range(self._groups)]
             for number, stay in enumerate(self.stays):
                 peers[stay.group].append(number)
-            self._add_member_topics([
-                [other for other in peers[stay.group] if other != number]
-                for number, stay in enumerate(self.stays)
-            ])  # fmt: skip
+            self._add_member_topics(
+                [
+                    [other for other in peers[stay.group] if other != number]
+                    for number, stay in enumerate(self.stays)
+                ]
+            )
 
     def _bytes(self, event: GroupMessage) -> int:
         """Return the bytes of payload of a message: its data."""

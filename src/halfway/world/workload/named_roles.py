@@ -172,9 +172,11 @@ class RolePeriods:
         return found
 
     def hold(
-        self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]] | int,
+        self,
+        row: npt.NDArray[np.integer[Any]],
+        topic: npt.NDArray[np.integer[Any]] | int,
         at: npt.NDArray[np.float64] | float,
-    ) -> npt.NDArray[np.bool_]:  # fmt: skip
+    ) -> npt.NDArray[np.bool_]:
         """Return whether a workload's roles hold at those times (seconds), one for each pair."""
         found = np.ones(len(row), bool)
         known, place = self._places(row, topic)

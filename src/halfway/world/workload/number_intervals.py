@@ -107,9 +107,11 @@ class IndependentDetection(NumberIntervals):
         drawn = np.random.default_rng(self.seed).random((len(happened.t), self.n))
         which, row = np.nonzero(drawn < self.capability)
         self._all = Publications(
-            happened.t[which], row.astype(np.int32), happened.topic[which],
+            happened.t[which],
+            row.astype(np.int32),
+            happened.topic[which],
             np.arange(len(which), dtype=np.int32),
-        )  # fmt: skip
+        )
         self._published = 0
 
     def next_at(self) -> float:

@@ -59,9 +59,9 @@ class ReplicatedResources(AddressedGroups[ResourceEvent]):
         self.clients: list[list[int]] = [[] for _ in range(self._groups)]
         for number, stay in enumerate(self.stays):
             (self.replicas if stay.publishes else self.clients)[stay.group].append(number)
-        self._add_member_topics([
-            (self.clients if stay.publishes else self.replicas)[stay.group] for stay in self.stays
-        ])  # fmt: skip
+        self._add_member_topics(
+            [(self.clients if stay.publishes else self.replicas)[stay.group] for stay in self.stays]
+        )
 
     def _check_rules(self) -> None:
         rules = self.rules

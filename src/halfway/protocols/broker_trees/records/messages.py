@@ -145,9 +145,11 @@ FOUND = KINDS.network(
     args={**ROUTED, "number": VERSION},
 )  # fmt: skip
 ANSWER = KINDS.timer(
-    30, "answer", "the broker searched for chooses the best way that a search came",
+    30,
+    "answer",
+    "the broker searched for chooses the best way that a search came",
     args={"path number": ROUTE, "owner": ORIGIN, "number": VERSION},
-)  # fmt: skip
+)
 REFRESH = KINDS.timer(31, "refresh", "a broker or a client's node refreshes what others know")
 HOLDS = KINDS.network(
     32, "holds", "the sender, a broker of SIENA, holds the receiver as a child", TO_END,

@@ -100,6 +100,8 @@ REPLICA = KINDS.network(
     reused={FILTER: "digest of the filter"},
 )  # fmt: skip
 CONFIRM_TIMEOUT = KINDS.timer(
-    26, "confirm-timeout", "a subscription or an event is not confirmed in time",
+    26,
+    "confirm-timeout",
+    "a subscription or an event is not confirmed in time",
     args={"number": NUMBER},
-)  # fmt: skip
+)

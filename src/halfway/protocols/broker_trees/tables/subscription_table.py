@@ -36,7 +36,7 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.event_window import copy_event_id
 
-FREE = np.int32(-1)
+FREE = NONE  # the filter of a free slot
 # These decisions are calls and not inlined. Matching takes a broker microseconds, and the compiler
 # would compile every inlined copy again.
 

@@ -80,10 +80,12 @@ def _worlds(replays: Sequence[Replay]) -> tuple[list[ReplayWorld], list[int]]:
 
 def _same(a: ReplayWorld, b: ReplayWorld) -> bool:
     arrays: list[tuple[Any, Any]] = [
-        (a.network.start, b.network.start), (a.network.who, b.network.who), (a.frames, b.frames),
+        (a.network.start, b.network.start),
+        (a.network.who, b.network.who),
+        (a.frames, b.frames),
         *((a.publications[name], b.publications[name]) for name in a.publications),
         *((a.subscriptions[name], b.subscriptions[name]) for name in a.subscriptions),
-    ]  # fmt: skip
+    ]
     return (a.seconds, a.reach) == (b.seconds, b.reach) and all(
         (one is None) == (other is None) and (one is None or np.array_equal(one, other))
         for one, other in arrays

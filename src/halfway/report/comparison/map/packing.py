@@ -80,10 +80,12 @@ def packed_world(world: ReplayWorld) -> Packed:
     publications, subscriptions = world.publications, world.subscriptions
     out.add("published", _ticks(publications["t"], tick), summed=True)
     for name, table, column in (
-        ("publisher", publications, "row"), ("topic", publications, "topic"),
-        ("event", publications, "event"), ("subscriber", subscriptions, "row"),
+        ("publisher", publications, "row"),
+        ("topic", publications, "topic"),
+        ("event", publications, "event"),
+        ("subscriber", subscriptions, "row"),
         ("wanted", subscriptions, "topic"),
-    ):  # fmt: skip
+    ):
         out.add(name, table[column].astype(np.int64))
     return out.packed(
         n=network.n, seconds=world.seconds, tick=tick, frames=len(frames), unit=unit,

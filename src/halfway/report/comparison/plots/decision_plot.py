@@ -65,10 +65,12 @@ def pareto(results: Results, decision: Decision) -> str:
     front = front_of(spots, more=wanted.better == "more")
     line = "L".join(f"{across.at(one.cost.value):.1f} {up.at(one.need.value):.1f}" for one in front)
     parts = [
-        *_grid(across, up, cost, wanted), *_bound(need, up),
+        *_grid(across, up, cost, wanted),
+        *_bound(need, up),
         f'<path class="front" d="M{line}"/>',
-        *(_whiskers(one, across, up) for one in spots), *_names(spots, front, across, up),
-    ]  # fmt: skip
+        *(_whiskers(one, across, up) for one in spots),
+        *_names(spots, front, across, up),
+    ]
     title = f"{wanted.heading} against {cost.heading}"
     words = "; ".join(f"{one.system}: {one.cost.text}, {one.need.text}" for one in spots)
     picture = (
@@ -186,8 +188,9 @@ def _names(
     for one in sorted(spots, key=lambda one: one not in front):
         x, y = across.at(one.cost.value), up.at(one.need.value) + 4.0
         width = (_BOLD if one in front else _CHARACTER) * len(one.system)
-        for begin, height in ((x + side, y + shift) for shift in _SHIFTS
-                              for side in (9.0, -9.0 - width)):  # fmt: skip
+        for begin, height in (
+            (x + side, y + shift) for shift in _SHIFTS for side in (9.0, -9.0 - width)
+        ):
             end = begin + width
             if begin > _LEFT and all(
                 end < left or begin > right or abs(height - at) >= _LINE
