@@ -24,9 +24,9 @@ def lists(run: Run) -> Observations:
     """[drw §2] Measure the lists that the members of one group have in the end, on one network.
 
     listed: the share of the other members that a member lists, from 90 s to 100 s; with one role
-    each, the share of those to which its node has a path in the end. stretch: the
-    hops of the path to another member, divided by those of a shortest path, a mean over the pairs
-    with a path in the end. messages: the transmissions for each member in 100 s.
+    each, the share of those to which its node has a path in the end. stretch: the hops of the path
+    to another member, divided by those of a shortest path, a mean over the pairs with a path in the
+    end. messages: the transmissions for each member in 100 s.
     """
     n, members = int(run["n"]), int(run["members"])
     with run.timed("network"):
