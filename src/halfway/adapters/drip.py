@@ -18,6 +18,7 @@ from halfway.adapters.interface import (
 )
 from halfway.core.options import Value
 from halfway.problem import Problem
+from halfway.protocols.drip.digests import OFFERED
 from halfway.protocols.drip.state import DripState
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.number_intervals import power_law
@@ -84,12 +85,15 @@ class DripAdapter(Adapter):
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:
-    """Return the shortfalls of DRIP's adapter: records dropped on the way to a broker, and copies
-    of events that found no room.
+    """Return the shortfalls of DRIP's adapter: records dropped on the way to a broker, copies of
+    events that found no room, and copies that are held and not offered any more.
     """
     return {
         WITHOUT_ROUTE: int(state.node["lost"].sum()),
         "event copies without room": int(state.node["forgotten"].sum()),
+        f"event copies older than the {OFFERED} that a broker offers": int(
+            state.node["unoffered"].sum()
+        ),
     }
 
 

@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 
 from halfway.core.hello.state import unknown_neighbourhood
+from halfway.core.missing import NO_PLACE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.protocols.failure_detectors import lifeguard, silence, swim
+from halfway.protocols.failure_detectors.counter_records import (
+    ENTRIES,
+    append_trusted,
+    emit_counters,
+)
+from halfway.protocols.failure_detectors.member_index import find_member
 from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     DEAD,
@@ -75,6 +82,27 @@ def test_without_phi_or_with_few_counters_the_time_out_is_fixed() -> None:
     many = heard([float(k) for k in range(9)])
     assert silence.timeout_of(many, silence.silence(9.0, 0.0, 0.1), 0, 0) == 9.0
     assert silence.timeout_of(many, silence.silence(9.0, 1.0, 0.5), 0, 0) < 2.0
+
+
+def test_a_silent_member_gives_way_in_a_full_table_and_its_old_counter_changes_nothing() -> None:
+    """[van Renesse et al. 1998, §3] forgets a member after a second time-out. Here a suspected
+    member stays until its place is needed, and its counter is not sent."""
+    known, out = silence.nothing_heard(1, 2), outbox(64)
+    rules, index = silence.silence(10.0, 0.0, 0.1), known.members
+    assert silence.note_counter(known, 0, 7, 0, 5, 0.0, out)
+    assert silence.note_counter(known, 0, 8, 0, 5, 1.0, out)
+    silence.suspect_silent(known, rules, 0, 10.5, out)
+    record = emit_counters(3, NONE, out)
+    append_trusted(known, 0, record, out)
+    assert record.args[:ENTRIES].tolist() == [NONE, 8, *[NONE] * (ENTRIES - 2)]
+    assert not silence.note_counter(known, 0, 7, 0, 5, 10.6, out)
+    assert known.entry[0, find_member(index, 0, 7)].is_suspected == 1
+    assert silence.note_counter(known, 0, 9, 0, 1, 10.7, out)
+    assert index.counts[0].tolist() == [1, 0]
+    # No member is suspected now, so an old counter finds no room.
+    assert not silence.note_counter(known, 0, 7, 0, 5, 10.8, out)
+    assert index.counts[0].tolist() == [1, 1]
+    assert find_member(index, 0, 7) == NO_PLACE
 
 
 def defaults(module: ModuleType, **values: float) -> Any:

@@ -29,13 +29,14 @@ def lists(run: Run) -> Observations:
     end. messages: the transmissions for each member in 100 s.
     """
     n, members = int(run["n"]), int(run["members"])
+    one_role = run.parameters.get("roles") == ONE
     with run.timed("network"):
         network = kept_draw(n, radius_of_degree(n, run["degree"]), run.network_seed).network
     stays = drawn_stays(
         n, 1, members, join_s=JOIN_S, stay_s=None, publishes=True, subscribes=True,
         seed=run.workload_seed,
     )  # fmt: skip
-    if run["roles"] == ONE:
+    if one_role:
         stays = [
             stay._replace(publishes=k % 2 == 0, subscribes=k % 2 == 1)
             for k, stay in enumerate(stays)
@@ -54,7 +55,7 @@ def lists(run: Run) -> Observations:
         raise TypeError("the run has no groups")
     stretches = list(_stretches(simulation, network, [stay.row for stay in stays]))
     listed = outcome.groups.completeness
-    if run["roles"] == ONE:
+    if one_role:
         listed = len(stretches) / (members * (members - 1))
     found = {
         "listed": np.array([listed]),

@@ -57,6 +57,10 @@ def keep_event(state, i, message):
             break
         if place == NO_PLACE or state.events[i, other].order < state.events[i, place].order:
             place = other
+    order = state.node[i].arrivals
+    last = recent_event(state, i, np.int64(order) - OFFERED)  # not offered from now on
+    if last != NO_PLACE and last != place:
+        state.node[i].unoffered += state.events[i, last].role > DELETED
     held = state.events[i, place].role > DELETED
     state.node[i].forgotten += held
     state.node[i].held_events -= held
@@ -66,7 +70,6 @@ def keep_event(state, i, message):
     state.events[i, place].seen = 0
     state.events[i, place].flood_mark = -1
     state.events[i, place].known_by = 0
-    order = state.node[i].arrivals
     state.events[i, place].order = order
     state.events[i, order & (state.events.shape[1] - 1)].recent = place
     state.node[i].arrivals += 1
@@ -174,6 +177,8 @@ def store_event(state, rules, i, message, role, out):
             state.events[i, place].role = max(state.events[i, place].role, np.int32(role))
         return place
     state.node[i].held_events += 1
+    # The event may have come by a flood before, and 128 other events since then.
+    state.node[i].unoffered += state.events[i, place].order < state.node[i].arrivals - OFFERED
     state.events[i, place].held_at = message.at
     state.events[i, place].role = role
     state.events[i, place].rounds = 0

@@ -34,7 +34,7 @@ NODE = np.dtype(
         ("held_events", "<i4"),  # copies that count against the capacity
         ("lost", "<u4"),  # records dropped after too many retries or hops
         ("forgotten", "<u4"),  # event copies replaced by later events in a full table
-        ("pad", "<u4"),
+        ("unoffered", "<u4"),  # held event copies that are not among the newest any more
         ("bootstrapped", "<u2"),  # 1 when the first election is over
         ("is_broker", "<u2"),
     ],

@@ -31,8 +31,7 @@ from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.hash_table import FORGOTTEN, PROBES, hash_table, probed, unused_for, use
 
 SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
-# Of a record in transit, because places that contradict each other may form a ring. Also of a
-# search.
+# Of a search, and of a record in transit: places that contradict each other may form a ring.
 MOST_HOPS = 4096
 UNKNOWN_HOPS = 2**29  # to a node that is as far as any other one
 MOST_SERIAL = 2**29 - 1  # of an owner's numbers; then they start again
