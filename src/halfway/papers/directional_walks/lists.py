@@ -44,10 +44,7 @@ def lists(run: Run) -> Observations:
     simulation = Simulation(
         "directional-walk", network, workload=Groups(stays, 0.0, _ALWAYS_S, START_S),
         seconds=END_S, seed=run.random_seed, radio=IdealRadio(delay_s=0.002), stretch=False,
-        options={
-            "at_meeting": READINGS[str(run["reading"])], "refresh_s": run["refresh_s"],
-            "retries": 0,
-        },
+        options=_options(run),
     )  # fmt: skip
     with run.timed("run"):
         outcome = simulation.run()
@@ -62,6 +59,12 @@ def lists(run: Run) -> Observations:
         "messages": np.array([sum(outcome.sent.values()) / members]),
     }
     return found | ({"stretch": np.array([np.mean(stretches)])} if stretches else {})
+
+
+def _options(run: Run) -> dict[str, float | int | bool]:
+    """Return the options of the walks in a measurement of lists."""
+    at_meeting = READINGS[str(run["reading"])]
+    return {"at_meeting": at_meeting, "refresh_s": run["refresh_s"], "retries": 0}
 
 
 def _stretches(simulation: Simulation, network: Network, rows: Sequence[int]) -> Iterator[float]:
