@@ -167,6 +167,7 @@ def test_initiators_wait_a_random_time_of_their_own() -> None:
 
 
 def test_an_initiator_that_hears_of_no_overlay_founds_one() -> None:
+    """[dwo Alg. 1, lines 1-4] the first walks start without another one to meet."""
     alone = Listed([(0, 0)], [(30.0, 0, 0)])
     run = Simulation(
         "walk-overlay", line(400), workload=alone, seconds=20.0,

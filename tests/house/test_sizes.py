@@ -6,11 +6,18 @@ from tests.house.sizes import (
     COMPILED_PARAMETERS,
     FILE_LINES,
     FOLDER_MODULES,
+    FORMAT_SKIPS,
     FUNCTION_AIM,
     FUNCTION_LINES,
+    LONG_FILE_LINES,
+    LONG_FILES,
     LONGER_THAN_AIM,
     PARAMETERS,
     SCRIPT_LINES,
+    WIDE_FUNCTIONS,
+    count_above,
+    count_wide,
+    format_skips,
     full_folders,
     long_files,
     long_functions,
@@ -43,6 +50,25 @@ def test_functions_hold_one_idea() -> None:
 
 def test_few_functions_are_longer_than_the_aim() -> None:
     assert longer_than_aim(REPOSITORY) <= LONGER_THAN_AIM
+
+
+def test_few_files_are_above_the_aim() -> None:
+    assert count_above(REPOSITORY, LONG_FILE_LINES) <= LONG_FILES
+
+
+def test_few_statements_keep_a_form_of_their_own() -> None:
+    assert format_skips(REPOSITORY) <= FORMAT_SKIPS
+
+
+def test_few_functions_are_wide() -> None:
+    assert count_wide(REPOSITORY) <= WIDE_FUNCTIONS
+
+
+def test_what_is_above_the_aim_is_counted(tmp_path: Path) -> None:
+    names = ", ".join(f"a{k}" for k in range(PARAMETERS + 1))
+    root = module(tmp_path, f"def f(self, {names}): ...\n\n\nx = [1]  # fmt: skip\n")
+    assert (count_above(root, 3), count_above(root, 4)) == (1, 0)
+    assert (format_skips(root), count_wide(root)) == (1, 1)
 
 
 def test_functions_have_few_parameters() -> None:

@@ -227,8 +227,7 @@ def compare(
         minimise=arguments.text_argument(minimise, "minimise", "energy") or "",
     )
     root = None if seed is None else arguments.count_argument(seed, "seed", 1, 2**64 - 1)
-    folder = _folder_argument(out)
-    spark = arguments.text_argument(master, "master", "local[2]")
+    folder, spark = _folder_argument(out), arguments.text_argument(master, "master", "local[2]")
     with shown(progress, "starting") as display:
         completed = run_comparison(
             request, Store(folder / "runs"), spark, display.runs, root, compiling=display.compiled

@@ -111,6 +111,13 @@ def drawn_rows(count: int, n: int, word: np.uint64) -> npt.NDArray[np.int32]:
     return np.sort(np.argsort(lot, kind="stable")[:count]).astype(np.int32)
 
 
+class _ChurnTimes(NamedTuple):
+    mean_up: float  # seconds, as all times here
+    mean_down: float
+    since: float  # outages that ended before are not kept
+    until: float  # outages begin before
+
+
 def churn_outages(
     chosen: npt.NDArray[np.int32],
     word: np.uint64,
@@ -124,10 +131,11 @@ def churn_outages(
     The outages begin before `until` and end at `since` or later. Earlier outages are drawn again,
     and not kept.
     """
+    times = _ChurnTimes(mean_up, mean_down, since, until)
     room = int(1.2 * len(chosen) * max(until - since, 0.0) / (mean_up + mean_down)) + 64
     while True:
         node, begin, end = np.empty(room, np.int32), np.empty(room), np.empty(room)
-        count = int(_draw_churn(chosen, word, mean_up, mean_down, since, until, node, begin, end))
+        count = int(_draw_churn(chosen, word, times, node, begin, end))
         if count <= room:
             none = np.full(count, -1, np.int32)
             return Outages(node[:count], none, begin[:count], end[:count])
@@ -167,9 +175,10 @@ def exponential_time(word, mean):
 
 
 @kernel
-def _draw_churn(chosen, fault, mean_up, mean_down, since, until, node, begin, end):
+def _draw_churn(chosen, fault, times, node, begin, end):
     # Write the outages of the chosen nodes that begin before `until` and end at `since` or later,
     # as many as fit; return their number.
+    mean_up, mean_down, since, until = times
     count = 0
     for c in range(chosen.shape[0]):
         # The first random number is the lot of `_draw_lots`.

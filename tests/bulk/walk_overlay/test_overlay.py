@@ -91,6 +91,7 @@ def test_an_overlay_is_a_tree_with_every_initiator(seed: int, count: int, recipe
 
 
 def test_an_initiator_on_a_walk_joins_without_a_step() -> None:
+    """[dwo Alg. 2, line 4] an initiator on another walk needs no walk of its own."""
     overlay = Overlays(line(9)).build([0, 8, 3], seed=1)
     assert (overlay.steps[2], overlay.met_at[2], overlay.met_from[2]) == (0, 3, -1)
     assert overlay.joined.all()

@@ -72,6 +72,7 @@ def same(driven: Driven, overlay: WalkOverlay) -> None:
 # Nodes mark only the walks that left them: the bulk driver alone has `marking="reached"`.
 @pytest.mark.parametrize("recipe", [r for r in RECIPES if "marking" not in r])
 def test_both_build_the_same_overlay(recipe: Any) -> None:
+    """[dwo Alg. 1, Alg. 2] the same walks in the bulk driver and in messages."""
     for seed in range(3):
         network = disk(n=70, radius=0.22, seed=seed)
         initiators = np.random.default_rng(seed).permutation(network.n)[:9].tolist()
@@ -90,6 +91,7 @@ def test_both_build_the_same_overlay(recipe: Any) -> None:
     "network", [line(2), line(9), from_links(6, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (3, 5)])]
 )
 def test_both_agree_where_walks_must_turn_back(network: Network) -> None:
+    """[dwo §V-B] "goes back in the DRW to search for the nearest non traversed neighbor"."""
     for a in range(network.n):
         for b in range(network.n):
             if a != b:

@@ -28,6 +28,7 @@ def steps_of(outcome: Outcome, walk: int) -> np.ndarray:
 def test_same_paths_and_meetings_for_the_same_seeds(
     system: WalkSystem, interpretation: Interpretation, k: int
 ) -> None:
+    """[drw Fig. 3] "y selects z ∈ N(y) with minimal n_xz": the same step in both drivers."""
     for seed in range(3):
         network = disk(n=120, radius=0.17, seed=seed)
         pairs = distinct_pairs(network.n, 12, seed)
@@ -83,6 +84,7 @@ def meetings_of(outcome: Outcome, topic: int) -> set[int]:
 def test_bulk_and_messages_agree_where_walks_must_turn_round(
     system: WalkSystem, network: Network
 ) -> None:
+    """[drw §3] "the selection of another path if the data come back to y through x again"."""
     pairs = np.array([[a, b] for a in range(network.n) for b in range(network.n) if a != b])
     outcome = WalkRun(network, pairs, system=system, seed=5, journal=400_000).run()
     walkers = Walkers(network, system)

@@ -70,6 +70,7 @@ def test_an_event_before_the_meeting_is_buffered() -> None:
 
 
 def test_a_walk_ends_after_its_most_steps() -> None:
+    """[drw §5] "the problem of stopping … is not addressed in this paper": we add a limit."""
     outcome = WalkRun(line(40), np.array([[0, 39]]), seed=1, most_steps=5, journal=1000).run()
     assert outcome.applications.size == 0
     steps = outcome.journal[outcome.journal["kind"] == STEP]
@@ -120,7 +121,9 @@ def test_interpreted_code_gives_the_same_bytes() -> None:
 
 
 def test_matched_carries_the_distance_of_the_meeting() -> None:
-    """On a line 0 … 9 the two distances add up to the path, whatever the walks did before."""
+    """[drw §3] "The backward path is loop-erased". On a line 0 … 9 the two distances add up to the
+    path, whatever the walks did before.
+    """
     outcome = WalkRun(line(10), np.array([[0, 9]]), seed=2).run()
     matched = outcome.applications[outcome.applications["kind"] == MATCHED]
     assert sorted(outcome.application_rows) == [0, 9]

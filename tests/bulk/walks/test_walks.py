@@ -101,8 +101,7 @@ def test_pairs_do_not_disturb_each_other() -> None:
 
 
 def test_k_steps_to_one() -> None:
-    """On a line without a meeting, the second walk makes k steps for each of the first."""
-    # [drw §4] "one path executes 1 step while the other one k steps": with k = 10.
+    """[drw §4] "one path executes 1 step while the other one k steps": on a line, no meeting."""
     pair = walk_pair(line(1000), 0, 999, k=10, seed=1, most_steps=110, interpretation="stepped-on")
     assert pair.steps_each == (10, 100)
     assert (pair.node, len(pair.path)) == (-1, 0)

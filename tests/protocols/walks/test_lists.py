@@ -42,6 +42,7 @@ def completeness(first: int, last: int, at_meeting: int) -> str:
 
 
 def test_in_merge_each_member_lists_all_others_with_a_path_to_each() -> None:
+    """[drw §2] "each node gets the list of all the members of the group", with a path to each."""
     assert run(0, 20) == []
 
 
@@ -51,6 +52,7 @@ def test_in_merge_a_thousand_histories_have_no_wrong_list() -> None:
 
 
 def test_in_merge_members_that_are_up_list_each_other_after_crashes_and_cuts() -> None:
+    """[drw §2] "membership must be dynamic": crashes and cut links."""
     assert run(0, 20, churn=True) == []
 
 
@@ -76,6 +78,7 @@ def test_in_merge_two_thousand_histories_with_mixed_roles_and_churn_have_no_wron
 
 
 def test_in_stop_lists_are_incomplete_and_paths_end_at_their_members() -> None:
+    """[drw §3] "It then stops the dissemination of information": as printed, lists have gaps."""
     found = [lists_of(seed, STOP) for seed in range(20)]
     assert [way for lists in found for way in wrong_paths(lists)] == []
     assert 0.4 < sum(lists.completeness for lists in found) / len(found) < 0.9

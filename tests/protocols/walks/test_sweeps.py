@@ -41,6 +41,7 @@ def sweep_steps(run: WalkRun) -> tuple[list[int], list[int]]:
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_sweep_visits_all_nodes_and_returns(name: str) -> None:
+    """[drw §3] "eventually visits all the nodes in the network": a sweep in 2 (n - 1) steps."""
     network = NETWORKS[name]
     run = swept(network).until(300.0)
     sources, rows = sweep_steps(run)

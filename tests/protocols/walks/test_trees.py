@@ -160,6 +160,7 @@ def test_an_event_passes_each_branch_once_for_all_subscribers() -> None:
 
 
 def test_a_subscription_that_ends_takes_its_paths_and_old_news_opens_none() -> None:
+    """[drw §2] "membership must be dynamic": a member leaves, and comes back."""
     run = group(line(6), 6).until(300.0)
     run.command(310.0, 5, UNSUBSCRIBE, 0)
     run.until(311.0)

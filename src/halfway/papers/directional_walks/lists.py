@@ -24,9 +24,9 @@ def lists(run: Run) -> Observations:
     """[drw §2] Measure the lists that the members of one group have in the end, on one network.
 
     listed: the share of the other members that a member lists, from 90 s to 100 s; with one role
-    each, the share of those to which its node has a path in the end. stretch: the
-    hops of the path to another member, divided by those of a shortest path, a mean over the pairs
-    with a path in the end. messages: the transmissions for each member in 100 s.
+    each, the share of those to which its node has a path in the end. stretch: the hops of the path
+    to another member, divided by those of a shortest path, a mean over the pairs with a path in the
+    end. messages: the transmissions for each member in 100 s.
     """
     n, members = int(run["n"]), int(run["members"])
     one_role = run.parameters.get("roles") == ONE
@@ -44,10 +44,7 @@ def lists(run: Run) -> Observations:
     simulation = Simulation(
         "directional-walk", network, workload=Groups(stays, 0.0, _ALWAYS_S, START_S),
         seconds=END_S, seed=run.random_seed, radio=IdealRadio(delay_s=0.002), stretch=False,
-        options={
-            "at_meeting": READINGS[str(run["reading"])], "refresh_s": run["refresh_s"],
-            "retries": 0,
-        },
+        options=_options(run),
     )  # fmt: skip
     with run.timed("run"):
         outcome = simulation.run()
@@ -62,6 +59,12 @@ def lists(run: Run) -> Observations:
         "messages": np.array([sum(outcome.sent.values()) / members]),
     }
     return found | ({"stretch": np.array([np.mean(stretches)])} if stretches else {})
+
+
+def _options(run: Run) -> dict[str, float | int | bool]:
+    """Return the options of the walks in a measurement of lists."""
+    at_meeting = READINGS[str(run["reading"])]
+    return {"at_meeting": at_meeting, "refresh_s": run["refresh_s"], "retries": 0}
 
 
 def _stretches(simulation: Simulation, network: Network, rows: Sequence[int]) -> Iterator[float]:

@@ -32,7 +32,7 @@ from halfway.protocols.broker_trees.client_state import (
     renew,
 )
 from halfway.protocols.broker_trees.entering import is_for_broker, is_outside, remember_own
-from halfway.protocols.broker_trees.paths import circuits, peer_paths
+from halfway.protocols.broker_trees.paths import circuit_hops, circuits, peer_paths
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import ALL_DIRECT
@@ -173,7 +173,7 @@ def state(
         circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, 1),
         searches=no_searches(here), seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
-        hops=circuits.hops_of_tree(node_ids, retries), lost=np.zeros(n, np.int64),
+        hops=circuit_hops.hops_of_tree(node_ids, retries), lost=np.zeros(n, np.int64),
     )  # fmt: skip
 
 
@@ -188,7 +188,7 @@ def most_emissions(state: SienaState, rules: Rules) -> int:
     """Return the most records that one call of `handle` emits at a node of SIENA's tree."""
     at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
     most = max(most_of_table(state.table), at_client) + 6
-    return circuits.with_reliable_hops(most, rules.retries)
+    return circuit_hops.with_reliable_hops(most, rules.retries)
 
 
 def limits(state: Any, rules: Any) -> dict[str, int]:
@@ -301,7 +301,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, ALL_DIRECT)
     announces = not is_outside(state, b) and siena_parent.is_connected(state, b)
-    if circuits.handle_hop(state.hops, state.lost, rules, i, message, out):
+    if circuit_hops.handle_hop(state.hops, state.lost, rules, i, message, out):
         return
     if message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)
@@ -315,4 +315,4 @@ def handle(state, rules, neighbourhood, i, message, out):
     else:
         receive(state, rules, sender, c, message, out)
     if rules.retries > 0:
-        circuits.track_new(state.hops, rules, i, message, before, out)
+        circuit_hops.track_new(state.hops, rules, i, message, before, out)

@@ -46,7 +46,7 @@ from halfway.protocols.broker_trees.entering import (
     no_leaves,
     remember_own,
 )
-from halfway.protocols.broker_trees.paths import circuits, peer_paths
+from halfway.protocols.broker_trees.paths import circuit_hops, circuits, peer_paths
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
@@ -201,7 +201,7 @@ def state(
         searches=no_searches(here), unconfirmed=no_records(here, confirm),
         seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
-        hops=circuits.hops_of_tree(node_ids, retries), lost=np.zeros(n, np.int64),
+        hops=circuit_hops.hops_of_tree(node_ids, retries), lost=np.zeros(n, np.int64),
     )  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
     most = max(at_broker, at_client) + 12
     if rules.confirm_timeout_s > 0.0:
         most = 2 * most + 2 + PLACES  # timers, old and new, and one confirmation
-    return circuits.with_reliable_hops(most, rules.retries)
+    return circuit_hops.with_reliable_hops(most, rules.retries)
 
 
 @apart
@@ -301,7 +301,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, rules.balance)
-    if circuits.handle_hop(state.hops, state.lost, rules, i, message, out):
+    if circuit_hops.handle_hop(state.hops, state.lost, rules, i, message, out):
         return
     if message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)
@@ -317,4 +317,4 @@ def handle(state, rules, neighbourhood, i, message, out):
         if b != NONE:
             confirmations.track_new(state, rules, sender, before, out)
     if rules.retries > 0:
-        circuits.track_new(state.hops, rules, i, message, before, out)
+        circuit_hops.track_new(state.hops, rules, i, message, before, out)
