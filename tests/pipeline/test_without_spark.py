@@ -11,14 +11,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from halfway.pipeline.plan.sweep_plan import plan
+from halfway.pipeline.plan.run import Point
 from halfway.pipeline.reproduction.summarise import summaries, summaries_here
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store, read_rows
 from halfway.pipeline.store.studies import StudyPlan, read_requests
 from halfway.pipeline.sweep import sweep
-from halfway.pipeline.without_spark import worth_it
+from halfway.pipeline.without_spark import processes_for, worth_it
 from halfway.problem import Problem
+from tests.pipeline.conftest import ROOT
 from tests.pipeline.toys import points
 
 OWN = ["key", "parameters", "replicate", "status", "error", "digest", "observations"]
@@ -84,8 +86,44 @@ def test_costly_runs_are_left_to_spark(store):
     with pytest.raises(AssertionError, match="a session was opened"):
         made_here(store, costly)
     assert worth_it(1.0, 64)
-    assert not worth_it(60.0, 2)
+    assert worth_it(60.0, 2)
+    assert not worth_it(100.0, 2)
     assert OnDemand("spark://host:7077").cores_here() == 0
+
+
+@pytest.mark.usefixtures("no_session")
+def test_several_processes_make_each_run_once(store, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    diary = tmp_path / "diary"
+    planned = plan(points(ms=5, diary=str(diary)), 20)
+    seen = []
+    monkeypatch.setattr("halfway.pipeline.sweep.processes_for", lambda *_: 2)
+    monkeypatch.setattr("halfway.pipeline.without_spark._MOST_TAKEN", 50)
+    report = made_here(store, planned, lambda *at: seen.append(at))
+    assert (report.made, report.cores, report.errors) == (80, 2, 0)
+    assert len(diary.read_text().splitlines()) == len(set(diary.read_text().splitlines())) == 80
+    assert len(store.finished_batches()) == 2
+    assert seen == sorted(seen)
+    assert seen[-1] == (80, 80)
+    monkeypatch.setattr("halfway.pipeline.sweep.processes_for", lambda *_: 1)
+    alone = Store(tmp_path / "alone")
+    assert made_here(alone, planned).cores == 1
+    assert digest(store) == digest(alone)
+
+
+@pytest.mark.usefixtures("no_session")
+def test_a_dead_process_is_a_problem_and_leaves_no_finished_batch(store, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    monkeypatch.setattr("halfway.pipeline.sweep.processes_for", lambda *_: 2)
+    lethal = Point("tests.pipeline.toys:lethal", {"n": 1}, ())
+    with pytest.raises(Problem, match=r"made runs died \(exit status -6\).*finished batches are"):
+        made_here(store, plan([lethal], 1))
+    assert store.finished_batches() == []
+    assert made_here(store, plan(points(), 1)).made == 4
+
+
+def test_a_process_is_for_a_few_seconds_of_runs():
+    assert [processes_for(seconds, 4) for seconds in (0.1, 3.0, 7.0, 100.0)] == [1, 1, 2, 4]
 
 
 @pytest.mark.usefixtures("no_session")

@@ -1,6 +1,6 @@
 """The sweep of a plan in batches, each written to a folder; skips finished runs.
 
-A batch is a Spark job. A few cheap runs are made in this process, without Spark.
+A batch is a Spark job. Runs that take less than a minute are made without Spark.
 """
 
 import math
@@ -19,17 +19,18 @@ from halfway.pipeline.plan.run import Phase
 from halfway.pipeline.plan.sweep_plan import by_network, kinds
 from halfway.pipeline.schedule import Batches, with_costs
 from halfway.pipeline.spark.on_demand import OnDemand
+from halfway.pipeline.spark.simulate import PROCESSOR
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import Plans, read_requests, record_requests
-from halfway.pipeline.without_spark import run_here, worth_it
+from halfway.pipeline.without_spark import processes_for, run_here, worth_it
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Progress = Callable[[int, int], None]  # finished runs, all runs; about five times a second
 
-_PROBE_S = 2.0  # wall time of a batch in this process
+_PROBE_S = 2.0  # wall time of a batch that this process makes alone
 _PHASES: dict[Phase, str] = {"run": "simulating", "network": "networks"}
 
 
@@ -90,7 +91,8 @@ def sweep(
             count(plan.num_rows - made)
             spent = _Spent()
             if isinstance(spark, OnDemand) and partitions is None:
-                pending = _made_here(store, pending, spark.cores_here(), count, spent)
+                cores = spark.cores_here()
+                pending = _made_here(store, pending, cores, batch_seconds, count, spent)
             if pending.num_rows:
                 opened = spark.get() if isinstance(spark, OnDemand) else spark
                 _made_by_spark(opened, store, pending, batch_seconds, partitions, count, spent)
@@ -144,25 +146,31 @@ def _are_recorded(store: Store, studies: Plans) -> bool:
 
 
 def _made_here(
-    store: Store, pending: pa.Table, cores: int, count: _Count, spent: _Spent
+    store: Store, pending: pa.Table, cores: int, batch_seconds: float, count: _Count, spent: _Spent
 ) -> pa.Table:
-    """Make a sweep's cheap runs in this process; return the runs that are left for Spark."""
+    """Make a sweep's runs on this machine without Spark if they are not many; return the runs that
+    are left for Spark.
+    """
     while pending.num_rows:
         cost = float(pending["cost_ms"].to_numpy().sum()) / 1000.0
         if not cores or not worth_it(cost, cores):
             break
         done = count.total - pending.num_rows
         target = store.next_batch()
+        processes = processes_for(cost, cores)
+        limit = _PROBE_S if processes == 1 else batch_seconds
         with store.adding():
-            made = run_here(pending, target, _PROBE_S, partial(count.more, done))
+            made = run_here(pending, target, limit, partial(count.more, done), processes)
             write_manifest(target, len(made))
         for seconds in made.values():
             spent.seconds.update(seconds)
-        batch, pending = pending.slice(0, len(made)), pending.slice(len(made))
+        spent.cores = max(spent.cores, processes)
+        is_made = pc.is_in(pending["key"], value_set=pa.array(list(made), pa.string()))
+        batch, pending = pending.filter(is_made), pending.filter(pc.invert(is_made))
         # The first run of a kind loads its kernels, so the fastest run counts.
         fastest: dict[str, float] = {}
         for kind, key in zip(kinds(batch), batch["key"].to_pylist(), strict=True):
-            fastest[kind] = min(fastest.get(kind, math.inf), made[key]["total"] * 1000.0)
+            fastest[kind] = min(fastest.get(kind, math.inf), made[key][PROCESSOR] * 1000.0)
         costs = zip(kinds(pending), pending["cost_ms"].to_pylist(), strict=True)
         pending = with_costs(pending, [fastest.get(kind, cost) for kind, cost in costs])
     return pending
