@@ -229,6 +229,9 @@ def test_too_few_equal_values_are_a_reason() -> None:
     assert reasons["gossip"].endswith("may be more than 0.02 below the best")
     needed = decided(DecisionRule((NEED,)), flooding=few).systems[0].reason
     assert needed.endswith("3 equal values are too few to be sure that it is ≥ 0.95")
+    lost = {"delivery_ratio": [0.0] * 3, "messages_per_notification": [math.nan] * 3}
+    missed = decided(DecisionRule((NEED,)), flooding=few, siena=lost).systems[1].reason
+    assert missed.endswith("0 ± 0, but 3 equal values are too few to be sure that it is < 0.95")
 
 
 def test_equal_shares_are_as_sure_as_a_sign_test() -> None:

@@ -259,6 +259,22 @@ def test_the_front_is_readable_on_a_phone(browser: Browser) -> None:
     assert browser.tell("document.documentElement.scrollWidth") == 390
 
 
+def test_names_on_the_front_stay_above_the_numbers_of_the_axis(browser: Browser) -> None:
+    opened(browser, "one", 1400)
+    ends = "[...document.querySelectorAll('.pareto {}')].map((one) => one.getBoundingClientRect().{})"
+    names, ticks = ends.format(".name", "bottom"), ends.format(".tick", "top")
+    assert browser.tell(f"{names}.length") > 0
+    assert browser.tell(f"Math.max(...{names}) <= Math.min(...{ticks}) + 3")
+
+
+def test_the_command_is_whole_on_paper(browser: Browser) -> None:
+    opened(browser, "one", 718, "print")
+    assert browser.tell("document.querySelectorAll('#making pre').length") > 0
+    widths = "[...document.querySelectorAll('#making pre')].map((one) => one.scrollWidth)"
+    browser.tell("document.querySelector('#making pre code').textContent = '--set x=1 '.repeat(99)")
+    assert browser.tell(f"Math.max(...{widths}) <= 718")
+
+
 def test_without_a_choice_no_column_compares_with_it() -> None:
     head = "difference to the chosen system"
     chosen, known = comparison_page(results(), []), results()

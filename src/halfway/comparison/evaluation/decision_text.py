@@ -179,13 +179,17 @@ def _against(need: Need, result: NeedResult, metric: Metric, replicates: int) ->
     if replicates < 2:
         return " in one replicate"
     fails, even = result.verdict == "fails", result.value.low == result.value.high
-    if not fails and even and result.confidence > _LEANS:
-        bound = need_text(need, metric).removeprefix(f"{metric.label} ")
-        return f", but {replicates} equal values are too few to be sure that it is {bound}"
+    few = f", but {replicates} equal values are too few to be sure that it is"
+    open_and_even = even and not fails
+    if open_and_even and result.confidence > _LEANS:
+        return f"{few} {need_text(need, metric).removeprefix(f'{metric.label} ')}"
     if need.of_best:
         return f" {'is' if fails else 'may be'} more than {need.bound:g} below the best"
     missed = "<" if metric.better == "more" else ">"
-    return f" {missed if fails else f'may be {missed}'} {_plain(need.bound)}{_unit(metric)}"
+    bound = f"{missed} {_plain(need.bound)}{_unit(metric)}"
+    if open_and_even and result.confidence < 1.0 - _LEANS:
+        return f"{few} {bound}"
+    return f" {bound}" if fails else f" may be {bound}"
 
 
 def _value(metric: Metric, mean: MeanInterval) -> str:

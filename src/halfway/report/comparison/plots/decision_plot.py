@@ -20,7 +20,8 @@ _WIDE, _HIGH = 760.0, 400.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70.0, 640.0, 32.0, 346.0  # of the area between the axes
 _CHARACTER, _BOLD, _LINE = 6.6, 7.2, 11.0  # of a system's name beside its mark
 _GAP = 7.0  # between two names
-_SHIFTS = (0.0, -12.0, 12.0, -22.0, 22.0)  # where a name may stand, from its mark
+_OVER_AXIS = 6.0  # how far a name may reach below the horizontal axis, above the ticks' numbers
+_SHIFTS = (0.0, -12.0, 12.0, -22.0, 22.0, -32.0, 32.0)  # where a name may stand, from its mark
 _SPREAD = 4.0  # above this ratio of the greatest to the least cost, its axis is logarithmic
 
 
@@ -192,7 +193,8 @@ def _names(
             (x + side, y + shift) for shift in _SHIFTS for side in (9.0, -9.0 - width)
         ):
             end = begin + width
-            if begin > _LEFT and all(
+            inside = begin > _LEFT and height < _BOTTOM + _OVER_AXIS
+            if inside and all(
                 end < left or begin > right or abs(height - at) >= _LINE
                 for left, right, at in taken
             ):
