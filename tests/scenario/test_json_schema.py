@@ -52,6 +52,14 @@ def test_a_wrong_field_is_an_error(text: str) -> None:
     assert errors(network | tomllib.loads(text))
 
 
+def test_names_of_columns_are_a_list_or_a_text() -> None:
+    for names in ("there,back", ["there", "back"]):
+        network = {"kind": "file", "path": "links.csv", "quality": names}
+        radio = {"kind": "ideal", "ratios": "links.csv", "ratio_columns": names}
+        assert errors({"network": network, "radio": radio}) == []
+    assert errors({"network": {"kind": "file", "path": "links.csv", "quality": [1]}})
+
+
 def test_every_field_and_option_has_its_meaning() -> None:
     assert SCHEMA["properties"]["seconds"]["description"].startswith("The simulated time in s.")
     for name, part in SCHEMA["definitions"].items():

@@ -8,6 +8,8 @@ import pytest
 from halfway.problem import Problem
 from halfway.scenario.build import network_of, simulation_of
 from halfway.scenario.reading import read_scenario
+from halfway.scenario.schema import FromFile
+from halfway.sim.radio.declarations import IdealRadio
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "scenarios").glob("*.toml"))
 SMALL = """
@@ -88,6 +90,27 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
 def test_either_a_radius_or_a_degree(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="expected either `radius` or `degree`"):
         network_of(read_scenario(written(tmp_path, SMALL), {"network.radius": "0.2"}))
+
+
+@pytest.mark.parametrize("quality", ['"there,back"', '["there", "back"]'])
+@pytest.mark.parametrize("columns", ['"there, back"', '["there", "back"]'])
+def test_names_of_columns_are_a_list_or_a_text(quality: str, columns: str, tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text("a,b,there,back\nx,y,0.5,0.75\ny,z,1.0,0.25\n")
+    text = f"""
+        [network]
+        kind = "file"
+        path = "links.csv"
+        quality = {quality}
+        [radio]
+        kind = "ideal"
+        ratios = "links.csv"
+        ratio_columns = {columns}
+    """
+    scenario = read_scenario(written(tmp_path, text))
+    assert isinstance(scenario.network, FromFile)
+    assert scenario.network.quality == "there,back"
+    assert isinstance(scenario.radio, IdealRadio)
+    assert scenario.radio.ratio_columns == ("there", "back")
 
 
 def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:

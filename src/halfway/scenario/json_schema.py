@@ -44,6 +44,8 @@ def json_schema() -> str:
             # A fault may have a kind of its own, such as the kind of an attack.
             tags = [fields[tag]["enum"][0] for tag in ("fault", "kind") if tag in fields]
             _describe(fields, " ".join([table, *tags[:1]]))
+    for part in parts.values():
+        _allow_both_forms(part["properties"])
     top["properties"]["system"]["enum"] = list(TABLE)
     top["properties"]["options"] = _options()
     head = {
@@ -56,6 +58,15 @@ def json_schema() -> str:
         head | {name: top[name] for name in names} | {"definitions": parts}, indent=1,
         ensure_ascii=False, allow_nan=False,
     ) + "\n"  # fmt: skip
+
+
+def _allow_both_forms(fields: dict[str, Any]) -> None:
+    """Let names of columns be a text with commas or a list, as `schema.converted` does."""
+    for name in {"quality", "ratio_columns"} & fields.keys():
+        forms = [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+        del fields[name]["type"]
+        fields[name].pop("items", None)
+        fields[name]["anyOf"] = forms
 
 
 def _describe(fields: dict[str, Any], table: str) -> None:

@@ -1,6 +1,6 @@
 """The schema of a scenario file, one class for each table: types, defaults and ranges."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeGuard
 
 import msgspec
 from msgspec import Meta
@@ -256,7 +256,22 @@ def converted(plain: dict[str, Any]) -> Scenario:
     workload = plain.get("workload")
     if isinstance(workload, dict) and "kind" not in workload:
         plain = plain | {"workload": {"kind": "drawn"} | workload}
-    return msgspec.convert(plain, Scenario)
+    return msgspec.convert(_with_columns(plain), Scenario)
+
+
+def _with_columns(plain: dict[str, Any]) -> dict[str, Any]:
+    """Return plain values with names of columns as the schema has them; users write both forms."""
+    network, radio = plain.get("network"), plain.get("radio")
+    if isinstance(network, dict) and _are_names(names := network.get("quality")):
+        plain = plain | {"network": network | {"quality": ",".join(names)}}
+    if isinstance(radio, dict) and isinstance(names := radio.get("ratio_columns"), str):
+        columns = [name.strip() for name in names.split(",")]
+        plain = plain | {"radio": radio | {"ratio_columns": columns}}
+    return plain
+
+
+def _are_names(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
 def plain(scenario: Scenario) -> dict[str, Any]:

@@ -267,7 +267,7 @@ Minimised = Annotated[
     _completed(
         "--minimise",
         "METRIC",
-        "Decide: the cost to minimise; for events by default messages-per-notification.",
+        "Decide: the cost to minimise. Default for events: messages per notification.",
         completion.metrics,
     ),
 ]
