@@ -165,10 +165,9 @@ def cells(names: Sequence[str], values: Mapping[str, Sequence[Floats]]) -> Itera
 def _delivery(generator: np.random.Generator, law: str, mean: float, network: Floats) -> Floats:
     size = len(network)
     match law:
-        case "share of 200":
-            return generator.binomial(200, mean, size) / 200.0
-        case "share of 30":
-            return generator.binomial(30, mean, size) / 30.0
+        case "share of 200" | "share of 30":
+            events = int(law.removeprefix("share of "))
+            return generator.binomial(events, mean, size) / events
         case "beta":
             return generator.beta(40.0 * mean, 40.0 * (1.0 - mean), size)
         case "skewed beta":

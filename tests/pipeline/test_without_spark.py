@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.plan.run import Point
+from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.reproduction.summarise import summaries, summaries_here
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.store.results_digest import digest

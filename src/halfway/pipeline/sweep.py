@@ -19,7 +19,7 @@ from halfway.pipeline.plan.run import Phase
 from halfway.pipeline.plan.sweep_plan import by_network, kinds
 from halfway.pipeline.schedule import Batches, with_costs
 from halfway.pipeline.spark.on_demand import OnDemand
-from halfway.pipeline.spark.simulate import PROCESSOR
+from halfway.pipeline.spark.simulate_rows import PROCESSOR
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import Plans, read_requests, record_requests
