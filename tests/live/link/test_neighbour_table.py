@@ -1,9 +1,11 @@
 """Neighbours from hellos: both ways only, bounded, steady under loss, and gone when they are."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.core.hello.link import LINK, begin_link, note_hello
+from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import place_of
 from halfway.live.link.neighbour_table import FULL, NEIGHBOUR, NEW, ONE_WAY, OTHER_RULES, HelloTable
 from halfway.live.wire.frames import NOT_WANTED, Hello
@@ -152,3 +154,19 @@ def test_lossy_links_settle() -> None:
             one.expire(float(number))
             was.append(one.is_link(9))
         assert np.mean(was[20:]) > 0.95 if expected else np.mean(was[20:]) < 0.3
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.lists(st.integers(1, 20), max_size=60))
+def test_simulated_hellos_judge_a_link_by_the_same_rule(numbers_ahead: list[int]) -> None:
+    one, link = table(), np.zeros(1, LINK)[0]
+    simulated = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    one.hear(9, hello(0), 0.0)
+    begin_link(link, simulated, 0.0)
+    number = 0
+    for ahead in numbers_ahead:
+        number += ahead
+        simulated.sequence = number
+        one.hear(9, hello(number), float(number))
+        note_hello(link, simulated, float(number))
+        assert one.is_link(9) == bool(link["is_heard"])

@@ -28,7 +28,7 @@ _Chosen = Annotated[
 _Runs = Annotated[int, typer.Option(metavar="N", min=2, help="Simulated runs, same network.")]
 _Records = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Record every node here, and replay the records."),
+    typer.Option(metavar="DIR", help="Record every node in DIR, and replay the records."),
 ]
 
 _Traces = Annotated[

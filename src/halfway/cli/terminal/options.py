@@ -123,7 +123,7 @@ Over = Annotated[
 ]
 Under = Annotated[
     float | None,
-    typer.Option(metavar="T", help="Keep only links with a quality under T, such as ETX."),
+    typer.Option(metavar="T", help="Keep only links with a quality (such as ETX) under T."),
 ]
 BothWays = Annotated[
     bool,

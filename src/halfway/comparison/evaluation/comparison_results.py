@@ -189,7 +189,9 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True, dict=True):
-    """The results of a comparison. `cells` has each point x system that ran x metric once."""
+    """The results of a comparison, with a cell for each point, each system that ran, and each
+    metric.
+    """
 
     title: str
     scenario: dict[str, object]  # as it was read, with defaults, without seed and system

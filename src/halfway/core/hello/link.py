@@ -24,8 +24,8 @@ LINK = np.dtype(
 )
 
 HISTORY = 16  # hellos that count
-_NEWEST, _APPEARS = 4, 3  # a link begins to work when 3 of the newest 4 hellos came …
-_LEAST_TENTHS = 4  # … and works until fewer than 4 tenths of the history came …
+NEWEST, APPEARS = 4, 3  # a link begins to work when 3 of the newest 4 hellos came …
+LEAST_TENTHS = 4  # … and works until fewer than 4 tenths of the history came …
 MISSED = 5  # … or 5 in a row did not
 _ALL = (1 << HISTORY) - 1
 _OLDER = NUMBERS // 2  # a number further ahead belongs to an older hello
@@ -81,10 +81,10 @@ def judge(link):
     """
     history = np.int64(link.history)
     if link.is_heard == 0:
-        link.is_heard = np.uint8(came(history & ((1 << _NEWEST) - 1)) >= _APPEARS)
+        link.is_heard = np.uint8(came(history & ((1 << NEWEST) - 1)) >= APPEARS)
     else:
         expected = np.int64(link.expected)
-        link.is_heard = np.uint8(10 * came(history) >= _LEAST_TENTHS * expected)
+        link.is_heard = np.uint8(10 * came(history) >= LEAST_TENTHS * expected)
 
 
 @inlined

@@ -1,7 +1,7 @@
 """The journal of a node on a `Storage`: it appends records in groups, recovers, and replaces itself
 by a snapshot.
 
-A record is kept once its group has been synced. The journal does no I/O and starts no thread.
+A record is on disk after the sync of its group. The journal does no I/O and starts no thread.
 `Group.write` is the only slow call, and may run in another thread.
 """
 

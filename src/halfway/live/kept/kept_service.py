@@ -23,7 +23,9 @@ class KeptService:
         self.reader = KeptReader(outlet, self.events, self._form, scheduler, drops)
 
     def start(self) -> None:
-        """Start publisher and reader. The subscriptions of the last start must be restored."""
+        """Start publisher and reader. Before this call, the caller restores the subscriptions that the
+        node had before its restart.
+        """
         self.reader.start()
         self.publisher.start()
 

@@ -210,7 +210,9 @@ def read_secret(path: Path) -> bytes:
 
 
 def read_revocation_list(path: Path, root_key: bytes) -> bytes:
-    """Read a file of revocations as `KeyedSecurity.learn_revocations` takes it. Raises Problem."""
+    """Return the bytes of a file of revocations, for `KeyedSecurity.learn_revocations`. Raises
+    Problem.
+    """
     try:
         data = base64.b64decode("".join(_text(path).split()), validate=True)
         read_revocations(data, root_key)

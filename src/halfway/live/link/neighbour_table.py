@@ -1,10 +1,11 @@
 """The neighbour table of a live node, which hellos fill; a neighbour is a node with a link in both
 directions.
 
-A node becomes a neighbour when 3 of its last 4 hellos arrived and its own hello lists this node. A
-node stays a neighbour until 5 of its periods pass without a hello, until it sends LEAVE, until its
-hello does not list this node, or until fewer than half of its last 16 hellos arrived. With a hello
-of a later incarnation, the count begins again.
+The rule is that of simulated hellos, `core.hello.link`: a node becomes a neighbour when 3 of its
+last 4 hellos arrived and its own hello lists this node. A node stays a neighbour until 5 of its
+periods pass without a hello, until it sends LEAVE, until its hello does not list this node, or
+until fewer than 4 tenths of its last 16 hellos arrived. With a hello of a later incarnation, the
+count begins again.
 """
 
 from collections.abc import Callable
@@ -12,13 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from halfway.core.hello.link import APPEARS, HISTORY, LEAST_TENTHS, MISSED, NEWEST
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.live.callbacks import ignore
 from halfway.live.wire.frames import NOT_WANTED, Hello
 
-_APPEAR_OF, _APPEAR = 4, 3  # hellos
-_MISSED = 5  # periods without a hello
-_SHARE_OF, _SHARE = 16, 8
 _MOST_PERIOD_S = 60.0
 # The reasons why a heard node is no neighbour.
 ONE_WAY = "it does not hear this node"
@@ -41,7 +40,7 @@ class Heard(NamedTuple):
 
     def share(self) -> float:
         """Return the share of a heard neighbour's hellos that arrived, of the last 16 at most."""
-        sent = min(self.hello.number - self.first + 1, _SHARE_OF)
+        sent = min(self.hello.number - self.first + 1, HISTORY)
         return min(self.arrived.bit_count() / sent, 1.0)
 
 
@@ -85,7 +84,7 @@ class HelloTable:
             ahead = hello.number - known.hello.number
             if ahead <= 0:
                 return False
-            arrived = (known.arrived << ahead | 1) & (2**_SHARE_OF - 1) if ahead < _SHARE_OF else 1
+            arrived = (known.arrived << ahead | 1) & (2**HISTORY - 1) if ahead < HISTORY else 1
             self._heard[node_id] = known._replace(hello=hello, last=now, arrived=arrived)
         self._decide(node_id)
         decided = self._heard[node_id]
@@ -104,7 +103,7 @@ class HelloTable:
         late = [
             node_id
             for node_id, one in self._heard.items()
-            if now - one.last > _MISSED * min(one.hello.period_ms / 1000.0, _MOST_PERIOD_S)
+            if now - one.last > MISSED * min(one.hello.period_ms / 1000.0, _MOST_PERIOD_S)
         ]
         for node_id in late:
             del self._heard[node_id]
@@ -132,7 +131,7 @@ class HelloTable:
         if one.hello.rules != self._rules:
             return OTHER_RULES
         if not _is_steady(one):
-            return LOSSY if one.hello.number - one.first >= _SHARE_OF else NEW
+            return LOSSY if one.hello.number - one.first >= HISTORY else NEW
         if self._node_id not in one.hello.heard:
             return ONE_WAY
         return FULL
@@ -148,7 +147,7 @@ class HelloTable:
         one = self._heard[node_id]
         hears_us = self._node_id in one.hello.heard and one.hello.rules == self._rules
         if one.is_link:
-            stays = hears_us and one.share() >= _SHARE / _SHARE_OF
+            stays = hears_us and 10.0 * one.share() >= LEAST_TENTHS
         else:
             stays = hears_us and _is_steady(one) and len(self._links) < self._room
         self._heard[node_id] = one._replace(is_link=stays)
@@ -177,5 +176,5 @@ class HelloTable:
 
 
 def _is_steady(one: Heard) -> bool:
-    latest = one.arrived & (2**_APPEAR_OF - 1)
-    return bool(latest.bit_count() >= _APPEAR)
+    latest = one.arrived & (2**NEWEST - 1)
+    return bool(latest.bit_count() >= APPEARS)

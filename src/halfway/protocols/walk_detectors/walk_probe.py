@@ -195,7 +195,7 @@ def step_on(state, rules, neighbourhood, i, step, out):
 
 
 @apart
-def receive_answer(state, rules, i, message, out):
+def receive_answer(state, i, message, out):
     """Receive the answer to a probe walk: enter the counters, and pass the answer back along the
     trail.
     """
@@ -228,7 +228,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     if message.kind == STEP:
         receive_step(state, rules, neighbourhood, i, message, out)
     elif message.kind == ANSWER:
-        receive_answer(state, rules, i, message, out)
+        receive_answer(state, i, message, out)
     elif message.kind == TICK:
         tick(state, rules, neighbourhood, i, message, out)
     elif message.kind == START:
