@@ -6,12 +6,11 @@ from collections import Counter
 import pytest
 from tools.claims_page import PAGE, page, without_folder
 
-from halfway.comparison.evaluation.comparison_results import NO_VALUE
 from halfway.papers import PAPERS
 from halfway.papers.claims.claims_page import StudyVerdicts
 from halfway.papers.claims.declared import Claim, claims
 from halfway.papers.claims.kept import with_kept
-from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.reproduction.verdict import NO_VALUE, Verdict
 from tests.house.sources import REPOSITORY
 from tests.house.test_judges import FIGURES
 from tests.papers.made.rules import RULES

@@ -2,8 +2,7 @@
 
 import pytest
 
-from halfway.comparison.evaluation.comparison_results import NO_VALUE
-from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.reproduction.verdict import NO_VALUE, Verdict
 from halfway.report import wording
 from tests.report.specimens import asynchrony_verdicts, load_verdicts
 

@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
-from halfway.comparison.evaluation.comparison_results import NO_VALUE
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.figures import Figure
-from halfway.pipeline.reproduction.verdict import Opinion, Verdict
+from halfway.pipeline.reproduction.verdict import NO_VALUE, Opinion, Verdict
 
 OPINIONS: tuple[Opinion, ...] = get_args(Opinion)
 _HUNDRED = 100.0  # the least value with three digits before the point

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from halfway.comparison.evaluation.comparison_results import NO_VALUE
+from halfway.pipeline.reproduction.verdict import NO_VALUE
 from halfway.report import wording
 from halfway.report.terminal.listing import print_papers
 from halfway.report.verdicts import terminal

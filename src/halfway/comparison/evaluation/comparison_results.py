@@ -9,8 +9,8 @@ import msgspec
 
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.plan.sweep_plan import ROOT_SEED
+from halfway.pipeline.reproduction.verdict import NO_VALUE
 
-NO_VALUE = "\N{EN DASH}"
 STUDY = ("study", "title")
 COLUMNS = ("system", "metric", "unit", "mean", "low", "high", "replicates", "difference",
            "difference_low", "difference_high", "comparable", "best")  # fmt: skip

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from halfway.comparison.evaluation.comparison_results import NO_VALUE
 from halfway.papers.claims.declared import STATUSES, Claim
 from halfway.papers.claims.thresholds import THRESHOLDS
 from halfway.pipeline.reproduction.figures import Figure, Paper
-from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.reproduction.verdict import NO_VALUE, Verdict
 from halfway.report import wording
 
 _HEAD = """# The claims of the five papers

@@ -7,8 +7,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from halfway.comparison.evaluation.comparison_results import NO_VALUE
 from halfway.papers.claims.claims_page import MADE, MADE_HEAD, NO_RESULTS
+from halfway.pipeline.reproduction.verdict import NO_VALUE
 from halfway.report.wording import duration
 
 _BAR = " | "

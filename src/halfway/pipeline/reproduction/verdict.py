@@ -6,6 +6,7 @@ import msgspec
 
 from halfway.pipeline.plan.run import Scalar
 
+NO_VALUE = "\N{EN DASH}"  # how reports show a missing value
 # The last three opinions are for statements of ours, which no paper prints. Then `published` is
 # None.
 Opinion = Literal[

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from html import escape
 
 from halfway.comparison.evaluation.comparison_results import (
-    NO_VALUE,
     MeanInterval,
     Metric,
     ResultCell,
     Results,
 )
+from halfway.pipeline.reproduction.verdict import NO_VALUE
 from halfway.report import wording
 from halfway.report.comparison.metric_groups import shown_groups
 from halfway.report.comparison.plots.frame import cell_of

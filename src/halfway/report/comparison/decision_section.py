@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from halfway.comparison.evaluation.comparison_results import (
-    NO_VALUE,
     Decision,
     NeedResult,
     RankedSystem,
@@ -14,6 +13,7 @@ from halfway.comparison.evaluation.comparison_results import (
     SystemVerdict,
 )
 from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, need_text, question_of
+from halfway.pipeline.reproduction.verdict import NO_VALUE
 from halfway.report import wording
 from halfway.report.comparison.comparison_tables import framed, signed, span
 from halfway.report.comparison.plots.decision_plot import pareto

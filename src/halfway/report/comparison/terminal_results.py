@@ -10,13 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from halfway.comparison.evaluation.comparison_results import (
-    NO_VALUE,
     Decision,
     Metric,
     ResultCell,
     Results,
 )
 from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, question_of
+from halfway.pipeline.reproduction.verdict import NO_VALUE
 from halfway.report import wording
 from halfway.report.comparison.metric_groups import shown_groups, shown_metrics
 from halfway.report.comparison.plots.frame import cell_of

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from halfway.comparison.evaluation.comparison_results import NO_VALUE, Metric, Results
+from halfway.comparison.evaluation.comparison_results import Metric, Results
 from halfway.comparison.evaluation.metrics import member_metrics
+from halfway.pipeline.reproduction.verdict import NO_VALUE
 from halfway.report import wording
 from halfway.report.comparison.metric_groups import shown_metrics
 from halfway.report.comparison.plots.frame import cell_of
