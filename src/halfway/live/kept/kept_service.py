@@ -23,8 +23,8 @@ class KeptService:
         self.reader = KeptReader(outlet, self.events, self._form, scheduler, drops)
 
     def start(self) -> None:
-        """Start publisher and reader. Before this call, the caller restores the subscriptions that the
-        node had before its restart.
+        """Start publisher and reader. Before this call, the caller restores the subscriptions that
+        the node had before its restart.
         """
         self.reader.start()
         self.publisher.start()
