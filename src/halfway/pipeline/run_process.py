@@ -2,7 +2,7 @@
 
 `python -m halfway.pipeline.run_process ROWS NUMBERS UNTIL FILE`: the plan rows as JSON, the open
 pipe with the numbers of the rows that no process has taken, the end in seconds of
-`time.monotonic`, and the file for the result rows.
+the monotonic clock, and the file for the result rows.
 """
 
 import json

@@ -40,9 +40,12 @@ def processes_for(seconds: float, cores: int) -> int:
 
 
 def run_here(
-    rows: pa.Table, target: Path, seconds: float, on_progress: Callable[[int], None],
+    rows: pa.Table,
+    target: Path,
+    seconds: float,
+    on_progress: Callable[[int], None],
     processes: int = 1,
-) -> dict[str, dict[str, float]]:  # fmt: skip
+) -> dict[str, dict[str, float]]:
     """Run plan rows on this machine until a time limit, and store them in a folder.
 
     on_progress: called with the number of runs made. processes: 1 is this process; more are
@@ -66,9 +69,12 @@ def run_here(
 
 
 def make_runs(
-    rows: Sequence[Mapping[str, Any]], numbers: int, until: float, file: Path,
+    rows: Sequence[Mapping[str, Any]],
+    numbers: int,
+    until: float,
+    file: Path,
     made_one: Callable[[], None],
-) -> None:  # fmt: skip
+) -> None:
     """Make runs until a time, without Spark, and write their rows to a file; each number that the
     pipe `numbers` holds is that of a run which no other process makes.
     """
@@ -96,9 +102,13 @@ def _numbers(count: int) -> Iterator[int]:
 
 
 def _run_beside(
-    rows: Sequence[Mapping[str, Any]], target: Path, numbers: int, until: float, count: int,
+    rows: Sequence[Mapping[str, Any]],
+    target: Path,
+    numbers: int,
+    until: float,
+    count: int,
     on_progress: Callable[[int], None],
-) -> None:  # fmt: skip
+) -> None:
     """Make runs without Spark in several processes; an error and an interrupt kill them."""
     with contextlib.ExitStack() as stack:
         plan = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".json"))
@@ -134,10 +144,13 @@ def _started(words: Sequence[str], numbers: int, said: IO[str]) -> "subprocess.P
     path = os.pathsep.join(dict.fromkeys(one or str(Path.cwd()) for one in sys.path))
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "halfway.pipeline.run_process", *words],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, pass_fds=(numbers,),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=said,
+        pass_fds=(numbers,),
         env=os.environ | {"PYTHONPATH": path},
         start_new_session=True,  # Ctrl-C reaches this process, which ends them
-    )  # fmt: skip
+    )
 
 
 def _death(status: int, said: IO[str]) -> Problem:
