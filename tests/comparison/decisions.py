@@ -68,10 +68,10 @@ SKEWED_REPLICATES = (5, 20, 100)
 SKEWED_LAWS = {
     "a share of 200; log-normal, σ = 1": ("share of 200", "long log-normal"),
     "skewed beta; Pareto, α = 2.5": ("skewed beta", "Pareto"),
-    "a quarter is lost in one network of five; normal": ("erratic", "normal"),
 }
 # Losses that a decision assumes not to happen: see the limits in docs/comparing.md.
 GREAT_LOSSES = {
+    "a quarter is lost in one network of five; normal": ("erratic", "normal"),
     "half is lost in one network of ten; normal": ("half", "normal"),
     "all is lost in one network of twenty; normal": ("all", "normal"),
 }
@@ -160,14 +160,12 @@ def cells(names: Sequence[str], values: Mapping[str, Sequence[Floats]]) -> Itera
 def _delivery(generator: np.random.Generator, law: str, mean: float, network: Floats) -> Floats:
     size = len(network)
     match law:
-        case "share of 200":
-            return generator.binomial(200, mean, size) / 200.0
-        case "share of 30":
-            return generator.binomial(30, mean, size) / 30.0
-        case "beta":
-            return generator.beta(40.0 * mean, 40.0 * (1.0 - mean), size)
-        case "skewed beta":
-            return generator.beta(8.0 * mean, 8.0 * (1.0 - mean), size)
+        case "share of 200" | "share of 30":
+            of = 200 if law == "share of 200" else 30
+            return generator.binomial(of, mean, size) / of
+        case "beta" | "skewed beta":
+            of = 40 if law == "beta" else 8
+            return generator.beta(of * mean, of * (1.0 - mean), size)
         case "erratic" | "half" | "all":
             loss = {"erratic": 0.25, "half": 0.5, "all": 1.0}[law]
             return 1.0 - loss * (generator.random(size) < (1.0 - mean) / loss)

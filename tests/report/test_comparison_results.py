@@ -261,7 +261,9 @@ def test_the_front_is_readable_on_a_phone(browser: Browser) -> None:
 
 def test_names_on_the_front_stay_above_the_numbers_of_the_axis(browser: Browser) -> None:
     opened(browser, "one", 1400)
-    ends = "[...document.querySelectorAll('.pareto {}')].map((one) => one.getBoundingClientRect().{})"
+    ends = (
+        "[...document.querySelectorAll('.pareto {}')].map((one) => one.getBoundingClientRect().{})"
+    )
     names, ticks = ends.format(".name", "bottom"), ends.format(".tick", "top")
     assert browser.tell(f"{names}.length") > 0
     assert browser.tell(f"Math.max(...{names}) <= Math.min(...{ticks}) + 3")

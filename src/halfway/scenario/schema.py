@@ -1,6 +1,6 @@
 """The schema of a scenario file, one class for each table: types, defaults and ranges."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeGuard
 
 import msgspec
 from msgspec import Meta
@@ -270,7 +270,7 @@ def _with_columns(plain: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _are_names(value: object) -> bool:
+def _are_names(value: object) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
