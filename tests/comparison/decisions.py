@@ -73,10 +73,10 @@ SKEWED_REPLICATES = (5, 20, 100)
 SKEWED_LAWS = {
     "a share of 200; log-normal, σ = 1": ("share of 200", "long log-normal"),
     "skewed beta; Pareto, α = 2.5": ("skewed beta", "Pareto"),
-    "a quarter is lost in one network of five; normal": ("erratic", "normal"),
 }
 # Losses that a decision assumes not to happen: see the limits in docs/comparing.md.
 GREAT_LOSSES = {
+    "a quarter is lost in one network of five; normal": ("erratic", "normal"),
     "half is lost in one network of ten; normal": ("half", "normal"),
     "all is lost in one network of twenty; normal": ("all", "normal"),
 }

@@ -11,7 +11,16 @@ from halfway.comparison.evaluation.comparison_results import Decision, Metric, N
 from halfway.comparison.evaluation.decision import DecisionRule, ErrorLevels, decide
 from halfway.comparison.evaluation.metrics import METRICS
 from halfway.pipeline.reproduction.estimates import p_above
-from tests.comparison.decisions import CASES, MOST, STATED, errors, table
+from tests.comparison.decisions import (
+    CASES,
+    MOST,
+    SKEWED_CASES,
+    SKEWED_LAWS,
+    STATED,
+    errors,
+    skewed,
+    table,
+)
 
 BY_NAME = {metric.name: metric for metric in METRICS}
 NEED = Need("delivery-ratio", 0.95)
@@ -275,6 +284,18 @@ def test_a_decision_is_rarely_wrong(laws: tuple[str, str]) -> None:
 @pytest.mark.parametrize("laws", [("share of 200", "normal"), ("network", "network")])
 def test_clear_cases_are_decided(laws: tuple[str, str]) -> None:
     assert errors(CASES["clear"], laws, 10, STATED, 100).named > 0.8
+
+
+@pytest.mark.parametrize("laws", SKEWED_LAWS.values(), ids=list(SKEWED_LAWS))
+def test_a_decision_from_values_with_a_long_tail_is_rarely_wrong(laws: tuple[str, str]) -> None:
+    """100 studies of two systems: at most 5 % are wrong, as above."""
+    assert errors(SKEWED_CASES["two"], laws, 20, STATED, 100).wrong < 0.14
+
+
+@pytest.mark.slow
+def test_a_decision_from_values_with_a_long_tail_is_wrong_in_at_most_5_percent() -> None:
+    """2,000 studies of two and of 24 systems: two minutes."""
+    assert [one for one in skewed(2_000) if one[3].wrong > 0.05] == []
 
 
 @pytest.mark.slow
