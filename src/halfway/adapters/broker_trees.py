@@ -22,7 +22,7 @@ from halfway.core.filters import filters
 from halfway.core.missing import NONE
 from halfway.core.options import Value
 from halfway.protocols.broker_trees.client_state import ClientRoom
-from halfway.protocols.broker_trees.paths.circuits import CROWDED, Int32s
+from halfway.protocols.broker_trees.paths.circuits import NO_SEARCH_ROOM, Int32s
 from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.protocols.hash_table import FORGOTTEN
@@ -133,7 +133,7 @@ class SienaAdapter(Adapter):
             "subscriptions without room": int(state.table.refused.sum()),
             "client subscriptions without room": int(state.clients.refused.sum()),
             "paths without room": int(state.circuits.counts[:, FORGOTTEN].sum()),
-            "searches without room": int(state.circuits.counts[:, CROWDED].sum()),
+            "searches without room": int(state.circuits.counts[:, NO_SEARCH_ROOM].sum()),
             UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
         }
 

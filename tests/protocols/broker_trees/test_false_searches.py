@@ -11,7 +11,12 @@ import pytest
 
 from halfway.core.missing import NO_PLACE
 from halfway.core.records.checks import COLUMNS
-from halfway.protocols.broker_trees.paths.circuits import CROWDED, MOST_HOPS, claim, no_circuits
+from halfway.protocols.broker_trees.paths.circuits import (
+    MOST_HOPS,
+    NO_SEARCH_ROOM,
+    claim,
+    no_circuits,
+)
 from halfway.protocols.broker_trees.records.messages import HOPS, ORIGIN, ROUTE, SEARCH, VERSION
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
@@ -62,7 +67,7 @@ def test_the_places_of_a_node_limit_the_searches_that_it_passes_on(system: str) 
         ends = np.searchsorted(at, at + REFRESH_S * 0.999)
         most = (ends - np.arange(len(at))).max()
         assert most < 1.1 * places  # a path may take the place of a search
-    assert simulation.state.circuits.counts[:, CROWDED].sum() > 10_000
+    assert simulation.state.circuits.counts[:, NO_SEARCH_ROOM].sum() > 10_000
     assert simulation.outcome().shortfalls["searches without room"] > 10_000
 
 
@@ -85,7 +90,7 @@ def test_the_place_of_a_search_is_given_up_after_a_refresh_interval_or_for_a_pat
         place = claim(circuits, 0, 7, 4 * number, 100.0 - REFRESH_S)
         circuits.of[0, place].searched_s = 100.0 + number
     assert claim(circuits, 0, 8, 0, 100.0 - REFRESH_S) == NO_PLACE
-    assert circuits.counts[0, CROWDED] == 1
+    assert circuits.counts[0, NO_SEARCH_ROOM] == 1
     assert claim(circuits, 0, 7, 0, 100.0 - REFRESH_S) != NO_PLACE  # the known search
     oldest = claim(circuits, 0, 8, 0, 100.5)  # the first search is older
     assert circuits.of[0, oldest].searched_s == -np.inf

@@ -35,7 +35,7 @@ SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
 MOST_HOPS = 4096
 UNKNOWN_HOPS = 2**29  # to a node that is as far as any other one
 MOST_SERIAL = 2**29 - 1  # of an owner's numbers; then they start again
-CROWDED = 2  # column of `counts` after those of a hash table: searches without room
+NO_SEARCH_ROOM = 2  # column of `counts` after those of a hash table: searches without room
 
 Int32s = npt.NDArray[np.int32]
 CIRCUIT = np.dtype(
@@ -141,7 +141,7 @@ def claim(circuits, i, owner, number, since):
             if unused > oldest:
                 place, oldest = at, unused
         if place == NO_PLACE:
-            circuits.counts[i, CROWDED] += 1
+            circuits.counts[i, NO_SEARCH_ROOM] += 1
             return NO_PLACE
         free = circuits.of[i, place]
         circuits.counts[i, FORGOTTEN] += free.next != NONE or free.peer != NONE
