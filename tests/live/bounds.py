@@ -39,13 +39,13 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_sizes": (OPERATING, "journal: segments"),
         "problems": (OPERATING, "journal: segments"),  # one a damaged record
     },
-    "journal/kept_events:KeptEvents": {
+    "kept/kept_events:KeptEvents": {
         "_kept": (OPERATING, "own kept events"),
         "_last": (OPERATING, "topics with own kept"),
         "_positions": (OPERATING, "streams of others"),
         "_undelivered": (OPERATING, "own kept events"),
     },
-    "journal/stream_position:StreamPosition": {"ahead": (OPERATING, "streams of others")},
+    "kept/stream_position:StreamPosition": {"ahead": (OPERATING, "streams of others")},
     "journal/node_journal:NodeJournal": {
         "_parts": FIXED, "_records": (OPERATING, "journal: segments"),
     },

@@ -10,8 +10,8 @@ from halfway import live
 from halfway.live import plain, topic_filters
 from halfway.live.control import control_requests, route_answers, server
 from halfway.live.interface import api
-from halfway.live.journal import commit, journal, kept_events, segment
-from halfway.live.kept import outlet, publisher, reader
+from halfway.live.journal import commit, journal, segment
+from halfway.live.kept import kept_events, outlet, publisher, reader
 from halfway.live.keys import (
     certificates,
     handshakes,

@@ -11,9 +11,8 @@ import msgspec
 import pytest
 
 from halfway.live.interface.api import LiveNode, node
-from halfway.live.journal import kept_events
 from halfway.live.journal.storage import FolderStorage
-from halfway.live.kept import publisher
+from halfway.live.kept import kept_events, publisher
 from halfway.live.kept import reader as kept_reader
 from halfway.live.mesh import Event, Level, Refusal
 from halfway.live.security import Address

@@ -9,7 +9,7 @@ import msgspec
 
 from halfway.live.drops import Drops
 from halfway.live.events.bodies import EventBody, EventKey, StreamPlace
-from halfway.live.journal.kept_events import KeptEvents
+from halfway.live.kept.kept_events import KeptEvents
 from halfway.live.kept.outlet import ACKS, BEATS, AckRow, DiskForm
 from halfway.live.kept.reader import (
     GAP_S,

@@ -8,7 +8,7 @@ import numpy as np
 from halfway.core.message import START
 from halfway.core.values.digest import state_digest
 from halfway.live.step.memory_bed import Fate, MemoryBed
-from halfway.live.step.system import SystemNode
+from halfway.live.step.system_node import SystemNode
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation

@@ -2,6 +2,5 @@
 synced in groups.
 
 `segment.py` has the form of a segment, `journal.py` the journal over a `Storage`, `storage.py` its
-files, `commit.py` the groups of an event loop, and `kept_events.py` the events of the delivery
-level "kept".
+files, and `commit.py` the groups of an event loop.
 """

@@ -1,8 +1,8 @@
 """The service for kept events at one node, which joins publisher, reader and journal."""
 
 from halfway.live.drops import Drops
-from halfway.live.journal.kept_events import SPARE_KINDS, KeptEvents
 from halfway.live.journal.node_journal import NodeJournal
+from halfway.live.kept.kept_events import SPARE_KINDS, KeptEvents
 from halfway.live.kept.outlet import DiskForm, KeptOutlet
 from halfway.live.kept.publisher import KeptPublisher
 from halfway.live.kept.reader import KeptReader

@@ -10,7 +10,7 @@ import msgspec
 
 from halfway.live.events.bodies import EventBody, EventKey, StreamPlace, decoded, encoded
 from halfway.live.events.local_subscriptions import LocalSubscription
-from halfway.live.journal.kept_events import KeptEvent
+from halfway.live.kept.kept_events import KeptEvent
 from halfway.live.mesh import Event, Level
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.topic_filters import OWN

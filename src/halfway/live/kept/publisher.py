@@ -9,7 +9,7 @@ import msgspec
 
 from halfway.live.events.bodies import EventBody, StreamPlace
 from halfway.live.journal.journal import JournalRefusal
-from halfway.live.journal.kept_events import KeptEvents
+from halfway.live.kept.kept_events import KeptEvents
 from halfway.live.kept.outlet import (
     ACKS,
     BEATS,

@@ -13,7 +13,7 @@ from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey
 from halfway.live.events.local_subscriptions import LocalSubscription
 from halfway.live.journal.journal import JournalRefusal
-from halfway.live.journal.kept_events import Heartbeat, KeptEvent, KeptEvents, Stream
+from halfway.live.kept.kept_events import Heartbeat, KeptEvent, KeptEvents, Stream
 from halfway.live.kept.outlet import (
     ACKS,
     BEATS,

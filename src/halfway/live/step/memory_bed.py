@@ -17,7 +17,7 @@ from halfway.core.values.digest import arrays
 from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.node_driver import Driver
 from halfway.live.step.node_stepper import Stepper
-from halfway.live.step.system import SystemNode
+from halfway.live.step.system_node import SystemNode
 from halfway.live.step.timers import Timers
 
 Fate = Callable[[int, int, int], Sequence[float]]

@@ -30,7 +30,7 @@ from halfway.live.step.record_kernel import (
     UNREADABLE,
     StepTables,
 )
-from halfway.live.step.system import SystemNode
+from halfway.live.step.system_node import SystemNode
 from halfway.live.step.wire_tables import MOST_BYTES, MOST_TOPICS, wire_tables
 
 INBOX_BYTES = 65_536  # a datagram is not longer

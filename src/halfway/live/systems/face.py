@@ -10,7 +10,7 @@ import numpy as np
 from halfway.core.compiler.interpreted import interpreted
 from halfway.core.options import Value
 from halfway.live.limits import Limits
-from halfway.live.step.system import SystemNode
+from halfway.live.step.system_node import SystemNode
 
 
 class Command(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 
 from halfway.core.bloom import sized
 from halfway.core.missing import NONE
-from halfway.live.step.system import SystemNode
+from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.face import Command, Face, made
 from halfway.protocols.walk_overlay import subscription_items
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE

@@ -6,7 +6,7 @@ and a number stays with its topic, because trails and paths have it.
 
 import numpy as np
 
-from halfway.live.step.system import SystemNode
+from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.face import Face, made
 from halfway.protocols.walks.messages import rules_of
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from halfway.live.journal.journal import JournalRefusal
-from halfway.live.journal.stream_position import StreamPosition
+from halfway.live.kept.stream_position import StreamPosition
 
 KEEP, DROP, RECEIVED, DELIVERED, POSITION = 1, 2, 3, 4, 5  # kinds of records in the journal
 SPARE_KINDS = {DROP, DELIVERED, POSITION}  # kinds that make other records needless

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.live.journal import kept_events
 from halfway.live.journal.journal import JournalRefusal
-from halfway.live.journal.kept_events import Heartbeat, KeptEvent, KeptEvents, Stream
+from halfway.live.kept import kept_events
+from halfway.live.kept.kept_events import Heartbeat, KeptEvent, KeptEvents, Stream
 
 NEVER = float("inf")
 TOPIC = 7
