@@ -21,7 +21,7 @@ from halfway.problem import Problem
 # Wall time of runs without Spark: Spark's start, 8 s, is a small share of a longer sweep, and a
 # crash of a run ends a worker of Spark only.
 MOST_S = 40.0
-_EACH_S = 3.0  # seconds of runs for each process, which takes a second to start
+_EACH_S = 2.0  # seconds of runs for each process, which takes a second to start
 _MOST_TAKEN = 1 << 14  # numbers of runs that the pipe of a batch holds
 _NUMBER = 4  # bytes of such a number
 _POLL_S = 0.05

@@ -48,9 +48,10 @@ class OnDemand:
         """Return the cores of this machine for runs without a Spark session; 0: runs must use
         Spark.
 
-        The runs need Spark if the master is on another machine, or if Spark has started already.
+        The runs need Spark if the master is on another machine, if Spark has started already, or if
+        its log is asked for.
         """
-        if self.opened or not is_local(self.master) or _has_active_session():
+        if self._event_log or self.opened or not is_local(self.master) or _has_active_session():
             return 0
         return min(tasks_of(self.master) or 1, os.cpu_count() or 1)
 
