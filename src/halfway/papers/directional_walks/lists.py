@@ -13,7 +13,7 @@ from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import kept_draw
 from halfway.world.underlays.shortest_paths import distances
-from halfway.world.workload.group_workload import Groups, drawn_stays
+from halfway.world.workload.group_workload import Groups, Stay, drawn_stays
 
 READINGS = {"merge": MERGE, "stop": STOP, "go-on": GO_ON}
 JOIN_S, START_S, END_S = (0.0, 10.0), 90.0, 100.0
@@ -32,15 +32,7 @@ def lists(run: Run) -> Observations:
     one_role = run.parameters.get("roles") == ONE
     with run.timed("network"):
         network = kept_draw(n, radius_of_degree(n, run["degree"]), run.network_seed).network
-    stays = drawn_stays(
-        n, 1, members, join_s=JOIN_S, stay_s=None, publishes=True, subscribes=True,
-        seed=run.workload_seed,
-    )  # fmt: skip
-    if one_role:
-        stays = [
-            stay._replace(publishes=k % 2 == 0, subscribes=k % 2 == 1)
-            for k, stay in enumerate(stays)
-        ]
+    stays = _stays(n, members, one_role, run.workload_seed)
     simulation = Simulation(
         "directional-walk", network, workload=Groups(stays, 0.0, _ALWAYS_S, START_S),
         seconds=END_S, seed=run.random_seed, radio=IdealRadio(delay_s=0.002), stretch=False,
@@ -65,6 +57,20 @@ def _options(run: Run) -> dict[str, float | int | bool]:
     """Return the options of the walks in a measurement of lists."""
     at_meeting = READINGS[str(run["reading"])]
     return {"at_meeting": at_meeting, "refresh_s": run["refresh_s"], "retries": 0}
+
+
+def _stays(n: int, members: int, one_role: bool, seed: int) -> list[Stay]:
+    """Return the stays of a group's members; one_role: every other one only publishes, and the
+    others only subscribe.
+    """
+    stays = drawn_stays(
+        n, 1, members, join_s=JOIN_S, stay_s=None, publishes=True, subscribes=True, seed=seed
+    )
+    if not one_role:
+        return stays
+    sides = (stay._replace(publishes=k % 2 == 0, subscribes=k % 2 == 1)
+             for k, stay in enumerate(stays))  # fmt: skip
+    return list(sides)
 
 
 def _stretches(simulation: Simulation, network: Network, rows: Sequence[int]) -> Iterator[float]:
