@@ -23,7 +23,7 @@ class KeptService:
         self.reader = KeptReader(outlet, self.events, self._form, scheduler, drops)
 
     def start(self) -> None:
-        """Start publisher and reader. Before this call, the caller restores the subscriptions that the
+        """Start publisher and reader. Before, the caller restores the subscriptions that the
         node had before its restart.
         """
         self.reader.start()

@@ -172,7 +172,7 @@ def _count_time(pairs, m, x, start, now):
 
 @kernel
 def _end_crash(pairs, x, place):
-    """Enter which failure detectors detected a crash that ends: the member returns, or the run ends.
+    """Enter which failure detectors detected a crash that ends: the member returns or the run ends.
 
     Return whether the crash counts: a monitor was up, knew the member, and stayed up.
     """
