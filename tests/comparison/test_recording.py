@@ -26,8 +26,8 @@ def test_several_processes_record_what_one_records(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executable: str | None
 ) -> None:
     """If another process fails, this one records its replays."""
-    scenario = read_scenario(written(tmp_path))
-    wanted = [(scenario, SystemSource(name)) for name in SYSTEMS]
+    read = read_scenario(written(tmp_path))
+    wanted = [(read, SystemSource(name)) for name in SYSTEMS]
     seen: list[int] = []
     alone = recording.side_by_side(wanted, 1, seen.append)
     assert seen == [0, 1, 2]
@@ -37,9 +37,9 @@ def test_several_processes_record_what_one_records(
         monkeypatch.setattr("sys.executable", executable)
     own, here = recording.replay_of_scenario, list[str]()
 
-    def recorded(scene: Scenario, system: System) -> Replay:
+    def recorded(scenario: Scenario, system: System) -> Replay:
         here.append(system.name)
-        return own(scene, system)
+        return own(scenario, system)
 
     monkeypatch.setattr(recording, "replay_of_scenario", recorded)
     together = recording.side_by_side(wanted, 2, seen.append)

@@ -1,8 +1,8 @@
 """A process that makes runs of a sweep beside others, without Spark.
 
 `python -m halfway.pipeline.run_process ROWS NUMBERS UNTIL FILE`: the plan rows as JSON, the open
-pipe with the numbers of the rows that no process has taken, the end in seconds of
-the monotonic clock, and the file for the result rows.
+pipe with the numbers of the rows that no process has taken, the end in seconds of the monotonic
+clock, and the file for the result rows.
 """
 
 import json
