@@ -141,7 +141,9 @@ def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, awar
     ups = [overlay[k].parent for k in range(BROKERS)]
     parents = np.array([NO_BROKER if k == NO_BROKER else rows[k] for k in ups], np.int32)
     node_ids, root, slots = np.arange(NODES, dtype=np.int32), int(rows[0]), 2 * len(drawn.home)
-    room = ClientRoom(np.zeros(0, np.int32), publishers=BROKERS)
+    # Events of one publisher on two paths may overtake each other. No window forgets them.
+    most = int(np.bincount(drawn.publisher).max())
+    room = ClientRoom(np.zeros(0, np.int32), publishers=BROKERS, in_flight=most)
     catalogue, given = Catalogue(drawn.filters, drawn.values), routes_of(overlay)
     state: Any
     rules: Any
