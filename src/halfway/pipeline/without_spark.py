@@ -68,6 +68,15 @@ def run_here(
     return {row["key"]: dict(row["seconds"]) for row in pa.concat_tables(files).to_pylist()}
 
 
+def environment_with_imports() -> dict[str, str]:
+    """Return the environment of a process beside this one that makes runs without Spark.
+
+    It imports what this process can import: a measurement of a user, too.
+    """
+    path = os.pathsep.join(dict.fromkeys(one or str(Path.cwd()) for one in sys.path))
+    return os.environ | {"PYTHONPATH": path}
+
+
 def make_runs(
     rows: Sequence[Mapping[str, Any]],
     numbers: int,
@@ -140,15 +149,13 @@ def _run_beside(
 
 def _started(words: Sequence[str], numbers: int, said: IO[str]) -> "subprocess.Popen[bytes]":
     """Return a new process that makes runs without Spark, and writes a byte for each."""
-    # It imports what this process can import: a measurement of a user, too.
-    path = os.pathsep.join(dict.fromkeys(one or str(Path.cwd()) for one in sys.path))
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "halfway.pipeline.run_process", *words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=said,
         pass_fds=(numbers,),
-        env=os.environ | {"PYTHONPATH": path},
+        env=environment_with_imports(),
         start_new_session=True,  # Ctrl-C reaches this process, which ends them
     )
 

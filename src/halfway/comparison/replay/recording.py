@@ -21,6 +21,7 @@ from halfway.comparison.plan import SystemSource
 from halfway.comparison.replay.replay import Replay, replay_of_scenario
 from halfway.comparison.request import Request
 from halfway.comparison.run_comparison import Completed
+from halfway.pipeline.without_spark import environment_with_imports
 from halfway.scenario.build import network_of
 from halfway.scenario.schema import FailureDetection, GroupWorkload, Scenario
 
@@ -107,11 +108,10 @@ def _other(wanted: Sequence[_Recorded]) -> Iterator[Callable[[], list[Replay]]]:
     with tempfile.TemporaryDirectory(prefix="halfway-") as folder:
         given, file = Path(folder) / "given", Path(folder) / "replays"
         given.write_bytes(pickle.dumps(list(wanted)))
-        path = os.pathsep.join(dict.fromkeys(one or str(Path.cwd()) for one in sys.path))
         with given.open("rb") as stdin, subprocess.Popen(
             [sys.executable, "-P", "-m", "halfway.comparison.replay.recording", str(file)],
             stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": path},
+            env=environment_with_imports(),
             start_new_session=True,  # Ctrl-C reaches this process, which ends it
         ) as process:  # fmt: skip
 
