@@ -110,7 +110,7 @@ def test_the_package_for_workers_is_unpacked_once_and_imported_from_there(tmp_pa
     ]  # fmt: skip
     (cache,) = (tmp_path / "cache" / "halfway-shipped").iterdir()
     assert printed[0][:2] == [
-        str(cache / "halfway" / "pipeline" / "spark" / "simulate.py"),
+        str(cache / "halfway" / "pipeline" / "spark" / "simulate_rows.py"),
         str(cache / "halfway" / "core" / "compiled.py"),
     ]
     assert "halfway-shipped-" in printed[1][1]  # a temporary folder, as no cache is writable
