@@ -12,7 +12,7 @@ from halfway.cli.terminal.screen import RUNS_FAILED
 if TYPE_CHECKING:
     from halfway.live.control.control_requests import Hopped, Routed
 
-_HERE = "is here"  # as `live.runtime.routes` says it
+_HERE = "is here"  # as `live.runtime.probe_routes` says it
 
 
 def route(
