@@ -1,6 +1,7 @@
 """The sweep of a plan in batches, each written to a folder; skips finished runs.
 
-A batch is a Spark job. Runs that take less than a minute are made without Spark.
+A batch is a Spark job. Runs that take at most 40 s on the cores of this machine are made without
+Spark.
 """
 
 import math

@@ -22,7 +22,7 @@ from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import broker_clients as client_nodes
+from halfway.protocols.broker_trees import broker_clients
 from halfway.protocols.broker_trees.client_state import forget, remember
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
@@ -113,7 +113,7 @@ def enter(state, catalogue, sender, c, out):
         if clients.filter[c, s] != FREE:
             f, client = clients.filter[c, s], clients.client[c, s]
             insert_own(state.table, catalogue.filters, sender, f, client, NONE, out)
-    client_nodes.leave_broker(state, sender.row, c, out)
+    broker_clients.leave_broker(state, sender.row, c, out)
     return True
 
 
@@ -131,7 +131,7 @@ def withdraw(state, sender, out):
     announce_nearest(state.nearby, sender.row, out)
     c = state.clients.client_index[sender.row]
     if c != NONE:
-        client_nodes.attach_to_nearer(state, sender.row, c, out)
+        broker_clients.attach_to_nearer(state, sender.row, c, out)
 
 
 @apart

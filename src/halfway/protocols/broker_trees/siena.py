@@ -22,8 +22,7 @@ from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import broker_clients as client_nodes
-from halfway.protocols.broker_trees import siena_parent
+from halfway.protocols.broker_trees import broker_clients, siena_parent
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
     ClientRoom,
@@ -255,7 +254,7 @@ def receive_in_tree(state, rules, sender, message, out):
     elif kind == messages.FOUND:
         siena_parent.on_found(state, sender, message, out)
     elif kind == messages.KEEP_ALIVE:
-        client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
+        broker_clients.answer_keep_alive(state.clients, state.table, sender, message, out)
     elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(
         state.seen, sender.broker, message
     ):
@@ -287,11 +286,11 @@ def receive(state, rules, sender, c, message, out):
         receive_at_router(rules.catalogue, sender.own, message, out)
     elif kind == messages.REFRESH:
         every_s = rules.refresh_s
-        client_nodes.refresh_client(
+        broker_clients.refresh_client(
             state, rules, sender.row, c, every_s, _UNANSWERED, message.at, out
         )
     else:
-        client_nodes.receive_at_client(state, rules, sender.row, c, message, out)
+        broker_clients.receive_at_client(state, rules, sender.row, c, message, out)
 
 
 @handles(SienaState)
@@ -309,7 +308,7 @@ def handle(state, rules, neighbourhood, i, message, out):
         if b != NONE:
             siena_parent.start_broker(state, rules, sender, message, out)
         elif c != NONE:
-            client_nodes.start_client(state, rules, i, c, out)
+            broker_clients.start_client(state, rules, i, c, out)
     elif relay(state, rules, i, announces, message, out):
         pass
     else:

@@ -19,9 +19,7 @@ from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import (
-    broker_clients as client_nodes,
-)
-from halfway.protocols.broker_trees import (
+    broker_clients,
     confirmations,
     maintenance,
     parent_search,
@@ -267,9 +265,9 @@ def receive_at_client(state, rules, i, c, message, out):
     if message.kind == messages.REFRESH:
         every_s = rules.ping_interval_s if state.nearby.broker.shape[1] > 1 else rules.refresh_s
         most = rules.missed_pings
-        client_nodes.refresh_client(state, rules, i, c, every_s, most, message.at, out)
+        broker_clients.refresh_client(state, rules, i, c, every_s, most, message.at, out)
     else:
-        client_nodes.receive_at_client(state, rules, i, c, message, out)
+        broker_clients.receive_at_client(state, rules, i, c, message, out)
 
 
 @apart
@@ -309,7 +307,7 @@ def handle(state, rules, neighbourhood, i, message, out):
         if b != NONE:
             start(state, rules, sender, message, out)
         elif c != NONE:
-            client_nodes.start_client(state, rules, i, c, out)
+            broker_clients.start_client(state, rules, i, c, out)
     elif relay(state, rules, i, is_announced(state, rules, sender), message, out):
         pass
     else:
