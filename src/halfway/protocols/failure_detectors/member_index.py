@@ -21,6 +21,7 @@ class MemberIndex(NamedTuple):
     place: npt.NDArray[np.int32]  # [n, limit] places in the row's table, by id; then free ones
     node_id: npt.NDArray[np.int32]  # [n, limit] ids of the members at these places, side by side
     known: npt.NDArray[np.int32]  # [n] number of members
+    found: npt.NDArray[np.int32]  # [n] rank of the member that was found last
     counts: npt.NDArray[np.int64]  # [n, 2] evicted members; members that found no room
 
 
@@ -28,7 +29,9 @@ def member_index(n: int, limit: int) -> MemberIndex:
     """Return an empty index of members for n rows with room for `limit` members each."""
     place = np.tile(np.arange(limit, dtype=np.int32), (n, 1))
     ids = np.zeros((n, limit), np.int32)
-    return MemberIndex(place, ids, np.zeros(n, np.int32), np.zeros((n, 2), np.int64))
+    return MemberIndex(
+        place, ids, np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros((n, 2), np.int64)
+    )
 
 
 @inlined
@@ -48,11 +51,17 @@ def _rank_of(index, i, node_id):
 def find_member(index, i, node_id):
     """Return the place of a member in the table of row i, or NO_PLACE if the index does not contain
     the member.
+
+    A record lists members in ascending order of ids. So the member that follows the last one found
+    comes first.
     """
-    rank = _rank_of(index, i, node_id)
-    if rank < index.known[i] and index.node_id[i, rank] == node_id:
-        return np.int64(index.place[i, rank])
-    return NO_PLACE
+    rank = np.int64(index.found[i]) + 1
+    if rank >= index.known[i] or index.node_id[i, rank] != node_id:
+        rank = _rank_of(index, i, node_id)
+        if rank >= index.known[i] or index.node_id[i, rank] != node_id:
+            return NO_PLACE
+    index.found[i] = rank
+    return np.int64(index.place[i, rank])
 
 
 @inlined

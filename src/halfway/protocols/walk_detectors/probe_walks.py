@@ -100,18 +100,24 @@ def want_silent(heard, i, o):
     """Write the wanted members into a probe walk's step: the trusted members of which row i has
     heard nothing for the longest time.
     """
-    after_at, after_k = -np.inf, -1
-    for wanted in range(SOUGHT):
-        least_at, least_k = np.inf, -1
-        for k in range(heard.members.known[i]):
-            known = heard.entry[i, heard.members.place[i, k]]
-            later = known.heard_at > after_at or (known.heard_at == after_at and k > after_k)
-            if known.is_suspected == 0 and later and known.heard_at < least_at:
-                least_at, least_k = known.heard_at, k
-        o.args[WANTED + wanted] = NONE
-        if least_k >= 0:
-            o.args[WANTED + wanted] = heard.entry[i, heard.members.place[i, least_k]].node_id
-        after_at, after_k = least_at, least_k
+    members, entry, used, latest_at = heard.members, heard.entry, 0, np.inf
+    for k in range(members.known[i]):
+        at = entry[i, members.place[i, k]].heard_at
+        if at >= latest_at or entry[i, members.place[i, k]].is_suspected == 1:
+            continue
+        # The record has the wanted members so far, sorted by time. Until the end, it has their
+        # ranks in place of their ids.
+        used = min(used + 1, SOUGHT)
+        spot = used - 1
+        while spot > 0 and entry[i, members.place[i, o.args[WANTED + spot - 1]]].heard_at > at:
+            o.args[WANTED + spot] = o.args[WANTED + spot - 1]
+            spot -= 1
+        o.args[WANTED + spot] = k
+        if used == SOUGHT:
+            latest_at = entry[i, members.place[i, o.args[WANTED + SOUGHT - 1]]].heard_at
+    for spot in range(SOUGHT):
+        rank = o.args[WANTED + spot]
+        o.args[WANTED + spot] = members.node_id[i, rank] if spot < used else NONE
 
 
 @apart
@@ -149,3 +155,26 @@ def is_met(state, rules, i, member, now):
         return False
     trail = state.trail[i, place]
     return trail.node_id == member and is_fresh(rules, trail.at, now)
+
+
+@inlined
+def wanted_members(step):
+    """Return the places of a probe walk's wanted members in its record, as bits."""
+    wanted = 0
+    for k in range(SOUGHT):
+        if step.args[WANTED + k] != NONE:
+            wanted |= 1 << k
+    return wanted
+
+
+@inlined
+def met_members(state, rules, i, step):
+    """Return which of its wanted members a probe walk meets on row i, as bits: a bit for each place
+    in the record.
+    """
+    met = 0
+    for k in range(SOUGHT):
+        member = step.args[WANTED + k]
+        if member != NONE and is_met(state, rules, i, member, step.at):
+            met |= 1 << k
+    return met

@@ -60,9 +60,10 @@ from halfway.protocols.walk_detectors.probe_walks import (
     WalkProbeState,
     emit_step,
     is_fresh,
-    is_met,
     leave_trail,
+    met_members,
     want_silent,
+    wanted_members,
 )
 from halfway.protocols.walks.directional_walk import away, marks_for, unmarked
 
@@ -126,9 +127,9 @@ def launch(state, rules, neighbourhood, i, out):
 
 
 @apart
-def answer(state, rules, i, step, towards, out):
+def answer(state, rules, i, step, met, towards, out):
     """Answer a probe walk at row i: first with the wanted members that it meets, then with row i
-    itself and other recently heard members.
+    itself and other recently heard members. met: from `met_members`.
     """
     heard, now, used = state.heard, step.at, 1
     o = emit_counters(ANSWER, towards, out)
@@ -136,7 +137,7 @@ def answer(state, rules, i, step, towards, out):
     write_counter(o, 0, state.periods.node_id[i], state.epoch[i], state.periods.counter[i])
     for k in range(SOUGHT):
         member = step.args[WANTED + k]
-        if member not in (NONE, state.periods.node_id[i]) and is_met(state, rules, i, member, now):
+        if met >> k & 1 == 1 and member != state.periods.node_id[i]:
             place = find_member(heard.members, i, member)
             known = heard.entry[i, place]
             write_counter(o, used, member, known.epoch, known.counter)
@@ -160,38 +161,34 @@ def receive_step(state, rules, neighbourhood, i, step, out):
     """Receive a probe walk: leave its trail, answer if the walk meets a wanted member, and continue
     if more are wanted.
     """
-    now, member = step.at, step.publisher
-    wanted, met = 0, 0
+    member, met = step.publisher, met_members(state, rules, i, step)
     if member != state.periods.node_id[i]:
-        silence.note_counter(state.heard, i, member, step.epoch, step.event, now, out)
+        silence.note_counter(state.heard, i, member, step.epoch, step.event, step.at, out)
         place = leave_trail(state, i, step)
-        for k in range(SOUGHT):
-            if step.args[WANTED + k] != NONE:
-                wanted += 1
-                met += is_met(state, rules, i, step.args[WANTED + k], now)
+        wanted = wanted_members(step)
         # The walk of a member that knows no other member ends here, with an answer of the members
         # that row i knows.
         if place != NO_PLACE and (met > 0 or wanted == 0):
-            answer(state, rules, i, step, state.trail[i, place].back, out)
+            answer(state, rules, i, step, met, state.trail[i, place].back, out)
         if met == wanted:
             return
     first, last = neighbourhood.first[i], neighbourhood.last[i]
     if first < last and step.args[STEPS] < rules.walk_steps:
-        step_on(state, rules, neighbourhood, i, step, out)
+        step_on(state, rules, neighbourhood, i, step, met, out)
 
 
 @apart
-def step_on(state, rules, neighbourhood, i, step, out):
-    """Let a probe walk step from row i to the next node, because it has wanted members left."""
+def step_on(state, rules, neighbourhood, i, step, met, out):
+    """Let a probe walk step from row i to the next node, because it has wanted members left. met:
+    from `met_members`.
+    """
     random = joined(step.args[RANDOM_LOW], step.args[RANDOM_HIGH])
     mark = low_half(seeded(np.uint64(step.publisher), np.int64(step.event)))
     towards = away(state.weights, neighbourhood, i, step.source, mark, mixed(random), NONE)
     steps, random = step.args[STEPS] + 1, advanced(random)
     o = emit_step(rules, step.publisher, step.epoch, step.event, random, steps, towards, out)
     for k in range(SOUGHT):
-        member = step.args[WANTED + k]
-        met = member != NONE and is_met(state, rules, i, member, step.at)
-        o.args[WANTED + k] = NONE if met else member
+        o.args[WANTED + k] = NONE if met >> k & 1 == 1 else step.args[WANTED + k]
 
 
 @apart

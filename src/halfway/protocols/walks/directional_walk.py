@@ -165,11 +165,25 @@ def commonality(neighbourhood, x, z):
 
 
 @inlined
+def has_marks(weights, i, walk):
+    """Return whether row i stores a raised weight of a directional walk.
+
+    The loop has no branch, so that the compiler compares several marks at once.
+    """
+    found = False
+    for mark in range(min(weights.marks[i], weights.marked_walk.shape[1])):
+        found |= weights.marked_walk[i, mark] == walk
+    return found
+
+
+@inlined
 def weigh(weights, neighbourhood, i, x, degree, walk):
     """Compute row i's weights for a directional walk that came from the neighbour at index x."""
     first = np.int64(neighbourhood.first[i])
     for z in range(degree):
         weights.weight[i, z] = commonality(neighbourhood, x, first + z)
+    if not has_marks(weights, i, walk):
+        return
     for mark in range(min(weights.marks[i], weights.marked_walk.shape[1])):
         if (
             weights.marked_walk[i, mark] == walk
@@ -186,7 +200,8 @@ def mark(weights, i, walk, came_from, towards, weight):
     """
     capacity = weights.marked_walk.shape[1]
     place = weights.marks[i] % capacity
-    for known in range(min(weights.marks[i], capacity)):
+    marks = min(weights.marks[i], capacity) if has_marks(weights, i, walk) else 0
+    for known in range(marks):
         if (
             weights.marked_walk[i, known] == walk
             and weights.marked_from[i, known] == came_from
