@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-
 from tools.detector_table import COLUMNS, FaultCase, against_gossip, tables, winners
 
 NETWORKS = 8
