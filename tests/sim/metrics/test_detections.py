@@ -81,6 +81,17 @@ def test_what_happens_before_the_start_does_not_count() -> None:
     assert np.isnan(found.first_s)
 
 
+def test_a_mistake_that_begins_before_the_start_adds_no_time_to_the_others() -> None:
+    made = accounting(
+        60.0, *TRUST_ALL, (20.0, 1, SUSPECTED, 2), (20.0, 1, SUSPECTED, 0), (70.0, 1, TRUSTED, 2),
+        (80.0, 2, SUSPECTED, 1), (83.0, 2, TRUSTED, 1),
+    )  # fmt: skip
+    found = made.detection(END_S)
+    assert (found.mistakes, found.mistake_s) == (1, 3.0)
+    # All six pairs from 60 s on; the older mistakes are wrong answers all the same.
+    assert found.query_accuracy == pytest.approx(1.0 - (3.0 + 10.0 + 40.0) / (6 * 40.0))
+
+
 def test_other_systems_have_no_detection() -> None:
     assert detections_of(FLOODING, IDS, Monitoring()) is None
     assert detections_of(Kinds(), IDS, Monitoring()) is None

@@ -35,7 +35,8 @@ METRICS: tuple[tuple[Metric, ValueOf], ...] = (
      _read(lambda d: d.mistakes_per_hour)),
     (Metric("mistake-duration", "mistake duration", "s",
             "The mean time from the begin of a mistake until the monitor trusts the member again, "
-            "the member or the monitor crashes, or the run ends."),
+            "the member or the monitor crashes, or the run ends. Mistakes that begin before "
+            "`workload.start_s` do not count."),
      _read(lambda d: d.mistake_s)),
     (Metric("query-accuracy", "query accuracy", "",
             "The share of the time in which a monitor trusts a member that is up, of the time in "

@@ -208,8 +208,10 @@ def _replay(pairs, t, row, other, code, start, end):
         if code[k] >= _SUSPECTED:
             _count_time(pairs, m, x, start, now)
             begins = code[k] == _SUSPECTED and says[m, x] != SUSPECTS
-            mistaken[m, x] = up[x] and (begins or (mistaken[m, x] and code[k] == _SUSPECTED))
-            sums[_MISTAKES] += begins and up[x] and now >= start
+            # A mistake counts, with its duration, if it begins after the start.
+            mistake = begins and up[x] and now >= start
+            mistaken[m, x] = mistake or (mistaken[m, x] and code[k] == _SUSPECTED)
+            sums[_MISTAKES] += mistake
             if begins:
                 pairs.suspected_at[m, x] = now
             says[m, x] = SUSPECTS if code[k] == _SUSPECTED else TRUSTS
