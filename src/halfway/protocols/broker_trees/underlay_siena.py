@@ -21,13 +21,13 @@ from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import (
     broker_clients,
     confirmations,
+    failure_detector,
     maintenance,
     parent_search,
+    parents,
     siena,
     siena_parent,
 )
-from halfway.protocols.broker_trees import failure_detector as detector
-from halfway.protocols.broker_trees import parents as tree
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
     ClientRoom,
@@ -51,8 +51,7 @@ from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
-from halfway.protocols.broker_trees.records import messages
-from halfway.protocols.broker_trees.records import underlay_messages as kinds
+from halfway.protocols.broker_trees.records import messages, underlay_messages
 from halfway.protocols.broker_trees.records.messages import parts_of
 from halfway.protocols.broker_trees.relay import relay
 from halfway.protocols.broker_trees.tables.children import Children, no_children
@@ -64,7 +63,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
 from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_timers
 
-KINDS = kinds.KINDS
+KINDS = underlay_messages.KINDS
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 OPTIONS = {
     **siena.OPTIONS,
@@ -246,7 +245,7 @@ def start(state, rules, sender, message, out):
     siena_parent.start_broker(state, rules, sender, message, out)
     confirmations.start_numbers(state.unconfirmed, b, message.incarnation)
     if state.parent[b] != OUTSIDE:
-        detector.on_start(state, rules, sender, out)
+        failure_detector.on_start(state, rules, sender, out)
         confirmations.restart_timers(state, rules, sender, out)
 
 
@@ -255,7 +254,7 @@ def enter_tree(state, rules, sender, c, message, out):
     """Let a node enter the underlay-aware tree as a broker, and ask the nearest broker at once."""
     if enter(state, rules.catalogue, sender, c, out):
         state.asked[sender.broker] = 0
-        detector.on_start(state, rules, sender, out)
+        failure_detector.on_start(state, rules, sender, out)
         parent_search.search_parent(state, rules, sender, message.at, out)
 
 
@@ -273,7 +272,7 @@ def receive_at_client(state, rules, i, c, message, out):
 @apart
 def is_announced(state, rules, sender):
     """Return whether a node announces itself as a broker of the underlay-aware tree."""
-    return not is_outside(state, sender.broker) and not tree.is_cut_off(state, rules, sender)
+    return not is_outside(state, sender.broker) and not parents.is_cut_off(state, rules, sender)
 
 
 @apart
