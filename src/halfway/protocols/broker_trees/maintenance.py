@@ -14,11 +14,11 @@ from halfway.protocols.broker_trees import (
     parent_search,
     parents,
 )
+from halfway.protocols.broker_trees.broker_start import announce_broker
 from halfway.protocols.broker_trees.client_state import expire
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.nearby import drop_stale, nth_nearest
 from halfway.protocols.broker_trees.records import messages, underlay_messages
-from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables import replicas, table_repair
 from halfway.protocols.broker_trees.tables.children import add_grandchild
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
+from halfway.protocols.broker_trees.broker_start import announce_broker
 from halfway.protocols.broker_trees.paths.ancestors import (
     SEEKING,
     is_ancestor,
@@ -43,7 +44,6 @@ from halfway.protocols.broker_trees.records.underlay_messages import (
     ROOT,
     SUCCESSOR,
 )
-from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables.children import (
     add_child,
     first_child,
