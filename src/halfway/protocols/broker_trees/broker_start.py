@@ -14,7 +14,7 @@ from halfway.protocols.broker_trees.records import messages
 
 
 def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
-    """Return the row of each node [n] among SIENA's brokers; NONE for a node that is no broker."""
+    """Return the row of each node [n] among a tree's brokers; NONE for a node that is no broker."""
     at = np.flatnonzero(np.isin(node_ids, brokers))
     index = np.full(len(node_ids), NONE, np.int32)
     index[at] = np.arange(len(at))
@@ -24,7 +24,7 @@ def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
 def parents_at_first(
     node_ids: Int32s, brokers: Int32s, root: int, later: Int32s | None = None
 ) -> Int32s:
-    """Return [brokers] SIENA's first parents: NONE for the root, SEEKING for the others.
+    """Return [brokers] the first parents in either tree: NONE for the root, SEEKING for the others.
 
     later: ids of the brokers that enter the tree later, on a command; None: no such broker.
     """

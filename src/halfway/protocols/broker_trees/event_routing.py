@@ -29,7 +29,7 @@ from halfway.protocols.event_window import copy_event_id
 
 
 def most_of_table(table: SubscriptionTable) -> int:
-    """Return the most records of one call about the table entries of one SIENA broker."""
+    """Return the most records of one call about the table entries of one broker."""
     # The broker forwards each entry, in parts, and withdraws it at most once. An event goes to each
     # entry.
     return (int(parts_of(table.low.shape[2])) + 1) * int(table.filter.shape[1])
@@ -45,7 +45,7 @@ def limits(state: Any, rules: Any) -> dict[str, int]:
 
 @apart
 def filter_named(catalogue, message):
-    """Return the digest of the filter that a record of SIENA's tree, or a command, names."""
+    """Return the digest of the filter that a command, or a record of either tree, names."""
     if message.args[messages.DIRECTION] > 0:
         return message[FILTER]
     return digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])
