@@ -21,6 +21,7 @@ from halfway.cli.terminal.screen import (
     RUNS_FAILED,
     USER_ERROR,
 )
+from halfway.pipeline import reproduction
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.problem import Problem
@@ -92,6 +93,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Fake:
     pipeline.Result = object  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "halfway.papers", papers)
     monkeypatch.setitem(sys.modules, "halfway.pipeline.reproduction.reproduction_run", pipeline)
+    monkeypatch.setattr(reproduction, "reproduction_run", pipeline, raising=False)
     monkeypatch.chdir(tmp_path)
     return found
 

@@ -13,11 +13,11 @@ def main() -> int:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
     try:
-        from halfway.cli import main as run
+        from halfway import cli
         from halfway.cli.terminal.screen import check_interrupts_with
 
         check_interrupts_with(lambda: bool(_seen))
-        status = run()
+        status = cli.main()
     except KeyboardInterrupt:
         sys.stderr.write("halfway: interrupted\n")
         return _INTERRUPTED

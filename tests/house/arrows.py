@@ -195,7 +195,7 @@ SEEDED = {"default_rng", "SeedSequence", "Generator", "BitGenerator", "PCG64", "
 def crossed_arrows(root: Path) -> list[str]:
     """Imports of a room by a room that may not import it."""
     found = []
-    for source, used in _imports(root):
+    for source, used in all_imports(root):
         here = room(source.path)
         there = _room_of(used, root)
         if here not in ROOMS:
@@ -211,7 +211,7 @@ def crossed_folders(root: Path) -> list[str]:
     An import crosses one border: in the innermost folder that contains both of its ends.
     """
     found = []
-    for source, used in _imports(root):
+    for source, used in all_imports(root):
         border = _border(source, used, root)
         if border is None:
             continue
@@ -238,9 +238,9 @@ def folder_circles(folders: Mapping[str, Mapping[str, Iterable[str]]]) -> list[s
 def circles(root: Path) -> list[str]:
     """Modules that import each other, directly or not; imports for types only count as well."""
     graph: nx.DiGraph[str] = nx.DiGraph()
-    for source, used in _imports(root):
-        here = _dotted(source.path)
-        there = _module_of(used, root)
+    for source, used in all_imports(root):
+        here = dotted_name(source.path)
+        there = module_of(used, root)
         if there is not None and there != here and not here.startswith(f"{there}."):
             graph.add_edge(here, there)
     return sorted(
@@ -270,7 +270,7 @@ def hidden_imports(root: Path) -> list[str]:
 def foreign_libraries(root: Path) -> list[str]:
     """Imports of a library, a socket or a clock where they do not belong."""
     found = []
-    for source, used in _imports(root):
+    for source, used in all_imports(root):
         here = room(source.path)
         library = used.top not in sys.stdlib_module_names and used.top != PACKAGE
         if (
@@ -286,7 +286,7 @@ def foreign_libraries(root: Path) -> list[str]:
 def unused_rights(root: Path) -> list[str]:
     """Rooms, folders and libraries that may be imported and are not; a planned room may wait."""
     met: dict[str, set[str]] = {}
-    for source, used in _imports(root):
+    for source, used in all_imports(root):
         met.setdefault(room(source.path), set()).update((_room_of(used, root), used.top))
         for outer, inner in pairwise(_folders_of_file(source.path)):
             met.setdefault(f"{outer}/{inner}", set())
@@ -325,7 +325,8 @@ def unseeded_random_numbers(root: Path) -> list[str]:
     return found
 
 
-def _imports(root: Path) -> Iterator[tuple[Source, Import]]:
+def all_imports(root: Path) -> Iterator[tuple[Source, Import]]:
+    """Every import of the package, with the file that has it."""
     for source in python_files(root, "src"):
         for used in imports(source):
             yield source, used
@@ -341,7 +342,8 @@ def _room_of(used: Import, root: Path) -> str:
     return below[0] if known else "__init__"
 
 
-def _dotted(path: str) -> str:
+def dotted_name(path: str) -> str:
+    """The name of a file of the package as a module."""
     parts = Path(path).with_suffix("").parts
     below = parts[parts.index(PACKAGE) :]
     return ".".join(below[:-1] if below[-1] == "__init__" else below)
@@ -353,7 +355,7 @@ def _folders_of_file(path: str) -> list[str]:
     return [*here.parent.parts[2:], "__init__" if here.stem == "__init__" else "."]
 
 
-def _module_of(used: Import, root: Path) -> str | None:
+def module_of(used: Import, root: Path) -> str | None:
     """The module of the package that an import reads, without the name it takes from there."""
     if used.top != PACKAGE:
         return None
@@ -370,7 +372,7 @@ def _border(source: Source, used: Import, root: Path) -> tuple[str, str, str] | 
 
     None if both ends are in one folder or in two rooms, and for libraries.
     """
-    module = _module_of(used, root)
+    module = module_of(used, root)
     if module is None:
         return None
     here, parts = _folders_of_file(source.path), module.split(".")[1:]

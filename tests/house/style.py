@@ -24,6 +24,13 @@ UNTAGGED = re.compile(r"\[(§|(Fig\.|Table|Theorem|Alg\.) ?\d)")
 FOR_ANY_SYSTEM = {"core", "world", "sim", "scenario", "pipeline", "comparison", "report"}
 BASELINE = "flooding"  # the default of fields and options
 LEFTOVER = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X])\b")
+# Imports of our names under another name -> the reason. In the other files, a name is the same
+# everywhere, so that a reader need not look up what it means.
+RENAMED = {
+    "papers/__init__.py": "each paper declares itself as PAPER",
+    "protocols/walk_detectors/path_gossip.py": "the detector declares limits of its own",
+    "protocols/walk_detectors/path_heartbeat.py": "the detector declares limits of its own",
+}
 
 
 def without_first_line(root: Path) -> list[str]:
@@ -49,6 +56,19 @@ def unannotated(root: Path) -> list[str]:
         for source in python_files(root, "src")
         for node in _interpreted(source.tree)
         if node.returns is None or not all(_is_annotated(node.args))
+    ]
+
+
+def renamed_imports(root: Path) -> list[str]:
+    """Imports of the package's own names under another name, without a reason."""
+    return [
+        f"{source.path}:{node.lineno}: import {name.name}, not as {name.asname}"
+        for source in python_files(root, "src")
+        if source.path.removeprefix("src/halfway/") not in RENAMED
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("halfway")
+        for name in node.names
+        if name.asname not in (None, name.name)
     ]
 
 

@@ -23,6 +23,7 @@ def module(root: Path, text: str, path: str = "src/halfway/engine.py") -> Path:
         style.without_first_line,
         style.undocumented,
         style.unannotated,
+        style.renamed_imports,
         style.names_without_meaning,
         style.leftovers,
         style.machines_named,
@@ -93,6 +94,15 @@ def test_a_room_for_any_system_that_names_one_is_seen(tmp_path: Path) -> None:
     module(tmp_path, text, "src/halfway/adapters/drip.py")
     path = "src/halfway/comparison/notes.py"
     assert style.systems_named(root) == [f"{path}:1: drip", f"{path}:2: siena"]
+
+
+def test_an_import_under_another_name_is_seen(tmp_path: Path) -> None:
+    text = (
+        "from halfway.sim import loop as engines\nfrom halfway.problem import Problem as Problem\n"
+    )
+    root = module(tmp_path, text + "import numpy as np\n")
+    found = style.renamed_imports(root)
+    assert found == ["src/halfway/engine.py:1: import loop, not as engines"]
 
 
 @pytest.mark.parametrize("path", ["src/halfway/sim/utils.py", "tests/helpers/radio.py"])

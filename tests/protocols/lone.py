@@ -19,7 +19,7 @@ from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox, outbox
 from halfway.core.records.checks import REASONS, no_checks, record_checks
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import RecordTraits, grown, new_engine
 from halfway.sim.radio.delays import Ideal
@@ -109,14 +109,14 @@ def drive(world: World, journal: int = 1 << 16, *, checked: bool = True) -> Driv
     engine.turns[list(world.down)] += 1  # odd while down
     lend = Lender()
     for at, row, kind, topic, event, walk in world.commands:
-        engines.post(engine, at, row, kind, topic, walk, event, lend)
+        loop.post(engine, at, row, kind, topic, walk, event, lend)
     neighbourhood = world.network.neighbourhood()
     while True:
-        why = engines.run(
+        why = loop.run(
             state, world.rules, neighbourhood, engine, Ideal(HOP), neighbourhood, False,
-            no_changes(), world.until, engines.UNLIMITED, spare, lend,
+            no_changes(), world.until, loop.UNLIMITED, spare, lend,
         )  # fmt: skip
-        if why in (engines.IDLE, engines.UNTIL):
+        if why in (loop.IDLE, loop.UNTIL):
             break
         assert engine.journal.tally[0] + spare <= journal, "give this test a longer journal"
         engine = grown(engine)

@@ -15,6 +15,7 @@ from halfway.adapters.registry import TABLE
 from halfway.cli.terminal.screen import PLAIN
 from halfway.comparison.evaluation.comparison_results import MeanInterval, Need, Results
 from halfway.comparison.evaluation.decision import DecisionRule, decide
+from halfway.comparison.evaluation.decision_text import share_text
 from halfway.protocols import SYSTEMS as BUILT_IN
 from halfway.report.comparison.comparison_files import cells_jsonl, decisions_jsonl
 from halfway.report.comparison.comparison_page import comparison_page
@@ -64,7 +65,7 @@ def printed(whole: Results, width: int) -> str:
 def test_the_last_line_on_a_terminal_repeats_the_decision(*, terminal: bool) -> None:
     stream = io.StringIO()
     print_results(
-        Console(file=stream, width=400, force_terminal=terminal, no_color=True), results()
+        Console(file=stream, width=800, force_terminal=terminal, no_color=True), results()
     )
     *_, last = stream.getvalue().splitlines()
     (decision,) = results().decisions
@@ -116,12 +117,19 @@ def test_a_sweep_has_one_row_of_decisions_for_each_point() -> None:
         assert decision.chosen is not None
         assert row.split()[1] == decision.chosen
     assert "no need was stated" not in table
+    shares = [need.greatest_share for one in whole.decisions for need in one.systems[0].needs]
+    assert (
+        f"At each point, the chosen system could miss a need in up to {share_text(max(shares))} of "
+        "further replicates (95 % confidence)." in " ".join(printed(whole, 120).split())
+    )
     many = tuple(
         replace(one, stated=False, chosen=None, systems=tuple(
             replace(system, verdict="open") for system in one.systems
         )) for one in whole.decisions
     )  # fmt: skip
-    table, *_ = printed(replace(whole, decisions=many), 120).split("\n\n")
+    text = printed(replace(whole, decisions=many), 120)
+    assert "At each point" not in text
+    table, *_ = text.split("\n\n")
     assert table.count("4 systems") == 3
     assert "(no need was stated)" in table
 
@@ -132,6 +140,9 @@ def test_a_decision_is_an_object_of_the_json_lines() -> None:
     assert [row["workload.events"] for row in rows] == [10, 30, 100]
     first = rows[0]["decision"]
     assert first["sentence"].startswith("Choose ")
+    met = first["systems"][0]["needs"][0]
+    assert (met["missed"], met["replicates"]) == (0, 10)
+    assert met["greatest_share"] == pytest.approx(1.0 - (0.05 * 2 / 3 / 8) ** 0.1)  # 4 x 2 needs
     assert {one["verdict"] for one in first["systems"]} <= {
         "chosen", "not clearly worse", "open", "costs more", "fails"
     }  # fmt: skip

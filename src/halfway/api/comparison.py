@@ -9,6 +9,7 @@ from typing import Any
 
 from halfway.api import arguments
 from halfway.api.display import Counted, shown
+from halfway.comparison import run_comparison
 from halfway.comparison.asked import asked_before
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.evaluation import timelines
@@ -24,7 +25,6 @@ from halfway.comparison.evaluation.metrics import LATENCY
 from halfway.comparison.evaluation.timelines import OF_BINS
 from halfway.comparison.request import Request, decision_rule, read_request
 from halfway.comparison.run_comparison import Completed
-from halfway.comparison.run_comparison import compare as run_comparison
 from halfway.pipeline import pandas_frames
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.store.object_store import object_url
@@ -229,7 +229,7 @@ def compare(
     root = None if seed is None else arguments.count_argument(seed, "seed", 1, 2**64 - 1)
     folder, spark = _folder_argument(out), arguments.text_argument(master, "master", "local[2]")
     with shown(progress, "starting") as display:
-        completed = run_comparison(
+        completed = run_comparison.compare(
             request, Store(folder / "runs"), spark, display.runs, root, compiling=display.compiled
         )
     return Comparison(request, completed, folder)

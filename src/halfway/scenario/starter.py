@@ -28,7 +28,7 @@ from halfway.world.importers.network_file import (
     suffix,
     table_of,
 )
-from halfway.world.mobility.motion import positions as positions_at
+from halfway.world.mobility import motion
 from halfway.world.mobility.moving_grid import present
 from halfway.world.mobility.trace_files import is_motion, read_motion
 from halfway.world.mobility.tracks import Traces
@@ -157,7 +157,7 @@ def _moving(path: Path, home: Path) -> Starter:
     begin_s, end_s = _busy(traces, max(first, 0.0), last)
     seconds = min(max(end_s - begin_s, 1.0), _LONGEST_S)
     middle_s = begin_s + seconds / 2.0
-    there = positions_at(traces.legs, middle_s)[present(traces.presence, middle_s)]
+    there = motion.positions(traces.legs, middle_s)[present(traces.presence, middle_s)]
     radius = max(float(f"{distance_to_neighbours(there, _NEIGHBOURS):.2g}"), 1e-6)
     n = traces.legs.n
     lines = [

@@ -28,7 +28,7 @@ from halfway.core.message import START
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.records.wire import record_sizes
 from halfway.problem import Problem
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.clocks import Clocks
 from halfway.sim.engine.state import Engine, NodeTraits, RecordTraits, grown, new_engine
@@ -191,16 +191,16 @@ class HelloExchange(GivenNeighbours):
         seconds = WARM_UP_PERIODS * rules.period_s
         slots = self._most * radio.copies(environment.max_degree())
         made, lend = new(WARM_UP), Lender()
-        why = engines.POOL_FULL
-        while why == engines.POOL_FULL:
+        why = loop.POOL_FULL
+        while why == loop.POOL_FULL:
             while engine.out.tally[0] < slots:
                 engine = grown(engine)
             node, _ = self.node(instance, engine.out)
-            why = engines.run(
+            why = loop.run(
                 node, rules, self._learnt, engine, made, environment.reach, True, no_changes(),
-                seconds, engines.UNLIMITED, slots, lend,
+                seconds, loop.UNLIMITED, slots, lend,
             )  # fmt: skip
-            slots = 2 * slots if why == engines.POOL_FULL else slots
+            slots = 2 * slots if why == loop.POOL_FULL else slots
         self._begin_clocks_again(clocks, seconds)
         self._hellos.counts[:] = 0
 
@@ -217,7 +217,7 @@ class HelloExchange(GivenNeighbours):
         while engine.out.tally[0] < environment.n:
             engine = grown(engine)
         up = np.flatnonzero(engine.turns == 0)
-        engines.post_all(lent(engine), lent(commands(np.zeros(len(up)), up, START, -1)))
+        loop.post_all(lent(engine), lent(commands(np.zeros(len(up)), up, START, -1)))
         return engine
 
     def _begin_clocks_again(self, clocks: Clocks, seconds: float) -> None:

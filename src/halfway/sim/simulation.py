@@ -13,7 +13,7 @@ from halfway.core.compiler.lent import Lender, lent
 from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.sim.endless_loop import InstantLimit
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.queue import peek
 from halfway.sim.engine.state import Engine, grown, new_log
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
@@ -148,7 +148,7 @@ class Simulation:
         if until is not None and not until >= 0.0:
             raise Problem(f"until = {until}: expected 0 s or more")
         target = self.seconds if until is None else min(float(until), self.seconds)
-        limit, continues = engines.UNLIMITED if records is None else records, True
+        limit, continues = loop.UNLIMITED if records is None else records, True
         while self.at < target and continues:
             if self.at >= self.environment.at:
                 if self._batteries is not None:
@@ -212,7 +212,7 @@ class Simulation:
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
             self._grow(len(batch.at) + 1)
-            engines.post_all(self._lend(self.engine), lent(batch))
+            loop.post_all(self._lend(self.engine), lent(batch))
 
     def kill(self, *rows: int) -> None:
         """Take nodes of the simulation down for good, now; the uptime of the environment does not
@@ -260,20 +260,20 @@ class Simulation:
         if 0 < len(self.engine.journal.row) < 2 * slots:
             self.engine = self.engine._replace(journal=new_log(4 * slots))
         while True:
-            why = engines.run(
+            why = loop.run(
                 *self.neighbours.node(instance, self.engine.out), self.neighbours.neighbourhood,
                 self.engine, self.radio, environment.reach, instance.kinds.starts, self._changes,
                 until, limit, slots, self._lend,
             )  # fmt: skip
             self._log.empty(self.engine, self._changes)
-            if why == engines.POOL_FULL:
+            if why == loop.POOL_FULL:
                 self._grow(2 * slots)
-            elif why == engines.LISTS_FULL:
+            elif why == loop.LISTS_FULL:
                 environment.make_room()
-            elif why == engines.MEMORY_LOST:
+            elif why == loop.MEMORY_LOST:
                 self._lose_memory()
-            elif why != engines.LOG_FULL:
-                return bool(why == engines.COUNTED)
+            elif why != loop.LOG_FULL:
+                return bool(why == loop.COUNTED)
 
     def _lose_memory(self) -> None:
         """Empty the memory of the node that returns with the next change of the simulation."""

@@ -25,7 +25,7 @@ from halfway.protocols.broker_trees.records.messages import (
     SUBSCRIBE,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import RecordTraits, new_engine
 from halfway.sim.radio.wired import wired
@@ -179,28 +179,28 @@ def by_messages(
     made = tree(overlay, drawn, balance, timing, aware=aware)
     engine = new_engine(NODES, 1 << 14, 1 << 14, 1 << 17, records=RecordTraits(sizes=RECORD_BYTES))
     for row in range(BROKERS):
-        engines.post(engine, 0.0, row, int(START), -1, 0, -1)
+        loop.post(engine, 0.0, row, int(START), -1, 0, -1)
     # In the order of the brokers, so that a broker's children subscribe in that order.
     for turn, client in enumerate(np.argsort(drawn.home, kind="stable").tolist()):
         row = int(rows[drawn.home[client]])
         at = timing.published_s * (0.05 + 0.2 * turn / len(drawn.home))
-        engines.post(engine, at, row, int(SUBSCRIBE), client, client, -1)
+        loop.post(engine, at, row, int(SUBSCRIBE), client, client, -1)
     published = timing.published_s + drawn.at * window_s
     published_at: dict[tuple[int, int], float] = {}  # by publisher and its own number of the event
     numbers = [0] * BROKERS  # of events so far
     for event in np.argsort(published, kind="stable").tolist():
         publisher, at = int(drawn.publisher[event]), float(published[event])
         row, number = int(rows[publisher]), numbers[publisher]
-        engines.post(engine, at, row, int(PUBLISH), event, 0, number)
+        loop.post(engine, at, row, int(PUBLISH), event, 0, number)
         numbers[publisher] += 1
         published_at[row, number] = at
     neighbourhood = lies.network.neighbourhood()
     radio = wired(lies.network, lies.delay_s, lies.bandwidth_bps)
     end_s, rules = timing.until_s + SILENT_S / 2, made.rules
     for until_s in (timing.until_s, end_s):
-        why = engines.run(made.state, rules, neighbourhood, engine, radio, neighbourhood, True,
-                          no_changes(), until_s, engines.UNLIMITED, made.most)  # fmt: skip
-        assert why == engines.UNTIL
+        why = loop.run(made.state, rules, neighbourhood, engine, radio, neighbourhood, True,
+                          no_changes(), until_s, loop.UNLIMITED, made.most)  # fmt: skip
+        assert why == loop.UNTIL
         if aware:
             rules = rules._replace(ping_interval_s=SILENT_S)
     reports = engine.applications.record[: int(engine.applications.tally[0])]

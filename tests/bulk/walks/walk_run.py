@@ -12,7 +12,7 @@ from halfway.core.message import MESSAGE
 from halfway.protocols import SYSTEMS
 from halfway.protocols.walks.messages import ADVERTISE, PUBLISH, SUBSCRIBE, Rules
 from halfway.protocols.walks.state import Trails
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import grown, new_engine
 from halfway.sim.radio.delays import Ideal
@@ -76,7 +76,7 @@ class WalkRun:
     def _command(self, at: float, row: int, kind: int, topic: int, *, event: int = -1) -> None:
         if self._engine.out.tally[0] == 0:
             self._engine = grown(self._engine)
-        engines.post(self._engine, at, row, kind, topic, 0, event, self._lend)
+        loop.post(self._engine, at, row, kind, topic, 0, event, self._lend)
 
     def publish(self, at: float, topic: int, event: int) -> None:
         """Publish an event of a topic at a time in seconds; a slow step takes one."""
@@ -85,16 +85,16 @@ class WalkRun:
     def run(self, until: float = np.inf) -> Outcome:
         """Process everything that is due until then; the journal must have room for it."""
         while True:
-            why = engines.run(
+            why = loop.run(
                 self.state, self._rules, self._neighbourhood, self._engine, self._radio,
-                self._neighbourhood, False, no_changes(), until, engines.UNLIMITED, self._spare,
+                self._neighbourhood, False, no_changes(), until, loop.UNLIMITED, self._spare,
                 self._lend,
             )  # fmt: skip
-            if why in (engines.IDLE, engines.UNTIL):
+            if why in (loop.IDLE, loop.UNTIL):
                 return self._outcome()
             log = self._engine.journal
             full = 0 < len(log.row) <= log.tally[0] + self._spare
-            assert why != engines.LOG_FULL or not full, "give this test a longer journal"
+            assert why != loop.LOG_FULL or not full, "give this test a longer journal"
             self._engine = grown(self._engine)
 
     def _replaced(self) -> int:

@@ -8,7 +8,7 @@ import pytest
 from halfway.bulk.broker_trees.overlay_repair import leave
 from halfway.core.missing import NONE
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE
-from halfway.protocols.broker_trees.records import underlay_messages as kinds
+from halfway.protocols.broker_trees.records import underlay_messages
 from halfway.protocols.broker_trees.records.messages import LEAVE, SUBSCRIBE
 from tests.protocols.broker_trees.test_siena import MATCHES
 from tests.protocols.broker_trees.test_underlay_siena import (
@@ -127,5 +127,5 @@ def test_a_broker_that_waits_to_leave_accepts_no_child(waits: bool) -> None:
     live.state.missed[c, :] = live.rules.missed_pings + 1  # it asks `parent` for a place
     live.settle(1.2)
     assert (live.state.leaves.waits[b] > 0) == waits
-    assert live.engine.counters.sent_kind[kinds.ASK_LEAVE] == 0
+    assert live.engine.counters.sent_kind[underlay_messages.ASK_LEAVE] == 0
     assert (live.row(other) in live.state.children.child[b]) != waits

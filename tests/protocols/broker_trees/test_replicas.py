@@ -3,7 +3,7 @@
 import pytest
 
 from halfway.core.missing import NONE
-from halfway.protocols.broker_trees.records import underlay_messages as kinds
+from halfway.protocols.broker_trees.records import underlay_messages
 from halfway.protocols.broker_trees.records.messages import SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import FREE
 from tests.protocols.broker_trees.test_leaving import families
@@ -36,9 +36,9 @@ def test_a_replica_is_what_the_parent_holds_for_the_grandchild(seed: int) -> Non
     table = live.state.table
     held = table.filter[b][(table.filter[b] != FREE) & (table.via[b] == live.row(child))]
     assert replica(live, above, child) == set(held.tolist())
-    asked = int(live.engine.counters.sent_kind[kinds.ASK_REPLICA])
+    asked = int(live.engine.counters.sent_kind[underlay_messages.ASK_REPLICA])
     live.settle(LONG)
-    assert live.engine.counters.sent_kind[kinds.ASK_REPLICA] == asked  # nothing changed
+    assert live.engine.counters.sent_kind[underlay_messages.ASK_REPLICA] == asked  # nothing changed
     live.say(live.row(child), int(UNSUBSCRIBE), 0)
     live.settle(3.0)
     assert NAMES[0] not in replica(live, above, child)

@@ -29,7 +29,7 @@ from halfway.protocols.broker_trees.records.messages import (
     UNSUBSCRIBE,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import new_engine
 from halfway.sim.memory import BlankMemory
@@ -142,7 +142,7 @@ class LiveTree:
         self.lend, self.unchanged = Lender(), no_changes()
         for row in range(HERE):
             at = JOIN_EVERY * row if given is None and row < BROKERS else 0.0
-            engines.post(self.engine, at, row, int(START), -1, 0, -1, self.lend)
+            loop.post(self.engine, at, row, int(START), -1, 0, -1, self.lend)
 
     def row(self, number: int) -> int:
         """The node of a broker."""
@@ -155,7 +155,7 @@ class LiveTree:
 
     def say(self, row: int, kind: int, topic: int = -1, event: int = -1) -> None:
         """Post a command to a node, now."""
-        engines.post(self.engine, self.now, row, kind, topic, 0, event, self.lend)
+        loop.post(self.engine, self.now, row, kind, topic, 0, event, self.lend)
 
     def cut(self, a: int, b: int, broken: bool) -> None:
         """Cut or restore a link."""
@@ -180,11 +180,11 @@ class LiveTree:
         """Run for some seconds; returns (row, event) of the notifications."""
         self.now += seconds
         most = self.system.most_emissions(self.state, self.rules)
-        why = engines.run(
+        why = loop.run(
             self.state, self.rules, self.neighbourhood, self.engine, Ideal(HOP),
-            self.neighbourhood, True, self.unchanged, self.now, engines.UNLIMITED, most, self.lend,
+            self.neighbourhood, True, self.unchanged, self.now, loop.UNLIMITED, most, self.lend,
         )  # fmt: skip
-        assert why in (engines.IDLE, engines.UNTIL)
+        assert why in (loop.IDLE, loop.UNTIL)
         assert self.engine.out.tally[1] == 0
         first, self.heard = self.heard, int(self.engine.applications.tally[0])
         log = self.engine.applications

@@ -49,7 +49,7 @@ def heard(times: list[float], window: int = 8) -> silence.HeardMembers:
     """A node that heard the counters of member 7 at these times."""
     known, out = silence.nothing_heard(1, 4, window), outbox(64)
     for number, at in enumerate(times):
-        assert silence.note_counter(known, 0, 7, 0, number + 1, at, out)
+        assert silence.note_counter(known, 0, 7, number + 1, at, out)
     return known
 
 
@@ -73,7 +73,7 @@ def test_phi_errs_as_often_as_it_says() -> None:
     for number, at in enumerate(times.tolist()):
         if number > 200:
             late += at - times[number - 1] > silence.timeout_of(known, rules, 0, 0)
-        silence.note_counter(known, 0, 7, 0, number + 1, at, out)
+        silence.note_counter(known, 0, 7, number + 1, at, out)
     assert late / 2799 == pytest.approx(0.1, abs=0.02)
 
 
@@ -89,18 +89,18 @@ def test_a_silent_member_gives_way_in_a_full_table_and_its_old_counter_changes_n
     member stays until its place is needed, and its counter is not sent."""
     known, out = silence.nothing_heard(1, 2), outbox(64)
     rules, index = silence.silence(10.0, 0.0, 0.1), known.members
-    assert silence.note_counter(known, 0, 7, 0, 5, 0.0, out)
-    assert silence.note_counter(known, 0, 8, 0, 5, 1.0, out)
+    assert silence.note_counter(known, 0, 7, 5, 0.0, out)
+    assert silence.note_counter(known, 0, 8, 5, 1.0, out)
     silence.suspect_silent(known, rules, 0, 10.5, out)
     record = emit_counters(3, NONE, out)
     append_trusted(known, 0, record, out)
     assert record.args[:ENTRIES].tolist() == [NONE, 8, *[NONE] * (ENTRIES - 2)]
-    assert not silence.note_counter(known, 0, 7, 0, 5, 10.6, out)
+    assert not silence.note_counter(known, 0, 7, 5, 10.6, out)
     assert known.entry[0, find_member(index, 0, 7)].is_suspected == 1
-    assert silence.note_counter(known, 0, 9, 0, 1, 10.7, out)
+    assert silence.note_counter(known, 0, 9, 1, 10.7, out)
     assert index.counts[0].tolist() == [1, 0]
     # No member is suspected now, so an old counter finds no room.
-    assert not silence.note_counter(known, 0, 7, 0, 5, 10.8, out)
+    assert not silence.note_counter(known, 0, 7, 5, 10.8, out)
     assert index.counts[0].tolist() == [1, 1]
     assert find_member(index, 0, 7) == NO_PLACE
 

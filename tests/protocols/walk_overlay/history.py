@@ -21,7 +21,7 @@ from halfway.protocols.walk_overlay.messages import (
     UNSUBSCRIBE,
 )
 from halfway.protocols.walk_overlay.subscription_items import Subscription, catalogue
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.neighbour_lists import roomy
 from halfway.sim.engine.state import grown, new_engine
@@ -89,16 +89,16 @@ class History:
 
     def post(self, kind: int, row: int, topic: int = -1, event: int = -1, at: float = 0.0) -> None:
         """Command a node, now or a little later. The content of an event has the event's number."""
-        engines.post(self.engine, self.now + at, row, kind, topic, max(event, 0), event)
+        loop.post(self.engine, self.now + at, row, kind, topic, max(event, 0), event)
 
     def settle(self) -> list[tuple[int, int, int]]:
         """Run until no record is in flight; (kind, row, event) of the reports meanwhile."""
         while True:
-            why = engines.run(
+            why = loop.run(
                 self.state, self.rules, self.neighbourhood, self.engine, Ideal(_HOP), self.reach,
-                False, no_changes(), np.inf, engines.UNLIMITED, self.spare,
+                False, no_changes(), np.inf, loop.UNLIMITED, self.spare,
             )  # fmt: skip
-            if why == engines.IDLE:
+            if why == loop.IDLE:
                 break
             self.engine = grown(self.engine)
         assert self.engine.out.tally[1] == 0

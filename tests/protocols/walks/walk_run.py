@@ -7,7 +7,7 @@ import numpy as np
 
 from halfway.core.message import MESSAGE, START
 from halfway.protocols.walks.messages import ADVERTISE, DELIVERED, PUBLISH, SUBSCRIBE, Rules
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import changes, merged, no_changes
 from halfway.sim.engine.state import grown, new_engine
 from halfway.sim.radio.delays import Ideal, lossy
@@ -58,7 +58,7 @@ class WalkRun:
 
     def command(self, at: float, row: int, kind: Any, topic: int = -1, *, event: int = -1) -> None:
         """Post a command of the application of a row, or its start event."""
-        engines.post(self._engine, at, row, kind, topic, 0, event)
+        loop.post(self._engine, at, row, kind, topic, 0, event)
 
     def publish(self, at: float, event: int, topic: int = 0) -> None:
         """Publish an event of a topic."""
@@ -67,16 +67,16 @@ class WalkRun:
     def until(self, time: float) -> "WalkRun":
         """Process everything that is due until then."""
         while True:
-            why = engines.run(
+            why = loop.run(
                 self.state, self.rules, self._neighbourhood, self._engine, self.radio,
-                self._neighbourhood, False, self._changes, time, engines.UNLIMITED, self._spare,
+                self._neighbourhood, False, self._changes, time, loop.UNLIMITED, self._spare,
             )  # fmt: skip
-            if why in (engines.IDLE, engines.UNTIL):
+            if why in (loop.IDLE, loop.UNTIL):
                 break
-            assert why == engines.POOL_FULL, "give this test longer logs"
+            assert why == loop.POOL_FULL, "give this test longer logs"
             self._engine = grown(self._engine)
         assert self._engine.out.tally[1] == 0
-        self.now, self.idle, self._changes = time, why == engines.IDLE, no_changes()
+        self.now, self.idle, self._changes = time, why == loop.IDLE, no_changes()
         return self
 
     def crash(self, row: int) -> None:

@@ -13,7 +13,7 @@ from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
 from halfway.problem import Problem
 from halfway.protocols import application, flooding
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.queue import peek, pop
 from halfway.sim.engine.state import RECEIVED, SENT, Engine, grown, new_engine
@@ -36,18 +36,16 @@ def flood(
     engine.turns[list(down)] = 1
     lend = Lender()
     for event in range(events):
-        engines.post(
-            engine, float(event), event % network.n, application.PUBLISH, 0, 0, event, lend
-        )
+        loop.post(engine, float(event), event % network.n, application.PUBLISH, 0, 0, event, lend)
     neighbourhood = network.neighbourhood()
     while True:
-        why = engines.run(
+        why = loop.run(
             state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood,
-            False, no_changes(), np.inf, engines.UNLIMITED, free_slots, lend,
+            False, no_changes(), np.inf, loop.UNLIMITED, free_slots, lend,
         )  # fmt: skip
-        if why == engines.IDLE:
+        if why == loop.IDLE:
             return engine
-        assert why == engines.POOL_FULL
+        assert why == loop.POOL_FULL
         engine = grown(engine)
 
 
@@ -133,10 +131,10 @@ def test_a_line_with_losses_delivers_as_theory_says() -> None:
     engine, neighbourhood = new_engine(6, 3 * events, 16), network.neighbourhood()
     lend = Lender()
     for event in range(events):
-        engines.post(engine, float(event), 0, application.PUBLISH, 0, 0, event, lend)
-    engines.run(
+        loop.post(engine, float(event), 0, application.PUBLISH, 0, 0, event, lend)
+    loop.run(
         state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood, False,
-        no_changes(), np.inf, engines.UNLIMITED, 8,
+        no_changes(), np.inf, loop.UNLIMITED, 8,
     )  # fmt: skip
     crossed = int(engine.counters.traffic[5, RECEIVED])
     expected, sigma = events * p**5, np.sqrt(events * p**5 * (1 - p**5))
@@ -158,13 +156,13 @@ def test_a_run_until_a_time_can_be_continued() -> None:
         network.neighbourhood(),
     )
     for event in range(2):
-        engines.post(engine, float(event), event, application.PUBLISH, 0, 0, event)
+        loop.post(engine, float(event), event, application.PUBLISH, 0, 0, event)
     for until in (0.0, 0.6, 1.3, 2.0, np.inf):
-        why = engines.run(
+        why = loop.run(
             state, flooding.Rules(WAIT), neighbourhood, engine, Ideal(0.5), neighbourhood,
-            False, no_changes(), until, engines.UNLIMITED, 200,
+            False, no_changes(), until, loop.UNLIMITED, 200,
         )  # fmt: skip
-        assert why == (engines.IDLE if until == np.inf else engines.UNTIL)
+        assert why == (loop.IDLE if until == np.inf else loop.UNTIL)
         assert all(at <= until for at, *_ in journal(engine))
     assert journal(engine) == whole
 
@@ -187,7 +185,7 @@ def test_receivers_by_one_call_are_as_receivers_one_by_one(losses: bool) -> None
 def test_a_grown_engine_continues() -> None:
     engine = new_engine(3, 4, 8)
     for event in range(3):
-        engines.post(engine, 1.0 + event, event, application.PUBLISH, 0, 0, event)
+        loop.post(engine, 1.0 + event, event, application.PUBLISH, 0, 0, event)
     larger = grown(engine)
     assert list(larger.out.tally) == [5, 0]
     assert sorted(larger.out.free[:5]) == [3, 4, 5, 6, 7]

@@ -10,8 +10,7 @@ from halfway.core.compiler.lent import Lender
 from halfway.core.message import APP
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.records.wire import fixed_sizes
-from halfway.sim.engine import changes as changes_module
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import changes, loop
 from halfway.sim.engine.neighbour_lists import roomy
 from halfway.sim.engine.state import Engine, RecordTraits, drain, grown, new_engine
 from halfway.world.graphs.network import Network
@@ -21,8 +20,8 @@ from tests.sim.engine.slow_engine import Change, Links, Record, Seen
 
 NODES = (NODE_DOWN, NODE_UP)
 CUTS = (LINK_DOWN, LINK_UP)
-REACH = (changes_module.LINK_GONE, changes_module.LINK_NEAR)
-KNOWLEDGE = (changes_module.FORGOTTEN, changes_module.KNOWN)
+REACH = (changes.LINK_GONE, changes.LINK_NEAR)
+KNOWLEDGE = (changes.FORGOTTEN, changes.KNOWN)
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Pieces:
     """How a run is interrupted: small logs and pools, stops at times and record counts."""
 
     untils: list[float] = field(default_factory=list)  # seconds, ascending
-    records: int = engines.UNLIMITED  # further records at each call
+    records: int = loop.UNLIMITED  # further records at each call
     applications: int = 4096
     journal: int = 1 << 15  # room beyond what one transmission may need
     slots: int = 4096
@@ -95,7 +94,7 @@ def pieces() -> st.SearchStrategy[Pieces]:
     return st.builds(
         Pieces,
         untils=st.lists(st.integers(0, 48).map(lambda k: k / 8), max_size=6).map(sorted),
-        records=st.sampled_from([engines.UNLIMITED, 1, 3]),
+        records=st.sampled_from([loop.UNLIMITED, 1, 3]),
         applications=st.sampled_from([1, 3, 4096]),
         journal=st.sampled_from([0, 5, 4096]),
         slots=st.sampled_from([0, 4096]),
@@ -116,10 +115,10 @@ def tight(lists: Neighbourhood) -> Neighbourhood:
     return Neighbourhood(lists.first.copy(), lists.last.copy(), who, who, lists.x, lists.y)
 
 
-def changes_of(world: World) -> changes_module.Changes:
+def changes_of(world: World) -> changes.Changes:
     """The changes of a world for the engine."""
     columns = zip(*world.changes, strict=True) if world.changes else ([],) * 4
-    return changes_module.changes(*columns)
+    return changes.changes(*columns)
 
 
 def engine_of(world: World, given: Pieces, kind: int, free_slots: int) -> Engine:
@@ -131,7 +130,7 @@ def engine_of(world: World, given: Pieces, kind: int, free_slots: int) -> Engine
     )  # fmt: skip
     lend = Lender()
     for at, row, event in world.commands:
-        engines.post(engine, at, row, kind, 0, 0, event, lend)
+        loop.post(engine, at, row, kind, 0, 0, event, lend)
     return engine
 
 
@@ -150,26 +149,26 @@ def run(
     changes, result = changes_of(world), Result(engine, [], [])
     untils, records, lend = [*given.untils, np.inf], given.records, Lender()
     while untils:
-        why = engines.run(
+        why = loop.run(
             state, rules, neighbourhood, engine, radio, reach, world.starts, changes, untils[0],
             records, free_slots, lend,
         )  # fmt: skip
-        if why in (engines.IDLE, engines.UNTIL):
+        if why in (loop.IDLE, loop.UNTIL):
             _empty(engine, result)
             result.stops.append((untils.pop(0), len(result.journal)))
-        elif why == engines.COUNTED:
+        elif why == loop.COUNTED:
             result.counts.append((records, int(engine.counters.events[0])))
             records = int(engine.counters.events[0]) + given.records
-        elif why == engines.LOG_FULL:
+        elif why == loop.LOG_FULL:
             _empty(engine, result)
-        elif why == engines.LISTS_FULL:
+        elif why == loop.LISTS_FULL:
             assert world.moves or not world.shared
             reach = roomy(reach) if world.moves else reach
             neighbourhood = reach if world.shared else roomy(neighbourhood)
         else:
-            assert why == engines.POOL_FULL
+            assert why == loop.POOL_FULL
             engine = grown(engine)
-    assert why == engines.IDLE
+    assert why == loop.IDLE
     assert list(engine.out.tally) == [len(engine.out.free), 0], "a slot was lost"
     result.engine, result.reach, result.knows = engine, links_of(reach), links_of(neighbourhood)
     return result

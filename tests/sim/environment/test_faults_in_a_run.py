@@ -12,7 +12,7 @@ from halfway.core.compiler.lent import Lender
 from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.protocols import application, flooding
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, changes
 from halfway.sim.engine.neighbour_lists import roomy
 from halfway.sim.engine.state import RECEIVED, SENT, new_engine
@@ -163,9 +163,9 @@ def test_cuts_without_room_and_losses_without_a_network_are_refused() -> None:
     state = flooding.state(np.arange(3, dtype=np.int32), EVENTS, 1)
     engine, neighbourhood = new_engine(3, 8, 8), network.neighbourhood()
     with pytest.raises(ValueError, match="without room for cuts"):
-        engines.run(
+        loop.run(
             state, flooding.Rules(WAIT), neighbourhood, engine, Ideal(HOP), neighbourhood,
-            False, changes([0.0], [LINK_DOWN], [0], [1]), np.inf, engines.UNLIMITED, 2,
+            False, changes([0.0], [LINK_DOWN], [0], [1]), np.inf, loop.UNLIMITED, 2,
         )  # fmt: skip
     with pytest.raises(Problem, match="2 probabilities of reception for links that come and go"):
         lossy(Ideal(HOP), [0.5, 0.5], None, 1)
@@ -182,17 +182,17 @@ def test_the_engine_ends_with_the_lists_of_the_moving_grid(seed: int, radius: fl
     state = flooding.state(np.arange(legs.n, dtype=np.int32), EVENTS, 1)
     engine, lend = new_engine(legs.n, 4096, 8), Lender()
     for event in range(EVENTS):
-        engines.post(engine, 5.0 * event, event, application.PUBLISH, 0, 0, event, lend)
+        loop.post(engine, 5.0 * event, event, application.PUBLISH, 0, 0, event, lend)
     for stop in (0.3, 4.0, 4.5, 11.0, 19.0):
         found = grid.advance(stop)
         moved = changes(found.t, np.where(found.up, LINK_NEAR, LINK_GONE), found.a, found.b)
         until = np.nextafter(stop, 0.0)  # what changes at `stop` itself comes with the next slice
         while (
-            engines.run(
+            loop.run(
                 state, flooding.Rules(WAIT), reach, engine, Ideal(0.01),
-                reach, False, moved, until, engines.UNLIMITED, 2 * legs.n, lend,
+                reach, False, moved, until, loop.UNLIMITED, 2 * legs.n, lend,
             )
-            == engines.LISTS_FULL
+            == loop.LISTS_FULL
         ):  # fmt: skip
             reach = roomy(reach)
         assert moved.tally[0] == len(found.t)

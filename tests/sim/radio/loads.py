@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfway.core.compiler.lent import Lender
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import RECEIVED, SENT, Engine, RecordTraits, new_engine
 from halfway.sim.radio.csma import Csma, Timing, csma
@@ -37,12 +37,12 @@ def play(
     )
     lend = Lender()
     for event, (at, row, to, relays) in enumerate(commands):
-        engines.post(engine, at, row, script.SEND, to, relays, event, lend)
-    why = engines.run(
+        loop.post(engine, at, row, script.SEND, to, relays, event, lend)
+    why = loop.run(
         script.ScriptState(np.zeros(n, np.int64)), script.Rules(0.0), neighbourhood, engine, radio,
-        neighbourhood, False, no_changes(), until, engines.UNLIMITED, n,
+        neighbourhood, False, no_changes(), until, loop.UNLIMITED, n,
     )  # fmt: skip
-    assert why in (engines.IDLE, engines.UNTIL)
+    assert why in (loop.IDLE, loop.UNTIL)
     return engine
 
 

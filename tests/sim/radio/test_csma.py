@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from halfway.core.compiler.lent import Lender
 from halfway.core.neighbourhood import Neighbourhood
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, Changes, changes, no_changes
 from halfway.sim.engine.neighbour_lists import roomy
 from halfway.sim.engine.state import Engine, RecordTraits, grown, new_engine
@@ -38,17 +38,17 @@ def run(
     )
     lend = Lender()
     for event, (at, row, to, relays) in enumerate(commands):
-        engines.post(engine, at, row, script.SEND, to, relays, event, lend)
+        loop.post(engine, at, row, script.SEND, to, relays, event, lend)
     world = no_changes() if world is None else world
     state = script.ScriptState(np.zeros(n, np.int64))
     while True:
-        why = engines.run(
+        why = loop.run(
             state, script.Rules(wait), reach, engine, radio, reach, False, world, until,
-            engines.UNLIMITED, n, lend,
+            loop.UNLIMITED, n, lend,
         )  # fmt: skip
-        if why in (engines.IDLE, engines.UNTIL):
+        if why in (loop.IDLE, loop.UNTIL):
             return engine
-        assert why == engines.POOL_FULL
+        assert why == loop.POOL_FULL
         engine = grown(engine)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from halfway.core.compiler.lent import Lender
 from halfway.problem import Problem
-from halfway.sim.engine import loop as engines
+from halfway.sim.engine import loop
 from halfway.sim.engine.changes import changes, no_changes
 from halfway.sim.engine.state import RecordTraits, grown, new_engine
 from halfway.sim.radio.wired import wired
@@ -37,17 +37,17 @@ def run(network: Network, radio: Any, commands: list[Command], world: Any) -> li
     )
     lend = Lender()
     for event, (at, row, to, relays) in enumerate(commands):
-        engines.post(engine, at, row, script.SEND, to, relays, event, lend)
+        loop.post(engine, at, row, script.SEND, to, relays, event, lend)
     neighbourhood, state = (
         network.neighbourhood(),
         script.ScriptState(np.zeros(network.n, np.int64)),
     )
     while True:
-        why = engines.run(
+        why = loop.run(
             state, script.Rules(0.25), neighbourhood, engine, radio, neighbourhood, False, world,
-            np.inf, engines.UNLIMITED, network.n, lend,
+            np.inf, loop.UNLIMITED, network.n, lend,
         )  # fmt: skip
-        if why == engines.IDLE:
+        if why == loop.IDLE:
             break
         engine = grown(engine)
     assert engine.out.tally[0] == len(engine.out.free)

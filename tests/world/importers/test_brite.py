@@ -1,6 +1,7 @@
 """Tests of .brite files of both editions: round trips, and errors with their lines."""
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 from halfway.problem import Problem
 from halfway.world.importers.brite import read_brite, write_brite
+from halfway.world.importers.projection import projected
+from halfway.world.importers.underlay_file import read_underlay
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Underlay
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.networks import line
@@ -115,8 +118,37 @@ def test_write_errors_are_named(tmp_path: Path) -> None:
     ones = np.ones(2)
     with pytest.raises(Problem, match="position: expected one of every node"):
         write_brite(tmp_path / "net.brite", Underlay(line(2), ones, ones), Waxman())
+    with pytest.raises(Problem, match="zoo: position = longitude, latitude: expected x, y in kilo"):
+        write_brite(tmp_path / "net.brite", in_degrees(tmp_path), Waxman())
+    assert not (tmp_path / "net.brite").exists()
     underlay = waxman(Waxman(n=10), 1)
     with pytest.raises(Problem, match="form = 'rust'"):
         write_brite(tmp_path / "net.brite", underlay, Waxman(n=10), "rust")
     with pytest.raises(Problem, match="cannot be written"):
         write_brite(tmp_path / "no" / "net.brite", underlay, Waxman(n=10))
+
+
+def in_degrees(folder: Path) -> Underlay:
+    """The underlay of a GraphML file with longitudes and latitudes."""
+    keys = {"lon": "Longitude", "lat": "Latitude"}
+    head = "".join(f'<key id="{id}" for="node" attr.name="{name}"/>' for id, name in keys.items())
+    nodes = "".join(
+        f'<node id="{k}"><data key="lon">{k}</data><data key="lat">50</data></node>'
+        for k in range(2)
+    )
+    graph = f'<graph edgedefault="undirected">{nodes}<edge source="0" target="1"/></graph>'
+    file = folder / "zoo.graphml"
+    file.write_text(f"<graphml>{head}{graph}</graphml>")
+    return read_underlay(file)
+
+
+def test_projected_degrees_are_written_in_kilometres(tmp_path: Path) -> None:
+    found = in_degrees(tmp_path)
+    assert found.network.position is not None
+    metres, _ = projected(found.network.position, "zoo")
+    plane = replace(found.network, position=metres / 1000)
+    write_brite(tmp_path / "net.brite", replace(found, network=plane, geographic=False), Waxman())
+    position = read_brite(tmp_path / "net.brite").underlay.network.position
+    assert position is not None
+    # A degree of longitude at 50 degrees north: 2 pi R cos(50) / 360.
+    assert abs(position[1, 0] - position[0, 0]) == pytest.approx(71.474, abs=0.01)

@@ -37,10 +37,10 @@ def check(
     """
     request = requested(scenario, Asked(systems, system, replicates, changes, sweep))
     with spinner("drawing the first network"):
-        from halfway.comparison.scenario_check import check as checked
+        from halfway.comparison import scenario_check
         from halfway.report.terminal.check_report import check_json, print_check
 
-        found = checked(request, cores=os.cpu_count() or 1, seed=seed)
+        found = scenario_check.check(request, cores=os.cpu_count() or 1, seed=seed)
     if as_json:
         typer.echo(check_json(found))
     else:

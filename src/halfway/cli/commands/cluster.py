@@ -70,11 +70,10 @@ def start(
     The processes listen on 127.0.0.1 only, without a password: every user of this machine can
     run programs on the cluster. The cluster runs until `halfway cluster stop`.
     """
-    from halfway.pipeline.spark.local_cluster import Order, default_folder
-    from halfway.pipeline.spark.local_cluster import start as begin
+    from halfway.pipeline.spark import local_cluster
 
-    order = Order(workers, cores, memory, port, connect_port if connect else None)
-    started = begin(default_folder(), order)
+    order = local_cluster.Order(workers, cores, memory, port, connect_port if connect else None)
+    started = local_cluster.start(local_cluster.default_folder(), order)
     for address in filter(None, (started.master, started.connect)):
         typer.echo(f"--master {address}")
 
@@ -132,8 +131,7 @@ def pack(folder: PackFolder) -> None:
 @cluster.command()
 def stop() -> None:
     """Stop the cluster. A sweep that runs on it fails; its finished batches are kept."""
-    from halfway.pipeline.spark.local_cluster import default_folder
-    from halfway.pipeline.spark.local_cluster import stop as end
+    from halfway.pipeline.spark import local_cluster
 
-    count = end(default_folder())
+    count = local_cluster.stop(local_cluster.default_folder())
     typer.echo(f"stopped {count} processes" if count else "no cluster runs")

@@ -113,7 +113,7 @@ def _completed(
     event_log: Path | None,
 ) -> "tuple[Completed, Path]":
     """Make the runs of `halfway compare`, show progress, and write the files of its study."""
-    from halfway.comparison.run_comparison import compare as run
+    from halfway.comparison import run_comparison
     from halfway.comparison.study_name import study_name
     from halfway.pipeline.store.store import Store
     from halfway.report.comparison.comparison_files import write_results
@@ -125,7 +125,7 @@ def _completed(
     folder = check_output(out, study_name(request, store, seed), _NAMES)
     bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
     with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
-        completed = run(
+        completed = run_comparison.compare(
             request, store, master, display, seed, compiling=display.compiling,
             event_log=event_log,
         )  # fmt: skip

@@ -67,14 +67,14 @@ def reproduce(
 
     with output_folder(out) as folder, accounted(account, as_json) as log:
         study = _checked_study(folder, figures, scale, seed)
-        from halfway.pipeline.reproduction.reproduction_run import reproduce as run
+        from halfway.pipeline.reproduction import reproduction_run
         from halfway.report.terminal.progress import ProgressDisplay
         from halfway.report.verdicts.reproduction import verdict_report
 
         bar = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
         with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
             runs = folder / "runs"
-            result = run(
+            result = reproduction_run.reproduce(
                 figures, scale, runs, master, display, partitions=partitions, seed=seed,
                 event_log=log,
             )  # fmt: skip

@@ -169,10 +169,10 @@ def replay(
     halfway replay kitchen.trace
     halfway replay traces
     """
-    from halfway.live.trace.live_replay import replay as replayed
+    from halfway.live.trace import live_replay
 
     are_same = True
-    for found in replayed(path):
+    for found in live_replay.replay(path):
         are_same &= found.is_same
         if as_json:
             typer.echo(json.dumps(found._asdict()))

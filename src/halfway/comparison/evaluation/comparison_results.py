@@ -161,6 +161,9 @@ class NeedResult(msgspec.Struct, frozen=True):
     value: MeanInterval
     confidence: float
     verdict: NeedVerdict
+    missed: int  # replicates that miss the need by themselves
+    replicates: int  # those that say something about the need
+    greatest_share: float  # of all possible replicates, that may miss the need (95 % confidence)
 
 
 class RankedSystem(msgspec.Struct, frozen=True):

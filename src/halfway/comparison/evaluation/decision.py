@@ -14,6 +14,10 @@ of 5 % has three parts:
 If the same question is asked again with more replicates, each decision spends two thirds of the
 error that is left, so all decisions on the question together are wrong in at most 5 %.
 
+A mean says nothing about losses that no replicate shows. So each result of a need also has the
+greatest share of replicates that may miss the need. These shares have an error of 5 % of their own,
+which is divided between decisions, systems and needs.
+
 All tests are one-sided, on one value a replicate, and paired where two systems are compared. A
 system that is open gets an estimate of the replicates that would settle it by the next decision, if
 further replicates are like those at hand.
@@ -45,11 +49,13 @@ from halfway.comparison.evaluation.evidence import (
     Evidence,
     PValues,
     evidence_on,
+    greatest_share,
     p_of,
 )
 from halfway.comparison.evaluation.metrics import Purpose, purpose_of
 from halfway.pipeline.reproduction.estimates import mean_interval
 
+_ERROR = 0.05  # of all greatest shares of replicates that miss a need
 _SPENT = 2.0 / 3.0  # share of the remaining error that each decision spends
 # Replicates, of the estimate for an open system; more are not estimated.
 _COUNTS = (*range(3, 20), *range(20, 50, 5), *range(50, 100, 10), *range(100, 1001, 50))
@@ -96,8 +102,20 @@ class ErrorLevels(NamedTuple):
         """Return the error levels of a decision that follows earlier decisions on the same
         question.
         """
-        share = _SPENT * (1.0 - _SPENT) ** decisions
-        return cls(*(share * whole for whole in cls()))
+        return cls(*(_spent(decisions) * whole for whole in cls()))
+
+
+def _spent(decisions: int) -> float:
+    """Return the share of the error that a decision after some earlier decisions spends."""
+    return _SPENT * (1.0 - _SPENT) ** decisions
+
+
+class _NeedLevels(NamedTuple):
+    """The probabilities of an error that a decision allows, for one system and one need."""
+
+    met: float
+    failed: float
+    share: float  # the greatest share of replicates that miss the need is too low
 
 
 def decide(
@@ -122,18 +140,20 @@ def decide(
     candidates = [one for one in systems if one in meeting and np.isfinite(costs[one]).any()]
     chosen = _cheapest(candidates, costs)
     dearer = _dearer(cost, candidates, costs, levels.dearer)
+    share = _ERROR * _spent(len(asked)) / max(len(systems) * len(needs), 1)
     ranked = []
     for system in systems:
         met, many = system in meeting, len(systems)
-        limits = (1.0 if met else levels.met / many, levels.failed / len(needs))
-        of_needs = [(one, against[one][system], here[system, one.metric].mean) for one in needs]
-        results = tuple(_need_result(*one, *limits) for one in of_needs)
+        limits = _NeedLevels(1.0 if met else levels.met / many, levels.failed / len(needs), share)
+        of_needs = [
+            (need, of[system], here[system, need.metric].mean) for need, of in found.items()
+        ]
+        results = tuple(_need_result(*one, against[one[0]][system], limits) for one in of_needs)
         verdict = _verdict(system, chosen, candidates, failing, dearer)
-        extra = _extra_cost(cost, costs, system, chosen)
         own = [of[system] for of in found.values() if verdict == "open"]
         needed = None if met else _needed(own, replicates, many, later)
-        mean = here[system, minimise].mean
-        one = RankedSystem(system, verdict, results, mean, extra, "", needed)
+        spent = here[system, minimise].mean, _extra_cost(cost, costs, system, chosen)
+        one = RankedSystem(system, verdict, results, *spent, "", needed)
         ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost, replicates)))
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
     decision = Decision(
@@ -238,17 +258,17 @@ def _verdict(
 
 
 def _need_result(
-    need: Need, against: PValues, mean: MeanInterval, met: float, failed: float
+    need: Need, evidence: Evidence, mean: MeanInterval, against: PValues, levels: _NeedLevels
 ) -> NeedResult:
-    """Return a decision's result for one need. met, failed: the levels of the two p-values of this
-    need.
-    """
+    """Return a decision's result for one need, from the evidence and its p-values."""
     verdict: NeedVerdict = "open"
-    if against.failing <= met:
+    if against.failing <= levels.met:
         verdict = "meets"
-    elif against.meeting <= failed:
+    elif against.meeting <= levels.failed:
         verdict = "fails"
-    return NeedResult(need.metric, mean, 1.0 - against.failing, verdict)
+    counts = evidence.missed, evidence.replicates
+    most = greatest_share(*counts, levels.share)
+    return NeedResult(need.metric, mean, 1.0 - against.failing, verdict, *counts, most)
 
 
 def _last_if_nan(value: float) -> float:

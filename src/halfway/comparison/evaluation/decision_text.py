@@ -38,9 +38,10 @@ def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: i
         text = _choice(decision, metrics)
     rest = [_close(systems), _open(decision), _failing(systems)]
     text = "; ".join([text, *(one for one in rest if one)]) + "."
+    text += _missed(decision, metrics)
     if not decision.stated:
         how = f"--need {decision.needs[0].metric}=0.95 --minimise energy"
-        text = f"No need was stated. {text} To state one: {how}."
+        text = f"No need was stated. {text} To state a need: {how}."
     return f"{text}{_earlier(decision)}"
 
 
@@ -75,6 +76,51 @@ def need_text(need: Need, metric: Metric) -> str:
         return f"{metric.label} within {need.bound:g} of the best"
     sign = "≥" if metric.better == "more" else "≤"
     return f"{metric.label} {sign} {_plain(need.bound)}{_unit(metric)}"
+
+
+def limit_of(decisions: Sequence[Decision]) -> str:
+    """Return the sentence on how often chosen systems may miss a need, at any point of the
+    decisions, or "" if none is chosen.
+    """
+    chosen = [one.systems[0] for one in decisions if one.chosen is not None]
+    if not chosen:
+        return ""
+    share = max(need.greatest_share for one in chosen for need in one.needs)
+    return (
+        "At each point, the chosen system could miss a need in up to "
+        f"{share_text(share)} of further replicates (95 % confidence)."
+    )
+
+
+def share_text(share: float) -> str:
+    """Return the greatest share of replicates of a decision that may miss a need; rounded up."""
+    return f"{math.ceil(100.0 * share - 1e-9)} %"
+
+
+def _missed(decision: Decision, metrics: Mapping[str, Metric]) -> str:
+    """Return the sentence on the replicates in which a decision's chosen system misses a need.
+
+    The sentence is about the need that the system may miss in the greatest share of replicates.
+    """
+    if decision.chosen is None:
+        return ""
+    results = decision.systems[0].needs
+    worst = max(range(len(results)), key=lambda k: results[k].greatest_share)
+    need, result = decision.needs[worst], results[worst]
+    metric = metrics[need.metric]
+    missed = f"is {_beyond(need, metric)} in {result.missed or 'none'} of {result.replicates:,}"
+    could = f"could be in up to {share_text(result.greatest_share)} of further ones"
+    but = "and" if result.missed else "but"
+    of = f"The {metric.label} of {decision.chosen}"
+    return f" {of} {missed} replicates, {but} {could} (95 % confidence)."
+
+
+def _beyond(need: Need, metric: Metric) -> str:
+    """Return what a value is that misses a need of a decision, such as "below 0.95"."""
+    if need.of_best:
+        return f"more than {need.bound:g} below the best"
+    side = "below" if metric.better == "more" else "above"
+    return f"{side} {_plain(need.bound)}{_unit(metric)}"
 
 
 def _earlier(decision: Decision) -> str:
@@ -184,7 +230,7 @@ def _against(need: Need, result: NeedResult, metric: Metric, replicates: int) ->
     if open_and_even and result.confidence > _LEANS:
         return f"{few} {need_text(need, metric).removeprefix(f'{metric.label} ')}"
     if need.of_best:
-        return f" {'is' if fails else 'may be'} more than {need.bound:g} below the best"
+        return f" {'is' if fails else 'may be'} {_beyond(need, metric)}"
     missed = "<" if metric.better == "more" else ">"
     bound = f"{missed} {_plain(need.bound)}{_unit(metric)}"
     if open_and_even and result.confidence < 1.0 - _LEANS:

@@ -38,6 +38,8 @@ class Evidence(NamedTuple):
     most: float  # the greatest margin that is possible
     cap: float  # margins over another system are also tested with this greatest value
     gaps: bool  # the system has no value in a replicate in which another one has a value
+    missed: int  # replicates that miss the need, or in which only other systems have a value
+    replicates: int  # replicates in which a system has a value
 
     def against(self, growth: float = 1.0) -> PValues:
         """Return the p-values of the evidence.
@@ -75,20 +77,35 @@ def evidence_on(
     for system, column in values.items():
         most = cap = math.inf
         if need.of_best:
-            margins = [
-                paired(column, other) + need.bound
-                for name, other in values.items()
-                if name != system
-            ]
+            others = [other for name, other in values.items() if name != system]
+            margins = [paired(column, other) + need.bound for other in others]
+            worst = column - np.fmax.reduce(others) + need.bound if others else column
             cap = _CAP * need.bound
         else:
             more = metric.better == "more"
             own = column[np.isfinite(column)] - need.bound
             margins = [own if more else -own]
+            worst = (column - need.bound) * (1.0 if more else -1.0)
             most = (metric.bounds[1] - need.bound) if more else (need.bound - metric.least)
         gaps = not np.isfinite(column[expected]).all() or not expected.any()
-        found[system] = Evidence(margins, metric, most, cap, bool(gaps))
+        met = np.isfinite(column) & ~(worst < -_TINY)
+        counts = int((expected & ~met).sum()), int(expected.sum())
+        found[system] = Evidence(margins, metric, most, cap, bool(gaps), *counts)
     return found
+
+
+def greatest_share(missed: int, replicates: int, error: float) -> float:
+    """Return the greatest share of all possible replicates that may miss a need, by the evidence of
+    `missed` of n replicates.
+
+    The upper end of the one-sided interval of Clopper & Pearson 1934 (Biometrika 26, 404-413), at
+    the confidence 1 - error. If no replicate misses the need, it is 1 - error^(1/n).
+    """
+    if missed >= replicates:
+        return 1.0
+    from scipy.special import betaincinv
+
+    return float(betaincinv(missed + 1, replicates - missed, 1.0 - error))
 
 
 def p_of(margins: Floats, metric: Metric, most: float = math.inf) -> float:

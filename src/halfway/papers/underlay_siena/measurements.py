@@ -5,11 +5,11 @@ from typing import get_args
 
 import numpy as np
 
+from halfway.bulk.broker_trees import load
 from halfway.bulk.broker_trees.broker_overlay import Overlay, Rules
 from halfway.bulk.broker_trees.delivery_ratio import delivered_share, draw_faults
 from halfway.bulk.broker_trees.disturbances import disturbances
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.load import loads as loads_of
 from halfway.bulk.broker_trees.load import passage
 from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
@@ -163,7 +163,7 @@ def loads(run: Run) -> Observations:
         disturbed = disturbances(paths, run["window_s"], **given, seed=run.workload_seed)
         passed = passage(paths, drawn, run["balance"], run["window_s"], disturbed)
         on = stress(made, aware=aware)
-        found = loads_of(passed, on, MESSAGE_BYTES)
+        found = load.loads(passed, on, MESSAGE_BYTES)
     sizes = np.array([disturbed.at.size, passed.uses.sum()], np.float64)
     # The links of no route, to grandparents, carry nothing: they only lower the mean.
     idle = on.links / len(np.unique(on.link))

@@ -28,7 +28,6 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     use_path,
 )
 from halfway.protocols.broker_trees.paths.rows import place_in_row
-from halfway.protocols.broker_trees.records import underlay_messages as kinds
 from halfway.protocols.broker_trees.records.messages import (
     DIRECTION,
     NOTIFY,
@@ -38,6 +37,7 @@ from halfway.protocols.broker_trees.records.messages import (
     SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
 )
+from halfway.protocols.broker_trees.records.underlay_messages import CONFIRM, CONFIRM_TIMEOUT
 from halfway.protocols.reliable_hop import copy_record
 
 PLACES = 128  # records that a broker keeps
@@ -112,14 +112,14 @@ def copy_with_kind(record, copy):
 @apart
 def start_timer(rules, own, number, out):
     """Start the timer after which a broker resends an unconfirmed record."""
-    emit(out, kinds.CONFIRM_TIMEOUT, rules.confirm_timeout_s, own).args[NUMBER] = number
+    emit(out, CONFIRM_TIMEOUT, rules.confirm_timeout_s, own).args[NUMBER] = number
 
 
 @apart
 def confirm(sender, message, out):
     """Confirm a received record to the sending broker, back along the record's path."""
     if message.args[DIRECTION] > 0 and message.args[NUMBER] > 0:
-        reply(sender, message, kinds.CONFIRM, out).args[NUMBER] = message.args[NUMBER]
+        reply(sender, message, CONFIRM, out).args[NUMBER] = message.args[NUMBER]
 
 
 @apart
@@ -139,11 +139,11 @@ def receive(state, rules, sender, message, out):
     """Handle the confirmation of a record, which frees the place of the record, or the timeout of a
     confirmation.
     """
-    if message.kind == kinds.CONFIRM:
+    if message.kind == CONFIRM:
         place = place_of_number(state.unconfirmed, sender.broker, message.args[NUMBER])
         if place >= 0:
             state.unconfirmed.record[sender.broker, place].args[NUMBER] = 0
-    elif message.kind == kinds.CONFIRM_TIMEOUT:
+    elif message.kind == CONFIRM_TIMEOUT:
         on_timeout(state, rules, sender, message, out)
 
 

@@ -29,7 +29,6 @@ from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
 from halfway.protocols.broker_trees.paths.nearby import announce_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import reply, send
 from halfway.protocols.broker_trees.paths.rows import place_in_row
-from halfway.protocols.broker_trees.records import underlay_messages as kinds
 from halfway.protocols.broker_trees.records.messages import (
     CLIENT,
     DETACH,
@@ -47,6 +46,7 @@ from halfway.protocols.broker_trees.records.messages import (
     digest,
     is_command,
 )
+from halfway.protocols.broker_trees.records.underlay_messages import ASK_LEAVE, GRANT_LEAVE
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, insert_own
 
 _GRANT_WAITS = 4  # leaves without a grant after this many detection times of a path
@@ -143,7 +143,7 @@ def ask_to_leave(state, sender, out):
     elif state.parent[b] >= 0 and leaves.waits[b] == 0:
         leaves.waits[b] = 1
         if leaves.granted[b] == NONE:
-            send(sender, kinds.ASK_LEAVE, state.parent[b], out)
+            send(sender, ASK_LEAVE, state.parent[b], out)
 
 
 @apart
@@ -167,7 +167,7 @@ def renew_leave(state, rules, sender, out):
         leave_tree(state, sender, out)
         return True
     elif leaves.granted[b] == NONE:
-        send(sender, kinds.ASK_LEAVE, state.parent[b], out)
+        send(sender, ASK_LEAVE, state.parent[b], out)
     return False
 
 
@@ -179,7 +179,7 @@ def on_ask_leave(state, sender, message, out):
         return
     if leaves.granted[b] == NONE or leaves.granted[b] == child:
         leaves.granted[b], leaves.silent[b] = child, 0
-        reply(sender, message, kinds.GRANT_LEAVE, out)
+        reply(sender, message, GRANT_LEAVE, out)
 
 
 @apart

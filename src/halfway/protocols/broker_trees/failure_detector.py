@@ -31,7 +31,6 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     whole_microseconds,
 )
 from halfway.protocols.broker_trees.paths.rows import place_in_row
-from halfway.protocols.broker_trees.records import underlay_messages as kinds
 from halfway.protocols.broker_trees.records.messages import (
     DIGEST,
     DIGEST_BIT,
@@ -40,6 +39,15 @@ from halfway.protocols.broker_trees.records.messages import (
     ORIGIN,
     PARENT,
     PATH,
+)
+from halfway.protocols.broker_trees.records.underlay_messages import (
+    GRANDCHILD,
+    LEAST_S,
+    PING,
+    PONG,
+    REPLICA_DIGEST,
+    TICK,
+    TRIP_S,
 )
 from halfway.protocols.broker_trees.tables.children import (
     add_child,
@@ -61,7 +69,7 @@ _NUMBERS = np.int32(2**31 - 1)  # largest number of a PING, after which the numb
 def start_ticks(rules, own, out):
     """Start the ticks of a broker's failure detector, at an offset of its own in the interval."""
     wait_s = rules.ping_interval_s * (0.5 + 0.5 * uniform(mixed(np.uint64(own))))
-    emit(out, kinds.TICK, wait_s, own)
+    emit(out, TICK, wait_s, own)
 
 
 @apart
@@ -88,7 +96,7 @@ def on_start(state, rules, sender, out):
 @apart
 def on_tick(state, rules, sender, now, out):
     """Check a broker's parent and children for failures once a ping interval."""
-    emit(out, kinds.TICK, rules.ping_interval_s, sender.own)
+    emit(out, TICK, rules.ping_interval_s, sender.own)
     if renew_leave(state, rules, sender, out):
         return
     age(state.children, sender.broker, rules.missed_pings + 2)
@@ -133,7 +141,7 @@ def ping(state, sender, path, r, now, out):
     state.missed[b, path] += 1
     state.pings[b, path] = (state.pings[b, path] + 1) & _NUMBERS
     state.pinged_s[b, path] = now
-    o = send_along(sender.circuits, sender.row, r, kinds.PING, sender.own, out)
+    o = send_along(sender.circuits, sender.row, r, PING, sender.own, out)
     o.args[PATH], o.args[NUMBER] = path, state.pings[b, path]
     add_trip(sender, up, path, o)
     if active_path(sender, up) == r:
@@ -148,8 +156,8 @@ def add_trip(sender, up, path, o):
     """
     paths, s = sender.paths, place_in_row(sender.paths.peer, sender.broker, up)
     if s >= 0:
-        o.reals[kinds.TRIP_S] = paths.trip_s[sender.broker, s, path]
-        o.reals[kinds.LEAST_S] = paths.least_s[sender.broker, s, path]
+        o.reals[TRIP_S] = paths.trip_s[sender.broker, s, path]
+        o.reals[LEAST_S] = paths.least_s[sender.broker, s, path]
 
 
 @apart
@@ -181,9 +189,9 @@ def check_parent(state, rules, sender, now, out):
         use_path(sender, up, False, both)
     above = state.grandparent[b]
     if above != NONE and direct_path(sender, above) != NO_PLACE:
-        o = send(sender, kinds.GRANDCHILD, above, out)
+        o = send(sender, GRANDCHILD, above, out)
         o[PARENT] = up
-        o.args[kinds.REPLICA_DIGEST] = filters_digest(state.table, b, NONE)
+        o.args[REPLICA_DIGEST] = filters_digest(state.table, b, NONE)
 
 
 @apart
@@ -222,10 +230,10 @@ def on_ping(state, sender, message, out):
     if s < 0:
         return
     state.children.child_silence[b, s, path] = 0
-    note_trip(sender, child, path, message.reals[kinds.TRIP_S], message.reals[kinds.LEAST_S])
+    note_trip(sender, child, path, message.reals[TRIP_S], message.reals[LEAST_S])
     if path == DIRECT:
         use_direct_again(sender, child)
-    o = reply(sender, message, kinds.PONG, out)
+    o = reply(sender, message, PONG, out)
     parents.add_news(state, sender, o)
     o.args[PATH], o.args[NUMBER] = path, message.args[NUMBER]
     table = state.table

@@ -6,15 +6,19 @@
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import broker_clients, confirmations, entering, parent_search
-from halfway.protocols.broker_trees import failure_detector as detector
-from halfway.protocols.broker_trees import parents as tree
+from halfway.protocols.broker_trees import (
+    broker_clients,
+    confirmations,
+    entering,
+    failure_detector,
+    parent_search,
+    parents,
+)
+from halfway.protocols.broker_trees.broker_start import announce_broker
 from halfway.protocols.broker_trees.client_state import expire
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.nearby import drop_stale, nth_nearest
-from halfway.protocols.broker_trees.records import messages
-from halfway.protocols.broker_trees.records import underlay_messages as kinds
-from halfway.protocols.broker_trees.siena_parent import announce_broker
+from halfway.protocols.broker_trees.records import messages, underlay_messages
 from halfway.protocols.broker_trees.tables import replicas, table_repair
 from halfway.protocols.broker_trees.tables.children import add_grandchild
 
@@ -30,13 +34,13 @@ def refresh_broker(state, rules, sender, now, out):
     expire(state.clients, state.table, sender, False, max(up, NONE), out)
     if up == SEEKING and state.asked[b] == 0:
         parent_search.search_parent(state, rules, sender, now, out)
-    elif not tree.is_cut_off(state, rules, sender):
+    elif not parents.is_cut_off(state, rules, sender):
         announce_broker(state, sender, out)
     s = nth_nearest(state.nearby, sender.row, 0)
     elsewhere = s >= 0 and state.nearby.root[sender.row, s] != sender.own
     if up == NONE and elsewhere and state.predecessor[b] == NONE:  # one of two trees joins
         state.predecessor[b] = state.nearby.root[sender.row, s]
-    tree.complete_paths(state, rules, sender, out)
+    parents.complete_paths(state, rules, sender, out)
 
 
 @apart
@@ -57,10 +61,10 @@ def receive_common(state, rules, sender, message, out):
 def receive_replica(state, sender, message, out):
     """Handle a maintenance record about replicas, between a broker and its grandchild."""
     kind, source = message.kind, message.args[messages.ORIGIN]
-    if kind == kinds.GRANDCHILD:
+    if kind == underlay_messages.GRANDCHILD:
         add_grandchild(state.children, sender.broker, source, message[messages.PARENT])
         replicas.compare_replica(state.replicas, sender, message, out)
-    elif kind == kinds.REPLICA:
+    elif kind == underlay_messages.REPLICA:
         replicas.on_replica(state.replicas, state.children.grandchild, sender, message, out)
     elif source == state.grandparent[sender.broker]:
         replicas.send_replica(state.table, sender, source, out)
@@ -72,37 +76,46 @@ def receive_leave(state, rules, sender, message, out):
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == messages.LEAVE:
         entering.ask_to_leave(state, sender, out)
-    elif kind == kinds.ASK_LEAVE:
+    elif kind == underlay_messages.ASK_LEAVE:
         entering.on_ask_leave(state, sender, message, out)
-    elif kind == kinds.GRANT_LEAVE:
+    elif kind == underlay_messages.GRANT_LEAVE:
         entering.on_grant_leave(state, sender, message, out)
     elif source == state.parent[sender.broker]:
         parent_search.follow_leaving(state, rules, sender, message, out)
     else:
-        tree.adopt(state, sender, source, source, out)
+        parents.adopt(state, sender, source, source, out)
 
 
 @apart
 def receive(state, rules, sender, message, out):
     """Handle any maintenance record at a broker of the underlay-aware tree."""
     kind, source = message.kind, message.args[messages.ORIGIN]
-    if kind == kinds.TICK:
-        detector.on_tick(state, rules, sender, message.at, out)
-    elif kind == kinds.PING:
-        detector.on_ping(state, sender, message, out)
-    elif kind == kinds.PONG:
-        detector.on_pong(state, sender, message, out)
-    elif kind in (kinds.GRANDCHILD, kinds.ASK_REPLICA, kinds.REPLICA):
+    if kind == underlay_messages.TICK:
+        failure_detector.on_tick(state, rules, sender, message.at, out)
+    elif kind == underlay_messages.PING:
+        failure_detector.on_ping(state, sender, message, out)
+    elif kind == underlay_messages.PONG:
+        failure_detector.on_pong(state, sender, message, out)
+    elif kind in (
+        underlay_messages.GRANDCHILD,
+        underlay_messages.ASK_REPLICA,
+        underlay_messages.REPLICA,
+    ):
         receive_replica(state, sender, message, out)
     elif kind == messages.JOIN:
-        tree.on_join(state, rules, sender, message, out)
-    elif kind == kinds.ACCEPT:
-        tree.on_accept(state, rules, sender, message, out)
-    elif kind == kinds.QUIT:
-        tree.lose_child(state, sender, source, out)
-    elif kind in (messages.LEAVE, messages.LEAVING, kinds.ASK_LEAVE, kinds.GRANT_LEAVE):
+        parents.on_join(state, rules, sender, message, out)
+    elif kind == underlay_messages.ACCEPT:
+        parents.on_accept(state, rules, sender, message, out)
+    elif kind == underlay_messages.QUIT:
+        parents.lose_child(state, sender, source, out)
+    elif kind in (
+        messages.LEAVE,
+        messages.LEAVING,
+        underlay_messages.ASK_LEAVE,
+        underlay_messages.GRANT_LEAVE,
+    ):
         receive_leave(state, rules, sender, message, out)
-    elif kind == kinds.CONFIRM or kind == kinds.CONFIRM_TIMEOUT:
+    elif kind == underlay_messages.CONFIRM or kind == underlay_messages.CONFIRM_TIMEOUT:
         confirmations.receive(state, rules, sender, message, out)
     else:
         receive_common(state, rules, sender, message, out)

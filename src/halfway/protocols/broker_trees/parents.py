@@ -9,6 +9,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
+from halfway.protocols.broker_trees.broker_start import announce_broker
 from halfway.protocols.broker_trees.paths.ancestors import (
     SEEKING,
     is_ancestor,
@@ -32,9 +33,17 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
 )
 from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.paths.searches import own_number, search, search_direct
-from halfway.protocols.broker_trees.records import underlay_messages as kinds
 from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT
-from halfway.protocols.broker_trees.siena_parent import announce_broker
+from halfway.protocols.broker_trees.records.underlay_messages import (
+    ACCEPT,
+    DEPTH,
+    HOPS_APART,
+    NEXT_SUCCESSOR,
+    QUIT,
+    REPLACED,
+    ROOT,
+    SUCCESSOR,
+)
 from halfway.protocols.broker_trees.tables.children import (
     add_child,
     first_child,
@@ -92,16 +101,16 @@ def add_news(state, sender, o):
     b = sender.broker
     o[PARENT] = state.parent[b]
     if state.parent[b] == NONE:
-        o[kinds.ROOT], o.args[kinds.SUCCESSOR] = sender.own, first_child(state.children, b, NONE)
-        o.args[kinds.NEXT_SUCCESSOR] = first_child(state.children, b, o.args[kinds.SUCCESSOR])
+        o[ROOT], o.args[SUCCESSOR] = sender.own, first_child(state.children, b, NONE)
+        o.args[NEXT_SUCCESSOR] = first_child(state.children, b, o.args[SUCCESSOR])
     else:
-        o[kinds.ROOT], o.args[kinds.SUCCESSOR] = state.root[b], state.successor[b]
+        o[ROOT], o.args[SUCCESSOR] = state.root[b], state.successor[b]
         # A broker has PINGed its own parent once more for each round of its news.
         named = nth_child(state.children, b, state.pings[b, DIRECT], o.target)
-        o.args[kinds.NEXT_SUCCESSOR] = named
+        o.args[NEXT_SUCCESSOR] = named
         here = hops_from(sender.circuits, sender.row, o.target)
-        o[kinds.HOPS_APART] = here + hops_from(sender.circuits, sender.row, named)
-        o.args[kinds.DEPTH] = state.depth[b]
+        o[HOPS_APART] = here + hops_from(sender.circuits, sender.row, named)
+        o.args[DEPTH] = state.depth[b]
     write_ancestors(state.above, b, sender.own, o)
 
 
@@ -113,16 +122,16 @@ def take_news(state, sender, message):
     other children in each record, in turn, and the child keeps the nearest as its alternate.
     """
     b = sender.broker
-    state.grandparent[b], state.root[b] = message[PARENT], message[kinds.ROOT]
-    state.successor[b] = message.args[kinds.SUCCESSOR]
-    state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
-    state.depth[b] = message.args[kinds.DEPTH] + 1
+    state.grandparent[b], state.root[b] = message[PARENT], message[ROOT]
+    state.successor[b] = message.args[SUCCESSOR]
+    state.next_successor[b] = message.args[NEXT_SUCCESSOR]
+    state.depth[b] = message.args[DEPTH] + 1
     take_ancestors(state.above, b, message)
     named, best = state.next_successor[b], state.alternate[b]
     if state.grandparent[b] == NONE or named in (NONE, sender.own):
         return
     # The shortest way from the other child leads past the parent, or else its searches came here.
-    hops = min(message[kinds.HOPS_APART], hops_from(sender.circuits, sender.row, named))
+    hops = min(message[HOPS_APART], hops_from(sender.circuits, sender.row, named))
     if best in (NONE, named) or is_nearer(hops, named, state.alternate_hops[b], best):
         state.alternate[b], state.alternate_hops[b] = named, hops
 
@@ -139,9 +148,9 @@ def accept(state, sender, child, r, replaced, out):
     use_replica(state.table, state.replicas, sender, child, up, out)
     usual = active_path(sender, child)
     path = usual if r == NO_PLACE else r
-    o = send_along(sender.circuits, sender.row, path, kinds.ACCEPT, sender.own, out)
+    o = send_along(sender.circuits, sender.row, path, ACCEPT, sender.own, out)
     add_news(state, sender, o)
-    o.args[kinds.REPLACED] = replaced
+    o.args[REPLACED] = replaced
 
 
 @apart
@@ -203,7 +212,7 @@ def on_accept(state, rules, sender, message, out):
     b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
     # Two roots may have asked each other: the root with the lower id stays root.
     both = up == NONE and sender.own < source and place_in_row(state.children.child, b, source) >= 0
-    replaced = up >= 0 and message.args[kinds.REPLACED] == up
+    replaced = up >= 0 and message.args[REPLACED] == up
     wanted = state.asked[b] > 0 or replaced or source == state.predecessor[b]
     if source == up:
         take_news(state, sender, message)
@@ -214,7 +223,7 @@ def on_accept(state, rules, sender, message, out):
         announce_broker(state, sender, out)
         complete_paths(state, rules, sender, out)
     else:
-        send(sender, kinds.QUIT, source, out)
+        send(sender, QUIT, source, out)
 
 
 @apart
@@ -222,7 +231,7 @@ def change_parent(state, rules, sender, parent, now, out):
     """Move a broker to a new parent: send the new parent the filters, and quit the old parent."""
     b, table = sender.broker, state.table
     if state.parent[b] >= 0:
-        o = send(sender, kinds.QUIT, state.parent[b], out)
+        o = send(sender, QUIT, state.parent[b], out)
         # We quit the old parent one interval later. An event in flight from the old parent may have
         # passed the new parent before the new parent held these subscriptions. An event that comes
         # from both parents passes once.

@@ -12,7 +12,7 @@ its memory requests them again. The broker searches for a new path if a path doe
 broker that is down partitions the tree.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,7 @@ from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.options import count, seconds
-from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import broker_clients, siena_parent
+from halfway.protocols.broker_trees import broker_clients, broker_start, event_routing, siena_parent
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
     ClientRoom,
@@ -32,7 +31,7 @@ from halfway.protocols.broker_trees.client_state import (
 )
 from halfway.protocols.broker_trees.entering import is_for_broker, is_outside, remember_own
 from halfway.protocols.broker_trees.paths import circuit_hops, circuits, peer_paths
-from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING, no_ancestors
+from halfway.protocols.broker_trees.paths.ancestors import no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import ALL_DIRECT
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
@@ -40,29 +39,17 @@ from halfway.protocols.broker_trees.paths.peer_paths import Sender
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
-    CLIENT,
-    FILTER,
-    NO_PATH,
-    digest,
-    is_command,
     parts_of,
-    write_values,
 )
 from halfway.protocols.broker_trees.relay import relay
 from halfway.protocols.broker_trees.tables import table_repair
 from halfway.protocols.broker_trees.tables.subscription_table import (
-    FREE,
     Catalogue,
     SubscriptionTable,
     empty_table,
-    insert,
-    insert_own,
-    notify,
-    remove,
 )
 from halfway.protocols.event_window import (
     EventWindows,
-    copy_event_id,
     empty_windows,
     record_if_new,
 )
@@ -92,6 +79,7 @@ OPTIONS = {
 }
 _UNANSWERED = 2  # unanswered KEEP_ALIVEs in a row that end the attachment of a client's node
 MAP_PARENT = "parent"  # the field of the state that the replay map draws as a tree
+limits = event_routing.limits
 
 
 class Rules(NamedTuple):
@@ -131,26 +119,6 @@ class SienaState(NamedTuple):
 State = SienaState
 
 
-def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
-    """Return the row of each node [n] among SIENA's brokers; NONE for a node that is no broker."""
-    at = np.flatnonzero(np.isin(node_ids, brokers))
-    index = np.full(len(node_ids), NONE, np.int32)
-    index[at] = np.arange(len(at))
-    return index
-
-
-def parents_at_first(
-    node_ids: Int32s, brokers: Int32s, root: int, later: Int32s | None = None
-) -> Int32s:
-    """Return [brokers] SIENA's first parents: NONE for the root, SEEKING for the others.
-
-    later: ids of the brokers that enter the tree later, on a command; None: no such broker.
-    """
-    own = node_ids[np.isin(node_ids, brokers)]
-    up = np.where(own == root, NONE, SEEKING).astype(np.int32)
-    return up if later is None else np.where(np.isin(own, later), OUTSIDE, up).astype(np.int32)
-
-
 def state(
     node_ids: Int32s, brokers: Int32s, root: int, slots: int, *, room: int = 64, retries: int = 0,
     attributes: int = 1, clients: ClientRoom = NO_CLIENTS, later: Int32s | None = None,
@@ -161,10 +129,10 @@ def state(
     only brokers know; slots: subscriptions of each broker; room: circuits of each node; attributes:
     number of attributes of an event, up to MOST_ATTRIBUTES; later: see `parents_at_first`.
     """
-    up = parents_at_first(node_ids, brokers, root, later)
+    up = broker_start.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
     return SienaState(
-        node_id=node_ids, broker_index=broker_index(node_ids, brokers), parent=up,
+        node_id=node_ids, broker_index=broker_start.broker_index(node_ids, brokers), parent=up,
         root=np.full(here, root, np.int32), successor=np.full(here, NONE),
         asked=np.zeros(here, np.int32), announced=np.zeros(here, np.int32),
         above=no_ancestors(here), table=empty_table(here, slots, attributes),
@@ -176,63 +144,11 @@ def state(
     )  # fmt: skip
 
 
-def most_of_table(table: SubscriptionTable) -> int:
-    """Return the most records of one call about the table entries of one SIENA broker."""
-    # The broker forwards each entry, in parts, and withdraws it at most once. An event goes to each
-    # entry.
-    return (int(parts_of(table.low.shape[2])) + 1) * int(table.filter.shape[1])
-
-
 def most_emissions(state: SienaState, rules: Rules) -> int:
     """Return the most records that one call of `handle` emits at a node of SIENA's tree."""
     at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
-    most = max(most_of_table(state.table), at_client) + 6
+    most = max(event_routing.most_of_table(state.table), at_client) + 6
     return circuit_hops.with_reliable_hops(most, rules.retries)
-
-
-def limits(state: Any, rules: Any) -> dict[str, int]:
-    """Return the limits to which the ranges of record fields in either broker tree refer: the
-    attributes of events.
-    """
-    del state
-    return {"attributes": rules.catalogue.values.shape[1]}
-
-
-@apart
-def filter_named(catalogue, message):
-    """Return the digest of the filter that a record of SIENA's tree, or a command, names."""
-    if message.args[messages.DIRECTION] > 0:
-        return message[FILTER]
-    return digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])
-
-
-@apart
-def receive_at_broker(table, catalogue, sender, up, message, out):
-    """Handle a subscription, its end, or an event at a broker of either tree with parent `up`."""
-    kind, client, own = message.kind, message.args[CLIENT], message.args[messages.DIRECTION] == 0
-    if own and not is_command(catalogue, message):
-        return
-    source = sender.own if own else message.args[messages.ORIGIN]
-    if kind in (messages.SUBSCRIBE_UP, messages.UNSUBSCRIBE_UP):
-        client = NONE
-    if kind == messages.SUBSCRIBE and own:
-        insert_own(table, catalogue.filters, sender, message[FILTER], client, up, out)
-    elif kind in (messages.SUBSCRIBE, messages.SUBSCRIBE_UP):
-        insert(table, sender, message, source, client, up, out)
-    elif kind in (messages.UNSUBSCRIBE, messages.UNSUBSCRIBE_UP):
-        remove(table, sender, filter_named(catalogue, message), source, client, up, out)
-    elif kind == messages.DETACH and client == NONE:
-        table_repair.remove_all(table, sender, source, up, out)
-    elif kind == messages.DETACH:
-        remove(table, sender, FREE, source, client, up, out)
-    elif kind in (messages.PUBLISH, messages.NOTIFY):
-        if kind == messages.PUBLISH:
-            source = NONE
-        if up not in (NONE, source):
-            o = peer_paths.send_event(sender, up, out)
-            copy_event_id(message, o)
-            write_values(catalogue, message, o)
-        notify(table, catalogue, sender, message, source, out)
 
 
 @apart
@@ -259,16 +175,9 @@ def receive_in_tree(state, rules, sender, message, out):
         state.seen, sender.broker, message
     ):
         # We let an event pass once, because a broker that lost its memory may change its parent.
-        receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
+        event_routing.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
         if kind == messages.SUBSCRIBE and message.args[messages.DIRECTION] > 0:
             renew(state.clients, state.table, sender.broker, message.args[messages.ORIGIN])
-
-
-@apart
-def receive_at_router(catalogue, own, message, out):
-    """Count a command at a node of either broker tree that has no room for clients."""
-    if message.args[messages.DIRECTION] == 0 and is_command(catalogue, message):
-        emit(out, NO_PATH, 0.0, own)
 
 
 @apart
@@ -283,7 +192,7 @@ def receive(state, rules, sender, c, message, out):
     elif b != NONE and (c == NONE or is_for_broker(message)):
         siena_parent.receive_outside(state, rules, sender, message, out)
     elif c == NONE:
-        receive_at_router(rules.catalogue, sender.own, message, out)
+        event_routing.receive_at_router(rules.catalogue, sender.own, message, out)
     elif kind == messages.REFRESH:
         every_s = rules.refresh_s
         broker_clients.refresh_client(
@@ -306,7 +215,7 @@ def handle(state, rules, neighbourhood, i, message, out):
         restart_timers(state.hops, rules, i, out)
         before = out.tally[0]
         if b != NONE:
-            siena_parent.start_broker(state, rules, sender, message, out)
+            broker_start.start_broker(state, rules, sender, message, out)
         elif c != NONE:
             broker_clients.start_client(state, rules, i, c, out)
     elif relay(state, rules, i, announces, message, out):

@@ -2,12 +2,10 @@
 tree.
 """
 
-import numpy as np
-
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.core.prng import mixed, uniform
+from halfway.protocols.broker_trees.broker_start import announce_broker
 from halfway.protocols.broker_trees.client_state import expire, renew
 from halfway.protocols.broker_trees.entering import enter, notify_children, withdraw
 from halfway.protocols.broker_trees.paths.ancestors import (
@@ -18,9 +16,9 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     write_ancestors,
 )
 from halfway.protocols.broker_trees.paths.circuits import send_along
-from halfway.protocols.broker_trees.paths.nearby import announce, drop_stale, nearest_but
+from halfway.protocols.broker_trees.paths.nearby import drop_stale, nearest_but
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, reply, send
-from halfway.protocols.broker_trees.paths.searches import search_direct, start_searches
+from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
     DIGEST,
@@ -55,28 +53,6 @@ def is_connected(state, b):
     """Return whether a SIENA broker is in the tree: the root, or a broker whose parent answers."""
     up = state.parent[b]
     return up == NONE or (up >= 0 and state.asked[b] <= _MOST_ASKED)
-
-
-@apart
-def announce_broker(state, sender, out):
-    """Announce this broker of either tree to all neighbours."""
-    b = sender.broker
-    state.announced[b] = (state.announced[b] + 1) & 0x7FFFFFFF
-    incarnation = np.uint32(state.searches.incarnation[b])
-    announce(sender.own, state.root[b], incarnation, state.announced[b], out)
-
-
-@apart
-def start_broker(state, rules, sender, message, out):
-    """Start the refreshes of a broker of either tree, at a random time of its own within
-    `join_delay_s` seconds.
-    """
-    start_searches(state.searches, sender.broker, message.incarnation)
-    state.asked[sender.broker] = 0
-    wait_s = rules.join_delay_s * uniform(mixed(np.uint64(sender.own)))
-    if state.parent[sender.broker] == NONE:
-        wait_s = 0.0
-    emit(out, messages.REFRESH, wait_s, sender.own)
 
 
 @apart

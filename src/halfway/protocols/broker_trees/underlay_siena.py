@@ -20,14 +20,15 @@ from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import (
     broker_clients,
+    broker_start,
     confirmations,
+    event_routing,
+    failure_detector,
     maintenance,
     parent_search,
+    parents,
     siena,
-    siena_parent,
 )
-from halfway.protocols.broker_trees import failure_detector as detector
-from halfway.protocols.broker_trees import parents as tree
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
     ClientRoom,
@@ -51,8 +52,7 @@ from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
-from halfway.protocols.broker_trees.records import messages
-from halfway.protocols.broker_trees.records import underlay_messages as kinds
+from halfway.protocols.broker_trees.records import messages, underlay_messages
 from halfway.protocols.broker_trees.records.messages import parts_of
 from halfway.protocols.broker_trees.relay import relay
 from halfway.protocols.broker_trees.tables.children import Children, no_children
@@ -64,7 +64,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
 from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_timers
 
-KINDS = kinds.KINDS
+KINDS = underlay_messages.KINDS
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 OPTIONS = {
     **siena.OPTIONS,
@@ -99,7 +99,7 @@ OPTIONS = {
     ),
 }
 MAP_PARENT = siena.MAP_PARENT
-limits = siena.limits
+limits = event_routing.limits
 
 
 class Rules(NamedTuple):
@@ -175,16 +175,16 @@ def state(
     brokers: ids of the brokers' nodes; root: id of the broker that founds the tree, which only
     brokers know; slots: subscriptions of a broker; child_slots: its children, and its
     grandchildren; room: circuits of a node; known: brokers to which a node keeps a way; confirm:
-    whether brokers confirm records; attributes: of an event; later: see `siena.parents_at_first`.
+    whether brokers confirm records; attributes: of an event; later: see `parents_at_first`.
     """
-    up = siena.parents_at_first(node_ids, brokers, root, later)
+    up = broker_start.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
 
     def each(value: int | np.int32) -> Int32s:
         return np.full(here, value, np.int32)
 
     return UnderlaySienaState(
-        node_id=node_ids, broker_index=siena.broker_index(node_ids, brokers), parent=up,
+        node_id=node_ids, broker_index=broker_start.broker_index(node_ids, brokers), parent=up,
         grandparent=each(NONE), alternate=each(NONE), alternate_hops=each(0), root=each(root),
         successor=each(NONE), next_successor=each(NONE), predecessor=each(NONE), depth=each(0),
         joined_depth=each(0),
@@ -206,7 +206,7 @@ def state(
 def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
     """Return the most records that one call of `handle` emits at a node of the underlay-aware
     tree."""
-    at_broker = 2 * siena.most_of_table(state.table) + int(state.children.child.shape[1])
+    at_broker = 2 * event_routing.most_of_table(state.table) + int(state.children.child.shape[1])
     at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
     most = max(at_broker, at_client) + 12
     if rules.confirm_timeout_s > 0.0:
@@ -234,7 +234,7 @@ def receive_in_tree(state, rules, sender, message, out):
         maintenance.receive(state, rules, sender, message, out)
     elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(state.seen, b, message):
         up = max(up, NONE)
-        siena.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
+        event_routing.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
         if kind == messages.SUBSCRIBE and message.args[messages.DIRECTION] > 0:
             renew(state.clients, state.table, b, message.args[messages.ORIGIN])
 
@@ -243,10 +243,10 @@ def receive_in_tree(state, rules, sender, message, out):
 def start(state, rules, sender, message, out):
     """Start a broker of the underlay-aware tree, at first or after a crash."""
     b = sender.broker
-    siena_parent.start_broker(state, rules, sender, message, out)
+    broker_start.start_broker(state, rules, sender, message, out)
     confirmations.start_numbers(state.unconfirmed, b, message.incarnation)
     if state.parent[b] != OUTSIDE:
-        detector.on_start(state, rules, sender, out)
+        failure_detector.on_start(state, rules, sender, out)
         confirmations.restart_timers(state, rules, sender, out)
 
 
@@ -255,7 +255,7 @@ def enter_tree(state, rules, sender, c, message, out):
     """Let a node enter the underlay-aware tree as a broker, and ask the nearest broker at once."""
     if enter(state, rules.catalogue, sender, c, out):
         state.asked[sender.broker] = 0
-        detector.on_start(state, rules, sender, out)
+        failure_detector.on_start(state, rules, sender, out)
         parent_search.search_parent(state, rules, sender, message.at, out)
 
 
@@ -273,7 +273,7 @@ def receive_at_client(state, rules, i, c, message, out):
 @apart
 def is_announced(state, rules, sender):
     """Return whether a node announces itself as a broker of the underlay-aware tree."""
-    return not is_outside(state, sender.broker) and not tree.is_cut_off(state, rules, sender)
+    return not is_outside(state, sender.broker) and not parents.is_cut_off(state, rules, sender)
 
 
 @apart
@@ -290,7 +290,7 @@ def receive(state, rules, sender, c, message, out):
     elif c != NONE:
         receive_at_client(state, rules, sender.row, c, message, out)
     else:
-        siena.receive_at_router(rules.catalogue, sender.own, message, out)
+        event_routing.receive_at_router(rules.catalogue, sender.own, message, out)
 
 
 @handles(UnderlaySienaState)

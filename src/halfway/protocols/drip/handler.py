@@ -24,8 +24,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.drip import elections, registrations
-from halfway.protocols.drip import messages as kinds
+from halfway.protocols.drip import elections, messages, registrations
 from halfway.protocols.drip.beacon_routes import forward, note_route, send
 from halfway.protocols.drip.copies import note_relays, note_sender, transfer_events
 from halfway.protocols.drip.events import flood_missed, keep_event, on_flood, store_event
@@ -115,7 +114,7 @@ class Rules(NamedTuple):
     least_gain_s: float = 0.0  # [drip §IV-B] "always chooses the broker with the min(Delay)"
 
 
-KINDS, State, state = kinds.KINDS, DripState, blank_state
+KINDS, State, state = messages.KINDS, DripState, blank_state
 
 
 def most_emissions(state: DripState, rules: Rules) -> int:
@@ -126,7 +125,7 @@ def most_emissions(state: DripState, rules: Rules) -> int:
 @inlined
 def start_timer(state, i, wait, out):
     """Start the timer of a DRIP node's next beacon or report."""
-    o = emit(out, kinds.TICK, wait, state.node_id[i])
+    o = emit(out, messages.TICK, wait, state.node_id[i])
     o.args[STARTS] = state.node[i].starts
 
 
@@ -145,7 +144,7 @@ def on_start(state, rules, i, message, out):
             elections.announce_candidate(
                 state, i, state.node_id[i], state.node[i].capability, wait, out
             )
-        emit(out, kinds.BOOTSTRAP_END, rules.election_s, state.node_id[i])
+        emit(out, messages.BOOTSTRAP_END, rules.election_s, state.node_id[i])
     # Each node starts at a random time within the interval, so that nodes are not in phase.
     wait = rules.beacon_interval_s * uniform(random_bits(state, i))
     start_timer(state, i, wait, out)
@@ -189,22 +188,22 @@ def meet(state, rules, neighbourhood, i, broker, number, message, out):
 @apart
 def on_routed(state, rules, neighbourhood, i, kind, message, out):
     """Process a record that has reached this DRIP broker over one or more hops."""
-    if kind == kinds.REPORT:
-        other, number = message.args[OTHER_BROKER], message.args[kinds.OTHER_SEQUENCE]
+    if kind == messages.REPORT:
+        other, number = message.args[OTHER_BROKER], message.args[messages.OTHER_SEQUENCE]
         meet(state, rules, neighbourhood, i, other, number, message, out)
-    elif kind == kinds.REGISTER:
+    elif kind == messages.REGISTER:
         if registrations.on_register(state, i, message) >= 0:
             flood_missed(state, rules, i, message, out)
-    elif kind == kinds.QUIT:
+    elif kind == messages.QUIT:
         registrations.on_quit(state, i, message)
-    elif kind == kinds.SUBSCRIPTION:
+    elif kind == messages.SUBSCRIPTION:
         registrations.on_subscription(state, i, message)
-    elif kind == kinds.EVENT:
+    elif kind == messages.EVENT:
         role = np.int64(message.args[ROLE])  # one type: `store_event` is compiled once
         place = store_event(state, rules, i, message, role, out)
         note_relays(state, i, place, message)
-        note_sender(state, i, place, np.int32(message.reals[kinds.SENDER]))
-    elif kind == kinds.NEWS:
+        note_sender(state, i, place, np.int32(message.reals[messages.SENDER]))
+    elif kind == messages.NEWS:
         store_event(state, rules, i, message, np.int64(SOURCE), out)
 
 
@@ -221,7 +220,7 @@ def on_publish(state, rules, neighbourhood, i, message, out):
         store_event(state, rules, i, message, np.int64(SOURCE), out)
         return
     target = state.node[i].local_broker
-    o = send(state, rules, neighbourhood, i, kinds.NEWS, target, message.at, out)
+    o = send(state, rules, neighbourhood, i, messages.NEWS, target, message.at, out)
     o.topic = message.topic
     copy_event_id(message, o)
 
@@ -229,20 +228,20 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 @apart
 def on_rare(state, rules, neighbourhood, i, kind, message, out):
     """Process a DRIP record of an election, a start event, or a subscription."""
-    if kind == kinds.CANDIDATE:
-        node_id, capability = message[kinds.CANDIDATE_ID], message.reals[CAPABILITY]
+    if kind == messages.CANDIDATE:
+        node_id, capability = message[messages.CANDIDATE_ID], message.reals[CAPABILITY]
         elections.announce_candidate(state, i, node_id, capability, 0.0, out)
-    elif kind == kinds.BOOTSTRAP_END:
+    elif kind == messages.BOOTSTRAP_END:
         elections.on_bootstrap_end(state, rules, i)
-    elif kind == kinds.ELECTION_CALL:
+    elif kind == messages.ELECTION_CALL:
         elections.on_election_call(state, rules, i, message, out)
-    elif kind == kinds.ELECTION_END:
+    elif kind == messages.ELECTION_END:
         elections.on_election_end(state, rules, i, message, out)
     elif kind == START:
         on_start(state, rules, i, message, out)
-    elif kind == kinds.SUBSCRIBE:
-        last = message.args[kinds.LAST_WANTED]
-        new = registrations.keep_interval(state, i, message[kinds.FIRST_TOPIC], last)
+    elif kind == messages.SUBSCRIBE:
+        last = message.args[messages.LAST_WANTED]
+        new = registrations.keep_interval(state, i, message[messages.FIRST_TOPIC], last)
         if new and state.node[i].local_broker != NONE:
             registrations.register(state, rules, neighbourhood, i, message.at, out)
 
@@ -252,10 +251,10 @@ def on_hop(state, rules, neighbourhood, i, kind, message, out):
     """Process a DRIP record that travels hop by hop: this node is its target, or forwards the
     record.
     """
-    if kind == kinds.REPORT and message.kind != kinds.DEFERRED:
+    if kind == messages.REPORT and message.kind != messages.DEFERRED:
         note_route(state, i, message.args[OTHER_BROKER], message.source, message.at)
     is_broker = state.node[i].is_broker == 1
-    at_end = message.target == state.node_id[i] or (kind == kinds.NEWS and is_broker)
+    at_end = message.target == state.node_id[i] or (kind == messages.NEWS and is_broker)
     if at_end and is_broker:
         on_routed(state, rules, neighbourhood, i, kind, message, out)
     elif not at_end:
@@ -266,21 +265,21 @@ def on_hop(state, rules, neighbourhood, i, kind, message, out):
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of DRIP."""
     kind = np.int64(
-        message[kinds.DEFERRED_KIND] if message.kind == kinds.DEFERRED else message.kind
+        message[messages.DEFERRED_KIND] if message.kind == messages.DEFERRED else message.kind
     )
-    if kind == kinds.BEACON:
+    if kind == messages.BEACON:
         on_beacon(state, rules, neighbourhood, i, message, out)
         # Brokers in range need no bridge: [drip §V-B] "unless they are neighbors".
-        if state.node[i].is_broker == 1 and message.source == message[kinds.BROKER_ID]:
-            other, number = message[kinds.BROKER_ID], message.args[kinds.BEACON_SEQUENCE]
+        if state.node[i].is_broker == 1 and message.source == message[messages.BROKER_ID]:
+            other, number = message[messages.BROKER_ID], message.args[messages.BEACON_SEQUENCE]
             meet(state, rules, neighbourhood, i, other, number, message, out)
-    elif kind == kinds.FLOOD:
+    elif kind == messages.FLOOD:
         on_flood(state, rules, i, message, out)
-    elif kinds.REPORT <= kind <= kinds.EVENT:
+    elif messages.REPORT <= kind <= messages.EVENT:
         on_hop(state, rules, neighbourhood, i, kind, message, out)
-    elif kind == kinds.TICK:
+    elif kind == messages.TICK:
         on_tick(state, rules, neighbourhood, i, message, out)
-    elif kind == kinds.PUBLISH:
+    elif kind == messages.PUBLISH:
         on_publish(state, rules, neighbourhood, i, message, out)
     else:
         on_rare(state, rules, neighbourhood, i, kind, message, out)

@@ -11,7 +11,6 @@ from halfway.core.values.ranges import NODE_OR_NONE, whole
 from halfway.protocols.failure_detectors.silence import note_counter
 
 ENTRIES = 6  # of a record
-_EPOCH = 1 << 31  # added to a counter in a record for each incarnation
 _MOST = (1 << 52) - 1
 
 RANGES = {"known": NODE_OR_NONE, "counter": whole(0, _MOST)}
@@ -30,10 +29,10 @@ def emit_counters(kind, towards, out):
 
 
 @inlined
-def write_counter(o, k, member, epoch, counter):
-    """Write a member (id) and its counter into entry k of a record of counters."""
+def write_counter(o, k, member, number):
+    """Write a member (id) and the number of its counter into entry k of a record of counters."""
     o.args[k] = member
-    o.reals[k] = np.float64(epoch) * _EPOCH + counter
+    o.reals[k] = number
 
 
 @apart
@@ -51,7 +50,7 @@ def append_trusted(heard, i, o, out):
             o, used = emit_counters(first.kind, first.next, out), 0
             for a in range(ENTRIES, o.args.shape[0]):
                 o.args[a] = first.args[a]
-        write_counter(o, used, known.node_id, known.epoch, known.counter)
+        write_counter(o, used, known.node_id, heard.members.number[i, k])
         used += 1
 
 
@@ -69,6 +68,4 @@ def note_entry(heard, i, message, k, now, out):
     """Enter the heartbeat counter in entry k of a record into the table of row i; return whether
     the counter grew.
     """
-    number = np.int64(message.reals[k])
-    epoch, counter = np.uint32(number // _EPOCH), np.int32(number % _EPOCH)
-    return note_counter(heard, i, message.args[k], epoch, counter, now, out)
+    return note_counter(heard, i, message.args[k], np.int64(message.reals[k]), now, out)

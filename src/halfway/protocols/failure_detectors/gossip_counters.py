@@ -39,7 +39,7 @@ from halfway.protocols.failure_detectors.periods import (
     start_periods,
 )
 from halfway.protocols.failure_detectors.reports import MEMBER_RANGE
-from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
+from halfway.protocols.failure_detectors.silence import HeardMembers, Silence, counter_number
 
 KINDS = Kinds(MEMBER_RANGE | counter_records.RANGES)
 KINDS.include(reports.KINDS)
@@ -117,7 +117,8 @@ def send_counters(state, i, epoch, towards, out):
     its own.
     """
     o = emit_counters(GOSSIP, towards, out)
-    write_counter(o, 0, state.periods.node_id[i], epoch, state.periods.counter[i])
+    own = counter_number(epoch, state.periods.counter[i])
+    write_counter(o, 0, state.periods.node_id[i], own)
     append_trusted(state.heard, i, o, out)
 
 

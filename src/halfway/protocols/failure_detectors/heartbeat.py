@@ -102,9 +102,8 @@ def handle(state, rules, neighbourhood, i, message, out):
     now, own_id = message.at, state.periods.node_id[i]
     if message.kind == BEAT:
         member = message.publisher
-        is_new = member != own_id and silence.note_counter(
-            state.heard, i, member, message.epoch, message.sequence, now, out
-        )
+        number = silence.counter_number(message.epoch, message.sequence)
+        is_new = member != own_id and silence.note_counter(state.heard, i, member, number, now, out)
         if is_new and message.hops < rules.hops:
             wait = rules.repeat_delay_s * uniform(random_bits(state.periods, i))
             o = emit(out, BEAT, wait, EVERYONE)

@@ -20,18 +20,23 @@ class MemberIndex(NamedTuple):
 
     place: npt.NDArray[np.int32]  # [n, limit] places in the row's table, by id; then free ones
     node_id: npt.NDArray[np.int32]  # [n, limit] ids of the members at these places, side by side
+    number: npt.NDArray[np.int64]  # [n, limit] numbers of their newest counters, if kept; or [n, 0]
     known: npt.NDArray[np.int32]  # [n] number of members
     found: npt.NDArray[np.int32]  # [n] rank of the member that was found last
     counts: npt.NDArray[np.int64]  # [n, 2] evicted members; members that found no room
 
 
-def member_index(n: int, limit: int) -> MemberIndex:
-    """Return an empty index of members for n rows with room for `limit` members each."""
+def member_index(n: int, limit: int, *, has_numbers: bool = False) -> MemberIndex:
+    """Return an empty index of members for n rows with room for `limit` members each.
+
+    has_numbers: whether the index keeps the number of the newest counter of a member beside its id,
+    so that the search for the member reads it from the same place in memory.
+    """
     place = np.tile(np.arange(limit, dtype=np.int32), (n, 1))
     ids = np.zeros((n, limit), np.int32)
-    return MemberIndex(
-        place, ids, np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros((n, 2), np.int64)
-    )
+    numbers = np.zeros((n, limit if has_numbers else 0), np.int64)
+    known, found = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    return MemberIndex(place, ids, numbers, known, found, np.zeros((n, 2), np.int64))
 
 
 @inlined
@@ -48,8 +53,8 @@ def _rank_of(index, i, node_id):
 
 
 @inlined
-def find_member(index, i, node_id):
-    """Return the place of a member in the table of row i, or NO_PLACE if the index does not contain
+def find_rank(index, i, node_id):
+    """Return the rank of a member in the index of row i, or NO_PLACE if the index does not contain
     the member.
 
     A record lists members in ascending order of ids. So the member that follows the last one found
@@ -61,7 +66,16 @@ def find_member(index, i, node_id):
         if rank >= index.known[i] or index.node_id[i, rank] != node_id:
             return NO_PLACE
     index.found[i] = rank
-    return np.int64(index.place[i, rank])
+    return rank
+
+
+@inlined
+def find_member(index, i, node_id):
+    """Return the place of a member in the table of row i, or NO_PLACE if the index does not contain
+    the member.
+    """
+    rank = find_rank(index, i, node_id)
+    return rank if rank == NO_PLACE else np.int64(index.place[i, rank])
 
 
 @inlined
@@ -69,6 +83,8 @@ def add_member(index, entry, i, node_id):
     """Add a new member to the index of row i; return the place of the member in the table, or
     NO_PLACE if the table is full. A full table counts the member. The caller fills the other fields
     of the entry.
+
+    The places in use are the first ones of the table, because a member is evicted only for another.
     """
     count = np.int64(index.known[i])
     if count == index.place.shape[1]:
@@ -76,9 +92,12 @@ def add_member(index, entry, i, node_id):
         return NO_PLACE
     rank = _rank_of(index, i, node_id)
     free = index.place[i, count]
+    has_numbers = index.number.shape[1] > 0
     for k in range(count, rank, -1):
         index.place[i, k] = index.place[i, k - 1]
         index.node_id[i, k] = index.node_id[i, k - 1]
+        if has_numbers:
+            index.number[i, k] = index.number[i, k - 1]
     index.place[i, rank] = free
     index.node_id[i, rank] = node_id
     index.known[i] += 1
@@ -90,9 +109,12 @@ def add_member(index, entry, i, node_id):
 def evict_member(index, entry, i, place):
     """Remove the member at a place from the index of row i, and count the eviction."""
     rank, count = _rank_of(index, i, entry[i, place].node_id), np.int64(index.known[i])
+    has_numbers = index.number.shape[1] > 0
     for k in range(rank, count - 1):
         index.place[i, k] = index.place[i, k + 1]
         index.node_id[i, k] = index.node_id[i, k + 1]
+        if has_numbers:
+            index.number[i, k] = index.number[i, k + 1]
     index.place[i, count - 1] = place
     index.known[i] -= 1
     index.counts[i, EVICTED] += 1

@@ -22,7 +22,7 @@ from halfway.protocols.failure_detectors.member_index import (
     MemberIndex,
     add_member,
     evict_member,
-    find_member,
+    find_rank,
     member_index,
 )
 from halfway.protocols.failure_detectors.reports import SUSPECTED, TRUSTED, report
@@ -35,11 +35,10 @@ HEARD = np.dtype(
         ("squares", "<f8"),  # sum of the squares of these times (s²)
         ("intervals", "<i8"),  # number of these times
         ("node_id", "<i4"),
-        ("epoch", "<u4"),  # the member's incarnation; a new one starts a new counter
-        ("counter", "<i4"),
         ("is_suspected", "<u4"),
     ]
 )
+_COUNTER_BITS = 31
 _FEW = 4  # least number of times between counters for φ; with fewer, the time-out is fixed
 
 OPTIONS: dict[str, Option] = {
@@ -94,8 +93,18 @@ def nothing_heard(n: int, limit: int, intervals: int = 0) -> HeardMembers:
     """
     entry = np.zeros((n, limit), HEARD)
     return HeardMembers(
-        member_index(n, limit), entry.view(np.recarray), np.zeros((n, limit, intervals))
+        member_index(n, limit, has_numbers=True),
+        entry.view(np.recarray),
+        np.zeros((n, limit, intervals)),
     )
+
+
+@inlined
+def counter_number(epoch, counter):
+    """Return the number that orders the heartbeat counters of a member: a later incarnation of the
+    member starts a new counter.
+    """
+    return (np.int64(epoch) << _COUNTER_BITS) + counter
 
 
 @inlined
@@ -128,9 +137,9 @@ def _note_interval(heard, i, place, passed_s):
 
 
 @inlined
-def _place_for(heard, i, member, now):
-    """Return a place for a newly heard member in the table of counters at row i, or NO_PLACE if the
-    table is full.
+def _add_heard(heard, i, member, now):
+    """Add a newly heard member to the table of counters at row i; return its place, or NO_PLACE if
+    the table is full.
 
     In a full table, the new member takes the place of the suspected member with the longest
     silence.
@@ -148,17 +157,18 @@ def _place_for(heard, i, member, now):
 
 
 @apart
-def note_counter(heard, i, member, epoch, counter, now, out):
+def note_counter(heard, i, member, number, now, out):
     """Enter the heartbeat counter of a member at row i; return whether the counter grew, which
-    shows that the member is alive. now: time on the node's own clock, in seconds.
+    shows that the member is alive.
 
-    now: own clock in seconds.
+    number: from `counter_number`. now: time on the node's own clock, in seconds.
     """
-    place = find_member(heard.members, i, member)
-    if place == NO_PLACE:
-        place = _place_for(heard, i, member, now)
+    rank = find_rank(heard.members, i, member)
+    if rank == NO_PLACE:
+        place = _add_heard(heard, i, member, now)
         if place == NO_PLACE:
             return False
+        rank = find_rank(heard.members, i, member)
         known = heard.entry[i, place]
         known.sum_s = known.squares = 0.0
         known.intervals = 0
@@ -167,16 +177,15 @@ def note_counter(heard, i, member, epoch, counter, now, out):
             heard.interval[i, place, k] = 0.0
         report(TRUSTED, member, out)
     else:
-        known = heard.entry[i, place]
-        if epoch < known.epoch or (epoch == known.epoch and counter <= known.counter):
+        if number <= heard.members.number[i, rank]:
             return False
+        known = heard.entry[i, heard.members.place[i, rank]]
         if known.is_suspected == 1:
             known.is_suspected = 0
             report(TRUSTED, member, out)
         else:
-            _note_interval(heard, i, place, now - known.heard_at)
-    known.epoch = epoch
-    known.counter = counter
+            _note_interval(heard, i, heard.members.place[i, rank], now - known.heard_at)
+    heard.members.number[i, rank] = number
     known.heard_at = now
     return True
 
@@ -186,8 +195,7 @@ def suspect_silent(heard, rules, i, now, out):
     """Suspect at row i each member that was silent for too long. now: time on the node's own clock,
     in seconds.
     """
-    for k in range(heard.members.known[i]):
-        place = np.int64(heard.members.place[i, k])
+    for place in range(heard.members.known[i]):  # in the order of the memory
         known = heard.entry[i, place]
         silent_s = now - known.heard_at
         if known.is_suspected == 0 and silent_s > timeout_of(heard, rules, i, place):

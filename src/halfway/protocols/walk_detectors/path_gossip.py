@@ -39,7 +39,7 @@ from halfway.protocols.failure_detectors.periods import (
     no_periods,
     start_periods,
 )
-from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
+from halfway.protocols.failure_detectors.silence import HeardMembers, Silence, counter_number
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
 from halfway.protocols.walks import messages
@@ -178,14 +178,15 @@ def send_grown(state, i, epoch, towards, counts_own, out):
         return
     o, used = emit_gossip(towards, 0, out), 0
     if counts_own:
-        write_counter(o, 0, state.periods.node_id[i], epoch, state.periods.counter[i])
+        own = counter_number(epoch, state.periods.counter[i])
+        write_counter(o, 0, state.periods.node_id[i], own)
         used = 1
     for k in range(index.known[i]):
         if grew_for(state, i, index.place[i, k], towards):
             if used == ENTRIES:
                 o, used = emit_gossip(towards, 0, out), 0
             known = state.heard.entry[i, index.place[i, k]]
-            write_counter(o, used, known.node_id, known.epoch, known.counter)
+            write_counter(o, used, known.node_id, index.number[i, k])
             used += 1
 
 
@@ -195,7 +196,8 @@ def send_all(state, i, epoch, out):
     of all trusted members.
     """
     o = emit_gossip(EVERYONE, state.rounds[i], out)
-    write_counter(o, 0, state.periods.node_id[i], epoch, state.periods.counter[i])
+    own = counter_number(epoch, state.periods.counter[i])
+    write_counter(o, 0, state.periods.node_id[i], own)
     append_trusted(state.heard, i, o, out)
 
 

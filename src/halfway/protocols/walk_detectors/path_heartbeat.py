@@ -140,8 +140,9 @@ def receive_beat(state, rules, i, message, out):
     if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
         return
     beat, now = Beat(member, message.epoch, message.event), message.at
+    number = silence.counter_number(beat.epoch, beat.counter)
     if member != state.periods.node_id[i] and silence.note_counter(
-        state.heard, i, member, beat.epoch, beat.counter, now, out
+        state.heard, i, member, number, now, out
     ):
         send_beat(state.walks, rules.walks, i, beat, message.source, now, out)
 

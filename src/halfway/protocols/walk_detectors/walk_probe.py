@@ -39,7 +39,7 @@ from halfway.protocols.failure_detectors.counter_records import (
     note_entry,
     write_counter,
 )
-from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.member_index import find_member, find_rank
 from halfway.protocols.failure_detectors.periods import (
     begins_period,
     emit_tick,
@@ -134,25 +134,26 @@ def answer(state, rules, i, step, met, towards, out):
     heard, now, used = state.heard, step.at, 1
     o = emit_counters(ANSWER, towards, out)
     o.target = step.publisher
-    write_counter(o, 0, state.periods.node_id[i], state.epoch[i], state.periods.counter[i])
+    own = silence.counter_number(state.epoch[i], state.periods.counter[i])
+    write_counter(o, 0, state.periods.node_id[i], own)
     for k in range(SOUGHT):
         member = step.args[WANTED + k]
         if met >> k & 1 == 1 and member != state.periods.node_id[i]:
-            place = find_member(heard.members, i, member)
-            known = heard.entry[i, place]
-            write_counter(o, used, member, known.epoch, known.counter)
+            rank = find_rank(heard.members, i, member)
+            write_counter(o, used, member, heard.members.number[i, rank])
             used += 1
     count = np.int64(heard.members.known[i])
     begin = np.int64(pick(random_bits(state.periods, i), max(count, 1)))
     for k in range(count):
         if used == ENTRIES:
             return
-        known = heard.entry[i, heard.members.place[i, (begin + k) % count]]
+        rank = (begin + k) % count
+        known = heard.entry[i, heard.members.place[i, rank]]
         skipped = known.is_suspected == 1 or not is_fresh(rules, known.heard_at, now)
         for a in range(used):
             skipped = skipped or o.args[a] == known.node_id
         if not skipped and known.node_id != step.publisher:
-            write_counter(o, used, known.node_id, known.epoch, known.counter)
+            write_counter(o, used, known.node_id, heard.members.number[i, rank])
             used += 1
 
 
@@ -163,7 +164,8 @@ def receive_step(state, rules, neighbourhood, i, step, out):
     """
     member, met = step.publisher, met_members(state, rules, i, step)
     if member != state.periods.node_id[i]:
-        silence.note_counter(state.heard, i, member, step.epoch, step.event, step.at, out)
+        number = silence.counter_number(step.epoch, step.event)
+        silence.note_counter(state.heard, i, member, number, step.at, out)
         place = leave_trail(state, i, step)
         wanted = wanted_members(step)
         # The walk of a member that knows no other member ends here, with an answer of the members

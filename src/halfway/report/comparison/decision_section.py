@@ -12,7 +12,13 @@ from halfway.comparison.evaluation.comparison_results import (
     Results,
     SystemVerdict,
 )
-from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, need_text, question_of
+from halfway.comparison.evaluation.decision_text import (
+    VERDICT_COLUMNS,
+    limit_of,
+    need_text,
+    question_of,
+    share_text,
+)
 from halfway.pipeline.reproduction.verdict import NO_VALUE
 from halfway.report import wording
 from halfway.report.comparison.comparison_tables import framed, signed, span
@@ -33,7 +39,8 @@ def decision_section(results: Results) -> str:
         inner = _whole(results, results.decisions[0])
     else:
         folded = "".join(_folded(results, decision) for decision in results.decisions)
-        inner = f"{_overview(results)}{folded}"
+        limit = limit_of(results.decisions)
+        inner = f"{_overview(results)}{limit and f'<p>{limit}</p>'}{folded}"
     how = (
         "With 95 % confidence the chosen system meets every need, and the cheapest system that "
         "meets them is the chosen one, one that is not clearly worse, or one that is open."
@@ -103,7 +110,8 @@ def _table(results: Results, decision: Decision) -> str:
     )
     caption = (
         "Systems by verdict, then cost. Below a mean: its 95 % interval, and the one-sided "
-        "confidence that the mean meets the need"
+        "confidence that the mean meets the need; then the replicates that miss the need by "
+        "themselves, and the greatest share of further replicates that could (95 % confidence)"
     )
     return framed("system", caption, heads, rows, "ranking")
 
@@ -117,7 +125,7 @@ def _row(
         needs += (
             f'<td class="n need-{need.verdict}" data-name="{escape(text)}"{value}>'
             f"{need.value.texts[0]}{span(need.value)}"
-            f'<span class="span">{need.verdict}{_sure(need)}</span></td>'
+            f'<span class="span">{need.verdict}{_sure(need)}</span>{_missed(need)}</td>'
         )
     value = "" if math.isnan(one.cost.value) else f' data-value="{one.cost.value:.12g}"'
     cost = f"{one.cost.texts[0]}{span(one.cost)}"
@@ -146,3 +154,11 @@ def _sure(need: NeedResult) -> str:
     if need.confidence >= 0.999:
         return ", over 99.9 % sure"
     return f", {math.floor(1000.0 * need.confidence) / 10.0:.1f} % sure"
+
+
+def _missed(need: NeedResult) -> str:
+    """Return the replicates that miss a need of the decision, and the share that could, as HTML."""
+    if need.verdict != "meets":
+        return ""
+    missed = f"{need.missed or 'none'} of {need.replicates:,} miss it"
+    return f'<span class="span">{missed}, up to {share_text(need.greatest_share)} could</span>'

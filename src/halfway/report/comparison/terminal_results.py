@@ -15,7 +15,7 @@ from halfway.comparison.evaluation.comparison_results import (
     ResultCell,
     Results,
 )
-from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, question_of
+from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, limit_of, question_of
 from halfway.pipeline.reproduction.verdict import NO_VALUE
 from halfway.report import wording
 from halfway.report.comparison.metric_groups import shown_groups, shown_metrics
@@ -89,6 +89,8 @@ def _print_decisions(out: Console, results: Results) -> None:
     ]
     question = question_of(results.decisions[0], metrics)
     print_fitting(out, f"Which system to choose: {question}", keys, columns)
+    if limit := limit_of(results.decisions):
+        out.print(Text(limit))
 
 
 def _named(decision: Decision, verdicts: Sequence[str]) -> Text:

@@ -13,7 +13,7 @@ from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.queue import comes_first, push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED
 from halfway.sim.engine.state import count_sent, is_up, received_by, size_of
-from halfway.sim.radio import csma_backoff as backoff
+from halfway.sim.radio import csma_backoff
 from halfway.sim.radio.csma_backoff import is_flagged, schedule
 from halfway.sim.radio.csma_sensing import begin, end
 
@@ -27,7 +27,7 @@ def airtime(radio, size):
 @inlined
 def depart(engine, radio, reach, slot):
     """Begin the CSMA frame exchange of a record: append the record to its sender's queue."""
-    backoff.enqueue(engine, radio, slot)
+    csma_backoff.enqueue(engine, radio, slot)
 
 
 @inlined
@@ -39,10 +39,10 @@ def yields_once(engine, slot, now):
     """
     order = reserved(engine.queue, 1)
     # `comes_first` may be False although nothing else is due; this costs one needless delay.
-    if is_flagged(engine, slot, backoff.YIELDED) or comes_first(engine.queue, now, order):
-        engine.flight.cursor[slot] &= ~backoff.YIELDED
+    if is_flagged(engine, slot, csma_backoff.YIELDED) or comes_first(engine.queue, now, order):
+        engine.flight.cursor[slot] &= ~csma_backoff.YIELDED
         return False
-    engine.flight.cursor[slot] |= backoff.YIELDED
+    engine.flight.cursor[slot] |= csma_backoff.YIELDED
     push(engine.queue, now, order, slot)
     return True
 
@@ -51,22 +51,22 @@ def yields_once(engine, slot, now):
 def on_access(engine, radio, reach, i, slot, now):
     """Transmit the head of a CSMA queue if the medium is free; postpone it otherwise."""
     station, cursor = radio.station, engine.flight.cursor
-    if is_flagged(engine, slot, backoff.DEAD):
+    if is_flagged(engine, slot, csma_backoff.DEAD):
         return DONE, LAST
     if station[i].counting == 0:  # frozen: a new entry when the medium is silent again
-        cursor[slot] &= ~backoff.SCHEDULED
+        cursor[slot] &= ~csma_backoff.SCHEDULED
         return QUEUED, LAST
     if station[i].access_at > now:
         schedule(engine, slot, station[i].access_at)
         return QUEUED, LAST
     if yields_once(engine, slot, now):
         return QUEUED, LAST
-    cursor[slot] &= ~backoff.SCHEDULED
+    cursor[slot] &= ~csma_backoff.SCHEDULED
     station[i].counting = 0
     station[i].attempts += 1
     message = engine.out.pool[slot]
     count_sent(engine, np.uint32(i), message)
-    engine.flight.phase[slot] = backoff.TRANSMITTING
+    engine.flight.phase[slot] = csma_backoff.TRANSMITTING
     begin(engine, radio, reach, i, slot, now)
     size = radio.timing.header_bytes + size_of(engine, message)
     schedule(engine, slot, now + airtime(radio, size))
@@ -78,21 +78,21 @@ def on_frame_end(engine, radio, reach, i, slot, now):
     """End a CSMA frame: deliver the frame to its receivers, and schedule the acknowledgement of a
     frame for one node.
     """
-    if is_flagged(engine, slot, backoff.ABORTED):
+    if is_flagged(engine, slot, csma_backoff.ABORTED):
         return DONE, LAST
     end(engine, radio, reach, i, slot, now, True)
     message = engine.out.pool[slot]
     if message.next == EVERYONE:
-        backoff.dequeue(engine, radio, i, now)
+        csma_backoff.dequeue(engine, radio, i, now)
         return next_receiver(engine, radio, slot, np.int64(0))
     j = row_of(engine, message.next)
     for k in range(radio.tally[0]):
         if radio.receivers[k] == j:
-            if is_flagged(engine, slot, backoff.DELIVERED):
+            if is_flagged(engine, slot, csma_backoff.DELIVERED):
                 return schedule_ack(engine, radio, slot, now)
-            engine.flight.cursor[slot] |= backoff.DELIVERED
+            engine.flight.cursor[slot] |= csma_backoff.DELIVERED
             return received_by(engine, np.uint32(j), message), np.int64(0)
-    engine.flight.phase[slot] = backoff.NO_ACK
+    engine.flight.phase[slot] = csma_backoff.NO_ACK
     schedule(engine, slot, now + radio.timing.sifs_s + radio.timing.slot_s)
     return QUEUED, LAST
 
@@ -111,7 +111,7 @@ def next_receiver(engine, radio, slot, k):
 @inlined
 def schedule_ack(engine, radio, slot, now):
     """Schedule the acknowledgement of a received CSMA frame."""
-    engine.flight.phase[slot] = backoff.ACK_DUE
+    engine.flight.phase[slot] = csma_backoff.ACK_DUE
     schedule(engine, slot, now + radio.timing.sifs_s)
     return QUEUED, LAST
 
@@ -125,10 +125,10 @@ def send_ack(engine, radio, reach, slot, now):
     if yields_once(engine, slot, now):
         return QUEUED, LAST
     if not is_up(engine, j) or radio.station[j].on_air >= 0:
-        engine.flight.phase[slot] = backoff.NO_ACK
+        engine.flight.phase[slot] = csma_backoff.NO_ACK
         schedule(engine, slot, now + radio.timing.slot_s)
         return QUEUED, LAST
-    engine.flight.phase[slot] = backoff.SENDING_ACK
+    engine.flight.phase[slot] = csma_backoff.SENDING_ACK
     radio.station[j].acks += 1
     begin(engine, radio, reach, j, slot, now)
     schedule(engine, slot, now + airtime(radio, radio.timing.ack_bytes))
@@ -141,17 +141,17 @@ def on_ack_end(engine, radio, reach, i, slot, now):
     received it.
     """
     received = False
-    if is_flagged(engine, slot, backoff.ABORTED):
-        engine.flight.cursor[slot] &= ~backoff.ABORTED
+    if is_flagged(engine, slot, csma_backoff.ABORTED):
+        engine.flight.cursor[slot] &= ~csma_backoff.ABORTED
     else:
         j = row_of(engine, engine.out.pool[slot].next)
         end(engine, radio, reach, j, slot, now, True)
         for k in range(radio.tally[0]):
             received |= radio.receivers[k] == i
-    if is_flagged(engine, slot, backoff.DEAD):
+    if is_flagged(engine, slot, csma_backoff.DEAD):
         return DONE, LAST
     if received:
-        backoff.dequeue(engine, radio, i, now)
+        csma_backoff.dequeue(engine, radio, i, now)
         return DONE, LAST
     return retry(engine, radio, i, slot, now)
 
@@ -160,17 +160,17 @@ def on_ack_end(engine, radio, reach, i, slot, now):
 def retry(engine, radio, i, slot, now):
     """Retry an unacknowledged CSMA frame in a wider contention window, or give up."""
     station = radio.station
-    if is_flagged(engine, slot, backoff.DEAD):
+    if is_flagged(engine, slot, csma_backoff.DEAD):
         return DONE, LAST
     if station[i].attempts > radio.timing.retries:
         radio.station[i].unacknowledged += 1
-        backoff.dequeue(engine, radio, i, now)
+        csma_backoff.dequeue(engine, radio, i, now)
         return DONE, LAST
     station[i].cw = min(2 * station[i].cw + 1, radio.timing.cw_max)
-    backoff.draw_backoff(station, i)
-    engine.flight.phase[slot] = backoff.WAITING
+    csma_backoff.draw_backoff(station, i)
+    engine.flight.phase[slot] = csma_backoff.WAITING
     # The sender has listened since the end of its frame, so no other node is one slot ahead.
-    backoff.resume(engine, radio, i, station[i].silent_since, now)
+    csma_backoff.resume(engine, radio, i, station[i].silent_since, now)
     return QUEUED, LAST
 
 
@@ -189,9 +189,9 @@ def continue_delivery(engine, radio, slot, cursor):
 def on_ack_step(engine, radio, reach, i, slot, now):
     """Take the next step of a CSMA acknowledgement: it begins, ends, or is found missing."""
     phase = engine.flight.phase[slot]
-    if phase == backoff.ACK_DUE:
+    if phase == csma_backoff.ACK_DUE:
         return send_ack(engine, radio, reach, slot, now)
-    if phase == backoff.SENDING_ACK:
+    if phase == csma_backoff.SENDING_ACK:
         return on_ack_end(engine, radio, reach, i, slot, now)
     return retry(engine, radio, i, slot, now)
 
@@ -204,8 +204,8 @@ def arrive(engine, radio, reach, slot, cursor, most):
     if cursor != FRESH:
         return continue_delivery(engine, radio, slot, cursor)
     phase = engine.flight.phase[slot]
-    if phase == backoff.WAITING:
+    if phase == csma_backoff.WAITING:
         return on_access(engine, radio, reach, i, slot, now)
-    if phase == backoff.TRANSMITTING:
+    if phase == csma_backoff.TRANSMITTING:
         return on_frame_end(engine, radio, reach, i, slot, now)
     return on_ack_step(engine, radio, reach, i, slot, now)

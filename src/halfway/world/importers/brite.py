@@ -80,13 +80,20 @@ def write_brite(path: str | Path, underlay: Underlay, model: Waxman, form: str =
 
     Ids are the network's labels where these are 0…n-1 in some order, otherwise the rows. "java"
     keeps all digits, "c++" two decimals and no delays. Raises Problem if positions are unknown or
-    the file cannot be written.
+    in degrees, or if the file cannot be written.
     """
     if form not in ("java", "c++"):
         raise Problem(f"form = '{form}': expected one of java, c++")
     network = underlay.network
     if network.position is None:
         raise Problem("position: expected one of every node for a .brite file", where=network.name)
+    if underlay.geographic:
+        what = "position = longitude, latitude: expected x, y in kilometres for a .brite file"
+        remedy = (
+            "project them with `projected` in halfway.world.importers.projection, which gives "
+            "metres, or write the keys x and y into the file that was read"
+        )
+        raise Problem(what, where=network.name, remedy=remedy)
     ids = _ids(network)
     java = form == "java"
     text = [f"Topology: ( {network.n} Nodes, {network.links} Edges )", _head(model, java), ""]

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from halfway.problem import Problem
+from halfway.world.graphs import import_remarks
 from halfway.world.graphs.compressed import LinkList, network_of
-from halfway.world.graphs.import_remarks import listed as shortened
 from halfway.world.graphs.network import Network
 from halfway.world.importers.brite import read_brite
 from halfway.world.importers.geojson import topology_of
@@ -84,7 +84,7 @@ def _check_placed(listed: LinkList, found: Network, path: Path, placed: Path | N
     names = [listed.labels[i] for i in unplaced if listed.labels[i] in inside]
     if placed is None and len(names) == found.n:
         return
-    what = f"no position for {len(names)} of {found.n} nodes{shortened(names)}"
+    what = f"no position for {len(names)} of {found.n} nodes{import_remarks.listed(names)}"
     remedy = "add their positions, or leave the file out"
     if placed is None:
         remedy = "add their positions, or set partial_positions (true) to use no positions"

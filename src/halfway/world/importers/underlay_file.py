@@ -97,7 +97,9 @@ def _from_graphml(path: Path, largest: bool) -> Underlay:
     a, b = position[listed.ends[:, 0]], position[listed.ends[:, 1]]
     length_km = great_circle_km(a, b) if geographic else plane_km(a, b)
     speed = np.where(speed_bps > 0, speed_bps, np.nan)
-    return underlay_of(listed, length_km / SPEED_OF_LIGHT_KM_S, speed, stem(path), largest=largest)
+    delay_s = length_km / SPEED_OF_LIGHT_KM_S
+    found = underlay_of(listed, delay_s, speed, stem(path), largest=largest)
+    return replace(found, geographic=geographic)
 
 
 def _with_all_positions(listed: LinkList, path: Path) -> Doubles:

@@ -27,6 +27,7 @@ class Underlay:
     network: Network
     delay_s: Doubles  # [m] seconds that a bit travels; 0 or more
     bandwidth_bps: Doubles  # [m] bits a second; positive, infinite where unknown
+    geographic: bool = False  # positions are longitude and latitude in degrees, not x and y
 
     def __post_init__(self) -> None:
         who, where = self.network.who, self.network.name

@@ -11,8 +11,12 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.protocols.broker_trees.paths.peer_paths import reply
 from halfway.protocols.broker_trees.paths.rows import place_in_row
-from halfway.protocols.broker_trees.records import underlay_messages as kinds
 from halfway.protocols.broker_trees.records.messages import ORIGIN
+from halfway.protocols.broker_trees.records.underlay_messages import (
+    ASK_REPLICA,
+    REPLICA,
+    REPLICA_DIGEST,
+)
 from halfway.protocols.broker_trees.tables.subscription_table import (
     FREE,
     entry_of,
@@ -30,12 +34,12 @@ def compare_replica(replicas, sender, message, out):
     replica.
     """
     b, grandchild = sender.broker, message.args[ORIGIN]
-    if filters_digest(replicas, b, grandchild) == message.args[kinds.REPLICA_DIGEST]:
+    if filters_digest(replicas, b, grandchild) == message.args[REPLICA_DIGEST]:
         return
     for s in range(replicas.filter.shape[1]):
         if replicas.via[b, s] == grandchild:
             replicas.filter[b, s] = FREE
-    reply(sender, message, kinds.ASK_REPLICA, out)
+    reply(sender, message, ASK_REPLICA, out)
 
 
 @apart
@@ -43,7 +47,7 @@ def send_replica(table, sender, above, out):
     """Send the grandparent all filters of this broker, for the replica there."""
     for s in range(table.filter.shape[1]):
         if table.forwarded[sender.broker, s] == 1:
-            send_filter_as(table, sender, kinds.REPLICA, s, above, out)
+            send_filter_as(table, sender, REPLICA, s, above, out)
 
 
 @apart

@@ -1,0 +1,87 @@
+"""Subscriptions and events at a broker of either broker tree, and at a node without clients."""
+
+from typing import Any
+
+from halfway.core.compiled import apart
+from halfway.core.missing import NONE
+from halfway.core.outbox import emit
+from halfway.protocols.broker_trees.paths import peer_paths
+from halfway.protocols.broker_trees.records import messages
+from halfway.protocols.broker_trees.records.messages import (
+    CLIENT,
+    FILTER,
+    NO_PATH,
+    digest,
+    is_command,
+    parts_of,
+    write_values,
+)
+from halfway.protocols.broker_trees.tables import table_repair
+from halfway.protocols.broker_trees.tables.subscription_table import (
+    FREE,
+    SubscriptionTable,
+    insert,
+    insert_own,
+    notify,
+    remove,
+)
+from halfway.protocols.event_window import copy_event_id
+
+
+def most_of_table(table: SubscriptionTable) -> int:
+    """Return the most records of one call about the table entries of one broker."""
+    # The broker forwards each entry, in parts, and withdraws it at most once. An event goes to each
+    # entry.
+    return (int(parts_of(table.low.shape[2])) + 1) * int(table.filter.shape[1])
+
+
+def limits(state: Any, rules: Any) -> dict[str, int]:
+    """Return the limits to which the ranges of record fields in either broker tree refer: the
+    attributes of events.
+    """
+    del state
+    return {"attributes": rules.catalogue.values.shape[1]}
+
+
+@apart
+def filter_named(catalogue, message):
+    """Return the digest of the filter that a command, or a record of either tree, names."""
+    if message.args[messages.DIRECTION] > 0:
+        return message[FILTER]
+    return digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])
+
+
+@apart
+def receive_at_broker(table, catalogue, sender, up, message, out):
+    """Handle a subscription, its end, or an event at a broker of either tree with parent `up`."""
+    kind, client, own = message.kind, message.args[CLIENT], message.args[messages.DIRECTION] == 0
+    if own and not is_command(catalogue, message):
+        return
+    source = sender.own if own else message.args[messages.ORIGIN]
+    if kind in (messages.SUBSCRIBE_UP, messages.UNSUBSCRIBE_UP):
+        client = NONE
+    if kind == messages.SUBSCRIBE and own:
+        insert_own(table, catalogue.filters, sender, message[FILTER], client, up, out)
+    elif kind in (messages.SUBSCRIBE, messages.SUBSCRIBE_UP):
+        insert(table, sender, message, source, client, up, out)
+    elif kind in (messages.UNSUBSCRIBE, messages.UNSUBSCRIBE_UP):
+        remove(table, sender, filter_named(catalogue, message), source, client, up, out)
+    elif kind == messages.DETACH and client == NONE:
+        table_repair.remove_all(table, sender, source, up, out)
+    elif kind == messages.DETACH:
+        remove(table, sender, FREE, source, client, up, out)
+    elif kind in (messages.PUBLISH, messages.NOTIFY):
+        if kind == messages.PUBLISH:
+            source = NONE
+        if up not in (NONE, source):
+            o = peer_paths.send_event(sender, up, out)
+            copy_event_id(message, o)
+            write_values(catalogue, message, o)
+        notify(table, catalogue, sender, message, source, out)
+
+
+@apart
+def receive_at_router(catalogue, own, message, out):
+    """Count a command at a node of either broker tree that has no room for clients."""
+    if message.args[messages.DIRECTION] == 0 and is_command(catalogue, message):
+        emit(out, NO_PATH, 0.0, own)
