@@ -160,9 +160,8 @@ def decide(
         one = RankedSystem(system, verdict, results, *spent, "", needed)
         ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost, replicates)))
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
-    decision = Decision(
-        point, needs, minimise, rule.stated, chosen, "", tuple(ranked), tuple(asked)
-    )
+    asked = tuple(asked)
+    decision = Decision(point, needs, minimise, rule.stated, chosen, "", tuple(ranked), asked)
     return replace(decision, sentence=sentence_of(decision, by_name, replicates))
 
 
