@@ -9,9 +9,8 @@ import pytest
 from halfway.comparison.evaluation.cell_statistics import cells_of
 from halfway.comparison.evaluation.comparison_results import Decision, Metric, Need, ResultCell
 from halfway.comparison.evaluation.decision import DecisionRule, ErrorLevels, decide
-from halfway.comparison.evaluation.evidence import greatest_share
 from halfway.comparison.evaluation.metrics import METRICS
-from halfway.pipeline.reproduction.estimates import p_above
+from halfway.pipeline.reproduction.estimates import greatest_share, p_above
 from tests.comparison.decisions import (
     CASES,
     MOST,
@@ -179,7 +178,8 @@ def test_each_decision_on_a_question_spends_two_thirds_of_the_error_that_is_left
     levels = [ErrorLevels.after(decisions) for decisions in range(20)]
     assert levels[0].met == pytest.approx(0.025 * 2 / 3)
     assert levels[1].failed == pytest.approx(0.0125 * 2 / 9)
-    assert sum(sum(one) for one in levels) == pytest.approx(0.05)
+    assert sum(sum(one) for one in levels) == pytest.approx(0.05 + 0.05)
+    assert sum(one.missed for one in levels) == pytest.approx(0.05)
     # Ten equal shares: a p-value of 1 in 1,024, which is enough for the first decision alone.
     same = {"delivery_ratio": [1.0] * 10, "energy": around(10.0, 0.5)}
     of_ten = {f"s{k}": same for k in range(10)}

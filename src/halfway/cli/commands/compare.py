@@ -99,7 +99,9 @@ def _show(completed: "Completed", page: str, as_json: bool) -> None:
 
         print_results(console(), results, page=page)
     if results.errors:
-        warn(f"{results.errors} runs failed; the first: {completed.first_error}")
+        from halfway.report.wording import count
+
+        warn(f"{count(results.errors, 'run')} failed; the first: {completed.first_error}")
         raise typer.Exit(RUNS_FAILED)
 
 

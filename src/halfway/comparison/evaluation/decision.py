@@ -49,13 +49,11 @@ from halfway.comparison.evaluation.evidence import (
     Evidence,
     PValues,
     evidence_on,
-    greatest_share,
     p_of,
 )
 from halfway.comparison.evaluation.metrics import Purpose, purpose_of
-from halfway.pipeline.reproduction.estimates import mean_interval
+from halfway.pipeline.reproduction.estimates import greatest_share, mean_interval
 
-_ERROR = 0.05  # of all greatest shares of replicates that miss a need
 _SPENT = 2.0 / 3.0  # share of the remaining error that each decision spends
 # Replicates, of the estimate for an open system; more are not estimated.
 _COUNTS = (*range(3, 20), *range(20, 50, 5), *range(50, 100, 10), *range(100, 1001, 50))
@@ -90,32 +88,39 @@ class DecisionRule(NamedTuple):
         return ", ".join([*needs, f"minimise {self.minimise}"])
 
 
+class NeedLevels(NamedTuple):
+    """The probabilities of the errors that a decision allows for one system and one need."""
+
+    met: float
+    failed: float
+    missed: float
+
+
 class ErrorLevels(NamedTuple):
-    """The probabilities of the three errors that a decision allows."""
+    """The probabilities of the errors that a decision allows: 5 % of wrong decisions, and 5 % of
+    wrong shares.
+    """
 
     met: float = 0.025  # a system is falsely said to meet the needs
     failed: float = 0.0125  # the cheapest system is falsely said to fail
     dearer: float = 0.0125  # the cheapest system is falsely said to cost more
+    missed: float = 0.05  # more replicates miss a need than the greatest share that is stated
 
     @classmethod
     def after(cls, decisions: int) -> "ErrorLevels":
         """Return the error levels of a decision that follows earlier decisions on the same
         question.
         """
-        return cls(*(_spent(decisions) * whole for whole in cls()))
+        share = _SPENT * (1.0 - _SPENT) ** decisions
+        return cls(*(share * whole for whole in cls()))
 
+    def of_need(self, systems: int, needs: int, *, meeting: bool) -> NeedLevels:
+        """Return the error levels of one system and one need of a decision.
 
-def _spent(decisions: int) -> float:
-    """Return the share of the error that a decision after some earlier decisions spends."""
-    return _SPENT * (1.0 - _SPENT) ** decisions
-
-
-class _NeedLevels(NamedTuple):
-    """The probabilities of an error that a decision allows, for one system and one need."""
-
-    met: float
-    failed: float
-    share: float  # the greatest share of replicates that miss the need is too low
+        meeting: the system meets all needs by Holm's method.
+        """
+        met = 1.0 if meeting else self.met / systems
+        return NeedLevels(met, self.failed / needs, self.missed / (systems * needs))
 
 
 def decide(
@@ -140,15 +145,14 @@ def decide(
     candidates = [one for one in systems if one in meeting and np.isfinite(costs[one]).any()]
     chosen = _cheapest(candidates, costs)
     dearer = _dearer(cost, candidates, costs, levels.dearer)
-    share = _ERROR * _spent(len(asked)) / max(len(systems) * len(needs), 1)
     ranked = []
     for system in systems:
         met, many = system in meeting, len(systems)
-        limits = _NeedLevels(1.0 if met else levels.met / many, levels.failed / len(needs), share)
-        of_needs = [
-            (need, of[system], here[system, need.metric].mean) for need, of in found.items()
-        ]
-        results = tuple(_need_result(*one, against[one[0]][system], limits) for one in of_needs)
+        limits = levels.of_need(many, len(needs), meeting=met)
+        results = tuple(
+            _need_result(of[system], against[need][system], here[system, need.metric], limits)
+            for need, of in found.items()
+        )
         verdict = _verdict(system, chosen, candidates, failing, dearer)
         own = [of[system] for of in found.values() if verdict == "open"]
         needed = None if met else _needed(own, replicates, many, later)
@@ -156,9 +160,8 @@ def decide(
         one = RankedSystem(system, verdict, results, *spent, "", needed)
         ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost, replicates)))
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
-    decision = Decision(
-        point, needs, minimise, rule.stated, chosen, "", tuple(ranked), tuple(asked)
-    )
+    asked = tuple(asked)
+    decision = Decision(point, needs, minimise, rule.stated, chosen, "", tuple(ranked), asked)
     return replace(decision, sentence=sentence_of(decision, by_name, replicates))
 
 
@@ -258,7 +261,7 @@ def _verdict(
 
 
 def _need_result(
-    need: Need, evidence: Evidence, mean: MeanInterval, against: PValues, levels: _NeedLevels
+    evidence: Evidence, against: PValues, cell: ResultCell, levels: NeedLevels
 ) -> NeedResult:
     """Return a decision's result for one need, from the evidence and its p-values."""
     verdict: NeedVerdict = "open"
@@ -267,8 +270,8 @@ def _need_result(
     elif against.meeting <= levels.failed:
         verdict = "fails"
     counts = evidence.missed, evidence.replicates
-    most = greatest_share(*counts, levels.share)
-    return NeedResult(need.metric, mean, 1.0 - against.failing, verdict, *counts, most)
+    most = greatest_share(*counts, levels.missed)
+    return NeedResult(cell.metric, cell.mean, 1.0 - against.failing, verdict, *counts, most)
 
 
 def _last_if_nan(value: float) -> float:

@@ -94,20 +94,6 @@ def evidence_on(
     return found
 
 
-def greatest_share(missed: int, replicates: int, error: float) -> float:
-    """Return the greatest share of all possible replicates that may miss a need, by the evidence of
-    `missed` of n replicates.
-
-    The upper end of the one-sided interval of Clopper & Pearson 1934 (Biometrika 26, 404-413), at
-    the confidence 1 - error. If no replicate misses the need, it is 1 - error^(1/n).
-    """
-    if missed >= replicates:
-        return 1.0
-    from scipy.special import betaincinv
-
-    return float(betaincinv(missed + 1, replicates - missed, 1.0 - error))
-
-
 def p_of(margins: Floats, metric: Metric, most: float = math.inf) -> float:
     """Return the evidence's p-value of "the mean margin is not above 0"; no margin exceeds `most`.
 

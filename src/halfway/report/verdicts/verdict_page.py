@@ -56,7 +56,8 @@ def _head(report: VerdictReport, papers: Sequence[Paper], title: str) -> str:
         "version": f"Halfway {report.version}",
         "digest": f"<code>{escape(report.digest) or 'none'}</code>",
     }
-    alarm = f"{report.errors} runs failed and are not part of any value." if report.errors else ""
+    failed = wording.count(report.errors, "run")
+    alarm = f"{failed} failed, and no value includes a failed run." if report.errors else ""
     brand = "published and measured values"
     return header(brand, title, byline, facts, alarm, _tally(report.verdicts))
 
