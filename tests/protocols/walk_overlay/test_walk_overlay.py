@@ -100,7 +100,7 @@ def chain() -> History:
 
 
 def test_events_cross_only_links_with_a_subscriber_behind_them() -> None:
-    """[dwo §I, §III] "use filters to specify the value of subscriptions attributes": 2 hops of 5."""
+    """[dwo §I, §III] "use filters to specify the value of subscriptions attributes": 2 hops."""
     history = chain()
     history.subscribe(2, 0)
     before = int(history.engine.counters.received_kind[CONTENT_EVENT])
