@@ -114,28 +114,30 @@ def decide(
     systems = list(dict.fromkeys(system for system, _ in here))
     replicates = max((len(cell.values) for cell in here.values()), default=0)
     needs, minimise = rule.tested(purpose_of(by_name))
-    found = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
-    against = {need: _p_values(of, replicates) for need, of in found.items()}
+    evidence = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
+    against = {need: _p_values(of, replicates) for need, of in evidence.items()}
     meeting, failing = _sorted_out(against, systems, levels)
     cost = by_name[minimise]
     costs = {system: np.array(here[system, minimise].values) for system in systems}
-    candidates = [one for one in systems if one in meeting and np.isfinite(costs[one]).any()]
+    candidates = [
+        system for system in systems if system in meeting and np.isfinite(costs[system]).any()
+    ]
     chosen = _cheapest(candidates, costs)
     dearer = _dearer(cost, candidates, costs, levels.dearer)
     ranked = []
     for system in systems:
         met, many = system in meeting, len(systems)
         limits = (1.0 if met else levels.met / many, levels.failed / len(needs))
-        of_needs = [(one, against[one][system], here[system, one.metric].mean) for one in needs]
-        results = tuple(_need_result(*one, *limits) for one in of_needs)
+        of_needs = [(need, against[need][system], here[system, need.metric].mean) for need in needs]
+        results = tuple(_need_result(*of_need, *limits) for of_need in of_needs)
         verdict = _verdict(system, chosen, candidates, failing, dearer)
         extra = _extra_cost(cost, costs, system, chosen)
-        own = [of[system] for of in found.values() if verdict == "open"]
+        own = [of[system] for of in evidence.values() if verdict == "open"]
         needed = None if met else _needed(own, replicates, many, later)
         mean = here[system, minimise].mean
-        one = RankedSystem(system, verdict, results, mean, extra, "", needed)
-        ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost, replicates)))
-    ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
+        row = RankedSystem(system, verdict, results, mean, extra, "", needed)
+        ranked.append(replace(row, reason=reason_of(row, chosen, needs, by_name, cost, replicates)))
+    ranked.sort(key=lambda row: (_ORDER.index(row.verdict), _last_if_nan(row.cost.value)))
     decision = Decision(
         point, needs, minimise, rule.stated, chosen, "", tuple(ranked), tuple(asked)
     )
