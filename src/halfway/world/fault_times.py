@@ -60,10 +60,7 @@ def schedule(
                 held.append(_link_cut(fault, network, n, where))
             case Partition():
                 held.append(_partition(fault, network, n, where))
-    parts = [
-        outages.events(attack_outages, seconds, since, begins)
-        for begins, attack_outages in conduct.items()
-    ]
+    parts = [outages.events(down, seconds, since, begins) for begins, down in conduct.items()]
     return outages.in_order(outages.events(held, seconds, since), *parts)
 
 

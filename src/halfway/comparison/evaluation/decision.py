@@ -119,9 +119,7 @@ def decide(
     meeting, failing = _sorted_out(against, systems, levels)
     cost = by_name[minimise]
     costs = {system: np.array(here[system, minimise].values) for system in systems}
-    candidates = [
-        system for system in systems if system in meeting and np.isfinite(costs[system]).any()
-    ]
+    candidates = [name for name in systems if name in meeting and np.isfinite(costs[name]).any()]
     chosen = _cheapest(candidates, costs)
     dearer = _dearer(cost, candidates, costs, levels.dearer)
     ranked = []

@@ -119,9 +119,7 @@ def live_table(
         "hlc": [hlc for _, hlc in clocks],
     }
     wanted = live_schema()
-    return pa.table(
-        [pa.array(columns[field.name]).cast(field.type) for field in wanted], schema=wanted
-    )
+    return pa.table([pa.array(columns[to.name]).cast(to.type) for to in wanted], schema=wanted)
 
 
 def _named(row: npt.NDArray[Any], names: Any) -> Any:
