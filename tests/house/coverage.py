@@ -13,6 +13,17 @@ _SECTION = re.compile(r"§|\b(?:Alg\.|Algorithm|Fig\.) ?\d")
 _TEXTBOOK = re.compile(r"\[Knuth[^\]]*\]")  # an algorithm of a textbook is no rule of a system
 _CODE = re.compile(r"`((?:protocols|bulk|papers|world)\.[\w.]+)`")
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+# Pages of papers -> the tag by which comments and tests cite the paper.
+TAGS = {
+    "directional-walks": "drw",
+    "walk-overlay": "dwo",
+    "georendezvous": "geo",
+    "drip": "drip",
+    "underlay-siena": "uas",
+}
+_OTHER_WORK = re.compile(r"\b(?:19|20)\d\d\)")  # a rule of another paper: (Carzaniga et al. 2001)
+_PLACE = re.compile(r"§ ?([\dIVX][\w.-]*)|(Fig|Alg)(?:ures?|orithm|s?\.) ?(\d+)")
+_CITATION = re.compile(r"\[([^\[\]]+)\]")
 _DECISION = re.compile(r"decisions/(\d{4})")
 
 
@@ -31,6 +42,24 @@ def rules_without_place(root: Path, page: str) -> list[str]:
         for file, name in tests:
             if name not in _names(root / file):
                 found.append(f"{rule}: no {file}::{name}")
+    return found
+
+
+def rows_without_citation(root: Path, page: Path) -> list[str]:
+    """Tests in a page's table whose docstring does not cite a section of the rule: `[drw §3]`."""
+    found = []
+    for row in _rows(page.read_text("utf-8")):
+        rule = row.split("|")[1].strip()
+        tag = "" if _OTHER_WORK.search(rule) else TAGS.get(page.stem, "")
+        places = _places(rule)
+        for file, name in _TEST.findall(row):
+            cited = [
+                text
+                for text in _CITATION.findall(_docstring(root / file, name))
+                if text.startswith(tag) and _have_common_part(_places(text), places)
+            ]
+            if not cited:
+                found.append(f"{rule}: {file}::{name} does not cite {' or '.join(sorted(places))}")
     return found
 
 
@@ -81,6 +110,31 @@ def _rows(page: str) -> Iterator[str]:
     """The rows of the table, without its heading."""
     body = page.partition(HEADING)[2].partition("\n## ")[0]
     yield from [line for line in body.splitlines() if line.startswith("| ")][1:]
+
+
+def _places(text: str) -> set[str]:
+    """Sections, figures and algorithms that a text names, in one form: `§4.1`, `Fig. 3`."""
+    return {
+        f"§{section.rstrip('.-')}" if section else f"{kind}. {number}"
+        for section, kind, number in _PLACE.findall(text)
+    }
+
+
+def _have_common_part(cited: set[str], places: set[str]) -> bool:
+    """Return whether a cited place is one of the places, or contains it, or is a part of it."""
+    return any(
+        one == other or re.match(rf"{re.escape(short)}[.-]", long) is not None
+        for one in cited
+        for other in places
+        for short, long in [sorted((one, other), key=len)]
+    )
+
+
+def _docstring(file: Path, name: str) -> str:
+    """The docstring of a test; "" if there is no such test, or no docstring."""
+    body = ast.parse(file.read_text()).body if file.exists() else []
+    tests = (node for node in body if isinstance(node, ast.FunctionDef) and node.name == name)
+    return next((ast.get_docstring(node) or "" for node in tests), "")
 
 
 def _has_function(root: Path, code: str) -> bool:

@@ -8,6 +8,7 @@ from tests.house.coverage import (
     HEADING,
     decisions_without_reader,
     functions_without_row,
+    rows_without_citation,
     rule_pages,
     rules_without_place,
 )
@@ -20,6 +21,37 @@ TABLE = HEADING + "\n\n| rule of the paper | code | test |\n|---|---|---|\n"
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_rule_of_a_paper_has_its_function_and_its_test(page: Path) -> None:
     assert "\n".join(rules_without_place(REPOSITORY, page.read_text())) == ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_test_of_a_rule_cites_its_section(page: Path) -> None:
+    assert "\n".join(rows_without_citation(REPOSITORY, page)) == ""
+
+
+@pytest.mark.parametrize(
+    ("rule", "docstring", "cites"),
+    [
+        ("§3: a", "[drw §3] a", True),
+        ("§3: a", "[drw §3.1] a", True),
+        ("§V-B: a", "[drw §I; §V] a", True),
+        ("§3: a", "[drw §33] a", False),
+        ("§3: a", "[geo §3] a", False),
+        ("§3: a", "a without a section", False),
+        ("Fig. 3, line 2: a", "[drw Figure 3, line 2] a", True),
+        ("Algorithm 1, line 7: a", "[drw §4, Alg. 1] a", True),
+        ("Alg. 1: a", "[drw Fig. 1] a", False),
+        ("SIENA (Carzaniga et al. 2001) §4.2: a", "[Carzaniga et al. §4.2] a", True),
+    ],
+)
+def test_a_test_that_does_not_cite_its_section_is_seen(
+    tmp_path: Path, rule: str, docstring: str, cites: bool
+) -> None:
+    page, test = tmp_path / "directional-walks.md", tmp_path / "tests/test_walks.py"
+    page.write_text(TABLE + f"| {rule} | `bulk.walks.step` | `tests/test_walks.py::test_step` |\n")
+    test.parent.mkdir()
+    test.write_text(f'def test_step():\n    """{docstring}."""\n')
+    found = rows_without_citation(tmp_path, page)
+    assert len(found) == (0 if cites else 1)
 
 
 def test_a_wrong_name_is_seen(tmp_path: Path) -> None:

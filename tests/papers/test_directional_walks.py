@@ -188,7 +188,9 @@ def test_ties_are_broken_uniformly() -> None:
 
 
 def test_a_second_passage_chooses_another_way() -> None:
-    """[drw §3] "to make possible the selection of another path if the data come back"."""
+    """[drw §3; Fig. 3, line 4] "to make possible the selection of another path if the data come
+    back".
+    """
     # From 0 through 1: neighbours 2 and 3 tie; the weight of the one taken is higher afterwards.
     network = from_links(4, [(0, 1), (1, 2), (1, 3), (0, 2), (0, 3)])
     for seed in range(20):

@@ -98,7 +98,9 @@ def test_overheads_do_not_depend_on_the_size_of_the_network() -> None:
 
 
 def test_two_close_cells_do_almost_as_well_as_eight() -> None:
-    """[geo §4] "with only 2 rendezvous cells, we stay close", better than 2 that are not close."""
+    """[geo §2.4; §4] "with only 2 rendezvous cells, we stay close", better than 2 that are not
+    close.
+    """
     near, eight, alone, *_ = claims.judge_figure_3c(evidence("figure-3c"))
     assert 1.1 < float(near.measured or 0) < 1.4
     assert 1.0 < float(eight.measured or 0) < 1.2
@@ -119,7 +121,7 @@ def test_trees_of_eight_points_are_shorter_below_eight_subscribers(interpretatio
 
 
 def test_the_share_of_good_places_does_not_vanish() -> None:
-    """[geo Theorem 3.1] "does not vanish", and never falls below what the proof promises."""
+    """[geo §3, Theorem 3.1] "does not vanish", and never falls below what the proof promises."""
     found = list(claims.judge_theorem(evidence("theorem-3.1")))
     for share in evidence("theorem-3.1").select("share"):
         (bound,) = evidence("theorem-3.1").select("bound", **share.parameters)

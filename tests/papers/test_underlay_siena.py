@@ -134,6 +134,7 @@ def test_a_tree_that_fails_over_delivers_all_that_the_plain_tree_does(where: str
 
 
 def test_links_to_grandparents_carry_nothing_and_only_lower_the_mean() -> None:
+    """[uas Fig. 2] The links exist, and no event takes one of them before a failure."""
     run = small(
         points.load_point(60, "selective", 0.1, "overlay", "underlay-siena", "halves", "both"), 0
     )

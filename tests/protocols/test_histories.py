@@ -40,6 +40,7 @@ def test_every_system_that_spreads_events_has_histories() -> None:
 
 @pytest.mark.parametrize("system", PROMISES)
 def test_after_quiescence_each_event_reaches_each_subscriber_once(system: str) -> None:
+    """[drw §1] "multiple publications and subscriptions": of the walks as of all other systems."""
     assert [line for seed in range(FEW) if (line := failure(system, seed))] == []
 
 

@@ -106,8 +106,8 @@ class SienaAdapter(Adapter):
         # A broker holds the intervals of its clients, and for each child at most all intervals;
         # during a change of parents perhaps twice.
         slots = len(wanted) + min(len(wanted), len(distinct) * len(nodes.brokers)) + 1
-        some = {k: v for k, v in self.values.items() if k in module.Rules._fields}
-        rules = module.Rules(catalogue, **some)
+        scalars = {k: v for k, v in self.values.items() if k in module.Rules._fields}
+        rules = module.Rules(catalogue, **scalars)
         state = self.state(context, nodes, slots)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,

@@ -147,19 +147,19 @@ def path_to_member(
     tables = [(trails.paths, OPEN)]
     if not merges:
         tables.insert(0, (trails.trails, PASSED))
-    row_of = {int(one): k for k, one in enumerate(trails.node_id.tolist())}
+    row_of = {int(node_id): k for k, node_id in enumerate(trails.node_id.tolist())}
     for side in (SUBSCRIBES,) if merges else (SUBSCRIBES, PUBLISHES):
         way = [row]
         while way[-1] != member:
             here = way[-1]
             steps = [
-                row_of.get(int(one.back), here)
+                row_of.get(int(trail.back), here)
                 for table, status in tables
-                for one in table[here, topic]
-                if one.status == status
-                and one.side == side
-                and one.member == trails.node_id[member]
-                and now[here] - one.since <= 2.0 * rules.refresh_s
+                for trail in table[here, topic]
+                if trail.status == status
+                and trail.side == side
+                and trail.member == trails.node_id[member]
+                and now[here] - trail.since <= 2.0 * rules.refresh_s
             ]
             if not steps or steps[0] in way:
                 break

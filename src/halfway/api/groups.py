@@ -37,13 +37,13 @@ def groups(
     one member. Then each member has a topic of its own, which costs walks and subscriptions.
     Raises Problem for errors that you can fix.
     """
-    given: dict[str, Any] = {**changes_argument(set or {}), **changes_argument(fields)}
+    changed: dict[str, Any] = {**changes_argument(set or {}), **changes_argument(fields)}
     if seed is not None:
-        given["seed"] = str(count_argument(seed, "seed", 1))
+        changed["seed"] = str(count_argument(seed, "seed", 1))
     name = text_argument(system, "system", "flooding")
     if name:
         named(name, "system")  # an unknown name is reported before the scenario is read
-    read = read_scenario(scenario_argument(scenario), given, {})
+    read = read_scenario(scenario_argument(scenario), changed, {})
     work = read.workload
     if not isinstance(work, GroupWorkload) or work.requests is not None:
         what = "workload: expected groups without requests"

@@ -73,15 +73,15 @@ def simulate(
     for all records; fields: more fields to replace, such as seconds=30.
     Raises Problem for errors that you can fix.
     """
-    given: dict[str, Any] = {**changes_argument(set or {}), **changes_argument(fields)}
+    changed: dict[str, Any] = {**changes_argument(set or {}), **changes_argument(fields)}
     if seed is not None:
-        given["seed"] = str(count_argument(seed, "seed", 1))
+        changed["seed"] = str(count_argument(seed, "seed", 1))
     name = text_argument(system, "system", "flooding")
     own = user_system(read_user_system(name)) if name and name.endswith(".py") else None
     if name and own is None:
         named(name, "system")  # an unknown name is reported before the scenario is read
     source = scenario_argument(scenario)
-    read = read_scenario(source, given, {} if own is None else {own.name: own})
+    read = read_scenario(source, changed, {} if own is None else {own.name: own})
     file = None if trace is None else path_argument(trace, "trace", "run.parquet")
     if file is not None:
         checked_target(file)

@@ -78,9 +78,10 @@ def compile_first(
                 work = waiting.pop()
                 running.append((work, _started(work.scenario, work.source)))
             time.sleep(_POLL_S)
-            for ended in [one for one in running if one[1].poll() is not None]:
-                running.remove(ended)
-                _check(ended[0].mark, ended[0].source, ended[1])
+            for work, process in [*running]:
+                if process.poll() is not None:
+                    running.remove((work, process))
+                    _check(work.mark, work.source, process)
     finally:
         for _, process in running:
             with process:  # waits, and closes its pipes

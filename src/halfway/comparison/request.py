@@ -64,10 +64,10 @@ def read_request(
     and minimise replace the needs and the cost of the file. Raises Problem with the wrong field.
     """
     _check_changes(changes or {})
-    sources = [read_user_system(one) for one in user_systems]
+    sources = [read_user_system(path) for path in user_systems]
     of_user = {source.name: user_system(source) for source in sources}
     chosen = [*_chosen(systems), *(SystemSource(*source) for source in sources)]
-    _check_names([one.name for one in chosen])
+    _check_names([system.name for system in chosen])
     _check_replicates(replicates, None if until is None else max_replicates)
     base, points = read_sweep(scenario, changes, sweeps, of_user)
     chosen = chosen if systems else _of_purpose(chosen, points[0].scenario)
@@ -223,17 +223,17 @@ def _sorted_out(
         ready = build.prepared(point.scenario)
         context = build.run_context(point.scenario, ready)
         where = ", ".join(f"{field} = {value}" for field, value in point.varies.items())
-        for one in systems:
-            if one.name in unsupported:
+        for system in systems:
+            if system.name in unsupported:
                 continue
-            if why := build.unsupported(one.system(), point.scenario, context):
-                unsupported[one.name] = f"{why} (at {where})" if where else why
-        running = [one.system() for one in systems if one.name not in unsupported]
+            if why := build.unsupported(system.system(), point.scenario, context):
+                unsupported[system.name] = f"{why} (at {where})" if where else why
+        running = [system.system() for system in systems if system.name not in unsupported]
         ended = on_ended_subscriptions(ready, point.scenario, running)
         named = on_named_brokers(ready, running)
         for remark in (*remarks_of(point.scenario, ready), *ended, *named):
             remarks.setdefault(remark, []).append(where)
-    supported = {one.name: one for one in systems if one.name not in unsupported}
+    supported = {system.name: system for system in systems if system.name not in unsupported}
     if not supported:
         name, why = next(iter(unsupported.items()))
         raise Problem(f"no system can run here; {name}: {why}")

@@ -60,8 +60,8 @@ def compare(
     begun = perf_counter()
     root, replicates, made = ROOT_SEED if seed is None else seed, request.replicates, 0
     study = study_name(request, store, root)
-    every = [(point, one) for point in request.points for one in request.systems]
-    points = [point_of(point.scenario, one) for point, one in every]
+    every = [(point, system) for point in request.points for system in request.systems]
+    points = [point_of(point.scenario, system) for point, system in every]
     metrics = metrics_for([point.scenario for point in request.points])
     with OnDemand(master, event_log) as spark:
         while True:
@@ -177,20 +177,20 @@ def _finished_runs(request: Request, store: Store, table: pa.Table) -> list[Fini
     # A run belongs to every point that varies only an option of another system.
     places: dict[str, list[tuple[int, str]]] = {}
     for number, point in enumerate(request.points):
-        for one in request.systems:
-            parameters = canonical(point_of(point.scenario, one).parameters)
-            places.setdefault(parameters, []).append((number, one.name))
+        for system in request.systems:
+            parameters = canonical(point_of(point.scenario, system).parameters)
+            places.setdefault(parameters, []).append((number, system.name))
     planned = {row["key"]: row for row in table.to_pylist()}
     rows = store.rows("key", "status", "error", "digest", "observations").to_pylist()
     runs = [
         FinishedRun(
             *place, plan_row["replicate"], scenario_seed(plan_row["network_seed"]),
             row["status"], row["error"], row["digest"],
-            {one["metric"]: tuple(one["values"]) for one in row["observations"]},
+            {observed["metric"]: tuple(observed["values"]) for observed in row["observations"]},
         )
         for row in rows
         if (plan_row := planned.get(row["key"])) is not None
         for place in places[plan_row["parameters"]]
     ]  # fmt: skip
-    order = {one.name: at for at, one in enumerate(request.systems)}
+    order = {system.name: at for at, system in enumerate(request.systems)}
     return sorted(runs, key=lambda run: (run.point, order[run.system], run.replicate))

@@ -80,19 +80,19 @@ class ScenarioRuns(source.SimulatedRuns):
         words: dict[str, list[dict[str, Any]]] = {}
         for point in request.points:
             varies = {_column(field): value for field, value in point.varies.items()}
-            for one in request.systems:
-                points.append(point_of(point.scenario, one))
-                known = varies | {"system": one.name}
+            for system in request.systems:
+                points.append(point_of(point.scenario, system))
+                known = varies | {"system": system.name}
                 words.setdefault(canonical(points[-1].parameters), []).append(known)
-        found = source.cut(
+        planned = source.cut(
             plan(points, options["replicates"], options["seed"]), words, options["partitions"]
         )
         if request.unsupported:
             reasons = [f"cannot run here: {why}" for why in request.unsupported.values()]
             rows = [{"key": None, "status": "error", "error": reason} for reason in reasons]
             systems = [[{"system": name}] for name in request.unsupported]
-            found.append(source.PlannedRuns(rows, systems))
-        return found
+            planned.append(source.PlannedRuns(rows, systems))
+        return planned
 
 
 def _column(field: str) -> str:

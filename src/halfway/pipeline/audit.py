@@ -139,7 +139,7 @@ def audit(store: Store) -> Audit:
         first=min(times, default=""), last=max(times, default=""), batches=len(batches),
         unfinished=tuple(batch.name for batch in every if batch not in batches),
         writer=store.last_writer(),
-        unchecked=tuple(one.name for one in batches if not (one / manifest.NAME).exists()),
+        unchecked=tuple(batch.name for batch in batches if not (batch / manifest.NAME).exists()),
         studies=_studies(requests, {row["key"]: row["status"] for row in rows}),
         measured=_measured(rows), failures=_failures(rows, requests), damage=tuple(damage),
     )  # fmt: skip

@@ -244,8 +244,8 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             ), None  # fmt: skip
         case Backbone() as model:
             square = min(Waxman().square, model.side)  # the placement's square, unused here
-            given = Waxman(model.n, model.m, beta=model.beta, side=model.side, square=square)
-            return waxman(given, scenario.seed).network, None
+            waxman_model = Waxman(model.n, model.m, beta=model.beta, side=model.side, square=square)
+            return waxman(waxman_model, scenario.seed).network, None
         case Waypoint() as model:
             course = WaypointMotion(
                 model.n, model.width, model.height, speed=model.speed, pause=model.pause,

@@ -132,7 +132,7 @@ def _ratios(
     scale = guess.scale
     # A quality from 0 to 255 may also be an LQI, which is no ratio.
     known = scale in (1.0, 100.0) or (
-        scale == 255.0 and all("tq" in one.lower() for one in columns)
+        scale == 255.0 and all("tq" in column.lower() for column in columns)
     )
     if guess.less_is_better or not known:
         why = f"{' and '.join(columns)} is not a reception ratio"

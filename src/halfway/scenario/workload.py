@@ -99,7 +99,7 @@ def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
         what = f'workload.exponent = {workload.exponent:g}: expected popularity = "zipf" as well'
         raise Problem(what, remedy="add popularity, or leave out the exponent")
     both = (*(publishing or ()), *(subscribing or ()))
-    named = [one.topic for one in both if one.topic is not None]
+    named = [role.topic for role in both if role.topic is not None]
     topics = _topics(workload, named)
     nodes = Names("node", known.names)
     brokers = _brokers(workload, nodes)
@@ -150,17 +150,17 @@ def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
     node = [name for part in parts for name in part.node]
     topic = [name for part in parts for name in part.topic]
     subscribing = _named(workload.subscribers)
-    named = [one.topic for one in subscribing or () if one.topic is not None]
+    named = [role.topic for role in subscribing or () if role.topic is not None]
     topics = Names("topic", topic_names([*topic, *named]))
     rows = _rows(workload, node, known, paths)
     number = [topics.known[name] for name in topic]
     times = [t for part in parts for t in part.time.tolist()]
     periods: Mapping[tuple[int, int], Period] = {}
     if subscribing is None:
-        given = _drawn_subscribers(workload, len(topics.known), rows, number, known)
+        subscribers = _drawn_subscribers(workload, len(topics.known), rows, number, known)
     else:
         nodes = Names("node", known.names)
-        given, periods = subscribing_rows(subscribing, nodes, topics, "workload.subscribers")
+        subscribers, periods = subscribing_rows(subscribing, nodes, topics, "workload.subscribers")
     begin = min(times) if workload.begin is None else workload.begin
     sizes = _sizes(parts, workload, topics, number)
     kept = [k for k, t in enumerate(times) if t >= begin]
@@ -168,7 +168,7 @@ def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
         what = f"workload.begin = {begin:g}: expected at most {max(times):g}, the latest event"
         raise Problem(what, remedy="choose an earlier time")
     return Listed(
-        [(row, number) for number, some in enumerate(given) for row in some],
+        [(row, number) for number, wanting in enumerate(subscribers) for row in wanting],
         [
             (workload.start_s + (times[k] - begin) * workload.scale, rows[k], number[k])
             for k in kept

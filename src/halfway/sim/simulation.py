@@ -115,10 +115,11 @@ class Simulation:
         self._batteries = None if nodes.batteries is None else Batteries(nodes.batteries, context.n)
         hops, self.at, self._posted_to = self.instance.hops_from_publisher, 0.0, 0.0
         self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
-        found = observers_of(self.instance.kinds, self.environment.ids, self.demand, self.seconds)
-        feed = PublicationFeed(self.demand, deliveries, self.environment, stretch, found.requests)
+        demand, around = self.demand, self.environment
+        observers = observers_of(self.instance.kinds, around.ids, demand, self.seconds)
+        feed = PublicationFeed(demand, deliveries, around, stretch, observers.requests)
         self.publications, names, self._lend = feed, self.environment.names(), Lender()
-        self._log = RunLog(self.instance.kinds, feed, deliveries, names, inspection, found)
+        self._log = RunLog(self.instance.kinds, feed, deliveries, names, inspection, observers)
         self.engine = self._new_engine(window, nodes.clock, inspection)
         memory = self.instance.state if context.memory_lost else ()
         self._blank = BlankMemory(memory, self.instance.own_rows)

@@ -65,7 +65,7 @@ def run_beside(
         live = live._replace(queue=air.close())
     records = keeping.records
     paths = sorted(records.glob("*.trace")) if records else []
-    replayed = [one for path in paths for one in replay(path)]
+    replayed = [outcome for path in paths for outcome in replay(path)]
     rows = beside(simulated, live.measured)
     sums = account(context.n, live.datagrams, live.air, live.queue)
     return SideBySide(system, context.n, rows, simulated, live, replayed, sums)

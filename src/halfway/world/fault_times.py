@@ -41,27 +41,27 @@ def schedule(
         raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
     if not 0.0 < seconds < _LARGEST:
         raise Problem(f"seconds = {seconds:g}: expected a positive, finite time")
-    found, conduct = list[Outages](), defaultdict[int, list[Outages]](list)
+    held, conduct = list[Outages](), defaultdict[int, list[Outages]](list)
     for index, fault in enumerate(faults):
         where = f"fault {index} ({fault.__struct_config__.tag})"
         word = outages.random_state_of(seed, index)
         match fault:
             case Crash():
-                found.append(_with_memory(fault, _crash(fault, network, n, word, where)))
+                held.append(_with_memory(fault, _crash(fault, network, n, word, where)))
             case Churn():
                 drawn = _churn(fault, n, word, seconds, since, where)
-                found.append(_with_memory(fault, drawn))
+                held.append(_with_memory(fault, drawn))
             case Pause():
                 paused = _pause(fault, network, word, (since, seconds), where)
                 conduct[outages.NODE_PAUSED].append(paused)
             case Attack():
                 conduct[_ATTACKS[fault.kind]].append(_crash(fault, network, n, word, where))
             case LinkCut():
-                found.append(_link_cut(fault, network, n, where))
+                held.append(_link_cut(fault, network, n, where))
             case Partition():
-                found.append(_partition(fault, network, n, where))
-    parts = [outages.events(some, seconds, since, begins) for begins, some in conduct.items()]
-    return outages.in_order(outages.events(found, seconds, since), *parts)
+                held.append(_partition(fault, network, n, where))
+    parts = [outages.events(down, seconds, since, begins) for begins, down in conduct.items()]
+    return outages.in_order(outages.events(held, seconds, since), *parts)
 
 
 def _nodes(network: Network | int) -> int:

@@ -70,14 +70,17 @@ def events(
     """
     none = np.empty(0, np.int32)
     held = [Outages(none, none, np.empty(0), np.empty(0)), *held]
-    begin = np.concatenate([some.begin for some in held])
-    a, b = np.concatenate([some.a for some in held]), np.concatenate([some.b for some in held])
+    begin = np.concatenate([outage.begin for outage in held])
+    a, b = (
+        np.concatenate([outage.a for outage in held]),
+        np.concatenate([outage.b for outage in held]),
+    )
     early = np.flatnonzero(begin < seconds)
     lost = b == LOST
     b = np.maximum(b, KEPT)
     order = early[np.lexsort((begin[early], b[early], a[early]))]
     a, b, begin, lost = a[order], b[order], begin[order], lost[order]
-    end = np.concatenate([some.end for some in held])[order]
+    end = np.concatenate([outage.end for outage in held])[order]
     last = int(_merged(a, b, begin, end, lost))
     back = np.flatnonzero(end[:last] < seconds)
     link = np.where(b[:last] >= 0, LINK_DOWN, begins).astype(np.uint8)

@@ -90,6 +90,7 @@ def test_without_faults_everything_arrives() -> None:
 
 
 def test_fewer_faults_are_a_prefix_of_more() -> None:
+    """[uas §5] "increasing number of link and node failures": distinct elements, never the root."""
     overlay = grown(2)
     for where in ("links", "nodes", "used", "brokers"):
         more = draw_faults(overlay, where, 12, 7)

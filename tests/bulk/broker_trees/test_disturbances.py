@@ -65,6 +65,7 @@ class DisturbedTree(SlowTree):
 def test_events_with_losses_and_control_messages_are_those_of_a_slow_simulator(
     seed: int, balance: str, queueing: str, window: float, loss: float
 ) -> None:
+    """[uas §5] "loss of data", and "control traffic" between the events."""
     drawn = content(BROKERS, 60, 40, "all", seed)
     paths = queued_paths(
         grown(seed),

@@ -115,6 +115,7 @@ class SlowTree:
 def test_passages_equal_those_of_the_slow_simulator(
     seed: int, balance: str, queueing: str, interest: str, window: float
 ) -> None:
+    """[uas §5, Figures 6 to 8] The latency, and the uses of links, of each rule of balance."""
     overlay = grown(seed)
     drawn = content(12, 60, 40, interest, seed)  # type: ignore[arg-type]
     paths = queued_paths(overlay, aware=balance != "direct", queueing=queueing, message_bits=BITS)  # type: ignore[arg-type]

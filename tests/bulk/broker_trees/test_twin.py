@@ -163,7 +163,8 @@ def fragments_apart(overlay: Overlay, shape: str, fault: Element) -> bool:
 def test_without_repairs_the_bulk_model_delivers_what_the_messages_deliver(
     shape: str, where: FaultModel
 ) -> None:
-    """After each of twelve failures, unless two fragments could still reach each other.
+    """[uas §5, Figure 5] After each of twelve failures, unless two fragments could still reach each
+    other.
 
     Then the messages deliver at least as much: brokers also ask the root and its successor, which
     the bulk model leaves to repairs.

@@ -71,9 +71,38 @@ def test_the_oracle_agrees_on_unit_disks_overlay_after_overlay(recipe: Any) -> N
         agree(overlay, by_the_oracle(network, initiators, seed, recipe))
 
 
+@pytest.mark.parametrize("recipe", [{}, {"marking": "reached"}])
+def test_neighbours_of_the_walk_are_marked_and_counted(recipe: Any) -> None:
+    """[dwo §V-B, (3), (4)] N(DRW) are the neighbours of the nodes that a walk left or, by the other
+    interpretation, reached. Each node counts its neighbours in N(DRW).
+    """
+    network = disk(n=90, radius=0.2, seed=2)
+    around = [set(map(int, network.neighbours(i))) for i in range(network.n)]
+    overlays = Overlays(network)
+    for seed in range(4):
+        initiators = np.random.default_rng(seed).permutation(network.n)[:2].tolist()
+        overlays.build(initiators, seed=seed, **recipe)
+        marks = overlays._marks
+        for w, walk in enumerate(by_the_oracle(network, initiators, seed, recipe)):
+            stamp = marks.stamp[0] - 1 + w
+            marked = set().union(*(around[i] for i in walk.left))
+            assert set(np.flatnonzero(marks.marked[:, w] == stamp)) == marked
+            counted = np.where(marks.counted[:, w] == stamp, marks.near[:, w], 0)
+            assert counted.tolist() == [len(around[i] & marked) for i in range(network.n)]
+
+
+def test_the_first_step_is_random() -> None:
+    """[dwo Alg. 2, line 11] From the centre of a star, each neighbour is equally likely."""
+    network = from_links(7, [(0, k) for k in range(1, 6)] + [(5, 6)])
+    overlays = Overlays(network)
+    first = [int(overlays.build([0, 6], seed=seed).rows[2]) for seed in range(600)]
+    share = np.bincount(first, minlength=6)[1:5] / len(first)
+    assert share == pytest.approx(share.mean(), abs=0.05)
+
+
 @given(st.integers(0, 2**32), st.integers(2, 40), st.sampled_from(RECIPES))
 def test_an_overlay_is_a_tree_with_every_initiator(seed: int, count: int, recipe: Any) -> None:
-    """[dwo §III] "implement a DRW until intersecting other DRW": every initiator joins."""
+    """[dwo Alg. 1] The walks of all initiators join one tree, one after another."""
     network = disk(n=90, radius=0.2, seed=seed % 5)
     initiators = np.random.default_rng(seed).permutation(network.n)[:count]
     overlay = Overlays(network).build(initiators, seed=seed, **recipe)

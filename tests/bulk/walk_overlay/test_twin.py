@@ -1,5 +1,6 @@
 """The bulk driver and the message-level walk overlay build the same overlays."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -70,21 +71,63 @@ def same(driven: Driven, overlay: WalkOverlay) -> None:
 
 
 # Nodes mark only the walks that left them: the bulk driver alone has `marking="reached"`.
-@pytest.mark.parametrize("recipe", [r for r in RECIPES if "marking" not in r])
-def test_both_build_the_same_overlay(recipe: Any) -> None:
-    """[dwo Alg. 1, Alg. 2] the same walks in the bulk driver and in messages."""
+BOTH = [recipe for recipe in RECIPES if "marking" not in recipe]
+OF_ALGORITHM_2: tuple[dict[str, Any], ...] = ({}, {"system": "random-walk"})
+
+
+@cache
+def both(recipe: int, seed: int) -> tuple[WalkOverlay, Driven]:
+    """The overlay of nine initiators by a recipe of BOTH, in bulk and by messages."""
+    network = disk(n=70, radius=0.22, seed=seed)
+    initiators = np.random.default_rng(seed).permutation(network.n)[:9].tolist()
+    overlay = Overlays(network).build(initiators, seed=seed, **BOTH[recipe])
+    return overlay, by_messages(network, initiators, seed, BOTH[recipe])
+
+
+def check_same_walks(recipe: dict[str, Any]) -> None:
+    """Check for the same overlays on three networks, each of one root, unless no walk joined."""
     for seed in range(3):
-        network = disk(n=70, radius=0.22, seed=seed)
-        initiators = np.random.default_rng(seed).permutation(network.n)[:9].tolist()
-        overlay = Overlays(network).build(initiators, seed=seed, **recipe)
-        driven = by_messages(network, initiators, seed, recipe)
+        overlay, driven = both(BOTH.index(recipe), seed)
         if overlay.joined[0]:
             assert overlay.joined.all()
             same(driven, overlay)
             assert len(set(driven.state.members.root[overlay.rows])) == 1
-        if recipe.get("together", 2) == 2:
-            connected = driven.reported(CONNECTED)
-            assert sorted({row for row, _, _ in connected}) == sorted(initiators)
+
+
+@pytest.mark.parametrize("recipe", OF_ALGORITHM_2)
+def test_a_walk_by_messages_adds_the_nodes_that_the_bulk_walk_adds(recipe: Any) -> None:
+    """[dwo Alg. 1, Alg. 2] An initiator is an overlay of one node, and its walk adds nodes."""
+    check_same_walks(recipe)
+
+
+@pytest.mark.parametrize("recipe", [recipe for recipe in BOTH if recipe not in OF_ALGORITHM_2])
+def test_branches_and_weights_build_the_same_overlay_in_both_drivers(recipe: Any) -> None:
+    """[dwo §IV] Walks of one or two branches, and of two weights (2)."""
+    check_same_walks(recipe)
+
+
+@pytest.mark.parametrize("recipe", OF_ALGORITHM_2)
+def test_a_walk_by_messages_ends_where_it_intersects_another_walk(recipe: Any) -> None:
+    """[dwo §V-B; Alg. 2, line 22] One link joins two walks, and each initiator is connected."""
+    for seed in range(3):
+        overlay, driven = both(BOTH.index(recipe), seed)
+        walk_of = dict(zip(overlay.rows.tolist(), overlay.walk.tolist(), strict=True))
+        links = links_of(driven, overlay.network)
+        between = {(a, b) for a, b in links if walk_of[a] != walk_of[b]}
+        walks = len(set(overlay.walk.tolist()))
+        assert len(between) == walks - 1
+        met = zip(overlay.met_from.tolist(), overlay.met_at.tolist(), strict=True)
+        assert between == {(min(a, b), max(a, b)) for a, b in met if a >= 0}
+        connected = driven.reported(CONNECTED)
+        assert sorted({row for row, _, _ in connected}) == sorted(overlay.initiators.tolist())
+
+
+def test_an_initiator_in_the_overlay_needs_no_walk_by_messages() -> None:
+    """[dwo Alg. 2, line 4] Node 3 is connected at once: no node has a trail of its walk."""
+    driven = by_messages(line(9), [0, 8, 3], 1, {})
+    assert [row for row, _, _ in driven.reported(CONNECTED) if row == 3] == [3]
+    assert not (driven.state.trails.initiator == 3).any()
+    assert links_of(driven, line(9)) == {(i, i + 1) for i in range(8)}
 
 
 @pytest.mark.parametrize(

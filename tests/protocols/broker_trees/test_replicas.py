@@ -49,7 +49,9 @@ def test_a_replica_is_what_the_parent_holds_for_the_grandchild(seed: int) -> Non
 def test_an_event_reaches_an_adopted_grandchild_before_it_subscribes_again(
     seed: int, kept: bool
 ) -> None:
-    """The parent dies. At the moment of the adoption an event is published at the grandparent."""
+    """[uas §4] The parent dies. At the moment of the adoption, an event is published at the
+    grandparent.
+    """
     live = LiveTree(*grown(seed))
     above, parent, child = line(live)
     live.say(live.row(child), int(SUBSCRIBE), 0)

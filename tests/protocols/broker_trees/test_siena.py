@@ -160,6 +160,7 @@ def test_tables_with_covering_deliver_exactly_what_brute_force_delivers(
 def test_a_parent_holds_the_maximal_filters_of_each_child_and_no_others(
     parents: np.ndarray, steps: list[Step]
 ) -> None:
+    """[Carzaniga et al. §3.3, §4.2] No filter is held that another one covers."""
     driven = drive(world(parents, steps))
     _, wanted = brute_force(parents, steps)
     below: list[set[int]] = [set() for _ in parents]

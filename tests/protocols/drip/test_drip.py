@@ -68,7 +68,7 @@ def test_the_most_capable_nodes_are_elected(static: Simulation) -> None:
 
 
 def test_every_list_is_exactly_the_nearest_brokers(static: Simulation) -> None:
-    """[drip §IV-B] "the delay information of its top l (l < k) nearest broker nodes"."""
+    """[drip §IV-A, §IV-B] "the delay information of its top l (l < k) nearest broker nodes"."""
     # [drip §IV-B] "should always be its nearest broker node in the network": the local broker.
     state, network = static.instance.state, static.environment.start
     brokers = np.flatnonzero(state.node.is_broker).tolist()
@@ -104,7 +104,9 @@ def test_a_flood_reaches_its_region_and_no_other(static: Simulation) -> None:
 
 
 def test_a_region_whose_broker_crashes_elects_a_successor() -> None:
-    """With `replace_brokers`, the most capable node of a region succeeds its lost broker."""
+    """[drip §IV-B] With `replace_brokers`, the most capable node of a region succeeds its lost
+    broker.
+    """
     # [drip §IV-B] "should always attach to a broker node at any time": also after a crash.
     network = disk(n=60, radius=0.22, seed=4)
     demand = Listed([(row, 0) for row in range(60)], [(40.0, 3, 0)])

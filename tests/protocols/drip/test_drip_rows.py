@@ -149,7 +149,9 @@ def registration(version: int) -> np.record:
 
 @pytest.mark.parametrize("histories", [pytest.param(10_000, marks=pytest.mark.slow), 1_000])
 def test_no_subscription_is_lost_in_any_history(histories: int) -> None:
-    """[drip §V-A] Handover in any order of arrival, A - B - A included: local at the last."""
+    """[drip §V-A, §V-B] Handover and exchange in any order of arrival, A - B - A included: local at
+    the last.
+    """
     rng = np.random.default_rng(6)
     commands = {version: registration(version) for version in range(1, 12)}
     fresh = lone_broker().register.copy()
@@ -193,7 +195,7 @@ def test_a_register_has_room_for_every_interval() -> None:
 
 
 def test_nothing_is_sent_straight_back() -> None:
-    """Where the only route leads back to the sender, the record is deferred."""
+    """[drip §IV-B] Where the only route leads back to the sender, the record is deferred."""
     made = lone_node(5)
     made.nearest[0, 0].node_id, made.nearest[0, 0].via, made.node.local_broker[0] = 7, 2, 7
     neighbourhood = Neighbourhood(
@@ -300,7 +302,7 @@ def test_which_broker_gets_a_copy(
 def test_a_relay_of_the_source_is_one_whichever_broker_sends_its_copy(
     role: int, interested: bool, chosen: bool
 ) -> None:
-    """A relay whose copy was lost does not become a destination by a faster one."""
+    """[drip §V-B] A relay whose copy was lost does not become a destination by a faster one."""
     # [drip §V-B] "would contact all of the interested broker nodes": a relay's copy to one.
     state, out = lone_broker(), outbox(16)
     record = registration(1)

@@ -101,6 +101,7 @@ def beacon(broker: int, source: int, local: int = NONE, age: float = 0.0) -> np.
 
 
 def test_of_equally_capable_nodes_the_one_with_the_lower_id_is_elected() -> None:
+    """[drip §IV-A] The larger ξ. The paper does not order equal abilities: we take the lower id."""
     assert is_more_capable(0.5, 3, 0.4, 1)
     assert not is_more_capable(0.4, 1, 0.5, 3)
     assert is_more_capable(0.5, 1, 0.5, 3)
@@ -148,7 +149,9 @@ def test_a_flood_is_delivered_once_and_to_a_subscriber_only() -> None:
 
 
 def test_a_subscriber_that_registers_gets_the_held_events_that_it_has_not_seen() -> None:
-    """A node that changes its region between two floods misses none of them."""
+    """[drip §V-A] Our addition: a node that changes its region between two floods misses none of
+    them.
+    """
     broker = lone_broker()
     for event, topic in enumerate((4, 5, 9)):
         news = event_of(3, event, topic)

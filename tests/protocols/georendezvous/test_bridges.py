@@ -116,7 +116,9 @@ def test_a_line_of_cells_is_the_same_from_both_ends_and_its_cells_touch() -> Non
 
 
 def test_a_cell_whose_node_only_one_end_hears_has_no_bridge_node_of_the_other_end() -> None:
-    """Otherwise its members are two groups, and a route through it depends on the member."""
+    """[geo §2.1] Otherwise its members are two groups, and a route through it depends on the
+    member.
+    """
     position: Any = np.array(
         [(0.68, 0.37), (1.5, 0.02), (0.72, 0.7)]
     )  # cells (1, 1), (4, 0), (2, 1)
@@ -157,6 +159,7 @@ ONCE_WRONG = [
 
 @pytest.mark.parametrize("seed", [*range(30), 58, 99, *ONCE_WRONG])
 def test_nothing_is_lost_twice_or_unasked_on_a_sparse_radio_network(seed: int) -> None:
+    """[geo §2.2] Each subscriber gets each due notification once, and no other node gets it."""
     history = radio_history(seed)
     assert len(history.due) >= 4
     assert history.wrong() == []

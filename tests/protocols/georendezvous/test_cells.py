@@ -100,7 +100,7 @@ def test_an_isolated_cell_is_its_own_home() -> None:
 
 
 def test_points_are_uniform_and_do_not_depend_on_their_number() -> None:
-    """[geo §2.3] "independent positions of the space": numbers of one topic, and topics."""
+    """[geo §2.2, §2.3] "independent positions of the space": numbers of one topic, and topics."""
     for topic, number in ((None, 3), (5, None)):
         places = [
             point_position(
@@ -116,7 +116,9 @@ def test_points_are_uniform_and_do_not_depend_on_their_number() -> None:
 
 
 def test_a_traversal_restarts_if_its_first_edge_is_no_longer_the_first() -> None:
-    """A cell was populated between the line to the goal and the first edge of the traversal."""
+    """[geo §2.1] A cell was populated between the line to the goal and the first edge of the
+    traversal.
+    """
     west, south = 4, 6
     before, after = 1 << west, 1 << west | 1 << 3
     direction, on_perimeter, *entry, first = decide(before, 3, 3, 6, 3, 0, 0, 0, 0, 0)

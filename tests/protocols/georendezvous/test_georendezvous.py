@@ -100,7 +100,7 @@ def kinds(cells: Simulation, kind: int) -> int:
 def test_a_stable_subscriber_costs_three_unnecessary_messages_for_each_further_point(
     points: int,
 ) -> None:
-    """[geo §4] "For n rendezvous, this makes 3(n - 1) unnecessary messages"."""
+    """[geo §2.3; §4] "For n rendezvous, this makes 3(n - 1) unnecessary messages"."""
     for key in range(4):
         cells = settled(points=points, tried=points, key=key)
         post(cells, 3.0, 1, ADVERTISE, 0)
@@ -116,7 +116,7 @@ def test_a_stable_subscriber_costs_three_unnecessary_messages_for_each_further_p
 
 
 def test_messages_take_the_paths_of_the_bulk_driver() -> None:
-    """Twin: homes, and the hops of the best point, are those of `CellRoutes` on the same key."""
+    """[geo §2.1] Homes, and hops of the best point, are those of `CellRoutes` on the same key."""
     # [geo §2.3] "has the shortest number of hops": the best point is used.
     radius = radius_of_degree(110, 16)
     compared = 0
@@ -318,7 +318,7 @@ def test_random_histories_demand_deliveries() -> None:
 
 
 def test_divided_keys_are_stored_by_one_member_and_transferred() -> None:
-    """[geo §2.1] "keys inside a cell can be divided by the nodes"."""
+    """[geo §2.2] "keys inside a cell can be divided by the nodes"."""
     cells = settled(FULL * 3, replicas=1, beacon_interval_s=1.0)
     post(cells, 3.0, 1, ADVERTISE, 0)
     post(cells, 4.0, 40, SUBSCRIBE, 0)
@@ -370,7 +370,9 @@ def test_a_prune_from_before_the_last_subscription_is_no_entry() -> None:
 
 
 def test_an_unwanted_that_a_newer_wanted_overtook_says_nothing() -> None:
-    """A hop that was lost and sent again delays the older report of one member of a home cell."""
+    """[geo §2.2] A hop that was lost and sent again delays the older report of one member of a home
+    cell.
+    """
     cells = settled(points=1, tried=1)
     post(cells, 3.0, 1, ADVERTISE, 0)
     post(cells, 4.0, 20, SUBSCRIBE, 0)

@@ -39,7 +39,9 @@ def is_same_alone(
 
 
 def test_a_node_reads_its_own_applications_entries_of_the_catalogue_only() -> None:
-    """What it receives has all that it needs: an event its values, a filter its bits."""
+    """[dwo §I, §III] What a node receives has all that it needs: an event its values, a filter its
+    bits.
+    """
     here = world()
     driven = drive(here)
     published, subscribed = list(range(8, 14)), [3]

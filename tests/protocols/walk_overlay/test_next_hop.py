@@ -15,13 +15,13 @@ def places(bids: list[float], pure: bool = False) -> set[int]:
 
 
 def test_the_cost_counts_neighbours_in_both_neighbourhoods_of_the_walk() -> None:
-    """[dwo (2)], and (3), where α = 1 and β = 0."""
+    """[dwo §IV, (2); §V-B, (3)] In (3), α = 1 and β = 0."""
     assert cost(0.5, 2.0, 3, 4) == 9.5
     assert cost(1.0, 0.0, 3, 4) == 3.0
 
 
 def test_the_candidate_with_the_minimum_cost_is_added() -> None:
-    """[dwo Fig. 5] the costs of its five candidates; z is added."""
+    """[dwo Alg. 2, line 30; Fig. 5] The costs of its five candidates; z is added."""
     a, b, c, d, z = 3.0, 2.0, 3.0, 2.0, 1.0
     assert places([a, b, c, d, z]) == {4}
 

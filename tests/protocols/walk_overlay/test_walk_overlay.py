@@ -78,7 +78,9 @@ def test_a_hundred_thousand_histories(faulty: bool, network: Network, seed: int,
 @settings(max_examples=60)
 @given(networks(most=12), st.data())
 def test_concurrent_joins_end_in_one_tree(network: Network, data: st.DataObject) -> None:
-    """No node knows who comes first: a root founds an overlay after a time without one."""
+    """[dwo Alg. 1] No node knows who comes first: a root founds an overlay after a time without
+    one.
+    """
     rows = data.draw(st.permutations(range(network.n)))
     rules = RULES._replace(founding_time_s=data.draw(st.sampled_from([30.0, 100.0])))
     history = History(network, data.draw(st.integers(0, 2**32)), rules)
@@ -98,7 +100,7 @@ def chain() -> History:
 
 
 def test_events_cross_only_links_with_a_subscriber_behind_them() -> None:
-    """[dwo §I] "use filters to specify the value of subscriptions attributes": 2 hops, not 5."""
+    """[dwo §I, §III] "use filters to specify the value of subscriptions attributes": 2 hops."""
     history = chain()
     history.subscribe(2, 0)
     before = int(history.engine.counters.received_kind[CONTENT_EVENT])

@@ -123,8 +123,8 @@ def _choose_alternate(
     """
     network, interpretation = overlay.underlay.network, overlay.rules.interpretation
     inner, parent = direct.rows[1:-1], overlay[broker.parent].row
-    some = candidates(overlay, broker)
-    if not some:
+    alternates = candidates(overlay, broker)
+    if not alternates:
         return
     # [uas §3.1] "tested": the legs are the routes of the routers, which are disjoint only by
     # chance.
@@ -139,7 +139,7 @@ def _choose_alternate(
     near = first.weight
     if overlay.rules.proximity == "hops":
         near = shortest(network, overlay.hop, broker.row, overlay.closed).weight
-    for number in some:
+    for number in alternates:
         hops, best = near[overlay[number].row], broker.alternate
         if best != NO_BROKER and not is_nearer(hops, number, near[overlay[best].row], best):
             continue

@@ -83,7 +83,7 @@ def queued_paths(
     ]
     first, queue = _compressed(routes)
     service_s, delay_s = np.array(service), np.array(delay)
-    unloaded = np.array([sum(service_s[q] + delay_s[q] for q in some) for some in routes])
+    unloaded = np.array([sum(service_s[q] + delay_s[q] for q in route) for route in routes])
     parent = np.array([index.get(overlay[number].parent, -1) for number in numbers], np.int64)
     passed = np.array(hops, np.int64)
     return QueuedPaths(parent, first, queue, service_s, delay_s, passed, unloaded)

@@ -40,8 +40,8 @@ def check(
         from halfway.comparison import scenario_check
         from halfway.report.terminal.check_report import check_json, print_check
 
-        found = scenario_check.check(request, cores=os.cpu_count() or 1, seed=seed)
+        checked = scenario_check.check(request, cores=os.cpu_count() or 1, seed=seed)
     if as_json:
-        typer.echo(check_json(found))
+        typer.echo(check_json(checked))
     else:
-        print_check(console(), found)
+        print_check(console(), checked)

@@ -89,24 +89,25 @@ def status(as_json: AsJson = False) -> None:
     )
 
     folder = default_folder()
-    found = read(folder)
-    if found is None:
+    state = read(folder)
+    if state is None:
         typer.echo("{}" if as_json else "no cluster runs; start one: halfway cluster start")
         raise typer.Exit(RUNS_FAILED)
-    living, alive, used = found.living(folder), alive_workers(found), cores_in_use(found)
+    living, alive, used = state.living(folder), alive_workers(state), cores_in_use(state)
     if as_json:
         typer.echo(json.dumps({
-            "master": found.master, "connect": found.connect, "page": found.page,
-            "workers": found.workers, "alive_workers": alive, "cores": found.workers * found.cores,
-            "cores_in_use": used, "processes": {str(one.pid): one.role for one in living},
+            "master": state.master, "connect": state.connect, "page": state.page,
+            "workers": state.workers, "alive_workers": alive, "cores": state.workers * state.cores,
+            "cores_in_use": used,
+            "processes": {str(process.pid): process.role for process in living},
         }))  # fmt: skip
     else:
-        typer.echo(f"master    {found.master}  (page {found.page})")
-        typer.echo(f"workers   {alive} of {found.workers}, {used} of their cores in use")
-        if found.connect:
-            typer.echo(f"connect   {found.connect}")
+        typer.echo(f"master    {state.master}  (page {state.page})")
+        typer.echo(f"workers   {alive} of {state.workers}, {used} of their cores in use")
+        if state.connect:
+            typer.echo(f"connect   {state.connect}")
         typer.echo(f"logs      {folder}")
-    if len(living) < len(found.processes) or alive < found.workers:
+    if len(living) < len(state.processes) or alive < state.workers:
         raise typer.Exit(RUNS_FAILED)
 
 

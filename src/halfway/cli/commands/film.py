@@ -37,9 +37,9 @@ def film(
     from halfway.scenario.reading import read_scenario
 
     checked_film(out)
-    given = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
+    changed = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
     chosen = named(system) if system else None
-    read = read_scenario(scenario, given)
+    read = read_scenario(scenario, changed)
     with spinner("running (the first run of a system compiles it)"):
         replay = replay_of_scenario(read, chosen)
     with spinner("drawing"):

@@ -50,17 +50,17 @@ def results(
         store = results_in(place)
         if retry_failed:
             _retry(store, master, quiet=as_json)
-        found = audit(store)
+        audited = audit(store)
     if as_json:
-        typer.echo(audit_json(found))
+        typer.echo(audit_json(audited))
     else:
-        print_results(console(), found)
-    if found.damage:
-        first, many = found.damage[0], len(found.damage)
+        print_results(console(), audited)
+    if audited.damage:
+        first, many = audited.damage[0], len(audited.damage)
         files = "1 file is damaged:" if many == 1 else f"{many} files are damaged, the first:"
         remedy = "move the batch of a damaged file out of the folder, and repeat the command"
-        raise Problem(f"{files} {first.file} {first.what}", where=found.folder, remedy=remedy)
-    if found.errors:
+        raise Problem(f"{files} {first.file} {first.what}", where=audited.folder, remedy=remedy)
+    if audited.errors:
         raise typer.Exit(RUNS_FAILED)
 
 

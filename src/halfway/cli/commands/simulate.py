@@ -69,9 +69,9 @@ def simulate(
         _interpret()
     from halfway.scenario.reading import read_scenario
 
-    given = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
+    changed = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
     mine = _own(system)
-    read = read_scenario(scenario, given, {mine.name: mine.system()} if mine.text else {})
+    read = read_scenario(scenario, changed, {mine.name: mine.system()} if mine.text else {})
     _check_outputs(trace, nodes)
     run, outcome = _run(read, mine, system, trace, debug=debug)
     _show(run, outcome, nodes, as_json)

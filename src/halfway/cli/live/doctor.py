@@ -36,14 +36,14 @@ def doctor(
     halfway doctor --json | jq 'select(.state != "ok")'
     """
     failed = False
-    for one in _findings(certificate, key, state):
-        failed |= one.state == "failed"
+    for finding in _findings(certificate, key, state):
+        failed |= finding.state == "failed"
         if as_json:
-            typer.echo(json.dumps(one._asdict()))
+            typer.echo(json.dumps(finding._asdict()))
             continue
-        typer.echo(f"{_MARKS[one.state]} {one.name:14} {one.found}")
-        if one.do:
-            typer.echo(f"  {'':14} → {one.do}")
+        typer.echo(f"{_MARKS[finding.state]} {finding.name:14} {finding.found}")
+        if finding.do:
+            typer.echo(f"  {'':14} → {finding.do}")
     if failed:
         raise typer.Exit(RUNS_FAILED)
 

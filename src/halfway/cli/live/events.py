@@ -50,9 +50,9 @@ def pub(
     from halfway.live.mesh import Level
 
     level = Level.KEPT if keep else Level.BEST_EFFORT
-    given = {"retain": retain, "expiry_s": expiry, "link_s": wait, "level": level}
-    some = _batches(_payloads(text, count), 1 if text == "-" else _BATCH)
-    published, neighbours = _published(node, topic, some, given)
+    settings = {"retain": retain, "expiry_s": expiry, "link_s": wait, "level": level}
+    batches = _batches(_payloads(text, count), 1 if text == "-" else _BATCH)
+    published, neighbours = _published(node, topic, batches, settings)
     if neighbours == 0:
         warn("the node has no neighbour: only subscribers at this node received it")
     if as_json:

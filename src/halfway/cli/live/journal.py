@@ -39,16 +39,16 @@ def check(folder: JournalFolder, as_json: AsJson = False) -> None:
     """
     from halfway.live.journal.journal_check import checked
 
-    found = checked(folder)
-    for one in found:
+    segments = checked(folder)
+    for segment in segments:
         if as_json:
-            typer.echo(json.dumps(one._asdict()))
+            typer.echo(json.dumps(segment._asdict()))
         else:
-            line = f"{one.segment}: {one.records} records, {one.bytes} bytes"
-            tail = f", torn tail of {one.torn_bytes} bytes" if one.torn_bytes else ""
-            old = ", replaced by a later snapshot" if one.replaced else ""
+            line = f"{segment.segment}: {segment.records} records, {segment.bytes} bytes"
+            tail = f", torn tail of {segment.torn_bytes} bytes" if segment.torn_bytes else ""
+            old = ", replaced by a later snapshot" if segment.replaced else ""
             typer.echo(line + tail + old)
-            for place in one.bad:
+            for place in segment.bad:
                 typer.echo(f"  bad: {place}")
-    if any(one.bad for one in found):
+    if any(segment.bad for segment in segments):
         raise typer.Exit(RUNS_FAILED)

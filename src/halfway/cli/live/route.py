@@ -45,13 +45,13 @@ def route(
 
     hops, end = dict[int, Hopped](), None
     request = RouteRequest(to=to, is_topic=topic, seconds=seconds)
-    for one in ask(required(node), request):
-        if isinstance(one, Hopped):
-            hops[one.node] = one.after(hops.get(one.node))
+    for answer in ask(required(node), request):
+        if isinstance(answer, Hopped):
+            hops[answer.node] = answer.after(hops.get(answer.node))
             if as_json:
-                typer.echo(json.dumps({name: getattr(one, name) for name in _FIELDS}))
-        end = one if isinstance(one, Routed) else end
-    arrived = [one for one in hops.values() if end is not None and _is_arrival(one, end)]
+                typer.echo(json.dumps({name: getattr(answer, name) for name in _FIELDS}))
+        end = answer if isinstance(answer, Routed) else end
+    arrived = [hop for hop in hops.values() if end is not None and _is_arrival(hop, end)]
     if end is not None and not as_json:
         for line in (*_tree(hops, end.node), _summary(to, hops, arrived, end)):
             typer.echo(line)

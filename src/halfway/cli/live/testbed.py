@@ -64,8 +64,8 @@ def real_nodes(
     from halfway.scenario.reading import read_scenario
     from halfway.testbed.testbed_run import run_beside
 
-    given = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
-    read = read_scenario(scenario, given)
+    changed = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
+    read = read_scenario(scenario, changed)
     agree = True
     for name in system or [read.system]:
         result = run_beside(
@@ -73,7 +73,7 @@ def real_nodes(
             keeping=_keeping(record, traces, name),
         )  # fmt: skip
         agree &= all(row.agrees is not False for row in result.rows)
-        agree &= all(one.is_same for one in result.replayed)
+        agree &= all(replay.is_same for replay in result.replayed)
         _print(result, read, as_json)
     if not agree:
         raise typer.Exit(RUNS_FAILED)
@@ -147,7 +147,7 @@ def _print(result: "SideBySide", scenario: "Scenario", as_json: bool) -> None:
     late = f"publications were late by at most {1000 * live.late_s:.0f} ms"
     console().print(f"neighbours after {live.linked_s:.1f} s; {late}", highlight=False)
     if result.replayed:
-        same = sum(one.is_same for one in result.replayed)
+        same = sum(replay.is_same for replay in result.replayed)
         what = f"{same} of {len(result.replayed)} records replay to the same state"
         console().print(what, highlight=False)
 

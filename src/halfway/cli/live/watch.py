@@ -75,32 +75,32 @@ def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
     """
     from halfway.live.control.client import required
 
-    found = _status(required(node))
+    state = _status(required(node))
     if as_json:
-        typer.echo(json.dumps(found))
+        typer.echo(json.dumps(state))
         return
-    code = "machine code" if found["compiled"] else "interpreted"
-    typer.echo(found["security"])
+    code = "machine code" if state["compiled"] else "interpreted"
+    typer.echo(state["security"])
     typer.echo(
-        f"node {found['node']} ({found['id']}) at {found['address']}, process {found['process']}"
+        f"node {state['node']} ({state['id']}) at {state['address']}, process {state['process']}"
     )
-    here = f"{found['nodes']} in this process"
-    typer.echo(f"{found['system']}, {code}, up {found['up_s']:.0f} s, {here}")
-    names = ", ".join(one["name"] for one in found["neighbours"]) or "none"
-    typer.echo(f"{len(found['neighbours'])} neighbours: {names}")
-    typer.echo(f"subscriptions: {', '.join(found['subscriptions']) or 'none'}")
-    if kept := found["kept"]:
+    here = f"{state['nodes']} in this process"
+    typer.echo(f"{state['system']}, {code}, up {state['up_s']:.0f} s, {here}")
+    names = ", ".join(neighbour["name"] for neighbour in state["neighbours"]) or "none"
+    typer.echo(f"{len(state['neighbours'])} neighbours: {names}")
+    typer.echo(f"subscriptions: {', '.join(state['subscriptions']) or 'none'}")
+    if kept := state["kept"]:
         typer.echo(
             f"kept: {kept['pending']:,} events wait for readers, journal {kept['journal']} "
             f"({kept['journal_bytes']:,} bytes)"
         )
-    if trace := found.get("trace"):
+    if trace := state.get("trace"):
         typer.echo(f"trace: {trace['rows']:,} rows in {trace['folder']}")
-    if door := found.get("mqtt"):
+    if door := state.get("mqtt"):
         where = ", ".join(door["addresses"].values())
         typer.echo(f"mqtt: {door['clients']} clients, {door['sessions']} sessions, at {where}")
     for title in _SHOWN:
-        words = ", ".join(f"{name} {value:,}" for name, value in found[title].items())
+        words = ", ".join(f"{name} {value:,}" for name, value in state[title].items())
         typer.echo(f"{title.replace('_', ' ')}: {words or 'none'}")
 
 
@@ -172,14 +172,14 @@ def replay(
     from halfway.live.trace import live_replay
 
     are_same = True
-    for found in live_replay.replay(path):
-        are_same &= found.is_same
+    for outcome in live_replay.replay(path):
+        are_same &= outcome.is_same
         if as_json:
-            typer.echo(json.dumps(found._asdict()))
+            typer.echo(json.dumps(outcome._asdict()))
             continue
-        same = "the same state" if found.is_same else "ANOTHER STATE"
-        what = f"{found.records:,} records: {same} at the end"
-        typer.echo(f"{found.file}: {found.node} ({found.system}): {what}")
+        same = "the same state" if outcome.is_same else "ANOTHER STATE"
+        what = f"{outcome.records:,} records: {same} at the end"
+        typer.echo(f"{outcome.file}: {outcome.node} ({outcome.system}): {what}")
     if not are_same:
         raise typer.Exit(RUNS_FAILED)
 

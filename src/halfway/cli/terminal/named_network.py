@@ -42,19 +42,21 @@ def named_network(
             what = "a drawn network takes no options of files"
             raise Problem(what, where=name, remedy="remove them")
         return _drawn_network(name)
-    found = read_network(
+    network = read_network(
         name, columns, positions=positions, partial_positions=partial_positions,
         largest=largest and radius is None,
     )  # fmt: skip
     if radius is None:
-        return found
-    linked = _linked(found, radius, name)
+        return network
+    linked = _linked(network, radius, name)
     if not largest:
         return linked
     part = largest_component(linked)
     lost = set(map(linked.label, range(linked.n))) - set(map(part.label, range(part.n)))
     more = left_out_remarks({OUTSIDE: len(lost)}, {OUTSIDE: sorted(lost)}) if lost else ()
-    return replace(part, remarks=(*linked.remarks, *(f"{found.name}: {one}" for one in more)))
+    return replace(
+        part, remarks=(*linked.remarks, *(f"{network.name}: {remark}" for remark in more))
+    )
 
 
 def ends(
@@ -66,9 +68,9 @@ def ends(
     The seed draws an end that is not given, from the component of the other end or the largest.
     Raises Problem for an unknown node, one node twice, or two that no path joins.
     """
-    given = [None if label is None else network.row(label) for label in (source, target)]
+    named_rows = [None if label is None else network.row(label) for label in (source, target)]
     component = components(network)
-    known = [row for row in given if row is not None]
+    known = [row for row in named_rows if row is not None]
     home = component[known[0]] if known else np.bincount(component).argmax()
     if len(known) == _ENDS and component[known[0]] != component[known[1]]:
         what = f"'{source}' and '{target}' are in different components, so their walks cannot meet"
@@ -78,7 +80,7 @@ def ends(
     if len(rows) < _ENDS:
         what = "expected two linked nodes"
         raise Problem(what, where=network.name, remedy="use a larger network")
-    within = [None if row is None else int(np.searchsorted(rows, row)) for row in given]
+    within = [None if row is None else int(np.searchsorted(rows, row)) for row in named_rows]
     a, b = _drawn_ends(within[0], within[1], len(rows), seed)
     if a == b:
         raise Problem(f"--to {target}: expected another node than --from", remedy="name two nodes")

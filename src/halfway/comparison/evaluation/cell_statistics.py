@@ -123,11 +123,11 @@ def best_system(
     if not metric.better or len(values) < 2:
         return None
     sign = 1.0 if metric.better == "more" else -1.0
-    name = max(values, key=lambda one: sign * float(np.nanmean(values[one])))
+    name = max(values, key=lambda system: sign * float(np.nanmean(values[system])))
     if not np.isfinite(values[name]).all():
         return None
     others = (column for other, column in values.items() if other != name)
-    lows = (mean_interval(sign * paired(values[name], one), level)[1] for one in others)
+    lows = (mean_interval(sign * paired(values[name], system), level)[1] for system in others)
     return name if all(low > 0.0 for low in lows) else None
 
 

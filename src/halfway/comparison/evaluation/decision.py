@@ -137,12 +137,12 @@ def decide(
     systems = list(dict.fromkeys(system for system, _ in here))
     replicates = max((len(cell.values) for cell in here.values()), default=0)
     needs, minimise = rule.tested(purpose_of(by_name))
-    found = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
-    against = {need: _p_values(of, replicates) for need, of in found.items()}
+    evidence = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
+    against = {need: _p_values(of, replicates) for need, of in evidence.items()}
     meeting, failing = _sorted_out(against, systems, levels)
     cost = by_name[minimise]
     costs = {system: np.array(here[system, minimise].values) for system in systems}
-    candidates = [one for one in systems if one in meeting and np.isfinite(costs[one]).any()]
+    candidates = [name for name in systems if name in meeting and np.isfinite(costs[name]).any()]
     chosen = _cheapest(candidates, costs)
     dearer = _dearer(cost, candidates, costs, levels.dearer)
     ranked = []
@@ -151,15 +151,15 @@ def decide(
         limits = levels.of_need(many, len(needs), meeting=met)
         results = tuple(
             _need_result(of[system], against[need][system], here[system, need.metric], limits)
-            for need, of in found.items()
+            for need, of in evidence.items()
         )
         verdict = _verdict(system, chosen, candidates, failing, dearer)
-        own = [of[system] for of in found.values() if verdict == "open"]
+        own = [of[system] for of in evidence.values() if verdict == "open"]
         needed = None if met else _needed(own, replicates, many, later)
         spent = here[system, minimise].mean, _extra_cost(cost, costs, system, chosen)
-        one = RankedSystem(system, verdict, results, *spent, "", needed)
-        ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost, replicates)))
-    ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
+        row = RankedSystem(system, verdict, results, *spent, "", needed)
+        ranked.append(replace(row, reason=reason_of(row, chosen, needs, by_name, cost, replicates)))
+    ranked.sort(key=lambda row: (_ORDER.index(row.verdict), _last_if_nan(row.cost.value)))
     asked = tuple(asked)
     decision = Decision(point, needs, minimise, rule.stated, chosen, "", tuple(ranked), asked)
     return replace(decision, sentence=sentence_of(decision, by_name, replicates))

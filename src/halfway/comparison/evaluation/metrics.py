@@ -222,7 +222,7 @@ def observations(simulation: Simulation) -> Observations:
     if outcome.groups is not None:
         columns = groups_over_time(outcome.groups) | {"messages-over-time": messages}
     observed |= encoded(columns, simulation.seconds)
-    observed[LATENCY] = np.array([latency.quantile(one) for one in shares.tolist()], np.float64)
+    observed[LATENCY] = np.array([latency.quantile(share) for share in shares.tolist()], np.float64)
     return observed
 
 

@@ -43,21 +43,21 @@ def record_replays(request: Request, completed: Completed, progress: Progress) -
     seeds = {run.system: run.seed for run in first if run.status == "ok"}
     scenario = request.points[0].scenario
     wanted = [
-        (msgspec.structs.replace(scenario, seed=seeds[one.name]), one)
-        for one in request.systems
-        if one.name in seeds
+        (msgspec.structs.replace(scenario, seed=seeds[system.name]), system)
+        for system in request.systems
+        if system.name in seeds
     ]
     if not wanted or _nodes(wanted[0][0]) > MOST_NODES:
         return []
     replays: list[Replay] = []
     begun = time.monotonic()
-    for number, one in enumerate(wanted):
+    for number, order in enumerate(wanted):
         left = len(wanted) - number
         if number and (time.monotonic() - begun) / number * left > _ALONE_S and left > 1:
             with_number = partial(_further, progress, number, len(wanted))
             return replays + side_by_side(wanted[number:], os.cpu_count() or 1, with_number)
         progress(number, len(wanted))
-        replays.append(_recorded(one))
+        replays.append(_recorded(order))
     return replays
 
 

@@ -131,19 +131,21 @@ def _replay(
     changes = replay_tables.changes(trace.changes)
     reached = replay_tables.reached(trace.hops, MOST_EVENTS)
     steps, labels = replay_tables.steps(trace.receptions, kinds)
-    some = trace.delivered
-    number = some.of["number"]
-    some = some.part((some.of["kind"] == kinds.delivered) & (number >= 0) & (number < MOST_EVENTS))
+    delivered = trace.delivered
+    number = delivered.of["number"]
+    delivered = delivered.part(
+        (delivered.of["kind"] == kinds.delivered) & (number >= 0) & (number < MOST_EVENTS)
+    )
     overlay = replay_tables.merged(
         [parents, replay_tables.overlay(trace.receptions, kinds)], ("a", "b", "made")
     )
-    found = {
+    tables = {
         "sent": replay_tables.sent(trace.sent, kinds),
         "reached": replay_tables.beginning(reached),
         "steps": replay_tables.beginning(steps),
         "changes": changes,
         "links": overlay,
-        "delivered": some.table(row=some.of["row"], event=some.of["number"]),
+        "delivered": delivered.table(row=delivered.of["row"], event=delivered.of["number"]),
         "met": replay_tables.meetings(trace, kinds),
         "belongs": replay_tables.belongings(trace.announced, kinds.with_role(MapRole.OWN_BROKER)),
         "homes": replay_tables.homes(trace.announced, kinds.with_role(MapRole.HOME_CELL)),
@@ -153,5 +155,5 @@ def _replay(
     until = run.seconds if trace.until is None else trace.until
     expected = tuple(world.expected(changes))
     return Replay(
-        run.system, world, found, labels, meeting, cells, totals, until, expected, nodes_of(run)
+        run.system, world, tables, labels, meeting, cells, totals, until, expected, nodes_of(run)
     )

@@ -110,7 +110,7 @@ def live_table(
         "what": marks,
         "row": np.full(count, node[0], np.int32),
         "node": [node[1]] * count,
-        "source_node": [{node[0]: node[1], **names}.get(int(one)) for one in whole["source"]],
+        "source_node": [{node[0]: node[1], **names}.get(int(source)) for source in whole["source"]],
         "name": known + reasons,
         "args": list(whole["args"]),
         "reals": list(whole["reals"]),
@@ -119,7 +119,7 @@ def live_table(
         "hlc": [hlc for _, hlc in clocks],
     }
     wanted = live_schema()
-    return pa.table([pa.array(columns[one.name]).cast(one.type) for one in wanted], schema=wanted)
+    return pa.table([pa.array(columns[to.name]).cast(to.type) for to in wanted], schema=wanted)
 
 
 def _named(row: npt.NDArray[Any], names: Any) -> Any:

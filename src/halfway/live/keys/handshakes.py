@@ -195,9 +195,9 @@ class Handshakes:
         """
         prologue, noise = message
         same = (init.node_id, address, init.number)
-        for one in self._answering.values():
-            if (one.node_id, one.address, one.their_number) == same:
-                self.send(address, one.datagram)  # the first response was lost
+        for answering in self._answering.values():
+            if (answering.node_id, answering.address, answering.their_number) == same:
+                self.send(address, answering.datagram)  # the first response was lost
                 return UNKNOWN
         if reason := self._unanswered(address, init, noise, now):
             return Refused(reason)

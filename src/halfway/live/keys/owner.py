@@ -88,11 +88,11 @@ def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Cert
     """
     network, root = read_network(folder), read_root_key(folder)
     signing, static = read_request(request)
-    rows = [read_certificate(one.certificate, network.root_key) for one in network.members]
+    rows = [read_certificate(member.certificate, network.root_key) for member in network.members]
     valid = [
         row
-        for row, one in zip(rows, network.members, strict=True)
-        if not (one.revoked or is_expired(row, time.time()))
+        for row, member in zip(rows, network.members, strict=True)
+        if not (member.revoked or is_expired(row, time.time()))
     ]
     where = f"name = {admission.name}"
     if not _NAME.fullmatch(admission.name):
@@ -114,10 +114,10 @@ def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Cert
     except NotValid as error:
         raise Problem(str(error), remedy="halfway net admit --help shows patterns") from error
     path = folder / "members" / f"{admission.name}.cert"
-    given = MemberFile(network.name, data, network.root_key, network.secret)
+    file = MemberFile(network.name, data, network.root_key, network.secret)
     if path.exists():  # of a certificate that is void
         path.rename(path.with_suffix(f".{serial}.old"))
-    write_new(path, msgspec.json.format(msgspec.json.encode(given), indent=2), secret=True)
+    write_new(path, msgspec.json.format(msgspec.json.encode(file), indent=2), secret=True)
     network.members.append(SignedCertificate(data))
     write_network(folder, network)
     return path, certificate
@@ -131,12 +131,12 @@ def revoke(folder: Path, name: str) -> tuple[Path, list[int]]:
     """
     network, root = read_network(folder), read_root_key(folder)
     now, serials, newly = time.time(), [], []
-    for one in network.members:
-        certificate = read_certificate(one.certificate, network.root_key)
-        if certificate.name == name and not one.revoked and not is_expired(certificate, now):
-            one.revoked = True
+    for member in network.members:
+        certificate = read_certificate(member.certificate, network.root_key)
+        if certificate.name == name and not member.revoked and not is_expired(certificate, now):
+            member.revoked = True
             newly.append(certificate.serial)
-        if one.revoked and not is_expired(certificate, now):
+        if member.revoked and not is_expired(certificate, now):
             serials.append(certificate.serial)
     if not newly:
         remedy = f"halfway net show {folder} lists them"

@@ -163,19 +163,19 @@ class HostMetrics:
         yield GaugeMetricFamily(
             "halfway_journal_bytes",
             "Bytes of the journals.",
-            value=sum(one.size for one in host.journals),
+            value=sum(journal.size for journal in host.journals),
             unit="bytes",
         )
         yield GaugeMetricFamily(
             "halfway_journal_failed",
             "1 after an error of the disk, until the next start.",
-            value=float(any(one.has_failed for one in host.journals)),
+            value=float(any(journal.has_failed for journal in host.journals)),
         )
         yield SummaryMetricFamily(
             "halfway_fsync_seconds",
             "Time that groups of records took to reach the disk.",
-            count_value=sum(one.groups for one in host.journals),
-            sum_value=sum(one.all_sync_s for one in host.journals),
+            count_value=sum(journal.groups for journal in host.journals),
+            sum_value=sum(journal.all_sync_s for journal in host.journals),
             unit="seconds",
         )
 

@@ -55,7 +55,8 @@ def page_state(host: Host) -> dict[str, Any]:
         "security": first.security.label, "unsafe": not host.settings.has_keys,
         "system": host.settings.system, "compiled": host.is_compiled, "up_s": now,
         "nodes": [
-            {"id": one, "name": names[one], "own": one in own} for one in sorted(names)
+            {"id": node_id, "name": names[node_id], "own": node_id in own}
+            for node_id in sorted(names)
         ],
         "links": sorted(links),
         "counts": counts, "drops": dict(sorted(drops.items())),

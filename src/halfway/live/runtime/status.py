@@ -13,6 +13,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
     """Return the status of a node as plain values; times in seconds."""
     node.endpoint.count_kernel_drops()
     endpoint, now = node.endpoint, host.scheduler.now()
+    heard = list(_heard(node, now))
     return {
         "node": node.name,
         "id": node.node_id,
@@ -25,12 +26,10 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
         "process": os.getpid(),
         "nodes": len(host.nodes),
         "up_s": round(now, 3),
-        "neighbours": [one for one in _heard(node, now) if one["state"] == NEIGHBOUR],
-        "heard": [one for one in _heard(node, now) if one["state"] != NEIGHBOUR],
+        "neighbours": [sender for sender in heard if sender["state"] == NEIGHBOUR],
+        "heard": [sender for sender in heard if sender["state"] != NEIGHBOUR],
         "kept": _kept(node),
-        "subscriptions": sorted(
-            one for one in set(node.subscriptions.filters) if not one.startswith(OWN)
-        ),
+        "subscriptions": _subscribed(node),
         "wants_all_topics": node.subscriptions.wants_all,
         "counts": dict(sorted(node.counts.items())),
         "drops": node.drops.by_reason(),
@@ -60,6 +59,11 @@ def _kept(node: MeshNode) -> dict[str, Any] | None:
         "pending": len(events), "expired": events.expired, "missed": events.missed,
         "journal_bytes": journal.size, "journal": "disk failed" if journal.has_failed else "ok",
     }  # fmt: skip
+
+
+def _subscribed(node: MeshNode) -> list[str]:
+    """Return the topic filters that applications subscribe to."""
+    return sorted(name for name in set(node.subscriptions.filters) if not name.startswith(OWN))
 
 
 def _heard(node: MeshNode, now: float) -> list[dict[str, Any]]:

@@ -16,20 +16,20 @@ _FACES = {
     "random-walk": "halfway.live.systems.walks:WalksFace",
     "walk-overlay": "halfway.live.systems.walk_overlay:WalkOverlayFace",
 }
-_TREE = "its brokers and their clients have no live face yet"
+_POSITION = "each node must know its position, and a live node has no position yet"
 _DETECTOR = "it is a failure detector, which spreads no events of applications"
+# Folder in `protocols` -> why its systems do not run live, except the systems in `_FACES`.
+_WITHOUT_FACE = {
+    "georendezvous": _POSITION,
+    "drip": _POSITION,
+    "broker_trees": "its brokers and their clients have no live face yet",
+    "failure_detectors": _DETECTOR,
+    "walk_detectors": _DETECTOR,
+}
 REASONS = {
-    "georendezvous": "each node must know its position, and a live node has no position yet",
-    "drip": "each node must know its position, and a live node has no position yet",
-    "siena": _TREE,
-    "underlay-siena": _TREE,
-    "heartbeat": _DETECTOR,
-    "gossip-counters": _DETECTOR,
-    "swim": _DETECTOR,
-    "lifeguard": _DETECTOR,
-    "path-heartbeat": _DETECTOR,
-    "walk-probe": _DETECTOR,
-    "path-gossip": _DETECTOR,
+    name: _WITHOUT_FACE[folder]
+    for name, about in SYSTEMS.items()
+    if (folder := about.module.split(".")[2]) in _WITHOUT_FACE and name not in _FACES
 }
 DEFAULT_SYSTEM = "flooding"
 

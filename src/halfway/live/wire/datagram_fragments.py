@@ -53,19 +53,19 @@ class Joiner:
         number, place, parts = _HEAD.unpack_from(content)
         if not place < parts <= MOST_PARTS:
             raise ValueError("out of range")
-        expected, found = self._waiting.get(number, (parts, {}))
+        expected, parts_so_far = self._waiting.get(number, (parts, {}))
         if expected != parts:
-            expected, found = parts, {}
+            expected, parts_so_far = parts, {}
             self.dropped += 1
-        found[place] = content[_HEAD.size :]
-        if sum(map(len, found.values())) > MOST_FRAME_BYTES:
+        parts_so_far[place] = content[_HEAD.size :]
+        if sum(map(len, parts_so_far.values())) > MOST_FRAME_BYTES:
             self._waiting.pop(number, None)
             self.dropped += 1
             return None
-        self._waiting[number] = expected, found
-        if len(found) == parts:
+        self._waiting[number] = expected, parts_so_far
+        if len(parts_so_far) == parts:
             del self._waiting[number]
-            return b"".join(found[k] for k in range(parts))
+            return b"".join(parts_so_far[k] for k in range(parts))
         if len(self._waiting) > INCOMPLETE:
             self._waiting.popitem(last=False)
             self.dropped += 1

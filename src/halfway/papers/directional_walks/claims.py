@@ -37,10 +37,10 @@ SIZES_BOXES = (*SIZES, 3500, 4000)  # Figure 5
 WALKS = ("directional-walk", "random-walk")
 
 
-def judge_visits(found: Summaries) -> Iterator[Verdict]:
+def judge_visits(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the claim of directional walks [drw §3] that a walk visits every node."""
     for n in SIZES:
-        seen = found.find("visited", n=n)
+        seen = summaries.find("visited", n=n)
         judged: Judged = "differs", f"a walk visits only {seen.minimum:.4f} of the nodes"
         if seen.minimum == 1.0:
             judged = "agrees", f"each of {seen.units} walks visits every node"
@@ -52,19 +52,19 @@ def judge_visits(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def judge_networks(found: Summaries) -> Iterator[Verdict]:
+def judge_networks(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the networks of directional walks: [drw §4] mean numbers of neighbours as printed, and
     how rare connected draws are.
     """
     for n, printed in zip(SIZES, (7.5, 10.0, 12.5, 15.0), strict=True):
-        seen = found.find("degree", n=n)
+        seen = summaries.find("degree", n=n)
         estimate = statistic(seen, "mean")
         yield _row(
             "section-4", {"n": n}, "mean degree", printed, *estimate, seen.networks,
             "nodes near the border have fewer neighbours than n π r²",
             *judge_number(printed, *estimate, relative=DEGREE_TOLERANCE, rounding=0.05),
         )  # fmt: skip
-    seen = found.find("draws", n=1500)
+    seen = summaries.find("draws", n=1500)
     # At least one draw is needed, even where the interval of the mean ends below 1.
     share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
     yield _row(
@@ -75,10 +75,10 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
     )  # fmt: skip
 
 
-def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_5(summaries: Summaries) -> Iterator[Verdict]:
     """Judge Figure 5 of directional walks: [drw §4.1] directionality decreases the time to
     intersection, and concentrates it."""
-    at = partial(found.find, "steps", k=1, reading="heard")
+    at = partial(summaries.find, "steps", k=1, reading="heard")
     for n in SIZES_BOXES:
         pure, directed = at(n=n, system="random-walk"), at(n=n, system="directional-walk")
         for statistic in ("median", "mean"):
@@ -89,7 +89,7 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
                 *judge_range(6, 10, *factor),
             )  # fmt: skip
     for n in SIZES_BOXES:
-        yield from _concentrated(found, n)
+        yield from _concentrated(summaries, n)
     for system in WALKS:
         last, before = (at(n=n, system=system) for n in (SIZES_BOXES[-1], SIZES_BOXES[-2]))
         change, low, high = ratio(last, before, "median")
@@ -102,10 +102,10 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def _concentrated(found: Summaries, n: int) -> Iterator[Verdict]:
+def _concentrated(summaries: Summaries, n: int) -> Iterator[Verdict]:
     """Judge the boxes of directional walks, in steps and relative to their own medians."""
     for metric, meaning in (("box", "in steps"), ("relative box", "relative to the median")):
-        at = partial(found.find, metric, k=1, reading="heard", n=n)
+        at = partial(summaries.find, metric, k=1, reading="heard", n=n)
         share = ratio(at(system=WALKS[0]), at(system=WALKS[1]), "mean")
         yield _row(
             "figure-5", {"n": n}, f"interquartile range {meaning}, directional / random",
@@ -115,12 +115,14 @@ def _concentrated(found: Summaries, n: int) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def judge_step_lengths(found: Summaries) -> Iterator[Verdict]:
+def judge_step_lengths(summaries: Summaries) -> Iterator[Verdict]:
     """Judge, for Figure 5 of directional walks, whether shorter steps explain the constant time to
     a meeting.
     """
     for system, (less, more) in product(WALKS, pairwise(SIZES_BOXES)):
-        before, after = (found.find("length / radius", n=n, system=system) for n in (less, more))
+        before, after = (
+            summaries.find("length / radius", n=n, system=system) for n in (less, more)
+        )
         yield judge_ratio(
             "directional-walks", "step-lengths", {"n": f"{more} / {less}", "system": system},
             "mean length of a step, more / less dense", "the length of the steps decreases",
@@ -128,14 +130,14 @@ def judge_step_lengths(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_6(summaries: Summaries) -> Iterator[Verdict]:
     """Judge Figure 6 of directional walks [drw §4.2]: all 48 printed numbers, and the claim that k
     = 1 takes the fewest steps.
     """
-    yield from _printed_steps(found, "figure-6", "heard")
+    yield from _printed_steps(summaries, "figure-6", "heard")
     for system in WALKS:
         for n in SIZES:
-            at = partial(found.find, "steps", n=n, system=system, reading="heard")
+            at = partial(summaries.find, "steps", n=n, system=system, reading="heard")
             for k in (10, 100):
                 share = ratio(at(k=1), at(k=k), "mean")
                 cell: dict[str, Scalar] = {"n": n, "system": system, "k": k}
@@ -146,14 +148,14 @@ def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
                 )  # fmt: skip
 
 
-def judge_figure_6_stepped_on(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_6_stepped_on(summaries: Summaries) -> Iterator[Verdict]:
     """Judge directional walks' 48 numbers of Figure 6 in the other interpretation of "meet"."""
-    yield from _printed_steps(found, "figure-6-stepped-on", "stepped-on")
+    yield from _printed_steps(summaries, "figure-6-stepped-on", "stepped-on")
 
 
-def _printed_steps(found: Summaries, figure: str, interpretation: str) -> Iterator[Verdict]:
+def _printed_steps(summaries: Summaries, figure: str, interpretation: str) -> Iterator[Verdict]:
     for row in published(HERE / "figure-6.csv"):
-        seen = found.find("steps", reading=interpretation, **row.cell)
+        seen = summaries.find("steps", reading=interpretation, **row.cell)
         estimate = statistic(seen, row.metric.split()[0])
         yield _row(
             figure, row.cell, row.metric, row.value, *estimate, seen.networks, interpretation,

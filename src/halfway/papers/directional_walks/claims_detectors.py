@@ -44,28 +44,28 @@ _MEASURED = {
 }
 
 
-def judge_detectors(found: Summaries) -> Iterator[Verdict]:
+def judge_detectors(summaries: Summaries) -> Iterator[Verdict]:
     """Judge failure detection over directional walks [drw §2] by its sentences."""
-    yield from _lists(found)
+    yield from _lists(summaries)
     for detector in (PRINTED, _REFRESHED, _PROBES):
-        yield from _instead(found, detector)
-    yield from _broken_paths(found)
-    yield from _merged(found)
+        yield from _instead(summaries, detector)
+    yield from _broken_paths(summaries)
+    yield from _merged(summaries)
     for detector in (_REFRESHED, _PROBES, _MERGED):
-        yield from _against_broadcast(found, detector)
+        yield from _against_broadcast(summaries, detector)
     for metric, (words, scenarios) in _MEASURED.items():
         for scenario in scenarios:
             for detector in DETECTORS:
-                seen = _of(found, metric, scenario, detector)
+                seen = _of(summaries, metric, scenario, detector)
                 yield _row(
                     _cell(scenario, detector), words, None, *_mean(seen), seen.networks,
                     "periods and time-outs are ours", "ours open", "the paper measures none of it",
                 )  # fmt: skip
 
 
-def _of(found: Summaries, metric: str, scenario: str, detector: _Detector) -> Summary:
+def _of(summaries: Summaries, metric: str, scenario: str, detector: _Detector) -> Summary:
     system, refresh_s = detector
-    return found.find(metric, scenario=scenario, system=system, refresh_s=refresh_s)
+    return summaries.find(metric, scenario=scenario, system=system, refresh_s=refresh_s)
 
 
 def _cell(scenario: str, detector: _Detector) -> dict[str, Scalar]:
@@ -78,9 +78,9 @@ def _mean(seen: Summary) -> tuple[float, float, float]:
     return seen.mean, seen.mean_low, seen.mean_high
 
 
-def _lists(found: Summaries) -> Iterator[Verdict]:
+def _lists(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the lists of members that nodes of directional walks' group have."""
-    seen = _of(found, "listed", "calm", PRINTED)
+    seen = _of(summaries, "listed", "calm", PRINTED)
     yield _row(
         _cell("calm", PRINTED), "share of the members that a node lists", _LIST, *_mean(seen),
         seen.networks, "a list: the members whose heartbeats a node received; from 30 s on",
@@ -88,9 +88,9 @@ def _lists(found: Summaries) -> Iterator[Verdict]:
     )  # fmt: skip
 
 
-def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
+def _instead(summaries: Summaries, detector: _Detector) -> Iterator[Verdict]:
     """Judge whether a detector over directional walks can replace gossip."""
-    calm = _of(found, "mistakes", "calm", detector)
+    calm = _of(summaries, "mistakes", "calm", detector)
     yield _row(
         _cell("calm", detector), "mistakes of a monitor about a member in an hour", _INSTEAD,
         *_mean(calm), calm.networks, "without a fault, no member is suspected",
@@ -98,8 +98,8 @@ def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
     )  # fmt: skip
     for gossip in _GOSSIPS:
         share = ratio(
-            _of(found, "detected", "deaths", gossip),
-            _of(found, "detected", "deaths", detector),
+            _of(summaries, "detected", "deaths", gossip),
+            _of(summaries, "detected", "deaths", detector),
             "mean",
         )
         yield _row(
@@ -107,7 +107,7 @@ def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
             *share, calm.networks, f"instead: at most {percent(VERY_NEAR)} fewer than gossip",
             *judge_order(*share, equal=1 + VERY_NEAR),
         )  # fmt: skip
-    wrong = _of(found, "wrong", "deaths", detector)
+    wrong = _of(summaries, "wrong", "deaths", detector)
     yield _row(
         _cell("deaths", detector), f"{_WRONG}, while others die", _INSTEAD, *_mean(wrong),
         wrong.networks, f"instead: at most {percent(RARE)} of the time",
@@ -115,16 +115,16 @@ def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
     )  # fmt: skip
 
 
-def _broken_paths(found: Summaries) -> Iterator[Verdict]:
+def _broken_paths(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the effect of node crashes on the paths of directional walks, as printed."""
-    printed = _of(found, "wrong", "deaths", PRINTED)
+    printed = _of(summaries, "wrong", "deaths", PRINTED)
     for gossip in _GOSSIPS:
-        more = difference(_of(found, "wrong", "deaths", gossip), printed, "mean")
+        more = difference(_of(summaries, "wrong", "deaths", gossip), printed, "mean")
         yield _row(
             _cell("deaths", PRINTED), f"{_WRONG}, {gossip[0]} - this", _FAILURE, *more,
             printed.networks, "a tenth of all nodes dies", *judge_order(*more, equal=0.0),
         )  # fmt: skip
-    more = difference(_of(found, "wrong", "deaths", _REFRESHED), printed, "mean")
+    more = difference(_of(summaries, "wrong", "deaths", _REFRESHED), printed, "mean")
     yield _row(
         _cell("deaths", _REFRESHED), f"{_WRONG}, this - as printed", None, *more,
         printed.networks, "walks are launched again every 10 s",
@@ -132,15 +132,15 @@ def _broken_paths(found: Summaries) -> Iterator[Verdict]:
     )  # fmt: skip
 
 
-def _merged(found: Summaries) -> Iterator[Verdict]:
+def _merged(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the merger of directional walks with gossip, the paper's further work."""
     for metric, words, rivals in (
         ("wrong", _WRONG, (PRINTED, _REFRESHED)),
         ("messages", _MESSAGES, (_REFRESHED,)),
     ):
         for rival in rivals:
-            mine = _of(found, metric, "deaths", _MERGED)
-            more = difference(mine, _of(found, metric, "deaths", rival), "mean")
+            mine = _of(summaries, metric, "deaths", _MERGED)
+            more = difference(mine, _of(summaries, metric, "deaths", rival), "mean")
             against = ", ".join(str(part) for part in list(_cell("", rival).values())[1:])
             yield _row(
                 _cell("deaths", _MERGED), f"{words}, this - {against}", None, *more,
@@ -149,13 +149,13 @@ def _merged(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
 
 
-def _against_broadcast(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
+def _against_broadcast(summaries: Summaries, detector: _Detector) -> Iterator[Verdict]:
     """Judge whether a detector over directional walks is sooner, more accurate or cheaper than
     gossip by broadcast.
     """
     for metric, words in (("all", _ALL), ("wrong", _WRONG), ("messages", _MESSAGES)):
-        mine = _of(found, metric, "deaths", detector)
-        more = difference(mine, _of(found, metric, "deaths", (BROADCAST, 0.0)), "mean")
+        mine = _of(summaries, metric, "deaths", detector)
+        more = difference(mine, _of(summaries, metric, "deaths", (BROADCAST, 0.0)), "mean")
         yield _row(
             _cell("deaths", detector), f"{words}, this - {BROADCAST}", None, *more, mine.networks,
             "the paper compares no costs; options are ours", *ours(judge_order(*more, equal=0.0)),

@@ -23,11 +23,11 @@ _DECADES = 3  # sizes of the last two decades
 _STRAIGHT, _LOOP_ERASED = 1 / 2, 5 / 8
 
 
-def judge_growth(found: Summaries) -> Iterator[Verdict]:
+def judge_growth(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the growth of directional walks [drw §1] with the number of nodes, and of their rivals,
     by exponents fitted to the medians."""
     for degree in DEGREES:
-        at = partial(_sizes, found, degree=degree)
+        at = partial(_sizes, summaries, degree=degree)
         steps = at("steps", system=WALKS[0])
         yield _sensitivity(_FIGURE, steps, degree)
         yield _sensitivity(_FIGURE, steps[-_DECADES:], degree)
@@ -39,18 +39,18 @@ def judge_growth(found: Summaries) -> Iterator[Verdict]:
             yield _expected(at("path", system=system), degree, system, "median path", low, high,
                             "between a straight line, 1/2, and a loop-erased walk, 5/8; "
                             f"{percent(VERY_NEAR)} for small n")  # fmt: skip
-            yield from _with_steps(found, degree, system)
-        yield _joined(found, degree)
-    dense = _sizes(found, "path", degree=DEGREES[-1], system=CELLS)
+            yield from _with_steps(summaries, degree, system)
+        yield _joined(summaries, degree)
+    dense = _sizes(summaries, "path", degree=DEGREES[-1], system=CELLS)
     yield _expected(dense, DEGREES[-1], CELLS, "median path", _STRAIGHT * (1 - NEAR),
                     _STRAIGHT * (1 + NEAR), "a straight line")  # fmt: skip
 
 
-def judge_largest(found: Summaries) -> Iterator[Verdict]:
+def judge_largest(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the growth of directional walks [drw §1] on the largest networks, and count pairs that
     do not meet."""
-    yield _sensitivity(_LARGEST, _sizes(found, "steps"), LARGEST_DEGREE)
-    for lost in _sizes(found, "unmet"):
+    yield _sensitivity(_LARGEST, _sizes(summaries, "steps"), LARGEST_DEGREE)
+    for lost in _sizes(summaries, "unmet"):
         estimate = (lost.mean, lost.mean_low, lost.mean_high)
         yield Verdict(
             "directional-walks", _LARGEST, {"degree": LARGEST_DEGREE, "n": lost.parameters["n"]},
@@ -60,9 +60,9 @@ def judge_largest(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def _sizes(found: Summaries, metric: str, **where: Scalar) -> list[Summary]:
+def _sizes(summaries: Summaries, metric: str, **where: Scalar) -> list[Summary]:
     """Return the summaries of a metric of paper 1's growth study, in the order of n."""
-    rows = found.select(metric, **where)
+    rows = summaries.select(metric, **where)
     return sorted(rows, key=lambda row: float(row.parameters["n"]))
 
 
@@ -92,11 +92,13 @@ def _expected(
     )  # fmt: skip
 
 
-def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]:
+def _with_steps(summaries: Summaries, degree: int, system: str) -> Iterator[Verdict]:
     """Yield our expectation that state and messages of directional walks grow as the steps do."""
-    steps, boot_steps = slopes(_sizes(found, "steps", degree=degree, system=system), "n", "median")
+    steps, boot_steps = slopes(
+        _sizes(summaries, "steps", degree=degree, system=system), "n", "median"
+    )
     for metric in ("state", "messages"):
-        sizes = _sizes(found, metric, degree=degree, system=system)
+        sizes = _sizes(summaries, metric, degree=degree, system=system)
         value, boot = slopes(sizes, "n", "median")
         apart = value - steps
         interval = around(apart, boot - boot_steps, sizes[0].networks)
@@ -109,11 +111,11 @@ def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]
         )  # fmt: skip
 
 
-def _joined(found: Summaries, degree: int) -> Verdict:
+def _joined(summaries: Summaries, degree: int) -> Verdict:
     """Return our expectation in the growth study that cell routing, a rival of directional walks,
     joins pairs on the largest network.
     """
-    lost = _sizes(found, "unmet", degree=degree, system=CELLS)[-1]
+    lost = _sizes(summaries, "unmet", degree=degree, system=CELLS)[-1]
     estimate = (lost.mean, lost.mean_low, lost.mean_high)
     n = lost.parameters["n"]
     return _row(

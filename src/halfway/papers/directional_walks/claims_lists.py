@@ -62,11 +62,11 @@ def _point(n: int, reading: str, refresh_s: float, members: int, roles: str) -> 
     return Point(LISTS, parameters, ("n", "degree"), cost_ms)
 
 
-def judge_lists(found: Summaries) -> Iterator[Verdict]:
+def judge_lists(summaries: Summaries) -> Iterator[Verdict]:
     """Judge whether each member gets the whole list [drw §2] in a reading, and measure the cost."""
     for metric in ("listed", "stretch", "messages"):
         for reading, refresh_s, members, roles in CELLS:
-            seen = found.find(metric, reading=reading, refresh_s=refresh_s, members=members)
+            seen = summaries.find(metric, reading=reading, refresh_s=refresh_s, members=members)
             mean = seen.mean, seen.mean_low, seen.mean_high
             walks = f"every {refresh_s:g} s" if refresh_s else "once"
             cell: dict[str, Scalar] = {"reading": reading, "walks": walks, "members": members}

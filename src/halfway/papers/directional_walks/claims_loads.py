@@ -39,13 +39,13 @@ LOAD_READINGS = (
 )
 
 
-def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_7(summaries: Summaries) -> Iterator[Verdict]:
     """Judge Figure 7 of directional walks: [drw §4.3] median and mean loads as printed; the
     centralised column is impossible."""
     for row, system in _columns("figure-7"):
-        seen = found.find("load", n=row.cell["n"], system=system)
+        seen = summaries.find("load", n=row.cell["n"], system=system)
         estimate = statistic(seen, row.metric.split()[0])
-        judged = _impossible(found, row, system) or judge_number(
+        judged = _impossible(summaries, row, system) or judge_number(
             row.value, *estimate, relative=LOAD_TOLERANCE, rounding=row.rounding
         )
         yield _row(
@@ -54,7 +54,7 @@ def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_8(summaries: Summaries) -> Iterator[Verdict]:
     """Judge Figure 8 of directional walks [drw §4.3]: the largest loads as printed.
 
     The smallest load is 2 by construction: every node is once a source and once a target.
@@ -62,12 +62,12 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
     for row, system in _columns("figure-8"):
         if row.metric == "minimum load":
             continue
-        seen = found.find("largest load", n=row.cell["n"], system=system)
+        seen = summaries.find("largest load", n=row.cell["n"], system=system)
         yield _row(
             "figure-8", {**row.cell, "system": system}, row.metric, row.value, seen.maximum, None,
             None, seen.networks,
             f"{PATH_INTERPRETATIONS[system]}; of all nodes, permutations, networks: no interval",
-            *(_impossible(found, row, system) or judged_maximum(row, seen)),
+            *(_impossible(summaries, row, system) or judged_maximum(row, seen)),
         )  # fmt: skip
 
 
@@ -100,7 +100,7 @@ def _columns(figure: str) -> Iterator[tuple[Published, str]]:
                 yield row, system
 
 
-def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_9(summaries: Summaries) -> Iterator[Verdict]:
     """Judge Figure 9 of directional walks: [drw §4.3] how well each way of building paths balances
     the load, alone and against the others."""
     for system, claim, most in (
@@ -108,7 +108,7 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
         ("directional-walk", "good at balancing the load", NEAR),
     ):
         for n in SIZES_LOAD:
-            seen = found.find("load", n=n, system=system)
+            seen = summaries.find("load", n=n, system=system)
             skew = seen.mean / seen.median
             yield _row(
                 "figure-9", {"n": n, "system": system}, "mean / median load", claim, skew,
@@ -117,10 +117,10 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
                 f"the mean is {skew - 1:+.0%} off the median".replace("%", " %"),
             )  # fmt: skip
     for n in SIZES_LOAD:
-        yield from _balance(found, n)
+        yield from _balance(summaries, n)
     for system in ("shortest-path", "breadth-first-tree"):
         for n in SIZES_LOAD:
-            seen = found.find("largest load", n=n, system=system)
+            seen = summaries.find("largest load", n=n, system=system)
             share = (seen.mean / n, seen.mean_low / n, seen.mean_high / n)
             yield _row(
                 "figure-9", {"n": n, "system": system}, "largest load / n",
@@ -130,10 +130,10 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
 
 
-def _balance(found: Summaries, n: int) -> Iterator[Verdict]:
+def _balance(summaries: Summaries, n: int) -> Iterator[Verdict]:
     """Judge the balance of the loads of directional walks against the others, paired by network."""
     for metric, what in BALANCES:
-        at = partial(found.find, metric, n=n)
+        at = partial(summaries.find, metric, n=n)
         walk = at(system="random-walk")
         for system in ("directional-walk", "shortest-path", "breadth-first-tree"):
             share = ratio(walk, at(system=system), "mean")
@@ -151,7 +151,7 @@ def _balance(found: Summaries, n: int) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def _impossible(found: Summaries, row: Published, system: str) -> Judged | None:
+def _impossible(summaries: Summaries, row: Published, system: str) -> Judged | None:
     """Return why a printed column of loads cannot be shortest paths, in claims on directional
     walks, or None if its mean load is about theirs.
 
@@ -160,7 +160,7 @@ def _impossible(found: Summaries, row: Published, system: str) -> Judged | None:
     """
     if system != "shortest-path":
         return None
-    seen = found.find("load", n=row.cell["n"], system="shortest-path")
+    seen = summaries.find("load", n=row.cell["n"], system="shortest-path")
     means = {
         other.cell["system"]: other.value
         for other in published(HERE / "figure-7.csv")
@@ -176,11 +176,11 @@ def _impossible(found: Summaries, row: Published, system: str) -> Judged | None:
     )
 
 
-def _at(found: Summaries, cell: dict[str, Scalar], metric: str) -> Summary:
-    return found.find(metric, **cell)
+def _at(summaries: Summaries, cell: dict[str, Scalar], metric: str) -> Summary:
+    return summaries.find(metric, **cell)
 
 
-def judge_load_readings(found: Summaries) -> Iterator[Verdict]:
+def judge_load_readings(summaries: Summaries) -> Iterator[Verdict]:
     """Judge Figures 7 and 8 of directional walks [drw §4.3] under other readings: pairs both ways,
     and raised weights that belong to the nodes."""
     for system, pairing, weights in LOAD_READINGS:
@@ -190,7 +190,7 @@ def judge_load_readings(found: Summaries) -> Iterator[Verdict]:
             for row in published(HERE / f"{figure}.csv"):
                 if row.cell["system"] != system or row.metric == "minimum load":
                     continue
-                at = partial(_at, found, {"n": row.cell["n"], "system": system, **reading})
+                at = partial(_at, summaries, {"n": row.cell["n"], "system": system, **reading})
                 if figure == "figure-8":
                     seen = at("largest load")
                     estimate: tuple[float, float | None, float | None] = (seen.maximum, None, None)

@@ -54,19 +54,19 @@ def detection(run: Run) -> Observations:
     )  # fmt: skip
     with run.timed("run"):
         outcome = simulation.run()
-    found = outcome.detection
-    if found is None:
+    detections = outcome.detection
+    if detections is None:
         raise TypeError(f"{system} detects no failures")
     values = {
-        "mistakes": found.mistakes_per_hour,
-        "wrong": 1.0 - found.query_accuracy,
-        "listed": found.view_completeness,
+        "mistakes": detections.mistakes_per_hour,
+        "wrong": 1.0 - detections.query_accuracy,
+        "listed": detections.view_completeness,
         "messages": sum(outcome.sent.values()) / (n * END_S),
     }
-    if found.crashes:
+    if detections.crashes:
         values |= {
-            "detected": found.detected_share,
-            "first": found.first_s,
-            "all": found.all_s,
+            "detected": detections.detected_share,
+            "first": detections.first_s,
+            "all": detections.all_s,
         }
     return {name: np.array([value]) for name, value in values.items() if np.isfinite(value)}

@@ -46,11 +46,11 @@ def lists(run: Run) -> Observations:
     listed = outcome.groups.completeness
     if one_role:
         listed = len(stretches) / (members * (members - 1))
-    found = {
+    observed = {
         "listed": np.array([listed]),
         "messages": np.array([sum(outcome.sent.values()) / members]),
     }
-    return found | ({"stretch": np.array([np.mean(stretches)])} if stretches else {})
+    return observed | ({"stretch": np.array([np.mean(stretches)])} if stretches else {})
 
 
 def _options(run: Run) -> dict[str, float | int | bool]:

@@ -60,17 +60,19 @@ MODEL = {
 }
 
 
-def judge_coverage(found: Summaries) -> Iterator[Verdict]:
+def judge_coverage(summaries: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's coverage: [drip §VI-B] "as m increases, broker coverage is growing too"; it
     falls as k grows; m + l copies suffice."""
-    yield from coverage_rows(found, "figure-3a", MODEL["ideal"], NEAREST_3A, BROKERS, COPIES, {})
+    yield from coverage_rows(
+        summaries, "figure-3a", MODEL["ideal"], NEAREST_3A, BROKERS, COPIES, {}
+    )
     for k in BROKERS:
         for m in COPIES:
             cell: dict[str, Scalar] = {"k": k, "m": m}
             for metric, words in BOUNDS:
-                seen = found.find(metric, system="drip", l=NEAREST_3A, **cell)
+                seen = summaries.find(metric, system="drip", l=NEAREST_3A, **cell)
                 yield _bound(seen, cell, m, words)
-            share = found.find("coverage", system="drip", l=NEAREST_3A, **cell)
+            share = summaries.find("coverage", system="drip", l=NEAREST_3A, **cell)
             yield _row(
                 "figure-3a", cell, "coverage", None, share.mean, share.mean_low, share.mean_high,
                 share.networks, MODEL["ideal"], "ours open",
@@ -79,7 +81,7 @@ def judge_coverage(found: Summaries) -> Iterator[Verdict]:
 
 
 def coverage_rows(
-    found: Summaries, figure: str, model: str, nearest: int, brokers: tuple[int, ...],
+    summaries: Summaries, figure: str, model: str, nearest: int, brokers: tuple[int, ...],
     copies: tuple[int, ...], given: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
     """Yield the rows of DRIP's coverage in a figure, by m and by k, at the given parameters."""
@@ -87,7 +89,7 @@ def coverage_rows(
         ("coverage", "brokers with a copy when a subscriber gets it"),
         ("union", "brokers that ever had a copy, by event"),
     ):
-        at = partial(found.find, metric, system="drip", l=nearest, **given)
+        at = partial(summaries.find, metric, system="drip", l=nearest, **given)
         words = f"{model}; l = {nearest}; {interpretation}"
         for k in brokers:
             name = f"{metric}, m = 1 / m = {copies[-1]}"
@@ -116,25 +118,25 @@ def _bound(copies: Summary, cell: dict[str, Scalar], m: int, words: str) -> Verd
     )  # fmt: skip
 
 
-def judge_delay(found: Summaries) -> Iterator[Verdict]:
+def judge_delay(summaries: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's delay: [drip §VI-B] "our scheme costs less time than the SF scheme"; less with
     m, more with k."""
     for metric, interpretation in DELAYS:
         words = f"{MODEL['ideal']}; {interpretation}"
-        yield from rows_against_sf(found, "figure-3b", metric, words, BROKERS, COPIES, {})
-        yield from rows_by_k(found, "figure-3b", metric, words, BROKERS, COPIES, {})
+        yield from rows_against_sf(summaries, "figure-3b", metric, words, BROKERS, COPIES, {})
+        yield from rows_by_k(summaries, "figure-3b", metric, words, BROKERS, COPIES, {})
     for k in BROKERS:
-        few, many = (found.find("delivered", system="drip", k=k, m=m) for m in (1, COPIES[-1]))
+        few, many = (summaries.find("delivered", system="drip", k=k, m=m) for m in (1, COPIES[-1]))
         gain = difference(few, many, "mean")
         yield _row(
             "figure-3b", {"k": k}, f"delivered, m = 1 − m = {COPIES[-1]}", MORE_DELIVERED, *gain,
             few.networks, f"{MODEL['ideal']}; within 60 s", *judge_order(*gain, equal=0.0),
         )  # fmt: skip
-    yield from _traffic(found)
-    yield from _ratios(found, "figure-3b", "ideal")
+    yield from _traffic(summaries)
+    yield from _ratios(summaries, "figure-3b", "ideal")
 
 
-def _traffic(found: Summaries) -> Iterator[Verdict]:
+def _traffic(summaries: Summaries) -> Iterator[Verdict]:
     """Yield the rows of DRIP's transmissions, and of the time until all copies are there."""
     for metric, claim, words in (
         ("sent", _FEWER, "all transmissions"),
@@ -143,36 +145,38 @@ def _traffic(found: Summaries) -> Iterator[Verdict]:
     ):
         for k in BROKERS:
             for m in (COPIES[0], COPIES[-1]):
-                sf = found.find(metric, k=k, system="sf")
-                drip = found.find(metric, k=k, system="drip", m=m)
+                sf = summaries.find(metric, k=k, system="sf")
+                drip = summaries.find(metric, k=k, system="drip", m=m)
                 cell: dict[str, Scalar] = {"k": k, "m": m}
                 name = _NAME_SF.format(metric)
                 yield _less("figure-3b", cell, name, claim, drip, sf, f"{MODEL['ideal']}; {words}")
 
 
-def judge_components(found: Summaries) -> Iterator[Verdict]:
+def judge_components(summaries: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims of figure 3 where each component elects its own brokers."""
     figure, copies = "components", COMPONENT_COPIES
-    yield from coverage_rows(found, figure, MODEL["ideal"], NEAREST_3B, BROKERS, copies, {})
+    yield from coverage_rows(summaries, figure, MODEL["ideal"], NEAREST_3B, BROKERS, copies, {})
     for metric, interpretation in DELAYS:
         words = f"{MODEL['ideal']}; {interpretation}"
-        yield from rows_against_sf(found, figure, metric, words, BROKERS, copies, {})
-        yield from rows_by_k(found, figure, metric, words, BROKERS, copies, {})
+        yield from rows_against_sf(summaries, figure, metric, words, BROKERS, copies, {})
+        yield from rows_by_k(summaries, figure, metric, words, BROKERS, copies, {})
 
 
-def judge_wifi(found: Summaries) -> Iterator[Verdict]:
+def judge_wifi(summaries: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims of figures 3 and 4 over the paper's MAC, for every k."""
     figure, copies = "figures-802.11", CONTENDED_COPIES
-    yield from coverage_rows(found, figure, MODEL["contention"], NEAREST_3B, BROKERS, copies, {})
+    yield from coverage_rows(
+        summaries, figure, MODEL["contention"], NEAREST_3B, BROKERS, copies, {}
+    )
     for metric, interpretation in DELAYS:
         words = f"{MODEL['contention']}; {interpretation}"
-        yield from rows_against_sf(found, figure, metric, words, BROKERS, copies, {})
-        yield from rows_by_k(found, figure, metric, words, BROKERS, copies, {})
+        yield from rows_against_sf(summaries, figure, metric, words, BROKERS, copies, {})
+        yield from rows_by_k(summaries, figure, metric, words, BROKERS, copies, {})
         for k in BROKERS:
-            yield selection_row(found, figure, metric, words, {"k": k}, m=1)
+            yield selection_row(summaries, figure, metric, words, {"k": k}, m=1)
 
 
-def judge_limited(found: Summaries) -> Iterator[Verdict]:
+def judge_limited(summaries: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's delay against SF where a broker transfers one event at a time.
 
     The paper's figures have no such limit: these are statements of ours, not of [drip §VI-B].
@@ -181,15 +185,15 @@ def judge_limited(found: Summaries) -> Iterator[Verdict]:
     rests += [(rest, load, LIMITED_COPIES[0]) for rest in RESTS_S[1:] for load in REST_LOADS]
     for rest, (share, rate), m in rests:
         cell: dict[str, Scalar] = {"share": share, "rate": rate, "m": m, "rest": rest}
-        at = partial(found.find, share=share, rate=rate, rest=rest)
+        at = partial(summaries.find, share=share, rate=rate, rest=rest)
         for metric, interpretation in DELAYS:
             drip, sf = at(metric, system="drip", m=m), at(metric, system="sf")
             words = f"{MODEL['limited'].format(rest=rest)}; {interpretation}; expected below 1"
             yield _less("limited", cell, _NAME_SF.format(metric), None, drip, sf, words)
-    yield from _ratios(found, "limited", "limited")
+    yield from _ratios(summaries, "limited", "limited")
 
 
-def judge_contended(found: Summaries) -> Iterator[Verdict]:
+def judge_contended(summaries: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims on delay with a contended radio, at another load than in the paper."""
     for share, rate in CONTENDED_LOADS:
         load: dict[str, Scalar] = {"share": share, "rate": rate}
@@ -197,46 +201,53 @@ def judge_contended(found: Summaries) -> Iterator[Verdict]:
         for metric, interpretation in DELAYS:
             words = f"{model}; {interpretation}"
             yield from rows_against_sf(
-                found, "contended", metric, words, (CONTENDED,), CONTENDED_COPIES, load
+                summaries, "contended", metric, words, (CONTENDED,), CONTENDED_COPIES, load
             )
-            yield selection_row(found, "contended", metric, words, {"k": CONTENDED, **load}, m=1)
-    yield from _ratios(found, "contended", "contention")
+            yield selection_row(
+                summaries, "contended", metric, words, {"k": CONTENDED, **load}, m=1
+            )
+    yield from _ratios(summaries, "contended", "contention")
 
 
-def judge_selection(found: Summaries) -> Iterator[Verdict]:
+def judge_selection(summaries: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's selection of brokers: [drip §VI-B] "DRIP incurs less delivery delay" than
     brokers drawn at random."""
     for metric, interpretation in DELAYS:
         for k in BROKERS:
             yield selection_row(
-                found, "figure-4", metric, f"{MODEL['ideal']}; {interpretation}", {"k": k}
+                summaries, "figure-4", metric, f"{MODEL['ideal']}; {interpretation}", {"k": k}
             )
     for k in BROKERS:
-        capable, drawn = (found.find("sent", system=s, k=k) for s in ("drip", "random"))
+        capable, drawn = (summaries.find("sent", system=s, k=k) for s in ("drip", "random"))
         name = "transmissions, most capable / random"
         yield _less("figure-4", {"k": k}, name, _THROUGHPUT, capable, drawn, MODEL["ideal"])
 
 
 def selection_row(
-    found: Summaries, figure: str, metric: str, words: str, cell: dict[str, Scalar], **where: Scalar
+    summaries: Summaries,
+    figure: str,
+    metric: str,
+    words: str,
+    cell: dict[str, Scalar],
+    **where: Scalar,
 ) -> Verdict:
     """Return the row of a verdict on the delay with DRIP's most capable brokers, against random
     brokers.
     """
     name = f"mean {metric}, most capable / random"
-    capable, drawn = (found.find(metric, system=s, **cell, **where) for s in ("drip", "random"))
+    capable, drawn = (summaries.find(metric, system=s, **cell, **where) for s in ("drip", "random"))
     claim = "DRIP incurs less delivery delay in the network"
     return _less(figure, cell, name, claim, capable, drawn, words)
 
 
 def rows_against_sf(
-    found: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
+    summaries: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
     copies: tuple[int, ...], load: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
     """Yield the verdict rows of DRIP's delay in a figure against SF, and of more copies against one
     copy.
     """
-    at = partial(found.find, metric, l=NEAREST_3B, **load)
+    at = partial(summaries.find, metric, l=NEAREST_3B, **load)
     for k in brokers:
         sf = at(system="sf", k=k)
         drip = [at(system="drip", k=k, m=m) for m in copies]
@@ -248,23 +259,23 @@ def rows_against_sf(
 
 
 def rows_by_k(
-    found: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
+    summaries: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
     copies: tuple[int, ...], given: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
     """Yield the rows of a verdict on DRIP's delay in a figure by the number of brokers, for
     each m.
     """
-    at = partial(found.find, metric, system="drip", l=NEAREST_3B, **given)
+    at = partial(summaries.find, metric, system="drip", l=NEAREST_3B, **given)
     name = f"mean {metric}, k = {brokers[0]} / k = {brokers[-1]}"
     for m in copies:
         few, many = at(k=brokers[0], m=m), at(k=brokers[-1], m=m)
         yield _less(figure, {"m": m, **given}, name, MORE_WITH_K, few, many, words)
 
 
-def _ratios(found: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
+def _ratios(summaries: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
     """Yield the rows of DRIP's delivery ratio by delay, for which the paper prints no numbers."""
     named = ("k", "m") if figure == "figure-3b" else ("share", "rate", "rest", "m")
-    for row in found.select("delivered"):
+    for row in summaries.select("delivered"):
         given = row.parameters
         cell = {name: given[name] for name in (*named, "system") if name in given}
         yield _row(

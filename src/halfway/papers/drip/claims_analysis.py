@@ -34,27 +34,27 @@ _EXPONENTIAL = "independent identical exponential distribution"
 _CHOICE = "we can derive a proper value of the number of broker nodes k"
 
 
-def judge_analysis(found: Summaries) -> Iterator[Verdict]:
+def judge_analysis(summaries: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's analysis [drip §V-C]: E T as printed; 1/λ, its distribution and its dependence
     on k; k for a requested E T."""
     for destinations in DESTINATIONS:
         for copies in COPIES:
-            yield _judge_mean(found, destinations, copies)
+            yield _judge_mean(summaries, destinations, copies)
     for grid in GRIDS:
         for brokers in BROKERS:
-            yield _judge_meeting(found, grid, brokers)
-        yield _judge_brokers(found, grid)
+            yield _judge_meeting(summaries, grid, brokers)
+        yield _judge_brokers(summaries, grid)
     for grid in GRIDS:
         for brokers in BROKERS:
-            seen = found.find("deviation", grid=grid, brokers=brokers)
+            seen = summaries.find("deviation", grid=grid, brokers=brokers)
             yield _judge_exponential(seen, {"N": grid, "k": brokers}, _WALKS)
     for brokers in REGIONS:
-        seen = found.find("deviation", n=NODES, k=brokers)
+        seen = summaries.find("deviation", n=NODES, k=brokers)
         yield _judge_exponential(seen, {"k": brokers}, _REGIONS)
     for brokers in CHOSEN:
-        yield _judge_choice(found, brokers)
+        yield _judge_choice(summaries, brokers)
     for requested in REQUESTED:
-        yield _judge_corrected(found, requested)
+        yield _judge_corrected(summaries, requested)
 
 
 _WALKS = "two walks on a torus; from uniform positions until they are within α"
@@ -77,9 +77,9 @@ def _derived(steps: float) -> float:
     return brokers_for(steps, delivery=printed_delivery, **CHOICE)
 
 
-def _judge_choice(found: Summaries, brokers: int) -> Verdict:
+def _judge_choice(summaries: Summaries, brokers: int) -> Verdict:
     """Return the verdict on k by DRIP's equation (2) as printed, for the time of k brokers."""
-    seen = found.find("complete", k=brokers, requested=0)
+    seen = summaries.find("complete", k=brokers, requested=0)
     estimate = (_derived(seen.mean), _derived(seen.mean_low), _derived(seen.mean_high))
     opinion, reason = judge_number(brokers, *estimate, relative=MEETING_TOLERANCE)
     if math.isnan(estimate[0]) and not math.isnan(seen.mean):
@@ -103,9 +103,9 @@ def _judge_choice(found: Summaries, brokers: int) -> Verdict:
     )
 
 
-def _judge_corrected(found: Summaries, requested: int) -> Verdict:
+def _judge_corrected(summaries: Summaries, requested: int) -> Verdict:
     """Return the verdict on the time that the k of DRIP's corrected equation (2) takes."""
-    seen = found.find("complete", requested=requested)
+    seen = summaries.find("complete", requested=requested)
     estimate = (seen.mean, seen.mean_low, seen.mean_high)
     judged: Judged = judge_number(requested, *estimate, relative=NEAR)
     return _row(
@@ -123,8 +123,8 @@ def chosen_brokers(requested: int) -> int:
     return round(brokers_for(requested, delivery=corrected_delivery, **CHOICE))
 
 
-def _judge_mean(found: Summaries, destinations: int, copies: int) -> Verdict:
-    seen = found.find("wait", destinations=destinations, copies=copies)
+def _judge_mean(summaries: Summaries, destinations: int, copies: int) -> Verdict:
+    seen = summaries.find("wait", destinations=destinations, copies=copies)
     estimate = (seen.mean, seen.mean_low, seen.mean_high)
     value = printed_mean(destinations, copies)
     opinion, reason = judge_number(value, *estimate, relative=MEAN_TOLERANCE, rounding=0.0)
@@ -139,8 +139,8 @@ def _judge_mean(found: Summaries, destinations: int, copies: int) -> Verdict:
     )  # fmt: skip
 
 
-def _judge_meeting(found: Summaries, grid: int, brokers: int) -> Verdict:
-    seen = found.find("meeting", grid=grid, brokers=brokers)
+def _judge_meeting(summaries: Summaries, grid: int, brokers: int) -> Verdict:
+    seen = summaries.find("meeting", grid=grid, brokers=brokers)
     estimate = (seen.mean, seen.mean_low, seen.mean_high)
     value = printed_meeting(grid, brokers)
     return _row(
@@ -150,8 +150,8 @@ def _judge_meeting(found: Summaries, grid: int, brokers: int) -> Verdict:
     )  # fmt: skip
 
 
-def _judge_brokers(found: Summaries, grid: int) -> Verdict:
-    few, many = (found.find("meeting", grid=grid, brokers=k) for k in (BROKERS[0], BROKERS[-1]))
+def _judge_brokers(summaries: Summaries, grid: int) -> Verdict:
+    few, many = (summaries.find("meeting", grid=grid, brokers=k) for k in (BROKERS[0], BROKERS[-1]))
     printed = printed_meeting(grid, BROKERS[0]) / printed_meeting(grid, BROKERS[-1])
     estimate = ratio(few, many, "mean")
     opinion, reason = judge_order(*estimate)

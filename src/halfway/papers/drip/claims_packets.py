@@ -20,12 +20,12 @@ _OURS = ("event with payload",)
 _row = partial(Verdict, "drip", "packets")
 
 
-def judge_packets(found: Summaries) -> Iterator[Verdict]:
+def judge_packets(summaries: Summaries) -> Iterator[Verdict]:
     """Judge what DRIP says of its packets [drip §§IV, V-B]: subscriptions are smaller than events,
     beacons end, and capable brokers can delete more events."""
     for k in BROKERS:
         cell: dict[str, Scalar] = {"k": k}
-        drip, random, sf = (partial(found.find, system=system, k=k) for system in SYSTEMS)
+        drip, random, sf = (partial(summaries.find, system=system, k=k) for system in SYSTEMS)
         payload = drip("subscription").mean - drip("event").mean
         for metric, words in EVENTS.items():
             share = ratio(drip("subscription"), drip(metric), "mean")

@@ -24,13 +24,13 @@ _PAIR = {
 }
 
 
-def judge_pairs(found: Summaries) -> Iterator[Verdict]:
+def judge_pairs(summaries: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's delay pair by pair, on the same network; without contention an epidemic is
     fastest.
     """
     for elected, which in ELECTED.items():
         for system, claim in (("sf", LESS_THAN_SF), ("drip", LESS_WITH_M)):
-            at = partial(found.find, system=system, elected=elected)
+            at = partial(summaries.find, system=system, elected=elected)
             for place, what in (("broker ", "copies at brokers"), ("", "deliveries")):
                 later, earlier = at(f"{place}later"), at(f"{place}earlier")
                 # SF is the slower system in its claim, and four copies are the faster choice in

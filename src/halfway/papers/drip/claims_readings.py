@@ -31,14 +31,18 @@ READINGS: dict[str, tuple[dict[str, Scalar], str]] = {
 }
 
 
-def judge_readings(found: Summaries) -> Iterator[Verdict]:
+def judge_readings(summaries: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims of Figures 3 and 4 [drip §VI-B] under each reading."""
     for reading, (_, sentence) in READINGS.items():
         given: dict[str, Scalar] = {"reading": reading}
-        yield from claims.coverage_rows(found, FIGURE, sentence, NEAREST_3B, BROKERS, COPIES, given)
+        yield from claims.coverage_rows(
+            summaries, FIGURE, sentence, NEAREST_3B, BROKERS, COPIES, given
+        )
         for metric, interpretation in claims.DELAYS:
             words = f"{sentence}; {interpretation}"
-            yield from claims.rows_against_sf(found, FIGURE, metric, words, BROKERS, COPIES, given)
+            yield from claims.rows_against_sf(
+                summaries, FIGURE, metric, words, BROKERS, COPIES, given
+            )
             for k in BROKERS:
-                yield claims.selection_row(found, FIGURE, metric, words, {"k": k, **given}, m=1)
-            yield from claims.rows_by_k(found, FIGURE, metric, words, BROKERS, COPIES, given)
+                yield claims.selection_row(summaries, FIGURE, metric, words, {"k": k, **given}, m=1)
+            yield from claims.rows_by_k(summaries, FIGURE, metric, words, BROKERS, COPIES, given)

@@ -55,14 +55,14 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
     two_nearest, relays_only: options of DRIP; detection: "one" node detects an event, or "each"
     node does on its own.
     """
-    seconds, given = float(run["seconds"]), run.parameters
+    seconds, parameters = float(run["seconds"]), run.parameters
     legs = random_waypoint(
         run["n"], SIDE_M, SIDE_M, speed=SPEED, pause=PAUSE, seconds=seconds, seed=run.network_seed
     )
-    each = given.get("detection", "one") == "each"
+    each = parameters.get("detection", "one") == "each"
     demand = DETECTED_BY["each" if each else "one"](
-        run["n"], float(given.get("rate", 0.8)), start_s=BEGIN_S, end_s=seconds - DEADLINE_S,
-        share=float(given.get("share", 0.5)), seed=run.workload_seed,
+        run["n"], float(parameters.get("rate", 0.8)), start_s=BEGIN_S, end_s=seconds - DEADLINE_S,
+        share=float(parameters.get("share", 0.5)), seed=run.workload_seed,
     )  # fmt: skip
     # A power of two, at least 1.5 times the expected number of events.
     events = int(1.5 * (demand.rate * (demand.end_s - demand.start_s)))

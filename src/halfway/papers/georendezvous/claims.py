@@ -61,27 +61,27 @@ def _near_one(estimate: _Estimate, tolerance: float) -> Judged:
     return judge_range(1 - tolerance, 1 + tolerance, *estimate, rounding=0.0)
 
 
-def _overhead(found: Summaries, **where: str | int) -> tuple[_Estimate, Summary]:
+def _overhead(summaries: Summaries, **where: str | int) -> tuple[_Estimate, Summary]:
     """Return GeoRendezvous's overhead in claims: the ratio of averages, paired by network."""
-    path, direct = found.find("path", **where), found.find("direct", **where)
+    path, direct = summaries.find("path", **where), summaries.find("direct", **where)
     return ratio(path, direct, "mean"), path
 
 
-def judge_figure_3a(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_3a(summaries: Summaries) -> Iterator[Verdict]:
     """Judge GeoRendezvous's Figure 3a: [geo §4] fewer than 8 cells suffice, and more than 8 hardly
     help."""
-    yield from _judged_3a(found, "figure-3a", "known")
+    yield from _judged_3a(summaries, "figure-3a", "known")
 
 
-def judge_figure_3a_toured(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_3a_toured(summaries: Summaries) -> Iterator[Verdict]:
     """Judge GeoRendezvous's Figure 3a if every message traverses the home perimeter."""
-    yield from _judged_3a(found, "figure-3a-toured", "toured")
+    yield from _judged_3a(summaries, "figure-3a-toured", "toured")
 
 
-def _judged_3a(found: Summaries, figure: str, interpretation: str) -> Iterator[Verdict]:
+def _judged_3a(summaries: Summaries, figure: str, interpretation: str) -> Iterator[Verdict]:
     meaning = INTERPRETATIONS[interpretation]
     for n in SIZES_SHOWN:
-        estimate, seen = _overhead(found, n=n, points=7, reading=interpretation)
+        estimate, seen = _overhead(summaries, n=n, points=7, reading=interpretation)
         yield _below(
             figure, {"n": n, "points": 7}, "path / direct path, ratio of averages",
             "latencies similar to those of a direct path", estimate, seen,
@@ -90,103 +90,107 @@ def _judged_3a(found: Summaries, figure: str, interpretation: str) -> Iterator[V
         yield _below(
             figure, {"n": n}, "gain of a cell beyond 8 / of one up to 8",
             "the benefits of using more than 8 rendezvous cells are limited",
-            _late_gain(found, n, interpretation), seen,
+            _late_gain(summaries, n, interpretation), seen,
             f"{meaning}; limited: less than {percent(LIMITED)}", LIMITED,
         )  # fmt: skip
 
 
-def _late_gain(found: Summaries, n: int, interpretation: str) -> _Estimate:
+def _late_gain(summaries: Summaries, n: int, interpretation: str) -> _Estimate:
     """Return how much a cell from the 9th to the 16th shortens GeoRendezvous's path in Figure 3a,
     over one of the first 8.
     """
-    rows = [found.find("path", n=n, points=points, reading=interpretation) for points in (1, 8, 16)]
+    rows = [
+        summaries.find("path", n=n, points=points, reading=interpretation) for points in (1, 8, 16)
+    ]
     # [1 + resamples] the means, then their bootstrap replicates
     one, eight, sixteen = (np.array([row.mean, *row.boot_mean]) for row in rows)
     gain = (eight - sixteen) / 8 / ((one - eight) / 7)
     return float(gain[0]), *around(gain[0], gain[1:], rows[0].networks)
 
 
-def judge_figure_3b(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_3b(summaries: Summaries) -> Iterator[Verdict]:
     """Judge GeoRendezvous's Figure 3b: [geo §4] "dictated by the number of rendezvous cells",
     "independent of the network size"."""
     for points in FEW_POINTS:
-        _, middle = _overhead(found, n=600, points=points)
+        _, middle = _overhead(summaries, n=600, points=points)
         for n in SIZES:
             if n == 600:
                 continue
-            estimate = _against(found, n, points)
+            estimate = _against(summaries, n, points)
             yield _row(
                 "figure-3b", {"points": points, "n": n}, "overhead / overhead at n = 600",
                 "largely independent of the network size", estimate, middle,
                 f"{INTERPRETATIONS['known']}; within ±{percent(VERY_NEAR)}",
                 _near_one(estimate, VERY_NEAR),
             )  # fmt: skip
-    spread = _spreads(found)
+    spread = _spreads(summaries)
     judged: Judged = "differs", "sizes matter half as much, or more"
     if spread < 1 / MUCH:
         judged = "agrees", "sizes matter less than numbers of cells"
     yield Verdict(
         "georendezvous", "figure-3b", {}, "spread over sizes / spread over numbers of cells",
         "dictated by the number of rendezvous cells", spread, None, None,
-        found.find("path", n=600, points=8).networks,
+        summaries.find("path", n=600, points=8).networks,
         "the widest range of overheads over sizes, over the narrowest over numbers of cells",
         *judged,
     )  # fmt: skip
 
 
-def _against(found: Summaries, n: int, points: int) -> _Estimate:
+def _against(summaries: Summaries, n: int, points: int) -> _Estimate:
     """Return GeoRendezvous's overhead at a size over that at 600, on other networks: the two vary
     independently.
     """
     values = []
     spread = 0.0
     for size in (n, 600):
-        (value, low, high), _ = _overhead(found, n=size, points=points)
+        (value, low, high), _ = _overhead(summaries, n=size, points=points)
         values.append(value)
         spread += (math.log(high / low) / 2) ** 2
     value, half = values[0] / values[1], math.exp(math.sqrt(spread))
     return value, value / half, value * half
 
 
-def _spreads(found: Summaries) -> float:
-    table = np.array([[_overhead(found, n=n, points=p)[0][0] for p in FEW_POINTS] for n in SIZES])
+def _spreads(summaries: Summaries) -> float:
+    table = np.array(
+        [[_overhead(summaries, n=n, points=p)[0][0] for p in FEW_POINTS] for n in SIZES]
+    )
     return float(np.ptp(table, axis=0).max() / np.ptp(table, axis=1).min())
 
 
-def judge_figure_3c(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_3c(summaries: Summaries) -> Iterator[Verdict]:
     """Judge GeoRendezvous's Figure 3c: [geo §4] "with only 2 rendezvous cells, we stay close to the
     average direct" path."""
     row = partial(_below, "figure-3c", {"tried": 2})
-    estimate, seen = _overhead(found, n=600, points=8, tried=2)
+    estimate, seen = _overhead(summaries, n=600, points=8, tried=2)
     yield row(
         "path / direct path, ratio of averages",
         "close to the average direct publisher-subscriber path", estimate, seen,
         f"{INTERPRETATIONS['known']}; close: at most {percent(NEAR)} longer", 1 + NEAR,
     )  # fmt: skip
-    all_eight = found.find("path", n=600, points=8, tried=8)
+    all_eight = summaries.find("path", n=600, points=8, tried=8)
     yield row(
         "path by the 2 closest / by all 8", "close to the result achieved by 8 rendezvous cells",
         ratio(seen, all_eight, "mean"), seen, f"close: at most {percent(NEAR)} longer", 1 + NEAR,
     )  # fmt: skip
-    unplaced = found.find("path", n=600, points=2, tried=2)
+    unplaced = summaries.find("path", n=600, points=2, tried=2)
     against = ratio(seen, unplaced, "mean")
     yield _row(
         "figure-3c", {"tried": 2}, "path by the 2 closest of 8 / by 2 alone", None, against, seen,
         f"{INTERPRETATIONS['known']}; expected below 1", ours(judge_order(*against)),
     )  # fmt: skip
-    shown = [_overhead(found, n=600, points=8, tried=tried)[0] for tried in range(1, 9)]
+    shown = [_overhead(summaries, n=600, points=8, tried=tried)[0] for tried in range(1, 9)]
     yield _on_axis("figure-3c", "least overhead", AXIS_C, (AXIS_C, math.inf), min(shown), seen,
                    INTERPRETATIONS["known"])  # fmt: skip
 
 
-def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_3d(summaries: Summaries) -> Iterator[Verdict]:
     """Judge GeoRendezvous's Figure 3d: [geo §4] better below 8 subscribers, nearly the same at 8,
     increasingly better beyond."""
     for interpretation in ("all links once", "once a point", "once a subscriber"):
         at = {
             k: (
-                found.find("many", clients=k, reading=interpretation),
-                found.find("one", clients=k, reading=interpretation),
+                summaries.find("many", clients=k, reading=interpretation),
+                summaries.find("one", clients=k, reading=interpretation),
             )
             for k in CLIENTS
         }
@@ -249,13 +253,13 @@ def _later(late: tuple[Summary, Summary], early: tuple[Summary, Summary]) -> _Es
     return value, math.exp(low), math.exp(high)
 
 
-def judge_theorem(found: Summaries) -> Iterator[Verdict]:
+def judge_theorem(summaries: Summaries) -> Iterator[Verdict]:
     """Judge GeoRendezvous's [geo Theorem 3.1]: its two premises, and that the share of good places
     does not vanish."""
-    yield from _premises(found)
+    yield from _premises(summaries)
     for k in SLACKS:
         for n in FAIR_SIZES[1:]:
-            least, share = found.find("share", n=600, k=k), found.find("share", n=n, k=k)
+            least, share = summaries.find("share", n=600, k=k), summaries.find("share", n=n, k=k)
             yield _below(
                 "theorem-3.1", {"k": k, "n": n}, "share of good places at n = 600 / here",
                 "it does not vanish", _independent(least, share), share,
@@ -263,10 +267,10 @@ def judge_theorem(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
 
 
-def _premises(found: Summaries) -> Iterator[Verdict]:
+def _premises(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the premises of [geo Theorem 3.1]: Δ and E[l] / L stay put as the network grows."""
     for n in FAIR_SIZES[1:]:
-        at = partial(found.find, k=SLACKS[0])
+        at = partial(summaries.find, k=SLACKS[0])
         growth = _independent(at("growth", n=n), at("growth", n=600))
         yield _row(
             "theorem-3.1", {"n": n}, "largest |N(X,2r)| / |N(X,r)|, here / at n = 600",

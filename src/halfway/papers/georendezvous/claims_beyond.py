@@ -52,11 +52,11 @@ def _unpublished(
     )  # fmt: skip
 
 
-def judge_signalling(found: Summaries) -> Iterator[Verdict]:
+def judge_signalling(summaries: Summaries) -> Iterator[Verdict]:
     """Judge GeoRendezvous's signalling: [geo §4] "For n rendezvous, this makes 3(n - 1) unnecessary
     messages", exactly."""
     for points in POINTS:
-        seen, due = found.find("unneeded", points=points), 3.0 * (points - 1)
+        seen, due = summaries.find("unneeded", points=points), 3.0 * (points - 1)
         estimate = seen.mean, seen.mean_low, seen.mean_high
         judged = judge_number(due, *estimate, relative=0.0, rounding=0.0)
         if seen.minimum == seen.maximum == due:
@@ -68,12 +68,14 @@ def judge_signalling(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def judge_loss(found: Summaries) -> Iterator[Verdict]:
+def judge_loss(summaries: Summaries) -> Iterator[Verdict]:
     """Judge GeoRendezvous's cost of node loss; the paper has no value."""
     for system, points, _, replicas in DESIGNS:
         for loss in LOSSES:
             for metric, words in LOST:
-                seen = found.find(metric, system=system, points=points, keepers=replicas, loss=loss)
+                seen = summaries.find(
+                    metric, system=system, points=points, keepers=replicas, loss=loss
+                )
                 cell: dict[str, Scalar] = {"loss": loss, "system": _label(system)}
                 if system == CELLS:
                     cell |= {"points": points, "replicas": replicas or "all"}
@@ -83,21 +85,21 @@ def judge_loss(found: Summaries) -> Iterator[Verdict]:
                 yield _unpublished("beyond-loss", cell, words, seen, interpretation)
 
 
-def judge_mobility(found: Summaries) -> Iterator[Verdict]:
+def judge_mobility(summaries: Summaries) -> Iterator[Verdict]:
     """Judge GeoRendezvous's mobility: a longer path for a while, lost events, signalling."""
     for speed in SPEEDS:
         for metric, words in MOVING:
             yield _unpublished(
-                "beyond-mobility", {"speed": speed}, words, found.find(metric, speed=speed),
+                "beyond-mobility", {"speed": speed}, words, summaries.find(metric, speed=speed),
                 "random waypoint, radios of 100 m; renewal every 10 s, beacons every second",
             )  # fmt: skip
 
 
-def judge_rivals(found: Summaries) -> Iterator[Verdict]:
+def judge_rivals(summaries: Summaries) -> Iterator[Verdict]:
     """Judge GeoRendezvous's paths against shortest paths between nodes, the other reading of
     "direct path", and its rivals' on the same networks."""
-    shortest = found.find("hops", system="shortest-path")
-    cells = found.find("hops", system=CELLS)
+    shortest = summaries.find("hops", system="shortest-path")
+    cells = summaries.find("hops", system=CELLS)
     share = ratio(cells, shortest, "mean")
     for claim in (
         "latencies comparable to a direct publisher-subscriber path",
@@ -110,14 +112,14 @@ def judge_rivals(found: Summaries) -> Iterator[Verdict]:
             f"{percent(NEAR)} longer", *judge_order(*share, equal=1 + NEAR),
         )  # fmt: skip
     for system in SYSTEMS[1:-1]:
-        seen = found.find("hops", system=system)
+        seen = summaries.find("hops", system=system)
         yield _unpublished(
             "beyond-systems", {"system": _label(system)}, "hops / hops of a shortest path", seen,
             "between nodes, ratio of averages", ratio(seen, shortest, "mean"),
         )  # fmt: skip
     yield _unpublished(
         "beyond-systems", {"system": "directional-walk"}, "steps until the walks meet",
-        found.find("set up", system="directional-walk"), "of both walks together",
+        summaries.find("set up", system="directional-walk"), "of both walks together",
     )  # fmt: skip
 
 

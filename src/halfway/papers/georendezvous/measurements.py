@@ -71,11 +71,11 @@ def trees(run: Run) -> Observations:
         ]
     # All subscribers in the publisher's own cell use no link, so there is no ratio.
     kept = (hops[0] > 0) & (hops[1] > 0)
-    many, one = hops[0][kept], hops[1][kept]
+    many, of_one = hops[0][kept], hops[1][kept]
     return {
         "many": many,
-        "one": one,
-        "tree ratio": np.array([many.sum() / one.sum()] if len(one) else []),
+        "one": of_one,
+        "tree ratio": np.array([many.sum() / of_one.sum()] if len(of_one) else []),
         "dropped": (~kept).astype(np.float64),
     }
 

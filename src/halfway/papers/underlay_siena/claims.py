@@ -57,10 +57,10 @@ def claimed(
     )  # fmt: skip
 
 
-def judge_lemma(found: Summaries) -> Iterator[Verdict]:
+def judge_lemma(summaries: Summaries) -> Iterator[Verdict]:
     """Judge paper 5's lemma [uas §4.2]: premise and conclusion, over every single failure."""
     for interpretation, remedy in points.VARIANTS:
-        at = partial(found.find, reading=interpretation, remedy=remedy)
+        at = partial(summaries.find, reading=interpretation, remedy=remedy)
         cell: dict[str, Scalar] = {"reading": interpretation, "remedy": remedy}
         name = f"{interpretation}; {'as printed' if remedy == 'none' else f'remedy: {remedy}'}"
         printed = remedy == "none"
@@ -93,7 +93,7 @@ def judge_lemma(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_5(summaries: Summaries) -> Iterator[Verdict]:
     """Judge Figure 5 [uas §5]: underlay-aware SIENA delivers more; the gap grows with faults.
 
     A tree that only fails over has all paths of the plain tree, so only its gap can be judged.
@@ -102,20 +102,20 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
         for where in points.WHERE:
             for repair in points.repairs(where):
                 cell: dict[str, Scalar] = {"remedy": remedy, "where": where, "repair": repair}
-                rows = delivery_rows(found, "figure-5", cell, repair)
+                rows = delivery_rows(summaries, "figure-5", cell, repair)
                 yield from list(rows)[-1:] if repair == "fails over only" else rows
 
 
-def judge_readings(found: Summaries) -> Iterator[Verdict]:
+def judge_readings(summaries: Summaries) -> Iterator[Verdict]:
     """Judge Figure 5 [uas §5] under other readings, with Algorithm 1 as printed."""
     for words in points.OPEN:
         for where in points.BROKERS_FAIL:
             cell: dict[str, Scalar] = {"remedy": "none", "where": where, "open": words}
-            yield from delivery_rows(found, "figure-5-readings", cell, words)
+            yield from delivery_rows(summaries, "figure-5-readings", cell, words)
 
 
 def delivery_rows(
-    found: Summaries, figure: str, cell: dict[str, Scalar], words: str, **shared: Scalar
+    summaries: Summaries, figure: str, cell: dict[str, Scalar], words: str, **shared: Scalar
 ) -> Iterator[Verdict]:
     """Yield the verdict rows of paper 5's Figure 5 for a cell: one for each number of faults, and
     the gap.
@@ -123,7 +123,7 @@ def delivery_rows(
     gaps = []
     words = f"faults on {cell['where']}; {words}"
     for faults in FAULTS:
-        at = partial(found.find, "delivered", faults=faults)
+        at = partial(summaries.find, "delivered", faults=faults)
         plain = at(system="siena", remedy=cell["remedy"], where=cell["where"], **shared)
         aware = at(system="underlay-siena", **cell)
         gaps.append((plain, aware))
@@ -143,15 +143,17 @@ def delivery_rows(
     )  # fmt: skip
 
 
-def judge_growth(found: Summaries) -> Iterator[Verdict]:
+def judge_growth(summaries: Summaries) -> Iterator[Verdict]:
     """Judge [uas abstract] "linear time algorithm" by the steps of all joins of an overlay."""
     for metric, what in (
         ("probes", "neighbours of the chosen broker that all joins ask for a path"),
         ("hops", "links of the underlay that the messages of all joins cross"),
     ):
-        rows = [found.find(metric, brokers=brokers) for brokers in points.GROWING]
+        rows = [summaries.find(metric, brokers=brokers) for brokers in points.GROWING]
         slope = exponent(rows, "brokers", "mean")
-        few, most = (found.find("degree", brokers=n).mean for n in points.GROWING[:: len(rows) - 1])
+        few, most = (
+            summaries.find("degree", brokers=n).mean for n in points.GROWING[:: len(rows) - 1]
+        )
         opinion, reason = judge_order(*slope, equal=LINEAR, what="exponent")
         yield _row(
             "linear-time", {"steps": metric}, f"exponent of the brokers, {what}",
@@ -173,13 +175,13 @@ def _widening(
     return value, *around(value, boot, few[0].networks)
 
 
-def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_6(summaries: Summaries) -> Iterator[Verdict]:
     """Judge paper 5's Figure 6 [uas §5]: latency grows with the events; the second paths
     reduce it.
     """
     for interest, window in points.MODELS:
         at = partial(
-            found.find, "latency", interest=interest, window_s=window, queueing="overlay",
+            summaries.find, "latency", interest=interest, window_s=window, queueing="overlay",
             remedy="none",
         )  # fmt: skip
         name = f"{pace(window)}, {interest}, a queue for each overlay link"
@@ -196,18 +198,18 @@ def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
             for events in EVENT_COUNTS:
                 model: dict[str, Scalar] = {"interest": interest, "window_s": window}
                 cell = {"remedy": remedy, "events": events, **model, "queueing": "overlay"}
-                yield from latency_rows(found, "figure-6", cell)
+                yield from latency_rows(summaries, "figure-6", cell)
         for interest in INTERESTS:
             model = {"interest": interest, "window_s": RUSH_S}
             cell = {"remedy": remedy, "events": EVENTS, **model, "queueing": "underlay"}
-            yield from latency_rows(found, "figure-6", cell)
+            yield from latency_rows(summaries, "figure-6", cell)
 
 
 def latency_rows(
-    found: Summaries, figure: str, cell: dict[str, Scalar], more: str = ""
+    summaries: Summaries, figure: str, cell: dict[str, Scalar], more: str = ""
 ) -> Iterator[Verdict]:
     """Yield the rows of Figure 6 [uas] for the runs of a cell: one for each balance."""
-    at = partial(found.find, "latency", **cell)
+    at = partial(summaries.find, "latency", **cell)
     where = "overlay link" if cell["queueing"] == "overlay" else "link of the underlay"
     model = f"{pace(float(cell['window_s']))}, {cell['interest']}, a queue for each {where}{more}"
     plain = at(balance="direct")
@@ -227,9 +229,9 @@ def pace(window: float) -> str:
     return f"all events within {window:g} s"
 
 
-def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_7(summaries: Summaries) -> Iterator[Verdict]:
     """Judge Figure 7 [uas §5]: the average link load is less in underlay-aware SIENA."""
-    for cell, name, plain, aware in _stressed(found, "load"):
+    for cell, name, plain, aware in _stressed(summaries, "load"):
         share = ratio(aware, plain, "mean")
         opinion, reason = judge_order(*share)
         yield claimed(
@@ -239,9 +241,9 @@ def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_8(summaries: Summaries) -> Iterator[Verdict]:
     """Judge Figure 8 [uas §5]: the loads' standard deviation is comparable to unmodified SIENA."""
-    for cell, name, plain, aware in _stressed(found, "deviation"):
+    for cell, name, plain, aware in _stressed(summaries, "deviation"):
         share = ratio(aware, plain, "mean")
         opinion, reason = judge_range(1 - NEAR, 1 + NEAR, *share, rounding=0.0)
         reason = f"unmodified {plain.mean:.2f} kB; {reason}"
@@ -259,7 +261,7 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
 
 
 def _stressed(
-    found: Summaries, what: str
+    summaries: Summaries, what: str
 ) -> Iterator[tuple[dict[str, Scalar], str, Summary, Summary]]:
     """Yield the cells of Figures 7 and 8 [uas] to judge; only one denominator has all sizes."""
     for remedy, interest, balance, over in product(
@@ -268,7 +270,7 @@ def _stressed(
         links = DENOMINATORS[over]
         for events in EVENT_COUNTS if over == "carrying" else (EVENTS,):
             at = partial(
-                found.find, f"{over} {what}", events=events, interest=interest, window_s=RUSH_S,
+                summaries.find, f"{over} {what}", events=events, interest=interest, window_s=RUSH_S,
                 queueing="overlay", remedy=remedy,
             )  # fmt: skip
             cell: dict[str, Scalar] = {

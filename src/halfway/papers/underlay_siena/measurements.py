@@ -159,27 +159,29 @@ def loads(run: Run) -> Observations:
         paths = queued_paths(
             made, aware=aware, queueing=run["queueing"], message_bits=8 * MESSAGE_BYTES
         )
-        given = {k: float(run.parameters[k]) for k in ("ping_s", "loss") if k in run.parameters}
-        disturbed = disturbances(paths, run["window_s"], **given, seed=run.workload_seed)
+        disturbance = {
+            k: float(run.parameters[k]) for k in ("ping_s", "loss") if k in run.parameters
+        }
+        disturbed = disturbances(paths, run["window_s"], **disturbance, seed=run.workload_seed)
         passed = passage(paths, drawn, run["balance"], run["window_s"], disturbed)
         on = stress(made, aware=aware)
-        found = load.loads(passed, on, MESSAGE_BYTES)
+        link_loads = load.loads(passed, on, MESSAGE_BYTES)
     sizes = np.array([disturbed.at.size, passed.uses.sum()], np.float64)
     # The links of no route, to grandparents, carry nothing: they only lower the mean.
     idle = on.links / len(np.unique(on.link))
-    carrying = found.overlay_mean * idle
-    square = (found.overlay_deviation**2 + found.overlay_mean**2) * idle
+    carrying = link_loads.overlay_mean * idle
+    square = (link_loads.overlay_deviation**2 + link_loads.overlay_mean**2) * idle
     observed = {
         "latency": 1e3 * passed.latency_s,
         "control": sizes[0] / sizes[1],
         "arrived": 100.0 * passed.notifications / drawn.wanted.sum(),
         "carrying load": carrying,
         "carrying deviation": np.sqrt(max(square - carrying**2, 0.0)),
-        "overlay load": found.overlay_mean,
-        "overlay deviation": found.overlay_deviation,
-        "used load": found.used_mean,
-        "used deviation": found.used_deviation,
-        "physical load": found.all_mean,
-        "physical deviation": found.all_deviation,
+        "overlay load": link_loads.overlay_mean,
+        "overlay deviation": link_loads.overlay_deviation,
+        "used load": link_loads.used_mean,
+        "used deviation": link_loads.used_deviation,
+        "physical load": link_loads.all_mean,
+        "physical deviation": link_loads.all_deviation,
     }
     return {metric: np.array([value]) for metric, value in observed.items()}

@@ -29,12 +29,12 @@ _ALONE = (2, 10, 100)
 _POOLS = ((FIRST, "2 to 10"), (MANY, "50 to 500"), *(((c,), str(c)) for c in _ALONE))
 
 
-def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_9(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the overlay's depth [dwo §VI-B]: "depths are very similar for all cases", and the
     largest is "reached very early"."""
     for n in SIZES:
         for count in COUNTS[n]:
-            at = partial(found.find, "depth", n=n, initiators=count)
+            at = partial(summaries.find, "depth", n=n, initiators=count)
             apart = difference(at(system=WALKS[0]), at(system=WALKS[1]), "mean")
             yield verdict_row(
                 "figure-9", {"n": n, "initiators": count}, "mean depth, DRW - PRW",
@@ -43,7 +43,7 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
                 *judge_range(-VERY_NEAR, VERY_NEAR, *apart, rounding=0.0),
             )  # fmt: skip
         for system in WALKS:
-            seen = found.find("depth", n=n, initiators=10, system=system)
+            seen = summaries.find("depth", n=n, initiators=10, system=system)
             missing = (1 - seen.mean, 1 - seen.mean_high, 1 - seen.mean_low)
             yield verdict_row(
                 "figure-9", {"n": n, "system": system, "initiators": 10}, "1 - mean depth",
@@ -53,49 +53,49 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
 
 
-def judge_figure_10(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_10(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the overlay's depth [dwo §VI-B] for few initiators, and its correlation with the active
     nodes."""
     for n in SIZES:
         for system in WALKS:
-            at = partial(found.find, "depth", n=n, system=system)
+            at = partial(summaries.find, "depth", n=n, system=system)
             cell: dict[str, Scalar] = {"n": n, "system": system}
             yield judge_ratio(
                 "figure-10", cell, "mean depth, two / three initiators",
                 "importantly increased when having three", at(initiators=2), at(initiators=3),
                 "mean depth",
             )  # fmt: skip
-            later = estimated(_later_rise(found, n, system), at(initiators=2).networks)
+            later = estimated(_later_rise(summaries, n, system), at(initiators=2).networks)
             yield verdict_row(
                 "figure-10", cell, "largest later rise of depth - that from 2 to 3",
                 "importantly increased when having three", *later, at(initiators=2).networks,
                 "'importantly': more than any step between 3 and 10 initiators",
                 *judge_order(*later, equal=0.0),
             )  # fmt: skip
-        at = partial(found.find, "depth", n=n, initiators=2)
+        at = partial(summaries.find, "depth", n=n, initiators=2)
         yield judge_ratio(
             "figure-10", {"n": n, "initiators": 2}, "mean depth, PRW / DRW",
             "the directionality of DRWs leads to increase the depth", at(system=WALKS[1]),
             at(system=WALKS[0]), "mean depth",
         )  # fmt: skip
     for n, system, (counts, which) in product(SIZES, WALKS, _POOLS):
-        r = correlation(found, counts, n=n, system=system)
+        r = correlation(summaries, counts, n=n, system=system)
         yield verdict_row(
             "figure-10", {"n": n, "system": system, "initiators": which},
             "correlation of active nodes and depth", "there exists no correlation", *r,
-            found.find("depth", n=n, system=system, initiators=2).networks,
+            summaries.find("depth", n=n, system=system, initiators=2).networks,
             "Pearson's r over all overlays of these initiators; "
             f"none: an interval that reaches 0, or |r| below {UNCORRELATED}", *_uncorrelated(*r),
         )  # fmt: skip
 
-    yield from _impacts(found)
+    yield from _impacts(summaries)
 
 
-def _impacts(found: Summaries) -> Iterator[Verdict]:
+def _impacts(summaries: Summaries) -> Iterator[Verdict]:
     """Judge that density has more impact on the active nodes of the overlay than its depth."""
     for system, count in product(WALKS, _ALONE):
-        networks = found.find("active", n=SIZES[0], system=system, initiators=count).networks
-        value = estimated(_impact(found, system, count), networks)
+        networks = summaries.find("active", n=SIZES[0], system=system, initiators=count).networks
+        value = estimated(_impact(summaries, system, count), networks)
         yield verdict_row(
             "figure-10", {"system": system, "initiators": count},
             "variance of active nodes that depth explains - that density explains",
@@ -106,7 +106,7 @@ def _impacts(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def _impact(found: Summaries, system: str, count: int) -> Floats:
+def _impact(summaries: Summaries, system: str, count: int) -> Floats:
     """Return [1 + resamples]: the share of the variance of active nodes that depth explains, minus
     the share that density explains.
     """
@@ -114,7 +114,10 @@ def _impact(found: Summaries, system: str, count: int) -> Floats:
     # [sizes, 1 + resamples] of each name
     a, d, aa, dd, ad = (
         np.array(
-            [with_replicates(found.find(name, n=n, system=system, initiators=count)) for n in SIZES]
+            [
+                with_replicates(summaries.find(name, n=n, system=system, initiators=count))
+                for n in SIZES
+            ]
         )
         for name in names
     )
@@ -124,8 +127,8 @@ def _impact(found: Summaries, system: str, count: int) -> Floats:
         return np.asarray(by_depth - between / (between + within))
 
 
-def _later_rise(found: Summaries, n: int, system: str) -> Floats:
-    rises = np.diff(means(found, "depth", FIRST, n=n, system=system)[0])
+def _later_rise(summaries: Summaries, n: int, system: str) -> Floats:
+    rises = np.diff(means(summaries, "depth", FIRST, n=n, system=system)[0])
     return np.asarray(rises[:, 1:].max(axis=1) - rises[:, 0])
 
 

@@ -19,14 +19,14 @@ INITIATORS = 50
 SEEN = 8  # most bits each at which false positives are frequent enough to count
 
 
-def judge_bloom(found: Summaries) -> Iterator[Verdict]:
+def judge_bloom(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the overlay's Bloom filters, not in the paper: no losses, false positives as predicted,
     and the cost in traffic."""
     for content, n, bits in product((False, True), SIZES, BITS):
         matched_by = "content" if content else "topic"
         cell: dict[str, Scalar] = {"n": n, "matched by": matched_by, "bits each": bits}
         point: dict[str, Any] = {"n": n, "content": content, "bits each": bits}
-        yield from _of_filters(partial(found.find, **point), cell, not content and bits <= SEEN)
+        yield from _of_filters(partial(summaries.find, **point), cell, not content and bits <= SEEN)
 
 
 def _of_filters(

@@ -40,9 +40,9 @@ SHOWN = (2, 3, 5, 10, 20, 50, 100, 500)  # counts shown for claims about "all ca
 LOGARITHMIC = tuple(count for count in _FEW if count <= 100)  # n does not bound the path there
 
 
-def judge_networks(found: Summaries) -> Iterator[Verdict]:
+def judge_networks(summaries: Summaries) -> Iterator[Verdict]:
     """Judge a statement of paper 2 on its networks [dwo §VI]: connected networks are rare."""
-    seen = found.find("draws", n=1000, system=WALKS[0], initiators=2)
+    seen = summaries.find("draws", n=1000, system=WALKS[0], initiators=2)
     share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
     yield verdict_row(
         "section-6", {"n": 1000}, "share of draws that are connected",
@@ -52,19 +52,19 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
     )  # fmt: skip
 
 
-def judge_panels(n: int, found: Summaries) -> Iterator[Verdict]:
+def judge_panels(n: int, summaries: Summaries) -> Iterator[Verdict]:
     """Judge one panel of Figure 8 [dwo §VI-A]: the nodes in the active path, at one size."""
-    yield from _fewer(n, found)
-    yield from _straight(n, found)
-    yield from _reliable(n, found)
+    yield from _fewer(n, summaries)
+    yield from _straight(n, summaries)
+    yield from _reliable(n, summaries)
 
 
-def judge_reached(found: Summaries) -> Iterator[Verdict]:
+def judge_reached(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the active path [dwo §VI-A] if equation (4) is taken literally: a node's neighbours
     count from when the walk reaches the node."""
     reached = "equation (4) literally: N(v) counts from when the walk reaches v"
     for n, count in product(SIZES, SHOWN):
-        at = partial(found.find, "active", n=n, initiators=count)
+        at = partial(summaries.find, "active", n=n, initiators=count)
         cell: dict[str, Scalar] = {"n": n, "initiators": count}
         walk = at(system=WALKS[0], marking="reached")
         yield judge_ratio(
@@ -78,30 +78,30 @@ def judge_reached(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
+def judge_figure_8(summaries: Summaries) -> Iterator[Verdict]:
     """Judge Figure 8 [dwo §VI-A]: claims that compare the active path among the sizes."""
-    yield from _logarithms(found)
-    yield _dramatic(found)
-    yield from _densities(found)
+    yield from _logarithms(summaries)
+    yield _dramatic(summaries)
+    yield from _densities(summaries)
 
 
-def _fewer(n: int, found: Summaries) -> Iterator[Verdict]:
+def _fewer(n: int, summaries: Summaries) -> Iterator[Verdict]:
     """Judge the active path of both kinds of walk: "overlay layers that use PRWs present larger
     active paths".
     """
     for (metric, meaning), count in product(PATHS.items(), COUNTS[n]):
-        at = partial(found.find, metric, n=n, initiators=count)
+        at = partial(summaries.find, metric, n=n, initiators=count)
         yield judge_ratio(
             PANELS[n], {"n": n, "initiators": count}, "mean active nodes, DRW / PRW",
             "PRWs present larger active paths", at(system=WALKS[0]), at(system=WALKS[1]), meaning,
         )  # fmt: skip
 
 
-def _straight(n: int, found: Summaries) -> Iterator[Verdict]:
+def _straight(n: int, summaries: Summaries) -> Iterator[Verdict]:
     """Judge the growth of the active path with the initiators: "the same logarithmic behavior"."""
     for system, which in product(WALKS, ("up to 100", "all")):
         counts = COUNTS[n] if which == "all" else LOGARITHMIC
-        table, networks = means(found, "active", counts, n=n, system=system)
+        table, networks = means(summaries, "active", counts, n=n, system=system)
         straight = float(np.corrcoef(table[0], np.log(counts))[0, 1] ** 2)
         yield verdict_row(
             PANELS[n], {"n": n, "system": system, "initiators": which},
@@ -114,13 +114,13 @@ def _straight(n: int, found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def _logarithms(found: Summaries) -> Iterator[Verdict]:
+def _logarithms(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the active path's base: "the base of the logarithm decreases as the density of the
     network is increased".
     """
     for system in WALKS:
-        slopes = {n: _growth(found, n, system) for n in SIZES}
-        networks = found.find("active", n=SIZES[0], system=system, initiators=2).networks
+        slopes = {n: _growth(summaries, n, system) for n in SIZES}
+        networks = summaries.find("active", n=SIZES[0], system=system, initiators=2).networks
         for less, more in pairwise(SIZES):
             growth = estimated(slopes[less] / slopes[more], networks, log=True)
             yield verdict_row(
@@ -143,19 +143,19 @@ def _logarithms(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
 
 
-def _growth(found: Summaries, n: int, system: str) -> paired_estimates.Floats:
-    return slope(means(found, "active", LOGARITHMIC, n=n, system=system)[0], LOGARITHMIC)
+def _growth(summaries: Summaries, n: int, system: str) -> paired_estimates.Floats:
+    return slope(means(summaries, "active", LOGARITHMIC, n=n, system=system)[0], LOGARITHMIC)
 
 
-def _dramatic(found: Summaries) -> Verdict:
+def _dramatic(summaries: Summaries) -> Verdict:
     """Judge the active path's base in both kinds of walk: "the change on the base is more dramatic
     for DRWs".
     """
     change = [
-        np.abs(np.log(_growth(found, 3000, system) / _growth(found, 1000, system)))
+        np.abs(np.log(_growth(summaries, 3000, system) / _growth(summaries, 1000, system)))
         for system in WALKS
     ]
-    networks = found.find("active", n=1000, system=WALKS[0], initiators=2).networks
+    networks = summaries.find("active", n=1000, system=WALKS[0], initiators=2).networks
     apart = estimated(change[1] - change[0], networks)
     return verdict_row(
         "figure-8", {}, "|ln slope(3000) / slope(1000)|, PRW - DRW",
@@ -165,19 +165,19 @@ def _dramatic(found: Summaries) -> Verdict:
     )  # fmt: skip
 
 
-def _densities(found: Summaries) -> Iterator[Verdict]:
+def _densities(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the active path by size: "the more nodes we have in the network, the more nodes we have
     in the active path".
     """
     for system, (less, more) in product(WALKS, pairwise(SIZES)):
         for (metric, meaning), count in product(PATHS.items(), SHOWN):
-            at = partial(found.find, metric, system=system, initiators=count)
+            at = partial(summaries.find, metric, system=system, initiators=count)
             yield judge_ratio(
                 "figure-8", {"system": system, "n": f"{less} / {more}", "initiators": count},
                 "mean active nodes, less / more nodes", MORE_NODES, at(n=less), at(n=more), meaning,
             )  # fmt: skip
-        full = [means(found, "active", SHOWN, n=n, system=system)[0] / n for n in (more, less)]
-        networks = found.find("active", n=less, system=system, initiators=2).networks
+        full = [means(summaries, "active", SHOWN, n=n, system=system)[0] / n for n in (more, less)]
+        networks = summaries.find("active", n=less, system=system, initiators=2).networks
         share = estimated((full[0] / full[1]).max(axis=1), networks, log=True)
         yield verdict_row(
             "figure-8", {"system": system, "n": f"{more} / {less}"},
@@ -188,10 +188,10 @@ def _densities(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
+def _reliable(n: int, summaries: Summaries) -> Iterator[Verdict]:
     """Judge the active path's spread: "DRWs present a more reliable performance": fewer outliers, a
     smaller spread"""
-    at = partial(found.find, "active", n=n)
+    at = partial(summaries.find, "active", n=n)
     shares = [
         float(np.mean([at(system=s, initiators=count).outliers for count in COUNTS[n]]))
         for s in WALKS
@@ -207,7 +207,7 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
     )  # fmt: skip
     for count in SHOWN:
         wide = [
-            paired_estimates.variation(found, "active", n=n, system=s, initiators=count)
+            paired_estimates.variation(summaries, "active", n=n, system=s, initiators=count)
             for s in WALKS
         ]
         against = estimated(wide[0][0] / wide[1][0], networks, log=True)

@@ -18,12 +18,12 @@ _SAVED = "are able to save energy and computing resources"
 _MEASURED = {"": "energy of a node", "handled ": "messages of a node"}
 
 
-def judge_uninvolved(found: Summaries) -> Iterator[Verdict]:
+def judge_uninvolved(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the claim that nodes outside paper 2's overlay save energy and computing [dwo §III]:
     against overlay nodes, and against flooding, which the paper does not compare.
     """
     for n, (hello, known), (prefix, what) in product(SIZES, HELLO.items(), _MEASURED.items()):
-        at = partial(found.find, n=n, hello=hello)
+        at = partial(summaries.find, n=n, hello=hello)
         cell: dict[str, Scalar] = {"n": n, "hello": hello}
         outside = at(f"{prefix}outside")
         yield judge_ratio(

@@ -23,10 +23,10 @@ JOINED = (1, 5, 50)  # initiators present when the walk that may give up starts
 MULTIPLES = (1, 2, 3, 5)  # of the mean number of steps, after which a walk may give up
 
 
-def judge_section_4(found: Summaries) -> Iterator[Verdict]:
+def judge_section_4(summaries: Summaries) -> Iterator[Verdict]:
     """Judge paper 2's walks [dwo §IV]: cost (2) with α and β, one and two branches."""
     for n in SIZES:
-        at = partial(found.find, n=n, system=WALKS[0])
+        at = partial(summaries.find, n=n, system=WALKS[0])
         for branches, (alpha, beta) in product(BRANCHES, WEIGHTS[1:]):
             yield judge_ratio(
                 "section-4",
@@ -47,16 +47,16 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
                 single.networks, f"as efficient: at most {percent(VERY_NEAR)} more",
                 *judge_order(*share, equal=1 + VERY_NEAR),
             )  # fmt: skip
-    yield from _rumors(found)
-    for (less, more), branches in product(pairwise(SIZES), BRANCHES):
-        at = partial(found.find, "path", system=WALKS[0], alpha=1.0, beta=0.0, branches=branches)
+    yield from _rumors(summaries)
+    for (less, more), k in product(pairwise(SIZES), BRANCHES):
+        at = partial(summaries.find, "path", system=WALKS[0], alpha=1.0, beta=0.0, branches=k)
         yield judge_ratio(
-            "section-4", {"n": f"{more} / {less}", "branches": branches},
+            "section-4", {"n": f"{more} / {less}", "branches": k},
             "mean hops of the path, more / less dense", "shorter paths are obtained", at(n=more),
             at(n=less), "between two initiators through the meeting",
         )  # fmt: skip
     for n in SIZES:
-        at = partial(found.find, "steps", n=n, alpha=1.0, beta=0.0, branches=1)
+        at = partial(summaries.find, "steps", n=n, alpha=1.0, beta=0.0, branches=1)
         yield judge_ratio(
             "section-4", {"n": n}, "mean steps until they meet, DRW / PRW",
             "DRWs decrease the time to intersection", at(system=WALKS[0]), at(system=WALKS[1]),
@@ -64,10 +64,10 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def _rumors(found: Summaries) -> Iterator[Verdict]:
+def _rumors(summaries: Summaries) -> Iterator[Verdict]:
     """Judge paper 2's walks against Rumor Routing with an infinite memory [dwo §IV]."""
     for n, (metric, what) in product(SIZES, MEASURED):
-        at = partial(found.find, metric, n=n, system=WALKS[0], branches=1)
+        at = partial(summaries.find, metric, n=n, system=WALKS[0], branches=1)
         walk, rumor = at(alpha=1.0, beta=0.0), at(alpha=RUMOR[0], beta=RUMOR[1])
         share = ratio(walk, rumor, "mean")
         yield verdict_row(
@@ -79,12 +79,12 @@ def _rumors(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def judge_stopping(found: Summaries) -> Iterator[Verdict]:
+def judge_stopping(summaries: Summaries) -> Iterator[Verdict]:
     """Judge our rule by which a walk of the overlay gives up after c mean numbers of steps, and
     compare its error with e^-c.
     """
     for n, system, there, c in product(SIZES, WALKS, JOINED, MULTIPLES):
-        at = partial(found.find, n=n, system=system, initiators=there)
+        at = partial(summaries.find, n=n, system=system, initiators=there)
         late, spent = at(f"late after {c} means"), at(f"spent after {c} means")
         estimate = (late.mean, late.mean_low, late.mean_high)
         yield verdict_row(

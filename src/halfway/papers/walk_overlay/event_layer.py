@@ -88,7 +88,7 @@ def _observed(
             lost += int((matched[:, mine] & ~reached).sum())
     queried = {} if contents.value.shape[1] else _false(tree, wanted, contents, key, size)
     return {
-        **{name: np.concatenate(some) for name, some in counts.items()},
+        **{name: np.concatenate(of_networks) for name, of_networks in counts.items()},
         "lost": np.array([lost]),
         **queried,
         "chunks": _removal(tree, wanted, contents, size, random_state),

@@ -25,11 +25,13 @@ def with_replicates(summary: Summary) -> Floats:
     return np.array((summary.mean, *summary.boot_mean))
 
 
-def means(found: Summaries, metric: str, counts: Sequence[int], **cell: Any) -> tuple[Floats, int]:
+def means(
+    summaries: Summaries, metric: str, counts: Sequence[int], **cell: Any
+) -> tuple[Floats, int]:
     """Return [1 + resamples, counts]: paired means of a metric by initiators; the estimate is row
     0.
     """
-    seen = [found.find(metric, initiators=count, **cell) for count in counts]
+    seen = [summaries.find(metric, initiators=count, **cell) for count in counts]
     return np.array(list(map(with_replicates, seen))).T, min(summary.networks for summary in seen)
 
 
@@ -53,19 +55,19 @@ def slope(table: Floats, counts: Sequence[int]) -> Floats:
     return np.asarray(table @ axis / (axis @ axis))
 
 
-def variation(found: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
+def variation(summaries: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
     """Return [1 + resamples]: estimated coefficient of variation of a metric: standard deviation /
     mean.
     """
-    once, twice = found.find(metric, **cell), found.find(f"{metric} squared", **cell)
+    once, twice = summaries.find(metric, **cell), summaries.find(f"{metric} squared", **cell)
     mean, square = with_replicates(once), with_replicates(twice)
     return np.sqrt(np.maximum(square - mean**2, 0.0)) / mean, once.networks
 
 
-def correlation(found: Summaries, counts: Sequence[int], **cell: Any) -> Estimate:
+def correlation(summaries: Summaries, counts: Sequence[int], **cell: Any) -> Estimate:
     """Estimate Pearson's r of active nodes and depth over overlays of these initiators."""
     names = ("active", "depth", "active squared", "depth squared", "active x depth")
-    tables = [means(found, name, counts, **cell) for name in names]
+    tables = [means(summaries, name, counts, **cell) for name in names]
     a, d, aa, dd, ad = (table.mean(axis=1) for table, _ in tables)
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (ad - a * d) / np.sqrt((aa - a * a) * (dd - d * d))

@@ -34,7 +34,7 @@ def uninvolved(run: Run) -> Observations:
     inside = overlay.state.members["root"] != NONE
     joules, handled = _costs(overlay)
     flooded_joules, flooded_handled = _costs(flooding)
-    found = {
+    shares = {
         "outside": joules[~inside],
         "inside": joules[inside],
         "flooding": flooded_joules[~inside],
@@ -44,7 +44,7 @@ def uninvolved(run: Run) -> Observations:
         "members": inside,
         "delivered": np.array(overlay.outcome().delivery_ratio),
     }
-    return {name: np.array([values.mean()]) for name, values in found.items()}
+    return {name: np.array([values.mean()]) for name, values in shares.items()}
 
 
 def _simulated(run: Run, system: str, network: Network) -> Simulation:

@@ -121,12 +121,12 @@ def welch_interval(
     """
     from scipy.special import stdtrit
 
-    samples = [np.asarray(one, np.float64) for one in (before, after)]
-    old, new = (one[np.isfinite(one)] for one in samples)
+    samples = [np.asarray(sample, np.float64) for sample in (before, after)]
+    old, new = (sample[np.isfinite(sample)] for sample in samples)
     change = float(new.mean() - old.mean())
     if min(len(old), len(new)) < 2:
         return change, math.nan, math.nan
-    parts = [float(one.var(ddof=1)) / len(one) for one in (old, new)]
+    parts = [float(sample.var(ddof=1)) / len(sample) for sample in (old, new)]
     squared = sum(parts)
     if squared == 0.0:
         return change, change, change

@@ -74,11 +74,12 @@ def reproduce(
         report = sweep(
             spark, store, whole, progress, partitions=partitions, retry_errors=True, studies=studies
         )
-        found = _measured(spark, store, plans, {paper.name: paper.bounds for paper, _ in figures})
-    verdicts = [v for studied in figures for v in _judged(studied, found, report)]
+        bounds = {paper.name: paper.bounds for paper, _ in figures}
+        measured = _measured(spark, store, plans, bounds)
+    verdicts = [v for studied in figures for v in _judged(studied, measured, report)]
     keys = set(whole["key"].to_pylist())
     return Result(
-        verdicts, found, interpretations, report, digest(store, keys), _processor_s(store, keys)
+        verdicts, measured, interpretations, report, digest(store, keys), _processor_s(store, keys)
     )
 
 
@@ -111,18 +112,18 @@ def _measured(
         for count in sorted({count for _, count in plans.values()})
     }
     if not spark.opened and is_small(store):
-        found = summaries_here(store, wanted)
+        of_points = summaries_here(store, wanted)
     else:
         from halfway.pipeline.spark.failure import spark_errors  # imports Spark
 
         session = spark.get()
         with spark_errors(store.folder):
-            found = summaries(session, store, wanted)
+            of_points = summaries(session, store, wanted)
     measured = {}
     for name, (table, count) in plans.items():
         columns = (table[column].to_pylist() for column in ("measurement", "parameters"))
         points = dict.fromkeys(zip(*columns, strict=True))
-        rows = [row for point in points for row in found.get((*point, count), [])]
+        rows = [row for point in points for row in of_points.get((*point, count), [])]
         own = bounds[name[0]]
         measured[name] = Summaries(
             [bounded(row, own[row.metric]) if row.metric in own else row for row in rows]

@@ -140,7 +140,7 @@ def transfer_events(state, rules, neighbourhood, i, broker, number, message, out
         exchanged = state.events[i, place].known_by & bit_of(c) != 0
         known = exchanged and is_in_digest(message, state.events[i, place], broker, number)
         if rules.epidemic:
-            given = role_for(True, role, 0, True, True, known)
+            granted = role_for(True, role, 0, True, True, known)
         else:
             left = copies_left(state, i, place, broker)
             if known and (role != SOURCE or left == 0):
@@ -150,18 +150,18 @@ def transfer_events(state, rules, neighbourhood, i, broker, number, message, out
                 # [drip §V-B] "the source broker node spreads the requested events to its m nearby
                 # broker nodes", whichever they are; these "transfer the events" to the interested.
                 interested = False
-            given = role_for(False, role, left, requested, interested, known)
+            granted = role_for(False, role, left, requested, interested, known)
             chosen = not known and is_relay(state, i, place, broker)
-            if chosen and (given != NOTHING or role == SOURCE):
-                given = RELAY  # the relay's copy has not arrived
-            elif given == RELAY:
+            if chosen and (granted != NOTHING or role == SOURCE):
+                granted = RELAY  # the relay's copy has not arrived
+            elif granted == RELAY:
                 add_relay(state, i, place, broker)
-        if given != NOTHING:
+        if granted != NOTHING:
             sent += 1
             state.node[i].transfer_at = now + rules.transfer_interval_s
             o = send(state, rules, neighbourhood, i, EVENT, broker, now, out)
             o.topic = state.events[i, place].topic
             copy_event_id(state.events[i, place], o)
-            o.args[ROLE], o.reals[SENDER] = given, state.node_id[i]
+            o.args[ROLE], o.reals[SENDER] = granted, state.node_id[i]
             state.events[i, place].known_by |= bit_of(c)
             write_relays(state, i, place, o)

@@ -150,7 +150,7 @@ def state(
     for field in ("initiator", "back", "forward"):
         walk_trails[field] = NONE
     overlay, holders = (
-        np.zeros((n, most), one).view(np.recarray) for one in (OVERLAY_LINK, HOLDER)
+        np.zeros((n, most), entry).view(np.recarray) for entry in (OVERLAY_LINK, HOLDER)
     )
     overlay.node_id = holders.node_id = NONE
     return OverlayState(

@@ -77,7 +77,7 @@ def catalogue(
         low,
         high,
         np.cumsum([0, *map(len, items)]).astype(np.int64),
-        np.array([item for one in items for item in one], np.uint64),
+        np.array([item for of_filter in items for item in of_filter], np.uint64),
         np.array([topic for topic, _ in events], np.int32),
         _values(events, attributes),
     )

@@ -117,30 +117,30 @@ def _table(results: Results, decision: Decision) -> str:
 
 
 def _row(
-    one: RankedSystem, number: int, texts: Sequence[str], price: str, *, compared: bool
+    ranked: RankedSystem, number: int, texts: Sequence[str], price: str, *, compared: bool
 ) -> str:
     needs = ""
-    for text, need in zip(texts, one.needs, strict=True):
+    for text, need in zip(texts, ranked.needs, strict=True):
         value = "" if math.isnan(need.value.value) else f' data-value="{need.value.value:.12g}"'
         needs += (
             f'<td class="n need-{need.verdict}" data-name="{escape(text)}"{value}>'
             f"{need.value.texts[0]}{span(need.value)}"
             f'<span class="span">{need.verdict}{_sure(need)}</span>{_missed(need)}</td>'
         )
-    value = "" if math.isnan(one.cost.value) else f' data-value="{one.cost.value:.12g}"'
-    cost = f"{one.cost.texts[0]}{span(one.cost)}"
+    value = "" if math.isnan(ranked.cost.value) else f' data-value="{ranked.cost.value:.12g}"'
+    cost = f"{ranked.cost.texts[0]}{span(ranked.cost)}"
     extra = f'<td class="n" data-name="{_EXTRA}"></td>' if compared else ""
-    if one.extra is not None:
-        mean, low, high = (signed(text) for text in one.extra.texts)
-        order = "" if math.isnan(one.extra.value) else f' data-value="{one.extra.value:.12g}"'
+    if ranked.extra is not None:
+        mean, low, high = (signed(text) for text in ranked.extra.texts)
+        order = "" if math.isnan(ranked.extra.value) else f' data-value="{ranked.extra.value:.12g}"'
         extra = (
             f'<td class="n" data-name="{_EXTRA}"{order}>'
             f'{mean}<span class="span">{low} to {high}</span></td>'
         )
-    kind = one.verdict.replace(" ", "-")
+    kind = ranked.verdict.replace(" ", "-")
     return (
-        f'<tr class="{kind}"><th scope="row">{badge(number)} {escape(one.system)}</th>'
-        f'<td data-name="verdict"><b class="word">{one.verdict}</b></td>{needs}'
+        f'<tr class="{kind}"><th scope="row">{badge(number)} {escape(ranked.system)}</th>'
+        f'<td data-name="verdict"><b class="word">{ranked.verdict}</b></td>{needs}'
         f'<td class="n" data-name="{escape(price)}"{value}>{cost}</td>{extra}</tr>'
     )
 

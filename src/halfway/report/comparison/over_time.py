@@ -45,7 +45,11 @@ def _panel(results: Results, point: int, system: str) -> str:
     if not own:
         return ""
     seconds = own[0].seconds
-    shown = [name for name in ALL_OVER_TIME if any(name == one.metric for one in results.timelines)]
+    shown = [
+        name
+        for name in ALL_OVER_TIME
+        if any(name == timeline.metric for timeline in results.timelines)
+    ]
     bottom = _TOP + len(shown) * (_STRIP + _GAP) - _GAP
     across = axis([0.0, seconds], frame.LEFT, frame.RIGHT, log=False)
     ticks = tuple(t for t in across.ticks if 0.0 <= t <= seconds)

@@ -23,7 +23,7 @@ def print_changes(out: Console, before: Path, after: Path) -> None:
 
     Raises Problem if a folder has no study, or if both have no system and point in common.
     """
-    studies, found = _compared(before, after)
+    studies, changes = _compared(before, after)
     out.print(Text(f"from {before} to {after}", style="bold"))
     fields = changed_fields(*studies)
     for name, (old, new) in fields.items():
@@ -33,13 +33,15 @@ def print_changes(out: Console, before: Path, after: Path) -> None:
     out.print()
     metrics = {metric.name: metric for metric in studies[1].metrics}
     for name, metric in metrics.items():
-        clear = [one for one in found if one.metric == name and one.verdict != _UNCLEAR]
+        clear = [
+            change for change in changes if change.metric == name and change.verdict != _UNCLEAR
+        ]
         if clear:
             way = f", {metric.better} is better" if metric.better else ""
             print_fitting(out, f"{metric.heading}{way}", *_columns(clear))
-    rest = sum(one.verdict == _UNCLEAR for one in found)
+    rest = sum(change.verdict == _UNCLEAR for change in changes)
     out.print(
-        f"{wording.count(len(found) - rest, 'value')} changed clearly, and {rest:,} did not. A "
+        f"{wording.count(len(changes) - rest, 'value')} changed clearly, and {rest:,} did not. A "
         "change has a 95 % interval of its own (Welch's t), without a correction for several "
         "changes.",
         markup=False,

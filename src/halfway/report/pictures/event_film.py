@@ -117,8 +117,8 @@ class _Stage:
         )
         raw = io.BytesIO()
         self.figure.savefig(raw, format="rgba", facecolor=_PAPER)
-        for one in drawn:
-            one.remove()
+        for artist in drawn:
+            artist.remove()
         size = round(_SIZE[0] * _DOTS), round(_SIZE[1] * _DOTS)
         return Image.frombytes("RGBA", size, raw.getvalue()).convert("RGB")
 

@@ -38,33 +38,34 @@ def print_check(console: Console, found: Check) -> None:
         console.print(Text(f"note: {note}"))
 
 
-def _facts(found: Check) -> Iterator[tuple[str, str]]:
+def _facts(checked: Check) -> Iterator[tuple[str, str]]:
     """Yield the rows of a printed check."""
-    topology, roles = found.survey.topology, found.survey.roles
+    topology, roles = checked.survey.topology, checked.survey.roles
     moving = ", moving" if topology.over_time else f", {count(topology.links, 'link')}"
     yield "network", f"{count(topology.nodes, 'node')}{moving}"
-    for one in topology.over_time:
+    for instant in topology.over_time:
         yield (
-            f"at {one.at_s:g} s",
-            f"{count(one.nodes, 'node')}, {count(one.links, 'link')}, "
-            f"{count(one.largest_component, 'node')} in the largest component",
+            f"at {instant.at_s:g} s",
+            f"{count(instant.nodes, 'node')}, {count(instant.links, 'link')}, "
+            f"{count(instant.largest_component, 'node')} in the largest component",
         )
     yield "positions", "yes" if topology.positions else "no"
     if not topology.over_time:
-        yield from _fixed(found)
+        yield from _fixed(checked)
     yield "topics", f"{roles.topics:,}"
     yield "publishers", _listed(roles.publishers)
     yield "subscribers", _listed(roles.subscribers)
     least = "" if roles.counted_all else "at least "
     asked = f" of {roles.events:,}" if roles.events >= 0 else ""
     yield "events", f"{least}{roles.events_that_fit:,}{asked} fit into the run"
-    yield "faults", f"{found.survey.faults:,}"
-    yield "systems", f"{len(found.systems)}: {', '.join(found.systems)}"
-    points = f"{found.points:,} points × " if found.points > 1 else ""
-    runs = f"{points}{count(len(found.systems), 'system')} × {count(found.replicates, 'replicate')}"
-    yield "runs", f"{found.runs:,} = {runs}"
-    cores = count(found.cores, "core")
-    yield "time", f"{_minutes(found.estimated_minutes)} on {cores}, a rough estimate"
+    yield "faults", f"{checked.survey.faults:,}"
+    yield "systems", f"{len(checked.systems)}: {', '.join(checked.systems)}"
+    points = f"{checked.points:,} points × " if checked.points > 1 else ""
+    replicates = count(checked.replicates, "replicate")
+    runs = f"{points}{count(len(checked.systems), 'system')} × {replicates}"
+    yield "runs", f"{checked.runs:,} = {runs}"
+    cores = count(checked.cores, "core")
+    yield "time", f"{_minutes(checked.estimated_minutes)} on {cores}, a rough estimate"
 
 
 def _fixed(found: Check) -> Iterator[tuple[str, str]]:

@@ -126,8 +126,8 @@ class DeliveryAccounting:
         self.duplicates += int(again.sum())
         new = is_open & solicited & ~again
         self._record(code[new])
-        for one in self._missed.keys() & set(event[new].tolist()):
-            missed = new & (event == one) & np.isin(row, self._missed[one])
+        for event_id in self._missed.keys() & set(event[new].tolist()):
+            missed = new & (event == event_id) & np.isin(row, self._missed[event_id])
             self.caught_up += int(missed.sum())
             new &= ~missed
         self.delivered += int(new.sum())

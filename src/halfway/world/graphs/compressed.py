@@ -54,8 +54,8 @@ def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network
         names[OUTSIDE] = labels[~np.isin(labels, _labels(network))].tolist()
     counted = {kind: count for kind, count in left_out.items() if count}
     remarks = (*listed.remarks, *left_out_remarks(counted, names))
-    found = reordered(network, near_order(network))
-    return replace(found, left_out=counted, remarks=remarks)
+    reordered_network = reordered(network, near_order(network))
+    return replace(reordered_network, left_out=counted, remarks=remarks)
 
 
 def _labels(network: Network) -> npt.NDArray[np.str_]:

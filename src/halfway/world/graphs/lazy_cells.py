@@ -204,21 +204,21 @@ def view_at(graph, i, x, y):
         return slot
     views.key[slot] = NONE
     who, near_x, near_y = views.who[slot], views.x[slot], views.y[slot]
-    found, own = _u4(0), _u4(i)
+    degree, own = _u4(0), _u4(i)
     for near in range(_window(graph, x, y)):
         cell = graph.near[near]
         node, count = _u4(cells.first[cell]), _u4(cells.nodes[cell])
-        if np.int64(found) + np.int64(count) > who.shape[0]:
+        if np.int64(degree) + np.int64(count) > who.shape[0]:
             raise OverflowError("a node has more neighbours than the cache has room for")
         cell_x, cell_y = cells.x[cell], cells.y[cell]
         for k in range(count):
             # Written first and kept if near: no branch to mispredict.
-            near_x[found], near_y[found] = cell_x[k], cell_y[k]
+            near_x[degree], near_y[degree] = cell_x[k], cell_y[k]
             dx, dy = cell_x[k] - x, cell_y[k] - y
-            who[found] = node
-            found += _u4((dx * dx + dy * dy < reach) & (node != own))
+            who[degree] = node
+            degree += _u4((dx * dx + dy * dy < reach) & (node != own))
             node += _u4(1)
-    views.key[slot], views.degree[slot] = i, found
+    views.key[slot], views.degree[slot] = i, degree
     views.own[slot, 0], views.own[slot, 1] = x, y
     graph.drawn[1] += 1
     return slot

@@ -150,14 +150,14 @@ def _digits(value: float, java: bool) -> str:
 
 
 def _block(path: Path, lines: list[tuple[int, str]], name: str) -> _Lines:
-    found = [k for k, (_, line) in enumerate(lines) if line.lstrip().startswith(name + ":")]
-    if not found:
+    headings = [k for k, (_, line) in enumerate(lines) if line.lstrip().startswith(name + ":")]
+    if not headings:
         raise Problem(
             f"the file has no line '{name}:'",
             where=str(path),
             remedy="check that it is a BRITE file",
         )
-    first = found[0]
+    first = headings[0]
     body = []
     for number, line in lines[first + 1 :]:
         fields = line.split()

@@ -93,7 +93,7 @@ def links(table: TextTable, columns: LinkColumns) -> LinkList:
         raise Problem(
             f"no line has {chosen}" if only else "the file has no links", where=str(table.path)
         )
-    left_out = {"lines without a quality": sum(math.isnan(sum(found)) for found in values)}
+    left_out = {"lines without a quality": sum(math.isnan(sum(qualities)) for qualities in values)}
     one_way = len(quality.columns) == 1 and quality.both_ways and is_symmetric(pairs)
     known = quality._replace(both_ways=False) if one_way else quality
     linked = _within(pairs, values, known)

@@ -58,15 +58,15 @@ def read_network(
     _check(where, columns.measured())
     _check_format(where, columns, placed=placed is not None)
     if suffix(where) == BRITE:
-        found = read_brite(where, largest=largest).underlay.network
-        return replace(found, remarks=_remarks(found, where.name))
+        drawn = read_brite(where, largest=largest).underlay.network
+        return replace(drawn, remarks=_remarks(drawn, where.name))
     listed = _listed(where, columns)
     if placed is not None:
         listed = _with_positions(listed, placed, column_names(position_columns))
-    found = network_of(listed, stem(where), largest=largest)
-    if found.position is None and not partial_positions:
-        _check_placed(listed, found, where, placed)
-    return replace(found, remarks=_remarks(found, where.name))
+    network = network_of(listed, stem(where), largest=largest)
+    if network.position is None and not partial_positions:
+        _check_placed(listed, network, where, placed)
+    return replace(network, remarks=_remarks(network, where.name))
 
 
 def _remarks(found: Network, file: str) -> tuple[str, ...]:

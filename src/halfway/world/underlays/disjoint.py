@@ -72,8 +72,8 @@ def disjoint_legs(
             raise Problem(f"{paths} paths to row {target}: expected 0 or more")
         flow.room[target], flow.ends[target] = min(paths, n), True
     _augment(network.start, network.who, weight, shut, source, flow)
-    found = _followed(network, weight, source, flow.on)
-    return [rows for _, rows in sorted(found, key=lambda pair: (pair[0], pair[1].tolist()))]
+    legs = _followed(network, weight, source, flow.on)
+    return [rows for _, rows in sorted(legs, key=lambda pair: (pair[0], pair[1].tolist()))]
 
 
 def _followed(
@@ -155,13 +155,13 @@ def _reach(search, count, potential, u, v, weight, place):
 def _seek(start, who, weight, closed, source, flow, potential, search):
     # Dijkstra over entries and exits from the source's exit, until the sink is done.
     # Fields are read once: reading them from tuples inside the loop would double its time.
-    found, prev, via, done = search.found, search.prev, search.via, search.done
+    reach, prev, via, done = search.found, search.prev, search.via, search.done
     keys, rows = search.heap.key, search.heap.row
     on, crossed, ends, room = flow.on, flow.crossed, flow.ends, flow.room
     shut_rows, shut_places = closed.rows, closed.places
     sink, first = _u4(2 * room.shape[0]), _u4(2 * source + 1)
-    found[:], done[:] = np.inf, False
-    found[first], prev[first] = 0.0, -1
+    reach[:], done[:] = np.inf, False
+    reach[first], prev[first] = 0.0, -1
     routes.risen(keys, rows, _u4(0), 0.0, first)
     count = _u4(1)
     while count > _u4(0):
@@ -180,21 +180,21 @@ def _seek(start, who, weight, closed, source, flow, potential, search):
             count = _reach(search, count, potential, u, sink, 0.0, -1)
         if not out and not crossed[i] and not ends[i]:
             out = True
-            found[u + _u4(1)], done[u + _u4(1)] = found[u], True
+            reach[u + _u4(1)], done[u + _u4(1)] = reach[u], True
         if not out:
             count = _taken_back(start, who, weight, flow, potential, search, count, u)
             continue
-        near = found[u] + potential[u]
+        near = reach[u] + potential[u]
         for place in range(start[i], start[i + _u4(1)]):
             k = _u4(place)
             j = _u4(who[k])
             v = _u4(2) * j
-            reached = max(near + weight[k] - potential[v], found[u])
-            if reached >= found[v] or on[k] or shut_places[k] or shut_rows[j]:
+            reached = max(near + weight[k] - potential[v], reach[u])
+            if reached >= reach[v] or on[k] or shut_places[k] or shut_rows[j]:
                 continue
             if done[v] or np.int64(j) == source:
                 continue
-            found[v], prev[v], via[v] = reached, u, place
+            reach[v], prev[v], via[v] = reached, u, place
             routes.risen(keys, rows, count, reached, v)
             count += _u4(1)
 

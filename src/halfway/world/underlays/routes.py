@@ -183,11 +183,11 @@ def popped(keys, rows, last):
 
 
 @kernel
-def _from_one(start, who, weight, closed, source, target, found, parent, done, heap):
+def _from_one(start, who, weight, closed, source, target, reach, parent, done, heap):
     # Dijkstra; ends early when the target (-1: none) is done.
     # Fields are read once: numba counts a reference whenever a loop takes an array from a tuple.
     keys, rows, shut_rows, shut_places = heap.key, heap.row, closed.rows, closed.places
-    found[source], parent[source] = 0.0, source
+    reach[source], parent[source] = 0.0, source
     risen(keys, rows, _u4(0), 0.0, source)
     count = _u4(1)
     while count > _u4(0):
@@ -199,15 +199,15 @@ def _from_one(start, who, weight, closed, source, target, found, parent, done, h
         done[i] = True
         if np.int64(i) == target:
             break
-        near = found[i]
+        near = reach[i]
         for place in range(start[i], start[i + _u4(1)]):
             k = _u4(place)
             j = _u4(who[k])
             reached = near + weight[k]
-            if reached > found[j] or done[j] or shut_places[k] or shut_rows[j]:
+            if reached > reach[j] or done[j] or shut_places[k] or shut_rows[j]:
                 continue
-            if reached < found[j]:
-                found[j], parent[j] = reached, i
+            if reached < reach[j]:
+                reach[j], parent[j] = reached, i
                 risen(keys, rows, count, reached, j)
                 count += _u4(1)
             elif np.int32(i) < parent[j]:

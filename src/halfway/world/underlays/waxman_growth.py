@@ -114,14 +114,14 @@ def _partner(position, chosen, i, first, last, reach, word):
         if not _linked(chosen, i, j):
             total += exponential((nearest - _distance(position, i, j)) / reach)
     word = advanced(word)
-    rest, found = uniform(mixed(word)) * total, first
+    rest, partner = uniform(mixed(word)) * total, first
     for j in range(first, last):
         if not _linked(chosen, i, j):
-            found = j
+            partner = j
             rest -= exponential((nearest - _distance(position, i, j)) / reach)
             if rest < 0.0:
                 break
-    return found, word
+    return partner, word
 
 
 @kernel

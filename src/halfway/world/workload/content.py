@@ -46,8 +46,11 @@ def content(brokers: int, clients: int, events: int, interest: Interest, seed: i
     subscriptions = [
         {}
         if interest == "all"
-        else {int(a): (float(low), float(low + _WIDTH)) for a, low in zip(some, lows, strict=True)}
-        for some, lows in zip(chosen, corner, strict=True)
+        else {
+            int(a): (float(low), float(low + _WIDTH))
+            for a, low in zip(attributes, lows, strict=True)
+        }
+        for attributes, lows in zip(chosen, corner, strict=True)
     ]
     subscribed = filters(subscriptions)
     at_home = np.zeros((clients, brokers), np.float32)

@@ -178,12 +178,12 @@ class Drawn:
             raise Problem(f"{what}: expected finite times, every_s > 0 and start_s >= 0")
         self.publishers, self.subscribers = self._roles()
         self.periods, self.has_payloads = self.roles.periods, len(self.payload) > 0
-        given = self.roles.publishing_periods
+        periods = self.roles.publishing_periods
         self.publishing_periods: Mapping[tuple[int, int], Period] = {
-            pair: (from_s, until_s + LINGER_S) for pair, (from_s, until_s) in given.items()
+            pair: (from_s, until_s + LINGER_S) for pair, (from_s, until_s) in periods.items()
         }
         self.brokers = self.roles.brokers
-        self._there = PublisherPeriods(self.publishers, given)
+        self._there = PublisherPeriods(self.publishers, periods)
         self._taken = self._moment = 0  # events published, and moments of events so far
         self._due = self.start_s + (self._gap(0) if self.arrivals == "poisson" else 0.0)
         self._find_publisher()

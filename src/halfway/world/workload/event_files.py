@@ -50,10 +50,10 @@ def read_events(path: str | Path, columns: Mapping[str, str]) -> RecordedEvents:
     if missing:
         remedy = f"name them in workload.columns; the file has {', '.join(table.columns)}"
         raise Problem(f"no column {', '.join(missing)}", where=str(path), remedy=remedy)
-    time, node = (table.column(names[one]) for one in ("time", "node"))
+    time, node = (table.column(names[column]) for column in ("time", "node"))
     topic, size = (
-        table.column(names[one]) if one in columns or names[one] in table.columns else None
-        for one in ("topic", "size")
+        table.column(names[column]) if column in columns or names[column] in table.columns else None
+        for column in ("topic", "size")
     )
     rows = table.rows
     return RecordedEvents(

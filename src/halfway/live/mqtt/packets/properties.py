@@ -138,7 +138,7 @@ def read_properties(fields: PacketFields, packet: str) -> Properties:
     if length == 0:
         return NO_PROPERTIES
     part = fields.part(length)
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     while part.left:
         code = part.variable()
         row = _BY_CODE.get(code)
@@ -147,14 +147,14 @@ def read_properties(fields: PacketFields, packet: str) -> Properties:
         value = _READ[row.type](part)
         _check(row, value)
         if row.name not in _MANY:
-            if row.name in found:
+            if row.name in values:
                 raise protocol_error(f"{row.name} occurs twice")
-            found[row.name] = value
-        elif packet == "subscribe" and row.name in found and row.name != "user":
+            values[row.name] = value
+        elif packet == "subscribe" and row.name in values and row.name != "user":
             raise protocol_error(f"{row.name} occurs twice")
         else:
-            found[row.name] = (*found.get(row.name, ()), value)
-    return Properties(**found)
+            values[row.name] = (*values.get(row.name, ()), value)
+    return Properties(**values)
 
 
 def _check(row: _Property, value: Any) -> None:

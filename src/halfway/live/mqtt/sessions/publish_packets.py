@@ -41,22 +41,24 @@ def publish(
         connection.publishing.append(session.receiving[packet.packet_id])
         return
     if packet.qos and connection.is_version_5:
-        unanswered = sum(one.qos == 1 for one in connection.publishing) + len(session.receiving)
+        unanswered = sum(published.qos == 1 for published in connection.publishing) + len(
+            session.receiving
+        )
         if unanswered >= table.limits.receive_maximum:
             raise Violation(Reason.RECEIVE_MAXIMUM_EXCEEDED, "too many messages without an answer")
-    one = publication(packet, topic, session.origin)
+    received = publication(packet, topic, session.origin)
     if packet.qos:
-        connection.publishing.append(one)
+        connection.publishing.append(received)
     if packet.qos == 2:
-        session.receiving[packet.packet_id] = one
+        session.receiving[packet.packet_id] = received
         if table.memory is not None:
             table.memory.take(session.client_id, packet.packet_id)
     if topic.startswith(RESERVED) or not session.permissions.may_publish(topic):
         table.drops[DoorDrop.NOT_PERMITTED] += 1
-        one.result = Reason.NOT_AUTHORIZED
+        received.result = Reason.NOT_AUTHORIZED
     else:
         connection.pending += 1
-        table.outbox.append((one, connection))
+        table.outbox.append((received, connection))
 
 
 def _topic(table: Table, connection: Connection, packet: PublishPacket) -> str:

@@ -44,11 +44,13 @@ def map_section(replays: Sequence[Replay], places: dict[str, int], title: str = 
         return ""
     worlds, of = _worlds(replays)
     packed_worlds = [packed_world(world) for world in worlds]
-    packed = _within(replays, MOST_BYTES - sum(len(one.blob) for one in packed_worlds))
+    packed = _within(replays, MOST_BYTES - sum(len(world.blob) for world in packed_worlds))
     about = {
         "title": title,
-        "worlds": [one.about for one in packed_worlds],
-        "replays": [{**one.about, "world": place} for one, place in zip(packed, of, strict=True)],
+        "worlds": [world.about for world in packed_worlds],
+        "replays": [
+            {**replay.about, "world": place} for replay, place in zip(packed, of, strict=True)
+        ],
     }
     blobs = _blobs("world", packed_worlds) + _blobs("replay", packed)
     n = worlds[0].network.n
@@ -196,13 +198,15 @@ def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
             notes.append(f"The map knows positions every {gap:.3g} s, and interpolates linearly.")
         if world.about["events_left_out"]:
             notes.append(f"{world.about['events_left_out']:,} later events are not on the map.")
-    for one in packed:
-        left_out = one.about["left_out"].items()
+    for replay in packed:
+        left_out = replay.about["left_out"].items()
         left = [_LEFT_OUT[name].format(kept=kept, all=every) for name, (kept, every) in left_out]
         if left:
-            notes.append(f"{one.about['system']}: {'; '.join(left)}.")
-        if one.about["until"] < one.about["seconds"]:
-            notes.append(f"{one.about['system']}: the map ends at {one.about['until']:.3g} s.")
+            notes.append(f"{replay.about['system']}: {'; '.join(left)}.")
+        if replay.about["until"] < replay.about["seconds"]:
+            notes.append(
+                f"{replay.about['system']}: the map ends at {replay.about['until']:.3g} s."
+            )
     unique = list(dict.fromkeys(notes))
     items = "".join(f"<li>{escape(note)}</li>" for note in unique)
     summary = f"Notes on the map ({len(unique)})"

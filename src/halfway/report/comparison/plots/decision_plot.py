@@ -64,21 +64,23 @@ def pareto(results: Results, decision: Decision) -> str:
         return ""
     across, up = _across(spots), _up(spots, wanted)
     front = front_of(spots, more=wanted.better == "more")
-    line = "L".join(f"{across.at(one.cost.value):.1f} {up.at(one.need.value):.1f}" for one in front)
+    line = "L".join(
+        f"{across.at(spot.cost.value):.1f} {up.at(spot.need.value):.1f}" for spot in front
+    )
     parts = [
         *_grid(across, up, cost, wanted),
         *_bound(need, up),
         f'<path class="front" d="M{line}"/>',
-        *(_whiskers(one, across, up) for one in spots),
+        *(_whiskers(spot, across, up) for spot in spots),
         *_names(spots, front, across, up),
     ]
     title = f"{wanted.heading} against {cost.heading}"
-    words = "; ".join(f"{one.system}: {one.cost.text}, {one.need.text}" for one in spots)
+    words = "; ".join(f"{spot.system}: {spot.cost.text}, {spot.need.text}" for spot in spots)
     picture = (
         f'<svg class="chart" role="img" aria-label="{escape(f"{title}. {words}")}" '
         f'viewBox="0 0 {_WIDE:g} {_HIGH:g}">{"".join(parts)}</svg>'
     )
-    names = ", ".join(one.system for one in front)
+    names = ", ".join(spot.system for spot in front)
     note = (
         f"{title[:1].upper()}{title[1:]}: means with 95 % intervals. The dashed line is the Pareto "
         f"front: systems that no other one surpasses in both ({names})."
@@ -183,12 +185,12 @@ def _names(
     """Return the names beside the marks of the decision plot that have room, the Pareto front
     first.
     """
-    marks = [(across.at(one.cost.value), up.at(one.need.value)) for one in spots]
+    marks = [(across.at(spot.cost.value), up.at(spot.need.value)) for spot in spots]
     taken = [(x - 6.0, x + 6.0, y + 4.0) for x, y in marks]  # left, right, height
     parts = []
-    for one in sorted(spots, key=lambda one: one not in front):
-        x, y = across.at(one.cost.value), up.at(one.need.value) + 4.0
-        width = (_BOLD if one in front else _CHARACTER) * len(one.system)
+    for spot in sorted(spots, key=lambda spot: spot not in front):
+        x, y = across.at(spot.cost.value), up.at(spot.need.value) + 4.0
+        width = (_BOLD if spot in front else _CHARACTER) * len(spot.system)
         for begin, height in (
             (x + side, y + shift) for shift in _SHIFTS for side in (9.0, -9.0 - width)
         ):
@@ -199,8 +201,8 @@ def _names(
                 for left, right, at in taken
             ):
                 taken.append((begin - _GAP, end + _GAP, height))
-                bold = " best-name" if one in front else ""
+                bold = " best-name" if spot in front else ""
                 where = f'x="{begin:.1f}" y="{height:.1f}"'
-                parts.append(f'<text class="name{bold}" {where}>{escape(one.system)}</text>')
+                parts.append(f'<text class="name{bold}" {where}>{escape(spot.system)}</text>')
                 break
     return parts
