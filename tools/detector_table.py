@@ -46,7 +46,7 @@ RANGE_M, DEGREE = 100.0, 10.0
 START_S, DEATHS_AT_S, SECONDS = 40.0, 45.0, 100.0
 
 DEATHS = {"fault": "crash", "share": 0.1, "at": DEATHS_AT_S}
-SLOW = {"fault": "pause", "share": 0.1, "at": DEATHS_AT_S, "for": 4.0, "every_s": 12.0}
+SLOW = {"fault": "pause", "share": 0.1, "at": DEATHS_AT_S, "for": 6.0, "every_s": 18.0}
 CUT = {"fault": "partition", "line": [0.5, 0.0, 0.5, 1.0], "at": 60.0, "for": 20.0}
 SCENARIOS: Mapping[str, Mapping[str, Any]] = {
     "deaths": {},
