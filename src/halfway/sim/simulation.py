@@ -98,9 +98,9 @@ class Simulation:
         chosen = system if isinstance(system, System) else named(system)
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
         self._adapter = chosen.with_options(options or {})
-        self.demand = workload.begun_again()
+        self.demand = demand = workload.begun_again()
         sent = hello if self._adapter.neighbour_knowledge().hops > 0 else None
-        self.environment = Environment(
+        self.environment = around = Environment(
             network, motion, faults, seed=stream(seed, FAULTS), seconds=self.seconds,
             discovery_delay_s=None if sent else discovery_delay_s,
             mortal=nodes.batteries is not None, node_ids=nodes.ids,
@@ -115,7 +115,6 @@ class Simulation:
         self._batteries = None if nodes.batteries is None else Batteries(nodes.batteries, context.n)
         hops, self.at, self._posted_to = self.instance.hops_from_publisher, 0.0, 0.0
         self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
-        demand, around = self.demand, self.environment
         observers = observers_of(self.instance.kinds, around.ids, demand, self.seconds)
         feed = PublicationFeed(demand, deliveries, around, stretch, observers.requests)
         self.publications, names, self._lend = feed, self.environment.names(), Lender()

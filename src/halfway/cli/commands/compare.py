@@ -32,6 +32,7 @@ _NAMES = (PAGE, "comparison.csv", "comparison-over-time.csv", "comparison.jsonl"
 
 def compare(
     scenario: options.ScenarioFile,
+    *,
     systems: options.Systems = None,
     system: options.OwnSystems = None,
     replicates: options.Replicates = REPLICATES,

@@ -26,6 +26,7 @@ _SPY_EVERY_S = 1.0
 def pub(
     topic: node_options.Topic,
     text: node_options.Text = "-",
+    *,
     count: node_options.Repeats = 1,
     retain: node_options.Retain = False,
     keep: node_options.Keep = False,

@@ -18,6 +18,7 @@ _LOG = 4096  # records of a node that wait for a trace
 
 
 def node(
+    *,
     system: node_options.LiveSystem = "flooding",
     option: node_options.SystemOptions = None,
     nodes: node_options.Nodes = 1,

@@ -119,6 +119,33 @@ def note_sender(state, i, place, broker):
 
 
 @apart
+def granted_role(state, rules, i, place, broker, known):
+    """Return the role in which another DRIP broker gets a copy of an event, or NOTHING; note a new
+    relay [drip §V-B].
+
+    known: whether the other broker has the event.
+    """
+    role = state.events[i, place].role
+    if rules.epidemic:
+        return role_for(True, role, 0, True, True, known)
+    left = copies_left(state, i, place, broker)
+    if known and (role != SOURCE or left == 0):
+        return NOTHING
+    requested, interested = interest(state, i, state.events[i, place].topic, broker)
+    if role == SOURCE and rules.relays_only:
+        # [drip §V-B] "the source broker node spreads the requested events to its m nearby broker
+        # nodes", whichever they are; these "transfer the events" to the interested.
+        interested = False
+    granted = role_for(False, role, left, requested, interested, known)
+    chosen = not known and is_relay(state, i, place, broker)
+    if chosen and (granted != NOTHING or role == SOURCE):
+        return RELAY  # the relay's copy has not arrived
+    if granted == RELAY:
+        add_relay(state, i, place, broker)
+    return granted
+
+
+@apart
 def transfer_events(state, rules, neighbourhood, i, broker, number, message, out):
     """Copy events to another DRIP broker that lacks them [drip §V-B].
 
@@ -134,28 +161,11 @@ def transfer_events(state, rules, neighbourhood, i, broker, number, message, out
         place = recent_event(state, i, order)
         if place < 0 or state.events[i, place].role < RELAY or sent >= rules.transfer_batch:
             continue
-        role = state.events[i, place].role
         # A bit of a digest may belong to another event. So a bit counts only for an event that one
         # of the two brokers sent to the other before. So a lost copy may be sent again late.
         exchanged = state.events[i, place].known_by & bit_of(c) != 0
         known = exchanged and is_in_digest(message, state.events[i, place], broker, number)
-        if rules.epidemic:
-            granted = role_for(True, role, 0, True, True, known)
-        else:
-            left = copies_left(state, i, place, broker)
-            if known and (role != SOURCE or left == 0):
-                continue
-            requested, interested = interest(state, i, state.events[i, place].topic, broker)
-            if role == SOURCE and rules.relays_only:
-                # [drip §V-B] "the source broker node spreads the requested events to its m nearby
-                # broker nodes", whichever they are; these "transfer the events" to the interested.
-                interested = False
-            granted = role_for(False, role, left, requested, interested, known)
-            chosen = not known and is_relay(state, i, place, broker)
-            if chosen and (granted != NOTHING or role == SOURCE):
-                granted = RELAY  # the relay's copy has not arrived
-            elif granted == RELAY:
-                add_relay(state, i, place, broker)
+        granted = granted_role(state, rules, i, place, broker, known)
         if granted != NOTHING:
             sent += 1
             state.node[i].transfer_at = now + rules.transfer_interval_s

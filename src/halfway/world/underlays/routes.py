@@ -44,6 +44,14 @@ class RowHeap(NamedTuple):
     row: Rows
 
 
+class RouteRoom(NamedTuple):
+    """The arrays that a search for routes fills, by row."""
+
+    weight: Doubles  # [n] of the path to each row so far; infinite where there is none
+    parent: Rows  # [n] the row before, or -1
+    done: Flags  # [n] the path of the row is the shortest
+
+
 def all_open(network: Network) -> Closed:
     """Return marks for routes with no closed node or link; the caller may then close rows and
     places.
@@ -76,9 +84,9 @@ def shortest_from(
     heap, trees = _heap(network), []
     for source in map(int, sources):
         check_end(network, source, shut)
-        found = _room(network)
-        _from_one(network.start, network.who, weight, shut, source, -1, *found, heap)
-        trees.append(Tree(source, found[0], found[1]))
+        room = _room(network)
+        _from_one(network.start, network.who, weight, shut, source, -1, room, heap)
+        trees.append(Tree(source, room.weight, room.parent))
     return trees
 
 
@@ -94,9 +102,9 @@ def route(
     check_weights(network, weight, shut)
     check_end(network, source, shut)
     check_end(network, target, shut)
-    found = _room(network)
-    _from_one(network.start, network.who, weight, shut, source, target, *found, _heap(network))
-    rows: Rows = _walked_back(found[1], target)
+    room = _room(network)
+    _from_one(network.start, network.who, weight, shut, source, target, room, _heap(network))
+    rows: Rows = _walked_back(room.parent, target)
     return rows
 
 
@@ -147,9 +155,9 @@ def _heap(network: Network) -> RowHeap:
     return RowHeap(np.empty(size), np.empty(size, np.int32))
 
 
-def _room(network: Network) -> tuple[Doubles, Rows, Flags]:
+def _room(network: Network) -> RouteRoom:
     n = network.n
-    return np.full(n, np.inf), np.full(n, -1, np.int32), np.zeros(n, np.bool_)
+    return RouteRoom(np.full(n, np.inf), np.full(n, -1, np.int32), np.zeros(n, np.bool_))
 
 
 @inlined
@@ -183,10 +191,11 @@ def popped(keys, rows, last):
 
 
 @kernel
-def _from_one(start, who, weight, closed, source, target, reach, parent, done, heap):
+def _from_one(start, who, weight, closed, source, target, room, heap):
     # Dijkstra; ends early when the target (-1: none) is done.
     # Fields are read once: numba counts a reference whenever a loop takes an array from a tuple.
     keys, rows, shut_rows, shut_places = heap.key, heap.row, closed.rows, closed.places
+    reach, parent, done = room.weight, room.parent, room.done
     reach[source], parent[source] = 0.0, source
     risen(keys, rows, _u4(0), 0.0, source)
     count = _u4(1)
