@@ -159,9 +159,10 @@ def _advance(windows, i, place, ahead):
     """
     newest, words = np.int64(windows.of[i, place].newest), windows.older.shape[2]
     length = np.int64(WINDOW * (1 + words))
-    for k in range(min(ahead, length)):
-        event = newest - length + 1 + k
-        windows.counts[i, MISSED] += event >= 0 and not has(windows, i, place, event)
+    oldest = newest - length + 1
+    # The window of a new publisher has no events, so the loop ends at once.
+    for event in range(max(oldest, np.int64(0)), oldest + min(ahead, length)):
+        windows.counts[i, MISSED] += not has(windows, i, place, event)
     windows.counts[i, MISSED] += max(ahead - length, np.int64(0))
     whole, part = ahead // WINDOW, np.uint64(ahead % WINDOW)
     for k in range(words + 1):
