@@ -57,8 +57,7 @@ def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> l
     else:
         some = _used(overlay, root)
     if count > len(some):
-        what = f"count = {count}: expected at most {len(some)}, as no other elements can fail"
-        raise Problem(what, remedy="draw fewer faults")
+        raise Problem(f"{count} faults, but only {len(some)} elements can fail")
     order = np.random.default_rng(seed).permutation(len(some))[:count]
     return [(int(a), int(b)) for a, b in some[order]]
 
