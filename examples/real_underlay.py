@@ -130,15 +130,20 @@ def failures(underlay: Underlay, brokers: int, seeds: range) -> Table:
 def delivery(underlay: Underlay, brokers: int, seeds: range, counts: list[int]) -> Table:
     """Return the table of deliveries while nodes and links under direct paths fail [uas Fig. 5]."""
     table = Table("faults on used elements", *DELIVERIES, title="delivered, %")
-    shares = np.empty((len(counts), len(DELIVERIES), len(seeds)))
+    shares = np.full((len(counts), len(DELIVERIES), len(seeds)), np.nan)
     for s, seed in enumerate(seeds):
         overlay = grown(underlay, brokers, seed, REMEDIED)
         drawn = content(brokers, CLIENTS, EVENTS, "selective", seed)
         for c, count in enumerate(counts):
-            struck = draw_faults(overlay, "used", count, seed)
+            try:
+                struck = draw_faults(overlay, "used", count, seed)
+            except Problem:  # a small underlay has fewer elements
+                table.caption = "–: fewer elements can fail"
+                continue
             shares[c, :, s] = delivered(overlay, drawn, struck)
     for count, some in zip(counts, 100 * shares, strict=True):
-        table.add_row(str(count), *(interval(each, 100.0) for each in some))
+        known = np.isfinite(some).all()
+        table.add_row(str(count), *(interval(each, 100.0) if known else "–" for each in some))
     return table
 
 

@@ -161,6 +161,16 @@ def test_a_system_without_a_value_in_some_replicates_is_not_confirmed() -> None:
     assert verdicts(decided(rule, flooding=both, gossip=gaps))["gossip"] == "chosen"
 
 
+def test_a_system_whose_runs_fail_hinders_no_decision() -> None:
+    broken = {"delivery_ratio": [math.nan] * 10, "energy": [math.nan] * 10}
+    once = {"delivery_ratio": [1.0, *[math.nan] * 9], "energy": [5.0, *[math.nan] * 9]}
+    rule = DecisionRule((), "energy")
+    found = verdicts(decided(rule, flooding=DEAR, gossip=GOOD, broken=broken, once=once))
+    assert (found["gossip"], found["broken"], found["once"]) == ("chosen", "open", "open")
+    alone = decided(rule, gossip=GOOD, broken=broken)
+    assert alone.sentence.startswith("Choose gossip: it is the only system")
+
+
 def test_replicates_like_those_at_hand_settle_an_open_system_in_the_named_number() -> None:
     for mean, verdict in ((0.955, "chosen"), (0.945, "fails")):
         unsure = {"delivery_ratio": around(mean, 0.03), "energy": around(5.0, 0.5)}

@@ -255,7 +255,10 @@ def test_a_sweep_has_one_table_of_all_decisions_before_their_reasons() -> None:
 
 def test_a_met_need_shows_the_replicates_that_miss_it_and_the_share_that_could() -> None:
     text = decision_section(results())
-    assert "in none of 10 replicates, but could be in up to 43 % of further ones" in text
+    assert (
+        "in none of 10 replicates, but could be in up to 43\N{NO-BREAK SPACE}% of further ones"
+        in text
+    )
     cells = re.findall(r'class="n need-(\w+)".*?</td>', text)
     shown = re.findall(r'<span class="span">none of 10 miss it, up to 43 % could</span></td>', text)
     assert len(shown) == cells.count("meets") > 0

@@ -35,3 +35,25 @@ def test_the_words_of_the_failure_itself_come_first() -> None:
 def test_a_crash_of_python_is_named() -> None:
     log = "Fatal Python error: Segmentation fault\n\nThread 0x7f (most recent call first):\n"
     assert "Segmentation fault" in str(explained(RuntimeError("lost"), Path("runs"), log))
+
+
+def test_a_worker_that_ends_at_once_shows_its_last_line() -> None:
+    """Spark quotes what the worker wrote, and its own cause has no message there."""
+    text = """An error occurred while calling o1334.parquet.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 failed 1 times
+Error from python worker:
+  importing the protocol
+  licence server unreachable
+PYTHONPATH was:
+  /work/lib/pyspark.zip
+org.apache.spark.SparkException: EOFException occurred while reading the port number.
+\tat org.apache.spark.errors.SparkCoreErrors$.x(SparkCoreErrors.scala:55)
+Caused by: org.apache.spark.SparkException:
+\tat java.base/java.lang.Thread.run(Thread.java:840)"""
+    problem = str(explained(RuntimeError(text), Path("runs")))
+    assert problem.startswith(
+        "runs: Spark failed: org.apache.spark.SparkException: EOFException occurred while reading "
+        "the port number.; a worker's Python: licence server unreachable (finished batches"
+    )
+    bare = str(explained(RuntimeError("x\nCaused by: a.b.CException:"), Path("runs")))
+    assert bare.startswith("runs: Spark failed: a.b.CException: (")

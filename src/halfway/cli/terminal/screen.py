@@ -3,6 +3,7 @@
 import codecs
 import os
 import shlex
+import shutil
 import sys
 import time
 import traceback
@@ -25,6 +26,7 @@ _PLAIN_CHARACTERS = str.maketrans({
     "“": '"', "”": '"', "’": "'",
 })  # fmt: skip
 FORMER_OPTIONS = {"--reading": "--interpretation"}  # an error about the first states the second
+_ROOM = 16 << 20  # bytes of free space, for the compiled code of a command
 RUNS_FAILED, USER_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
 
 
@@ -67,11 +69,18 @@ def warn_of_cache() -> None:
     """Warn once if compiled code cannot be kept, so that every command compiles again."""
     compiled = sys.modules.get("halfway.core.compiler.cache")
     folder = Path(getattr(compiled, "CACHE_FOLDER", ""))
-    if compiled is not None and folder.name.startswith("halfway-cache-"):
-        base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "halfway"
+    if compiled is None:
+        return
+    why = ""
+    if folder.name.startswith("halfway-cache-"):
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "halfway"
+        why = "cannot be written"
+    elif shutil.disk_usage(folder).free < _ROOM:
+        why = f"the disk has less than {_ROOM >> 20} MiB of free space"
+    if why:
         warn(
-            f"{base}: cannot be written: compiled code is not kept, and each command compiles "
-            "again for up to a minute (set XDG_CACHE_HOME to a writable folder)"
+            f"{folder}: {why}: compiled code is not kept, and each command compiles again for up "
+            "to a minute (set XDG_CACHE_HOME to a writable folder with free space)"
         )
 
 

@@ -69,7 +69,10 @@ class Evidence(NamedTuple):
 def evidence_on(
     need: Need, metric: Metric, cells: Mapping[tuple[str, str], ResultCell], systems: Sequence[str]
 ) -> dict[str, Evidence]:
-    """Return the evidence on a decision's need for each system."""
+    """Return the evidence on a decision's need for each system.
+
+    If the best counts, a system with fewer than two values says nothing about the others.
+    """
     values = {system: np.array(cells[system, need.metric].values) for system in systems}
     # A replicate in which no system has a value (no node failed) says nothing about the need.
     expected = np.any([np.isfinite(column) for column in values.values()], axis=0)
@@ -77,7 +80,11 @@ def evidence_on(
     for system, column in values.items():
         most = cap = math.inf
         if need.of_best:
-            others = [other for name, other in values.items() if name != system]
+            others = [
+                other
+                for name, other in values.items()
+                if name != system and np.isfinite(other).sum() > 1
+            ]
             margins = [paired(column, other) + need.bound for other in others]
             worst = column - np.fmax.reduce(others) + need.bound if others else column
             cap = _CAP * need.bound

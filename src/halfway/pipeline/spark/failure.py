@@ -15,6 +15,9 @@ _LONGEST = 500
 _PYTHON = re.compile(
     r"(?!(?:org|java|scala|py4j|com|io)\.)(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Exit|Problem): .+"
 )
+_JAVA = re.compile(r"(?:[a-z]\w*\.)+[A-Z]\w*(?:Error|Exception): .+")
+# What a Python worker wrote before it ended; Spark quotes it.
+_QUOTED = re.compile(r"Error from python worker:\n(.*?)\nPYTHONPATH was:", re.DOTALL)
 _FATAL = re.compile(r"Fatal Python error: .+|.*/python\S*: .+")
 
 
@@ -38,12 +41,27 @@ def explained(failure: Exception, store: Path, log: str = "") -> Problem:
         remedy = f"free some space in this folder and in the temporary folder; {kept}"
         return Problem("no space left on the disk", where=str(store), remedy=remedy)
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(failure).__name__]
-    causes = [line for line in lines if line.startswith("Caused by:")]
-    what = causes[-1].removeprefix("Caused by:").strip() if causes else lines[0]
-    worker = _last_words(text) or _last_words(log)
+    what = _innermost(lines)
+    worker = _last_words(text) or _quoted(text) or _last_words(log)
     if worker and worker not in what:
         what = f"{what[:_LONGEST]}; a worker's Python: {worker}"
     return Problem(f"Spark failed: {what[: 2 * _LONGEST]}", where=str(store), remedy=kept)
+
+
+def _innermost(lines: list[str]) -> str:
+    """Return the innermost cause of a failure of Spark that has a message, as one line."""
+    causes = [line.partition(":")[2].strip() for line in lines if line.startswith("Caused by:")]
+    if not causes:
+        return lines[0]
+    told = [cause for cause in causes if not cause.endswith(":")]
+    found = told or [line for line in lines if _JAVA.fullmatch(line)] or causes
+    return found[-1]
+
+
+def _quoted(text: str) -> str:
+    """Return the last line of a Python worker that Spark quotes in a failure, or ""."""
+    quotes = [line.strip() for quote in _QUOTED.findall(text) for line in quote.splitlines()]
+    return next((line for line in reversed(quotes) if line), "")[:_LONGEST]
 
 
 def _last_words(log: str) -> str:

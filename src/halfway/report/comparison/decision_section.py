@@ -56,8 +56,10 @@ def _whole(results: Results, decision: Decision) -> str:
 
 
 def _marked(sentence: str) -> str:
-    """Return a decision's sentence as HTML, in which no line ends within an option."""
-    return _OPTION.sub(r'<span class="option">\g<0></span>', escape(sentence))
+    """Return a decision's sentence as HTML, in which no line ends within an option or a value."""
+    text = escape(sentence).replace(" ± ", " ±\N{NO-BREAK SPACE}")
+    text = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    return _OPTION.sub(r'<span class="option">\g<0></span>', text)
 
 
 def _overview(results: Results) -> str:
