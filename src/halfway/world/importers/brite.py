@@ -86,7 +86,9 @@ def write_brite(path: str | Path, underlay: Underlay, model: Waxman, form: str =
         raise Problem(f"form = '{form}': expected one of java, c++")
     network = underlay.network
     if network.position is None:
-        raise Problem("position: expected one of every node for a .brite file", where=network.name)
+        raise Problem(
+            "position: a .brite file needs the position of every node", where=network.name
+        )
     ids = _ids(network)
     java = form == "java"
     text = [f"Topology: ( {network.n} Nodes, {network.links} Edges )", _head(model, java), ""]
