@@ -23,6 +23,8 @@ UNTAGGED = re.compile(r"\[(§|(Fig\.|Table|Theorem|Alg\.) ?\d)")
 # Rooms that serve every system alike. What one system needs is in its adapter.
 FOR_ANY_SYSTEM = {"core", "world", "sim", "scenario", "pipeline", "comparison", "report"}
 BASELINE = "flooding"  # the default of fields and options
+# Names of variables that say nothing in a function of more than VAGUE_LINES lines.
+VAGUE, VAGUE_LINES = {"found", "one", "some", "given"}, 25
 LEFTOVER = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X])\b")
 # Imports of our names under another name -> the reason. In the other files, a name is the same
 # everywhere, so that a reader need not look up what it means.
@@ -70,6 +72,24 @@ def renamed_imports(root: Path) -> list[str]:
         for name in node.names
         if name.asname not in (None, name.name)
     ]
+
+
+def vague_variables(root: Path) -> list[str]:
+    """Variables of long functions of the package that do not say what they hold."""
+    found = []
+    for source in python_files(root, "src"):
+        for function in ast.walk(source.tree):
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            if (function.end_lineno or function.lineno) - function.lineno < VAGUE_LINES:
+                continue
+            for node in ast.walk(function):
+                name = node.arg if isinstance(node, ast.arg) else ""
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    name = node.id
+                if name in VAGUE:
+                    found.append(f"{source.path}:{function.name}: {name}")
+    return sorted(set(found))
 
 
 def names_without_meaning(root: Path) -> list[str]:

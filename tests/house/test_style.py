@@ -24,6 +24,7 @@ def module(root: Path, text: str, path: str = "src/halfway/engine.py") -> Path:
         style.undocumented,
         style.unannotated,
         style.renamed_imports,
+        style.vague_variables,
         style.names_without_meaning,
         style.leftovers,
         style.machines_named,
@@ -103,6 +104,15 @@ def test_an_import_under_another_name_is_seen(tmp_path: Path) -> None:
     root = module(tmp_path, text + "import numpy as np\n")
     found = style.renamed_imports(root)
     assert found == ["src/halfway/engine.py:1: import loop, not as engines"]
+
+
+@pytest.mark.parametrize(("lines", "names"), [(0, []), (style.VAGUE_LINES, ["found", "one"])])
+def test_a_vague_variable_of_a_long_function_is_seen(
+    tmp_path: Path, lines: int, names: list[str]
+) -> None:
+    text = "def f(one):\n    found = one.given\n    g(some=found)\n" + "    x()\n" * lines
+    found = style.vague_variables(module(tmp_path, text))
+    assert found == [f"src/halfway/engine.py:f: {name}" for name in names]
 
 
 @pytest.mark.parametrize("path", ["src/halfway/sim/utils.py", "tests/helpers/radio.py"])

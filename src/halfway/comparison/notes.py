@@ -139,7 +139,7 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
 
 
 def _publishers(workload: AnyWorkload) -> float:
-    """Return the most publishers that a topic of a noted scenario may have, or inf where they have
+    """Return the largest number of publishers of a topic in a noted scenario, or inf if they have
     names.
     """
     if not isinstance(workload, Workload) or workload.publishers is not None:

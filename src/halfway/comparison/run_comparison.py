@@ -51,11 +51,11 @@ def compare(
 ) -> Completed:  # fmt: skip
     """Run a comparison: make the runs that the store lacks, and compute the results.
 
-    master: the address of a Spark master. progress: receives the finished runs, of how many. seed:
-    all seeds of the runs derive from it (None: ROOT_SEED). compiling: receives the progress of
-    compiling systems that never ran on this machine. partitions: tasks of a batch. event_log: the
-    folder for Spark's log, which `sweep_account.account_of` reads. Raises Problem if the store or
-    the master does not work; finished runs are kept.
+    master: the address of a Spark master. progress: receives the numbers of finished and of all
+    runs. seed: all seeds of the runs derive from it (None: ROOT_SEED). compiling: receives the
+    progress of compiling systems that never ran on this machine. partitions: tasks of a batch.
+    event_log: the folder for Spark's log, which `sweep_account.account_of` reads. Raises Problem if
+    the store or the master does not work; finished runs are kept.
     """
     begun = perf_counter()
     root, replicates, made = ROOT_SEED if seed is None else seed, request.replicates, 0

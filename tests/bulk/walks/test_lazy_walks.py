@@ -50,6 +50,7 @@ def without_isolated(n: int, radius: float, parts: int) -> LazyDisk:
 def test_same_walks_as_in_memory(
     system: WalkSystem, interpretation: Interpretation, k: int
 ) -> None:
+    """[drw Fig. 3] The walks on a lazy graph are those on the same network in memory."""
     disk = without_isolated(400, 0.11, 1)
     network = disk.materialised()
     walkers, lazy = Walkers(network, system), LazyWalkers(disk, system)

@@ -61,6 +61,7 @@ def test_both_initiators_are_notified_once_and_events_arrive_once(
 
 
 def test_an_event_before_the_meeting_is_buffered() -> None:
+    """[drw §3] Data need the path that the meeting makes. We let the publisher buffer events."""
     simulation = WalkRun(line(30), np.array([[0, 29]]), seed=1)
     simulation.publish(2.25, 0, event=8)
     simulation.publish(1e9, 0, event=9)
@@ -79,7 +80,7 @@ def test_a_walk_ends_after_its_most_steps() -> None:
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_topics_do_not_disturb_each_other(system: str) -> None:
-    """A walk carries its random state, so its path is the same alone and among many."""
+    """[drw §1] A walk carries its random state, so its path is the same alone and among many."""
     network = disk(n=80, radius=0.2, seed=3)
     pairs = distinct_pairs(network.n, 40, 3)
     alone = WalkRun(network, pairs[:1], system=system, seed=9, journal=100_000).run()  # type: ignore[arg-type]

@@ -65,7 +65,9 @@ def test_of_a_parent_and_a_child_that_leave_at_once_the_child_goes_first(seed: i
 
 
 def test_of_two_children_of_a_broker_that_leave_at_once_one_waits() -> None:
-    """In a tree where the second one asks before the first one has left."""
+    """[uas §4] A parent grants one leave at a time, in a tree where the second child asks before
+    the first one has left.
+    """
     waits = []
     for seed in range(WORLDS):
         live = LiveTree(*grown(seed))
@@ -81,7 +83,7 @@ def test_of_two_children_of_a_broker_that_leave_at_once_one_waits() -> None:
 
 
 def test_all_brokers_but_the_root_leave_at_once_and_no_client_misses_an_event() -> None:
-    """A chain of waits ends, because no broker waits for one above it."""
+    """[uas §4] A chain of waits ends, because no broker waits for one above it."""
     live = LiveTree(*grown(1))
     client = BROKERS + 1
     live.say(client, int(SUBSCRIBE), 0)

@@ -26,6 +26,7 @@ def line(live: LiveTree) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("seed", range(WORLDS))
 def test_a_replica_is_what_the_parent_holds_for_the_grandchild(seed: int) -> None:
+    """[uas §4] "These replicas are updated periodically by the children"."""
     live = LiveTree(*grown(seed))
     live.settle(LONG)
     above, parent, child = line(live)
@@ -71,6 +72,9 @@ def test_an_event_reaches_an_adopted_grandchild_before_it_subscribes_again(
 
 
 def test_the_replica_of_a_broker_that_is_no_grandchild_any_more_is_dropped() -> None:
+    """[uas §4] A replica is "used to handle the node failure of its children", and of no other
+    broker.
+    """
     live = LiveTree(*grown(0))
     above, parent, child = line(live)
     live.say(live.row(child), int(SUBSCRIBE), 0)

@@ -97,6 +97,7 @@ def test_records_follow_the_path_of_before_until_the_search_is_answered() -> Non
 
 
 def test_a_second_path_shares_no_node_with_a_path_of_an_earlier_search() -> None:
+    """[uas §4] The two paths are "node disjoint", also if the direct path has changed."""
     circuits = no_circuits(1, 8)
     second = record(SEARCH, BEFORE, TARGET, origin=OWNER, version=9, route=NUMBER + SECOND)
     shared = []

@@ -256,6 +256,7 @@ def test_nothing_is_lost_or_doubled_after_a_repair(
 def test_nothing_is_lost_or_doubled_in_a_thousand_histories(
     seed: int, initial: list[int], actions: list[Action]
 ) -> None:
+    """[uas §2] "ensure the delivery of notifications": after every repair, once."""
     run_history(seed, initial, actions)
 
 
@@ -264,6 +265,7 @@ def test_nothing_is_lost_or_doubled_in_a_thousand_histories(
 def test_nothing_is_lost_or_doubled_where_brokers_confirm_records(
     seed: int, initial: list[int], actions: list[Action]
 ) -> None:
+    """[uas §4.1] A failure is detected "while it tries to send": records in flight arrive."""
     run_history(seed, initial, actions, confirm_s=0.3)
 
 
@@ -272,6 +274,7 @@ def test_nothing_is_lost_or_doubled_where_brokers_confirm_records(
 def test_nothing_is_lost_or_doubled_in_a_tree_that_is_formed_by_messages(
     seed: int, initial: list[int], actions: list[Action]
 ) -> None:
+    """[uas §2; §4, Algorithm 1] The brokers join one after another, by messages."""
     run_history(seed, initial, actions, given=False)
 
 

@@ -70,7 +70,9 @@ def test_every_due_delivery_is_made_and_no_other(
 @settings(max_examples=500)
 @given(networks(most=12), st.integers(0, 2**32), st.integers(6, 18))
 def test_a_hundred_thousand_histories(faulty: bool, network: Network, seed: int, acts: int) -> None:
-    """A hundred histories of each example; hypothesis draws and shrinks their network and seed."""
+    """[dwo §III] A hundred histories of each example; hypothesis draws and shrinks their network
+    and seed.
+    """
     seeds = range(seed, seed + 100)
     assert [one for one in seeds if wrong(network, one, faulty, acts)] == []
 
@@ -127,6 +129,9 @@ def test_unsubscribing_restores_the_filters() -> None:
 
 
 def test_a_subscription_that_changes_no_filter_costs_no_message() -> None:
+    """[dwo §III] "filters only manage information about subscriptions": equal ones need no new
+    filter.
+    """
     history = chain()
     history.subscribe(5, 1)
     before = int(history.engine.counters.received_kind[CHUNK])

@@ -147,6 +147,9 @@ def test_an_initiator_launches_again_after_a_crash(down: bool, back: float) -> N
 
 
 def test_events_before_the_meeting_are_buffered_and_the_oldest_is_evicted() -> None:
+    """[drw §3] Data need the path that the meeting makes. We let the publisher keep the newest
+    events.
+    """
     run = WalkRun(directional_walk, line(30), [(0, 29)], reliable(), buffer_size=3)
     for event in range(5):
         run.publish(0.3 + 0.1 * event, event)

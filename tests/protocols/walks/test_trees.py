@@ -149,7 +149,9 @@ def group(network: Network, members: int, **rules: float) -> WalkRun:
 
 
 def test_an_event_passes_each_branch_once_for_all_subscribers() -> None:
-    """On a line the subscribers 1 ... 5 are five pairs with the publisher 0, and five hops."""
+    """[drw §1] On a line the subscribers 1 ... 5 are five pairs with the publisher 0, and five
+    hops.
+    """
     run = group(line(6), 6)
     run.publish(310.0, 1)
     run.until(400.0)

@@ -64,8 +64,8 @@ def control() -> Finding:
 
 
 def namespaces() -> Finding:
-    """Create a network namespace on trial for `halfway doctor`, because `halfway testbed` needs
-    them.
+    """Try whether `halfway doctor` can create a network namespace, which `halfway testbed`
+    needs.
     """
     why, do = why_not()
     if why:

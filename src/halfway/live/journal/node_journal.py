@@ -45,7 +45,8 @@ class NodeJournal:
             self._records = list(self._journal.recover())  # records that no part has taken yet
         except OSError as error:
             what = f"the journal cannot be read: {(error.strerror or str(error)).lower()}"
-            raise Problem(what, where=str(folder), remedy="repair the disk, or move it") from None
+            remedy = "repair the disk, or move the folder to another disk"
+            raise Problem(what, where=str(folder), remedy=remedy) from None
         self._parts: list[JournalPart] = []
         self._timer: asyncio.TimerHandle | None = None
         self._snapshot: asyncio.Task[None] | None = None

@@ -59,9 +59,10 @@ class KeptEvents:
     """The kept events of one node in both roles, publisher and reader.
 
     publisher: the own node id. epoch: epoch for an empty journal; a journal with own events has an
-    epoch already. write: appends a record (kind, bytes) to the journal. If it raises
-    JournalRefusal, an event is not kept, and the refusal goes to the caller. An event that is not
-    needed any more is dropped all the same, and may come again after the next start.
+    epoch already. write: appends a record (kind, bytes) to the journal. If `write`
+    raises JournalRefusal, the node does not keep the event, and the caller gets the refusal. If the
+    refused record drops an event that no reader needs, the event is dropped all the same. It may
+    come again after the next start.
     """
 
     def __init__(self, publisher: int, epoch: int, write: Callable[[int, bytes], object]) -> None:

@@ -58,7 +58,7 @@ def replay(path: Path) -> Iterator[Replayed]:
         files = sorted(path.glob(f"[!.]*{_PARQUET}"))
         if not files:
             what = "no trace yet"
-            raise Problem(what, where=str(path), remedy="wait for the first file: at most 10 s")
+            raise Problem(what, where=str(path), remedy="wait up to 10 s for the first file")
     else:
         check_regular(path)
         files = [path]

@@ -64,7 +64,7 @@ _REGIONS = (
 
 
 def _judge_exponential(seen: Summary, cell: dict[str, Scalar], interpretation: str) -> Verdict:
-    """Return the verdict on DRIP's exponential meeting times: deviation and mean must be equal."""
+    """Return the verdict on DRIP's meeting times: exponential times deviate by their mean."""
     estimate = (seen.mean, seen.mean_low, seen.mean_high)
     judged = judge_number(1.0, *estimate, relative=MEETING_TOLERANCE, rounding=0.0)
     return _row(

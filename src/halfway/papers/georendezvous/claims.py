@@ -96,8 +96,8 @@ def _judged_3a(summaries: Summaries, figure: str, interpretation: str) -> Iterat
 
 
 def _late_gain(summaries: Summaries, n: int, interpretation: str) -> _Estimate:
-    """Return how much a cell from the 9th to the 16th shortens GeoRendezvous's path in Figure 3a,
-    over one of the first 8.
+    """Return the mean gain of GeoRendezvous's cells 9 to 16 in Figure 3a, divided by that of the
+    cells 2 to 8. The gain of a cell is the decrease of the path's length.
     """
     rows = [
         summaries.find("path", n=n, points=points, reading=interpretation) for points in (1, 8, 16)

@@ -82,8 +82,8 @@ OPTIONS = {
     ),
     "relays_only": switch(
         False,
-        "true means that the source of an event gives copies to relay brokers only, and "
-        "false that it gives one to each interested broker as well",
+        "whether the source of an event gives copies to relay brokers only. Otherwise, it also "
+        "gives a copy to each interested broker",
     ),
 }
 

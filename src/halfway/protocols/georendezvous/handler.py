@@ -81,7 +81,7 @@ OPTIONS = {
     "ack_timeout_s": ACK_TIMEOUT_OPTION._replace(low=1e-6),
     "ack_backoff": ACK_BACKOFF_OPTION,
     "home_memory_s": seconds(
-        20.0, "that a home knows to be the home. 0 means that each message searches it again", 0.0
+        20.0, "that a cell remembers to be a home. 0 means that each message searches again", 0.0
     ),
     "bridges": count(
         24,

@@ -6,14 +6,15 @@ node that witnesses an event may send an agent. The agent walks at random, and l
 back and the distance on every visited node. A query for the event also walks at random until it
 meets such a path, and then follows the path.
 
-An event of the paper happens at a place, and queries search for it. This event is a topic here, and
-each PUBLISH is one witnessing of the topic. Deviations: We let an agent carry two paths and the
-last five visited nodes, because a record has eight integers. An agent of the paper carries all
-paths, and the neighbours of the visited nodes as well. We send the answer and all further events of
-the topic back on the trail of the query, without its loops, because the paper ends where the query
-arrives, but a subscriber continues to receive events. As in the paper, a query reaches one
-publisher of its topic, the publisher whose path it meets. If a topic has several publishers, the
-subscriber receives the events of this publisher, and the events of others that pass through it.
+An event of the paper happens at a place, and queries search for it. A topic stands for this event
+here, and the publisher of a PUBLISH is a node that witnesses the event. Deviations: We let an agent
+carry two paths and the last five visited nodes, because a record has eight integers. An agent of
+the paper carries all paths, and the neighbours of the visited nodes as well. We send the answer and
+all further events of the topic back on the trail of the query, without its loops, because the paper
+ends where the query arrives, but a subscriber continues to receive events. As in the paper, a query
+reaches one publisher of its topic, the publisher whose path it meets. If a topic has several
+publishers, the subscriber receives the events of this publisher, and the events of others that pass
+through it.
 """
 
 from typing import NamedTuple

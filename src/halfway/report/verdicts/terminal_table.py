@@ -1,5 +1,5 @@
-"""The verdict table for a terminal; on a narrow terminal names fold, and numbers and verdicts do
-not.
+"""The verdict table for a terminal; on a narrow terminal, names fold, but numbers and verdicts
+do not.
 """
 
 from collections.abc import Mapping, Sequence

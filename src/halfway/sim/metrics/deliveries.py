@@ -27,10 +27,11 @@ class DeliveryAccounting:
     An event is expected at every subscriber of its topic that is up when it is published, except
     its own publisher. An event whose publisher is down is not published. A delivery counts once for
     each (event, subscriber). A repeated delivery is a duplicate. A delivery of a closed event is
-    late. A delivery to a subscriber that was down when the event was published is caught up, and is
-    not expected. A caller may enter a publication up to a window ahead of its time. The publication
-    counts from its time on. A subscription with a period counts for the events published in it; a
-    delivery after its end is unsolicited, whether or not the system learnt of the end.
+    late. If a subscriber was down when an event was published, its delivery counts as caught up,
+    and not as expected. A caller may enter a publication up to a window ahead of its time. The
+    publication counts from its time on. A subscription with a period counts for the events
+    published in it; a delivery after its end is unsolicited, whether or not the system learnt of
+    the end.
     """
 
     def __init__(self, demand: Demand, n: int, window: int, counts_hops: bool = True) -> None:

@@ -262,22 +262,25 @@ def hear(tally, views, entries, k, lifetime_s, changes, changed):
         tally.due_viewer[tally.queue[1]] = v
         tally.due_member[tally.queue[1]] = m
         tally.queue[1] += 1
-    return note_change(tally, views, v, m, what, hops, now, changes, changed)
+    if what == SAME:
+        return changed
+    joined = what == JOINED
+    list_member(tally, v, m, joined, now)
+    return add_view_change(changes, changed, v, m, joined, views.changes[v], hops, now)
 
 
 @inlined
-def note_change(tally, views, v, m, what, hops, now, changes, changed):
-    """Enter a member's change in one view of the tally; return the resulting view changes."""
-    if what == SAME:
-        return changed
-    list_member(tally, v, m, what == JOINED, now)
-    changes.t[changed] = now
-    changes.viewer[changed] = v
-    changes.member[changed] = m
-    changes.joined[changed] = what == JOINED
-    changes.number[changed] = views.changes[v]
-    changes.hops[changed] = hops
-    return changed + 1
+def add_view_change(changes, k, viewer, member, joined, number, hops, at):
+    """Write row k of the changes of group views that a tally collects; return the number of
+    rows.
+    """
+    changes.t[k] = at
+    changes.viewer[k] = viewer
+    changes.member[k] = member
+    changes.joined[k] = joined
+    changes.number[k] = number
+    changes.hops[k] = hops
+    return k + 1
 
 
 @kernel
@@ -296,7 +299,9 @@ def advance(tally, views, entries, until, start, seconds, lifetime_s, changes):
             what = expire_member(views, v, m, at)
             if what == LEFT:
                 pass_time(tally, at, start, seconds)
-                changed = note_change(tally, views, v, m, what, NONE, at, changes, changed)
+                list_member(tally, v, m, False, at)
+                number = views.changes[v]
+                changed = add_view_change(changes, changed, v, m, False, number, NONE, at)
         pass_time(tally, now, start, seconds)
         if k == entries.t.shape[0]:
             break

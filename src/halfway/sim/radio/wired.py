@@ -63,7 +63,7 @@ def wired(
     for name, values in (("delay_s", delay), ("bandwidth", rate)):
         if values.shape not in {(), (links,)}:
             what = f"{values.size} values for {links} directed links"
-            raise Problem(f"radio.{name}: {what}: expected one for all, or one for each")
+            raise Problem(f"radio.{name}: {what}: expected one for all links, or one for each link")
     for name, fits, worst, expected in (
         ("delay_s", np.isfinite(delay) & (delay >= 0), delay, "finite seconds >= 0"),
         ("bandwidth", rate > 0, rate, "bit/s > 0, or inf"),

@@ -35,7 +35,7 @@ class MovingGrid:
 
     `links()` is the current network. `advance(until)` returns the changes before `until` and moves
     there; a change at `until` itself is part of the next advance.
-    Rows are the nodes of `legs`. radius in the units of the legs. Raises Problem for a radius that
+    Rows are the nodes of `legs`. radius: in the units of the legs. Raises Problem for a radius that
     is not positive, and for invalid legs or intervals.
     """
 

@@ -44,7 +44,8 @@ def widened(
     """Return the subscribed rows of each cell, ascending; rows[c] want the box of `width` values of
     each attribute from cell c on.
 
-    A box that would exceed the last value of an attribute ends at it, with the same width.
+    A box that would exceed the last value of an attribute ends at this value, and keeps its
+    width.
     """
     corners = np.minimum(values_of(shape), np.array(shape) - width)
     steps = values_of([width] * len(shape))

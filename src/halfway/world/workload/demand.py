@@ -105,8 +105,8 @@ class Listed:
         return self._ordered[self._taken][0] if self._taken < len(self._ordered) else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the listed publications of topics before `until` (seconds), at most `most`; each
-        only once.
+        """Return at most `most` listed publications before `until` (seconds). No later call returns
+        them again.
         """
         first = self._taken
         while self._taken - first < most and self.next_at() < until:

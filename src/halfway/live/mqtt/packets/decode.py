@@ -122,12 +122,14 @@ def _will(fields: PacketFields, version: int, qos: int, retain: bool) -> Will:
 
 def _check_topic(topic: str) -> None:
     if not is_topic(topic):
-        raise Violation(Reason.TOPIC_NAME_INVALID, "a topic that is empty, wild or too deep")
+        raise Violation(
+            Reason.TOPIC_NAME_INVALID, "a topic that is empty, has a wildcard or too many levels"
+        )
 
 
 def _check_response_topic(properties: Properties) -> None:
     if properties.response_topic is not None and not is_topic(properties.response_topic):
-        raise protocol_error("a response topic that is empty, wild or too deep")
+        raise protocol_error("a response topic that is empty, has a wildcard or too many levels")
 
 
 def _connack(fields: PacketFields, version: int) -> ConnackPacket:
