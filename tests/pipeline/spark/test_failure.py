@@ -45,7 +45,7 @@ Error from python worker:
   importing the protocol
   licence server unreachable
 PYTHONPATH was:
-  /work/lib/pyspark.zip
+  lib/pyspark.zip
 org.apache.spark.SparkException: EOFException occurred while reading the port number.
 \tat org.apache.spark.errors.SparkCoreErrors$.x(SparkCoreErrors.scala:55)
 Caused by: org.apache.spark.SparkException:

@@ -76,7 +76,7 @@ def evidence_on(
     values = {system: np.array(cells[system, need.metric].values) for system in systems}
     # A replicate in which no system has a value (no node failed) says nothing about the need.
     expected = np.any([np.isfinite(column) for column in values.values()], axis=0)
-    found = {}
+    evidence = {}
     for system, column in values.items():
         most = cap = math.inf
         if need.of_best:
@@ -97,8 +97,8 @@ def evidence_on(
         gaps = not np.isfinite(column[expected]).all() or not expected.any()
         met = np.isfinite(column) & ~(worst < -_TINY)
         counts = int((expected & ~met).sum()), int(expected.sum())
-        found[system] = Evidence(margins, metric, most, cap, bool(gaps), *counts)
-    return found
+        evidence[system] = Evidence(margins, metric, most, cap, bool(gaps), *counts)
+    return evidence
 
 
 def p_of(margins: Floats, metric: Metric, most: float = math.inf) -> float:

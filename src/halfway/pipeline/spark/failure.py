@@ -53,9 +53,8 @@ def _innermost(lines: list[str]) -> str:
     causes = [line.partition(":")[2].strip() for line in lines if line.startswith("Caused by:")]
     if not causes:
         return lines[0]
-    told = [cause for cause in causes if not cause.endswith(":")]
-    found = told or [line for line in lines if _JAVA.fullmatch(line)] or causes
-    return found[-1]
+    messages = [cause for cause in causes if not cause.endswith(":")]
+    return (messages or [line for line in lines if _JAVA.fullmatch(line)] or causes)[-1]
 
 
 def _quoted(text: str) -> str:
