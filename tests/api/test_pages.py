@@ -39,7 +39,7 @@ def test_a_snippet_runs(
         "workload = {subscribers_each = 5, events = 4}\n"
     )
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("halfway.api.comparison.run_comparison", made_here)
+    monkeypatch.setattr("halfway.api.comparison.run_comparison.compare", made_here)
     exec(compile(text, f"{page}:{line}", "exec"), {})
 
 

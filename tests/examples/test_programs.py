@@ -114,7 +114,7 @@ def test_tree_recovery(tmp_path: Path, start: Start) -> None:
 
 
 def test_notebook(tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("halfway.api.comparison.run_comparison", made_here)
+    monkeypatch.setattr("halfway.api.comparison.run_comparison.compare", made_here)
     status, out, _ = start("notebook.py")
     assert status == 0
     assert "SimulatedRun('flooding', nodes=60" in out
