@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from halfway.core.hello.state import unknown_neighbourhood
 from halfway.core.missing import NO_PLACE
@@ -103,6 +105,38 @@ def test_a_silent_member_gives_way_in_a_full_table_and_its_old_counter_changes_n
     assert not silence.note_counter(known, 0, 7, 5, 10.8, out)
     assert index.counts[0].tolist() == [1, 1]
     assert find_member(index, 0, 7) == NO_PLACE
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 5)), max_size=40))
+def test_the_table_of_counters_is_a_dictionary_in_which_the_suspected_give_way(
+    heard_of: list[tuple[int, int]],
+) -> None:
+    known, out, newest = silence.nothing_heard(1, 4), outbox(2048), dict[int, int]()
+    index, rules = known.members, silence.silence(1.0, 0.0, 0.1)
+    suspected = list[int]()  # the longest silent first
+    for at, (member, number) in enumerate(heard_of):
+        due = number > newest.get(member, 0)
+        if due and member not in newest and len(newest) == 4:
+            if suspected:
+                del newest[suspected.pop(0)]
+            else:
+                due = False
+        assert silence.note_counter(known, 0, member, number, float(at), out) == due
+        if due:
+            newest[member] = number
+            suspected = [one for one in suspected if one != member]
+            if at % 3 == 2:
+                silence.suspect_silent(known, rules, 0, at + 1.5, out)
+                places = index.place[0, : index.known[0]]
+                ages = {int(known.entry[0, p].node_id): known.entry[0, p].heard_at for p in places}
+                suspected = sorted(ages, key=ages.__getitem__)
+        count = int(index.known[0])
+        assert index.node_id[0, :count].tolist() == sorted(newest)
+        assert index.number[0, :count].tolist() == [newest[one] for one in sorted(newest)]
+        assert sorted(index.place[0, :count].tolist()) == list(range(count))
+        assert {
+            one for one in newest if known.entry[0, find_member(index, 0, one)].is_suspected
+        } == set(suspected)
 
 
 def defaults(module: ModuleType, **values: float) -> Any:
