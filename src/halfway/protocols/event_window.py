@@ -148,7 +148,11 @@ def know_of(windows, i, place, event):
     """Advance the event window at a place of row i until the window includes an event."""
     ahead = np.int64(event) - windows.of[i, place].newest
     if ahead > 0:
-        _advance(windows, i, place, ahead)
+        if windows.of[i, place].newest == NONE:  # an empty window has no bits to shift
+            length = np.int64(WINDOW * (1 + windows.older.shape[2]))
+            windows.counts[i, MISSED] += max(ahead - length, np.int64(0))
+        else:
+            _advance(windows, i, place, ahead)
         windows.of[i, place].newest = event
 
 
