@@ -139,20 +139,16 @@ def demand_of(draw: np.random.Generator, n: int, quiet_s: float, ends: bool) -> 
 def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> list[Fault]:
     """Crashes with kept or lost memory, and cut links; all heal before quiescence.
 
-    A command to a node that is down comes later, and after a loss of its memory all of them come
-    again, with the same pauses: a subscription may then begin after quiescence, or after its end.
-    So nodes keep their memory if a subscription of theirs begins late or ends, and are up when it
-    ends.
+    A command to a node that is down comes later, and after a loss of its memory those in force come
+    again, with the same pauses: a subscription without an end may then begin after quiescence. So
+    nodes keep their memory if such a subscription of theirs begins late.
     """
     found: list[Fault] = []
     for row in draw.permutation(network.n)[: int(draw.integers(4))].tolist():
         at, length = draw.uniform(1.0, CHANGES_S - 5.0), draw.uniform(0.2, 5.0)
         is_lost = int(draw.integers(2)) == 1
         periods = [demand.periods.get((row, topic), (0.0, np.inf)) for topic in range(2)]
-        moments = [moment for period in periods if period[1] < np.inf for moment in period]
-        if any(at <= moment <= at + length for moment in moments):
-            continue
-        at_once = not moments and all(period[0] == 0.0 for period in periods)
+        at_once = all(begin == 0.0 or end < np.inf for begin, end in periods)
         memory: Literal["kept", "lost"] = "lost" if is_lost and at_once else "kept"
         found.append(Crash(node=row, at=float(at), for_=float(length), memory=memory))
     for _ in range(int(draw.integers(3))):

@@ -83,7 +83,8 @@ def _lists(summaries: Summaries) -> Iterator[Verdict]:
     seen = _of(summaries, "listed", "calm", PRINTED)
     yield _row(
         _cell("calm", PRINTED), "share of the members that a node lists", _LIST, *_mean(seen),
-        seen.networks, "a list: the members whose heartbeats a node received, if walks merge; from 30 s on",
+        seen.networks,
+        "a list: the members whose heartbeats a node received, if walks merge; from 30 s on",
         *judge_range(1.0, 1.0, *_mean(seen), rounding=0.0),
     )  # fmt: skip
 

@@ -64,7 +64,7 @@ KINDS = Kinds(
 KINDS.include(reliable_hop.KINDS)
 START = KINDS.start()
 
-WITHDRAW = KINDS.command(1, "withdraw", "the application will publish no more")
+WITHDRAW = KINDS.command(1, "withdraw", "the application will publish no more", ends="join")
 JOIN = KINDS.command(2, "join", "the application will publish, so the node joins the overlay")
 PUBLISH = KINDS.command(
     3, "publish", "the application publishes `event` of `topic`", _EVENT,
@@ -75,8 +75,9 @@ SUBSCRIBE = KINDS.command(
     4, "subscribe", "the node adds a subscription of the catalogue", reused=_SUBSCRIPTION
 )
 UNSUBSCRIBE = KINDS.command(
-    5, "unsubscribe", "the node removes a subscription of the catalogue", reused=_SUBSCRIPTION
-)
+    5, "unsubscribe", "the node removes a subscription of the catalogue", reused=_SUBSCRIPTION,
+    ends="subscribe",
+)  # fmt: skip
 LEAVE = KINDS.command(6, "leave", "the node leaves the overlay")
 
 CHECK_LINKS = KINDS.timer(

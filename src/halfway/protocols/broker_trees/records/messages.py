@@ -74,7 +74,7 @@ SUBSCRIBE = KINDS.network(
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.network(
     1, "unsubscribe", "a client ends one subscription", TO_END, args=ROUTED_CLIENT,
-    reused=_FILTER, also=Channel.COMMAND,
+    reused=_FILTER, also=Channel.COMMAND, ends="subscribe",
 )  # fmt: skip
 PUBLISH = KINDS.network(
     2, "publish", "a client publishes `event`", f"{EVENT_ID} {TO_END}", args=ROUTED_CLIENT,
@@ -109,7 +109,7 @@ NO_PATH = KINDS.timer(
     "epoch", args={"as in that record[k]": 0}, reals={"numbers as in that record[6]": 0},
     reused=dict.fromkeys((FILTER, "event", "publisher"), "as in that record"),
 )  # fmt: skip
-LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]")
+LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]", ends="enter")
 HELD = KINDS.network(
     17, "held", "the sender, a broker, holds a subscription of the receiver", TO_END,
     args=ROUTED_CLIENT, reused={FILTER: "digest of the filter"},
