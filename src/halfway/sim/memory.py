@@ -37,7 +37,7 @@ class BlankMemory:
                 array[own] = [random_states(word, int(old))[0] for old in blank[own]]
 
 
-class NodeMemory:
+class VolatileMemory:
     """The memory that the nodes of a run lose, and the shortfalls that they counted in it.
 
     forget: empties what a row knows of its neighbours, for a new incarnation. is_lost: whether

@@ -20,7 +20,7 @@ from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos, neighbours_of
-from halfway.sim.memory import NodeMemory
+from halfway.sim.memory import VolatileMemory
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.group_accounting import GroupAccounting
 from halfway.sim.metrics.observers import observers_of
@@ -120,7 +120,7 @@ class Simulation:
         self.publications, names, self._lend = feed, self.environment.names(), Lender()
         self._log = RunLog(self.instance.kinds, feed, deliveries, names, inspection, observers)
         self.engine = self._new_engine(window, nodes.clock, inspection)
-        self._memory = NodeMemory(self.instance, self.neighbours.forget, context.memory_lost)
+        self._memory = VolatileMemory(self.instance, self.neighbours.forget, context.memory_lost)
         self._start_up = self._started()
 
     def run(

@@ -75,9 +75,12 @@ SUBSCRIBE = KINDS.command(
     4, "subscribe", "the node adds a subscription of the catalogue", reused=_SUBSCRIPTION
 )
 UNSUBSCRIBE = KINDS.command(
-    5, "unsubscribe", "the node removes a subscription of the catalogue", reused=_SUBSCRIPTION,
+    5,
+    "unsubscribe",
+    "the node removes a subscription of the catalogue",
+    reused=_SUBSCRIPTION,
     ends="subscribe",
-)  # fmt: skip
+)
 LEAVE = KINDS.command(6, "leave", "the node leaves the overlay")
 
 CHECK_LINKS = KINDS.timer(

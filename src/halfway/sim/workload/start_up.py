@@ -97,7 +97,5 @@ class StartUp:
         """Return the key of start-up command k, or of the command that it ends."""
         commands = self._commands
         kind = int(commands.kind[k])
-        return (
-            self._begun_by.get(kind, -1) if ended else kind,
-            int(commands.topic[k]), int(commands.walk[k]),
-        )  # fmt: skip
+        kind = self._begun_by.get(kind, -1) if ended else kind
+        return kind, int(commands.topic[k]), int(commands.walk[k])
