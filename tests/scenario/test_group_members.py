@@ -53,7 +53,7 @@ def test_members_by_name_have_roles_and_times(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ('members = ["cellar"]', "the network has no such node"),
-        ('members = ["gate"]\nmembers_each = 3', "members_each = 3: expected its default"),
+        ('members = ["gate"]\nmembers_each = 3', "members_each = 3: expected no value"),
         ("members_each = 5", "members_each = 5: expected at most 4"),
         ("members_each = 2\nlifetime_s = 9", "lifetime_s = 9: expected"),
         ("members_each = 2\njoin_s = [4.0, 2.0]", "the earlier time first"),

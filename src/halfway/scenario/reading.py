@@ -39,7 +39,7 @@ def read_scenario(
 
 
 def file_of(scenario: ScenarioSource) -> Path:
-    """Return the file of a scenario; without a file, a name in the current folder."""
+    """Return the path of a scenario's file, or a path in the current folder if it has no file."""
     return Path(scenario) if isinstance(scenario, str | Path) else Path("scenario")
 
 

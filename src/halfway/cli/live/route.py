@@ -109,6 +109,6 @@ def _summary(to: str, hops: "dict[int, Hopped]", arrived: "list[Hopped]", end: "
     if not others:
         return (
             f"{to}: no node of this name, and no other node was reached by an event: the system "
-            "knows no way to a subscriber yet"
+            "knows no path to a subscriber yet"
         )
     return f"{to}: {len(others)} nodes reached, and none has a subscription that matches"

@@ -39,8 +39,8 @@ METRICS: tuple[tuple[Metric, ValueOf], ...] = (
             "`workload.start_s` do not count."),
      _read(lambda d: d.mistake_s)),
     (Metric("query-accuracy", "query accuracy", "",
-            "The share of the time in which a monitor trusts a member that is up, of the time in "
-            "which it knows that member. A suspicion that outlives a crash counts as wrong.",
+            "The time in which a monitor trusts a member that is up, divided by the time in which "
+            "it knows this member. A suspicion that outlives a crash counts as wrong.",
             "more", most=1.0),
      _read(lambda d: d.query_accuracy)),
 )  # fmt: skip

@@ -41,7 +41,7 @@ ACTIVE = (
 PURE = "pure walks may revisit, choose uniformly, and meet in the same way"
 INTERVALS = (
     "95 % intervals: bootstrap over networks (overlays on one network are not independent), "
-    "Student's t with one degree less than there are networks"
+    "Student's t with J - 1 degrees of freedom for J networks"
 )
 FILTERED = (
     "50 initiators: half subscribe (four subscriptions each, 64 topics; by content with intervals "

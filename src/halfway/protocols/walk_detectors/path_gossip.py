@@ -61,7 +61,9 @@ TICK = KINDS.timer(23, "tick", "the node looks for silent members, and gossips")
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 MOST_BESIDE = ENTRIES  # most emissions for a record that other nodes receive as well
 OPTIONS = {
-    "period_s": seconds(1.0, "from one count of a member to its next count", 1e-3),
+    "period_s": seconds(
+        1.0, "from one increment of a member's own counter to the next increment", 1e-3
+    ),
     "timeout_s": seconds(8.0, "without a new counter, after which a node suspects a member", 1e-3),
     "bridge_after_s": seconds(
         2.5, "without gossip of a next node, after which the path counts as broken", 1e-3

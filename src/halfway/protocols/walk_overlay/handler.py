@@ -81,7 +81,8 @@ OPTIONS: dict[str, Option] = {
     ),
     "launches": count(
         10,
-        "number of walks that start relaunch_s apart. Later walks are rarer by this factor",
+        "number of walks that start relaunch_s apart. Later walks start up to this many times as "
+        "far apart",
         1,
         1000,
     ),

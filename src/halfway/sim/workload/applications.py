@@ -1,4 +1,4 @@
-"""The applications of a run: what hears the run's events, and publishes further ones.
+"""The applications of a run: programs that receive its events, and publish further events.
 
 An application acts `reaction_s` after its cause (`docs/decisions/0067`). So the simulator knows the
 events of the next `reaction_s` before it runs on.

@@ -107,7 +107,10 @@ class Items:
         return Problem(what, where=str(self.path))
 
     def listed(self, outer: Mapping[str, Any], name: str, item: str = "") -> list[Any]:
-        """Return the list of objects with this name in the JSON file. item: the name of `outer`."""
+        """Return the list of objects with this name in an object of the JSON file.
+
+        item: the place of `outer` in the file, for errors.
+        """
         inner = outer.get(name, [])
         shown = f"{item}.{name}" if item else name
         if not isinstance(inner, list):

@@ -265,7 +265,7 @@ def _arrays(rows: Sequence[Sequence[int]]) -> list[npt.NDArray[np.int32]]:
 def _first(
     order: list[npt.NDArray[np.int32]], taken: Sequence[Sequence[int]], count: int, name: str
 ) -> list[npt.NDArray[np.int32]]:
-    """Return the first rows of a demand's order by topic, without the rows that are taken."""
+    """Return the first `count` rows in a demand's order of each topic that are not taken."""
     left = [rows[~np.isin(rows, some)] for rows, some in zip(order, taken, strict=True)]
     least = min(map(len, left))
     if count > least:

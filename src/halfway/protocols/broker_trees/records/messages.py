@@ -131,7 +131,7 @@ ALIVE = KINDS.network(
     args={**ROUTED, "path": PATH},
 )  # fmt: skip
 ANNOUNCE = KINDS.network(
-    27, "announce", "a broker of the tree is so many hops away", "epoch",
+    27, "announce", "the number of hops to a broker of the tree", "epoch",
     args={"hops": HOPS, "origin": ORIGIN, "number": VERSION, "root": ROOT},
 )  # fmt: skip
 SEARCH = KINDS.network(
@@ -147,7 +147,7 @@ FOUND = KINDS.network(
 ANSWER = KINDS.timer(
     30,
     "answer",
-    "the broker searched for chooses the best way that a search came",
+    "the broker searched for chooses the best path of the search",
     args={"path number": ROUTE, "owner": ORIGIN, "number": VERSION},
 )
 REFRESH = KINDS.timer(31, "refresh", "a broker or a client's node refreshes what others know")
