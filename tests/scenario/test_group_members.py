@@ -66,7 +66,7 @@ def test_members_by_name_have_roles_and_times(tmp_path: Path) -> None:
             "members_each = 2\n[workload.requests]\nclients_each = 2\ntimeout_s = 0.05",
             "timeout_s = 0.05: expected",
         ),
-        ('members = ["gate"]\n[workload.requests]\nclients_each = 2', "as members have names"),
+        ('members = ["gate"]\n[workload.requests]\nclients_each = 2', "because members have names"),
         ('members = ["gate", "yard"]\n[workload.requests]', "clients in each group"),
         ('members = ["gate", { node = "gate", from_s = 5 }]', "joins group 0 twice"),
     ],

@@ -160,7 +160,9 @@ class Comparison:
         return pandas_frames.frame(timelines.timeline_rows(self.results), columns)
 
     def _metric(self, name: str) -> Metric:
-        """Return a metric of this comparison by name. Raises Problem for an unknown one."""
+        """Return a metric of this comparison from Python by its name. Raises Problem for an unknown
+        one.
+        """
         metrics = {metric.name: metric for metric in self.results.metrics}
         if name not in metrics:
             near = get_close_matches(str(name), metrics, 1)

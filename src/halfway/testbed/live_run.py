@@ -234,5 +234,5 @@ class LiveRun:
 
 
 def topic_text(topic: int) -> str:
-    """Return the text that a live run gives a topic of the workload by its number."""
+    """Return the text that a live run of the testbed gives a topic of the workload."""
     return f"topic/{topic}"

@@ -95,7 +95,9 @@ class MeshNode:
         self.scheduler.arm()
 
     def stop(self) -> None:
-        """Say goodbye to the neighbours, and close the socket. A second call has no effect."""
+        """Stop the mesh node: say goodbye to the neighbours, and close the socket. A second call
+        has no effect.
+        """
         if not self._closed:
             self._closed = True
             self._room.set()

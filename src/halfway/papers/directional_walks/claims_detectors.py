@@ -79,7 +79,7 @@ def _mean(seen: Summary) -> tuple[float, float, float]:
 
 
 def _lists(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge the lists of members that nodes of directional walks' group have."""
+    """Judge the lists of members that failure detectors over directional walks give."""
     seen = _of(summaries, "listed", "calm", PRINTED)
     yield _row(
         _cell("calm", PRINTED), "share of the members that a node lists", _LIST, *_mean(seen),

@@ -57,7 +57,7 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
 
 @apart
 def fresh_nodes(trails, rules, i, step):
-    """Return how many nodes a search walk has visited for the first time, up to this STEP."""
+    """Return how many nodes a search has visited for the first time, up to this step."""
     at = trail_of(trails, rules, i, step.topic, step.args[messages.SIDE], step.publisher, step.at)
     fresh = at != NO_PLACE and trails.trails[i, step.topic, at].since == step.at
     return step.args[messages.FRESH] + np.int32(fresh)

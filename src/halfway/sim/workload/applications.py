@@ -30,8 +30,8 @@ class Applications(Protocol):
         self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Enter the changes that the engine applied and the events (-1: unknown) that rows
-        heard.
+        """Let the applications of a run hear of the changes that the engine applied, and of the
+        events (-1: unknown) that rows heard.
         """
         ...
 
@@ -71,7 +71,7 @@ class Mailboxes:
         self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Enter the messages that members heard into their mailboxes.
+        """Enter the messages that members heard into the mailboxes of the applications.
 
         event: numbers in the run, negative where unknown.
         """
@@ -100,7 +100,9 @@ class Mailboxes:
         """Do nothing: the program acts."""
 
     def taken(self) -> list[HeardMessage]:
-        """Return the messages of the mailboxes since the last call, in order of time."""
+        """Return the messages that the applications' mailboxes received since the last call, in
+        order of time.
+        """
         found = sorted(self.heard)
         self.heard = []
         return found

@@ -101,8 +101,8 @@ def drop_stale(nearby, i, now, refresh_s):
 
 @apart
 def place_for(nearby, i, hops, broker):
-    """Return the place for a broker that row i has just heard: a free place, or the place of a
-    farther broker.
+    """Return the place in the table of near brokers for a broker that row i has just heard: a free
+    place, or the place of a farther broker.
     """
     s = place_in_row(nearby.broker, i, NONE)
     if s < 0 and rank(nearby, i, hops, broker) < nearby.broker.shape[1]:
