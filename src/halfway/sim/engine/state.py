@@ -27,6 +27,7 @@ from halfway.sim.engine.node_ids import NodeIds
 # the record waits at a paused node.
 HELD, POSTED, ARRIVED, FLYING, SPREADING, OVER, OWN_PHASES = range(7)
 
+FIRST_SLOTS = 1024  # records in flight; the pool grows
 SENT, RECEIVED = 0, 1  # columns of a node's traffic
 
 
