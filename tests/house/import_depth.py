@@ -18,7 +18,6 @@ DEEPER = {
     "live": 17,
     "live/mqtt/sessions": 10,
     "protocols": 15,
-    "protocols/georendezvous": 8,
     "protocols/walk_overlay": 10,
     "protocols/walks": 10,
     "sim": 12,
