@@ -51,7 +51,7 @@ def _draw_derangements(word, drawn):
     n = drawn.shape[1]
     for p in range(drawn.shape[0]):
         fixed = True
-        while fixed:  # one permutation in e has no fixed point
+        while fixed:  # a random permutation has no fixed point with probability 1 / e
             for i in range(n):
                 drawn[p, i] = i
             fixed = False

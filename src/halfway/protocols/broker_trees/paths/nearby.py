@@ -144,7 +144,7 @@ def hear(nearby, i, is_broker, rules, message, out):
         closer = hops - nearby.hops[i, s]
         if ahead < 0 or (ahead == 0 and closer > 0):
             return
-        if ahead == 0 and closer == 0:  # of equal ways, that of the neighbour with the lowest id
+        if ahead == 0 and closer == 0:  # of equal paths, that of the lowest neighbour id
             nearby.next[i, s] = min(nearby.next[i, s], message.source)
             return
     elif s >= 0 and message.epoch < nearby.incarnation[i, s]:
