@@ -202,8 +202,8 @@ def _publishing(demand: Demand) -> dict[int, Period]:
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Return the shortfalls of the walk overlay: the entries for which its tables had no room, and
-    the broken links.
+    """Return the shortfalls that the adapter of the walk overlay counts: the entries for which its
+    tables had no room, and the broken links.
     """
     members = state.members
     return {

@@ -137,8 +137,8 @@ def _most_published(context: RunContext, longest_s: float) -> int:
 def path_to_member(
     trails: Trails, rules: Rules, row: int, topic: int, member: int, now: npt.NDArray[np.float64]
 ) -> list[int]:
-    """Return the rows of the path of the walks from a row to a member of a topic (row), both ends
-    included; [] without a path.
+    """Return the path from a row to a member of a topic (row) for the adapter of the walk systems:
+    its rows, both ends included; [] without a path.
 
     now: [n] the own clock of each node, in seconds. With MERGE, the path is the one of
     events to the member. With STOP and GO_ON, a node that has the member's own trail follows it.
@@ -170,8 +170,8 @@ def path_to_member(
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Return the shortfalls of the walk systems: walks and messages without a route, and entries
-    for which nodes had no room.
+    """Return the shortfalls that the adapter of the walk systems counts: walks and messages without
+    a route, and entries for which nodes had no room.
     """
     counts = state.trails.counts.sum(axis=0)
     return {

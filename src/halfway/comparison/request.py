@@ -216,7 +216,7 @@ def _chosen(systems: Sequence[str]) -> list[SystemSource]:
 def _sorted_out(
     points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]
 ) -> tuple[dict[str, SystemSource], dict[str, str], list[str]]:
-    """Return the systems that can run at every point, why others cannot, and the remarks."""
+    """Return the requested systems that can run at every point, why others cannot, and remarks."""
     unsupported: dict[str, str] = {}
     remarks: dict[str, list[str]] = {}  # remark -> the points that have it
     for point in points:

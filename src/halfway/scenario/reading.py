@@ -158,7 +158,9 @@ def input_files(scenario: Scenario) -> list[str]:
 
 
 def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
-    """Return the scenario with other paths for its `input_files`; `other` maps each path."""
+    """Return the scenario that was read with other paths for its `input_files`; `other` maps each
+    path.
+    """
     network, radio = scenario.network, scenario.radio
     if isinstance(network, FromFile | Recorded):
         network = msgspec.structs.replace(network, path=other(network.path))

@@ -249,7 +249,7 @@ _ADDED_ABOVE = ("hello", "hello_period_s", "hello_neighbours", "clock")  # outsi
 
 
 def converted(plain: dict[str, Any]) -> Scenario:
-    """Convert plain values to a scenario; a workload without a kind is drawn.
+    """Convert plain values to a scenario of the schema; a workload without a kind is drawn.
 
     Raises msgspec.ValidationError.
     """

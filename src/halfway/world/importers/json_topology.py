@@ -93,8 +93,8 @@ class Items:
             raise self.problem("the JSON is nested too deeply, or a number is too long") from None
 
     def _lines(self, body: str, error: json.JSONDecodeError) -> list[Any]:
-        """Return the objects in JSON lines; raise the error of the whole file if a line is no
-        JSON.
+        """Return the objects in the lines of a JSON topology; raise the error of the whole file if
+        a line is no JSON.
         """
         try:
             return [json.loads(line) for line in body.splitlines() if line.strip()]

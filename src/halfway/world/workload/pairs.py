@@ -22,7 +22,8 @@ def derangements(n: int, count: int, seed: int) -> npt.NDArray[np.int64]:
 
 
 def involutions(n: int, count: int, seed: int) -> npt.NDArray[np.int64]:
-    """Draw uniform involutions [count, n] without fixed point: each row is in one pair, both ways.
+    """Draw pairs as uniform involutions [count, n] without fixed point: each row is in one pair,
+    both ways.
 
     Raises ValueError for an odd n.
     """
