@@ -11,7 +11,7 @@ from halfway.api import arguments
 from halfway.api.display import Counted, shown
 from halfway.comparison import run_comparison
 from halfway.comparison.asked import asked_before
-from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
+from halfway.comparison.defaults import MAX_REPLICATES, PAGE, REPLICATES
 from halfway.comparison.evaluation import timelines
 from halfway.comparison.evaluation.comparison_results import (
     COLUMNS,
@@ -36,8 +36,6 @@ from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.report.notebook.notebook_tables import comparison_html
 from halfway.report.wording import count
 from halfway.scenario.reading import ScenarioSource
-
-PAGE = "comparison.html"
 
 
 @dataclass(frozen=True, repr=False)
