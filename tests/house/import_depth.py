@@ -19,7 +19,7 @@ DEEPER = {
     "live/mqtt/sessions": 10,
     "protocols": 15,
     "protocols/walk_overlay": 10,
-    "protocols/walks": 10,
+    "protocols/walks": 9,
     "sim": 12,
 }
 
