@@ -144,7 +144,7 @@ def on_search(circuits, i, own, rules, message, out):
     The broker that is the target of the search starts the timer of its answer instead. A node
     ignores a search that came over `MOST_HOPS` hops, or that finds no room: the places of searches
     stay taken for `refresh_s` seconds. So false searches do not displace each other in circles.
-    Until the answer comes, records away from the owner follow the path of before.
+    Until the answer comes, records away from the owner follow the earlier path.
     """
     owner, version = message.args[ORIGIN], message.args[VERSION]
     if own in (owner, message.args[AVOIDED]) or message.args[HOPS] >= MOST_HOPS:
