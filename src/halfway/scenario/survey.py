@@ -109,7 +109,7 @@ def _topology(
 
 
 def _snapshots(scenario: Scenario) -> Iterator[Snapshot]:
-    """Yield snapshots of the surveyed network that moves: at the begin and the end of the run, and
+    """Yield snapshots of the surveyed network that moves: at the start and the end of the run, and
     at three times between.
     """
     _, motion = network_of(scenario)  # a movement can be played only once

@@ -34,7 +34,7 @@ METRICS: tuple[tuple[Metric, ValueOf], ...] = (
             "when the monitor suspects a member that is up. A member behind a partition is up."),
      _read(lambda d: d.mistakes_per_hour)),
     (Metric("mistake-duration", "mistake duration", "s",
-            "The mean time from the begin of a mistake until the monitor trusts the member again, "
+            "The mean time from the start of a mistake until the monitor trusts the member again, "
             "the member or the monitor crashes, or the run ends. Mistakes that begin before "
             "`workload.start_s` do not count."),
      _read(lambda d: d.mistake_s)),
