@@ -29,6 +29,7 @@ ACK_TIMEOUT = KINDS.timer(
     args={"attempt": ATTEMPT},
 )  # fmt: skip
 
+TRACKED_HOPS = 24  # in flight, for which a node has room unless its system counts them
 ACK_TIMEOUT_S = 0.1  # the default of every system; more than a round trip
 # Options of every system with reliable hops. A scenario chooses the same effort for all of them.
 RETRIES_OPTION = count(

@@ -247,8 +247,8 @@ class Simulation:
                 return True
 
     def _drive(self, until: float, limit: int) -> bool:
-        """Run the engine of the simulation up to a time; return True if the count of records came
-        first.
+        """Run the engine of the simulation up to a time; return True if it reached `limit` records
+        before.
         """
         environment, instance = self.environment, self.instance
         slots, beside = instance.most_emissions, instance.most_beside

@@ -6,13 +6,13 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.georendezvous.cells import closer, direction_between
-from halfway.protocols.georendezvous.point_store import NO_ROOM
 from halfway.protocols.georendezvous.state import (
     BRIDGE_LISTENER,
     BRIDGE_MEMBER,
     CELL_MEMBER,
     FREE,
     NEWCOMER,
+    NO_ROOM,
     UNKNOWN,
 )
 

@@ -31,7 +31,6 @@ FIRST_WORD, WORDS = 0, 1
 CHUNK_WORDS = 7  # of a filter in one CHUNK
 CONTENT = COMMAND_ARG  # of a PUBLISH
 VALUES = 0  # in `reals` of a CONTENT_EVENT
-MOST_ATTRIBUTES = 6  # of an event; its values take the `reals` of a record
 
 LEAF, MERGER = 0, 1  # reasons of a LINK: a node outside joins, or two fragments meet
 LEAVES, CYCLE = 0, 1  # reasons of a CUT: the sender is not a neighbour, or there is a cycle

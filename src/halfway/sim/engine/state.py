@@ -27,6 +27,7 @@ from halfway.sim.engine.node_ids import NodeIds
 # the record waits at a paused node.
 HELD, POSTED, ARRIVED, FLYING, SPREADING, OVER, OWN_PHASES = range(7)
 
+FIRST_SLOTS = 1024  # records in flight; the pool grows
 SENT, RECEIVED = 0, 1  # columns of a node's traffic
 
 
@@ -199,13 +200,17 @@ def new_log(capacity: int) -> Log:
 
 
 def volume_of(engine: Engine) -> npt.NDArray[np.int64]:
-    """Return the bytes that each node sent and received, [n, 2], from the engine's counters."""
+    """Return the bytes that each node sent and received, [n, 2], from the counters in the engine's
+    state.
+    """
     counters = engine.counters
     return counters.volume if len(counters.volume) else counters.traffic * engine.sizes.common
 
 
 def bytes_by_kind(engine: Engine) -> npt.NDArray[np.int64]:
-    """Return the bytes of all transmissions by kind, [256], from the engine's counters."""
+    """Return the bytes of all transmissions by kind, [256], from the counters in the engine's
+    state.
+    """
     counters, common = engine.counters, engine.sizes.common
     return counters.volume_kind if len(counters.volume) else counters.sent_kind * common
 
