@@ -290,7 +290,7 @@ class Simulation:
 
     def _new_engine(self, window: int, clock: ClockErrors | None, inspection: Inspection) -> Engine:
         """Return the simulation's engine, with room for the records that are kept."""
-        buffer = _JOURNAL if inspection.trace or inspection.journal else 0
+        buffer = 0 if inspection.trace is None and not inspection.journal else _JOURNAL
         engine = run_engine(
             self.environment, self.instance, window * self.demand.has_payloads, buffer,
             clocks=clocks_of(clock, self.environment.n, stream(self.seed, CLOCKS)),

@@ -215,11 +215,15 @@ def bytes_by_kind(engine: Engine) -> npt.NDArray[np.int64]:
     return counters.volume_kind if len(counters.volume) else counters.sent_kind * common
 
 
-def drain(log: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Empty a log of the engine; return its records (MESSAGE) and their rows."""
+def drain(log: Log, *, copied: bool = True) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+    """Empty a log of the engine; return its records (MESSAGE) and their rows.
+
+    copied: whether to copy them. Otherwise, the next piece of the run overwrites both arrays.
+    """
     count = int(log.tally[0])
     log.tally[0] = 0
-    return log.record[:count].view(MESSAGE).copy(), log.row[:count].copy()
+    records, rows = log.record[:count].view(MESSAGE), log.row[:count]
+    return (records.copy(), rows.copy()) if copied else (records, rows)
 
 
 @inlined
