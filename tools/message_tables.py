@@ -24,6 +24,8 @@ places of one field.
 
 A *command* comes from the application or from the driver. A *network* record goes to neighbours. A
 *timer* goes from a node to itself. A *report* goes from a node to its application.
+Some kinds have two channels. If their fields differ, each channel has a row, and a node refuses a
+record from the network that looks like a command.
 
 The column *bytes* gives the length of a network record on the wire, without a payload and without
 the headers of the radio. A record has 12 bytes of header: kind, flags, hops, `source` and
@@ -45,17 +47,25 @@ def page() -> str:
 
 def _table(kinds: Kinds) -> str:
     rows = ["| number | name | channel | bytes | meaning | fields |", "|---|---|---|---|---|---|"]
-    rows += [_row(kind) for kind in sorted(kinds, key=lambda kind: kind.number)]
+    for kind in sorted(kinds, key=lambda kind: kind.number):
+        rows += _rows(kind)
     return "\n".join(rows) + "\n"
 
 
-def _row(kind: Kind) -> str:
+def _rows(kind: Kind) -> list[str]:
+    same = [form for form in kind.forms if form.parts() == kind.parts()]
+    channels = ", ".join(form.channel.value for form in same)
+    return [_row(kind, channels), *(_row(form) for form in kind.forms if form not in same)]
+
+
+def _row(kind: Kind, channels: str = "") -> str:
     fields = [f"`{field}` {kind.reused.get(field, '')}".rstrip() for field in kind.fields]
     for array in ("args", "reals"):
         for name, indices in kind.places(array).items():
             last = f"…[{indices[-1]}]" if len(indices) > 1 else ""
             fields.append(f"`{array}[{indices[0]}]{last}` {name}")
-    cells = str(kind.number), f"`{kind.name}`", kind.channel.value, _bytes(kind), kind.meaning
+    channels = channels or kind.channel.value
+    cells = str(kind.number), f"`{kind.name}`", channels, _bytes(kind), kind.meaning
     return f"| {' | '.join(cells)} | {', '.join(fields) or '–'} |"
 
 

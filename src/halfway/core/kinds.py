@@ -98,8 +98,8 @@ class Kind(NamedTuple):
     A place has a name and its first index. A name that ends in [3] is a vector of three places. A
     name that ends in [k] is a vector of variable length, which ends before the next place or with
     the array. `reused` has the fields with another meaning than their names: field -> meaning.
-    `ranges` has the ranges of the parts by name. A node also accepts records of the kind from the
-    channel `also`.
+    `ranges` has the ranges of the parts by name. A node also accepts records of the kind from a
+    second channel, in the form of `second`.
     """
 
     number: int
@@ -112,9 +112,14 @@ class Kind(NamedTuple):
     on_map: MapRole | Step | Meets | None = None
     reused: Mapping[str, str] = _NO_MEANINGS
     ranges: Mapping[str, ValueRange] = _NO_RANGES
-    also: Channel | None = None
+    second: "Kind | None" = None  # the same number and name, another channel, perhaps other fields
     age: str = ""  # the place in `reals` that the driver ages, see `Kinds.ages`
     ends: str = ""  # name of the command whose effect this command ends
+
+    @property
+    def forms(self) -> tuple["Kind", ...]:
+        """The forms of records of a message kind, one for each of its channels."""
+        return (self,) if self.second is None else (self, self.second)
 
     def parts(self) -> list[Part]:
         """Return the parts of a record that a message kind fills: header fields, then vector
@@ -167,16 +172,34 @@ class Kinds:
         """Declare a message kind on a channel; return its number.
 
         fields: names of header fields, separated by blanks, without the fields of `reused`. also: a
-        second channel of the records. age: a name of `reals`. ends: the name of a command.
+        second channel of the same records. age: a name of `reals`. ends: the name of a command.
         """
         words = (*fields.split(), *reused)
         kind = Kind(number, name, channel, meaning, words, args, reals, on_map, reused)
-        return self._add(kind._replace(ranges=self._ranges, also=also, age=age, ends=ends))
+        kind = kind._replace(ranges=self._ranges, age=age, ends=ends)
+        return self._add(kind._replace(second=kind._replace(channel=also)) if also else kind)
 
     command = partialmethod(declare, Channel.COMMAND)
     network = partialmethod(declare, Channel.NETWORK)
     timer = partialmethod(declare, Channel.TIMER)
     report = partialmethod(declare, Channel.REPORT)
+
+    def also_command(
+        self,
+        number: int | np.uint8,
+        meaning: str,
+        fields: str = "",
+        args: Mapping[str, int] = _NOTHING,
+        reused: Mapping[str, str] = _NO_MEANINGS,
+    ) -> None:
+        """Declare the form of commands with the number of a network kind.
+
+        No record may fit both forms, because a handler does not know the channel of a record.
+        """
+        kind, words = self[int(number)], (*fields.split(), *reused)
+        form = Kind(kind.number, kind.name, Channel.COMMAND, meaning, words, args, reused=reused)
+        _check(form)
+        self._kinds[kind.number] = kind._replace(second=form._replace(ranges=self._ranges))
 
     def start(self) -> np.uint8:
         """Declare the start event as a message kind of this protocol; return its number."""
@@ -239,17 +262,22 @@ class Kinds:
             raise ValueError(f"kind {kind.number} ({kind.name}): expected a free number 0…255")
         if kind.name in self.names.values():
             raise ValueError(f"kind {kind.number}: the name '{kind.name}' is taken")
-        if unknown := set(kind.fields) - FIELDS:
-            raise ValueError(f"kind {kind.number} ({kind.name}): unknown field {unknown}")
-        if len(set(kind.fields)) < len(kind.fields):
-            raise ValueError(f"kind {kind.number} ({kind.name}): a field is listed twice")
-        for array in ("args", "reals"):
-            filled = [index for place in kind.places(array).values() for index in place]
-            if len(set(filled)) < len(filled) or not set(filled) <= set(range(_SIZE[array])):
-                what = f"kind {kind.number} ({kind.name}): {array} {filled}"
-                raise ValueError(f"{what}: expected distinct places below {_SIZE[array]}")
+        _check(kind)
         self._kinds[kind.number] = kind
         return np.uint8(kind.number)
+
+
+def _check(kind: Kind) -> None:
+    """Raise ValueError if a message kind declares a field or place wrongly."""
+    if unknown := set(kind.fields) - FIELDS:
+        raise ValueError(f"kind {kind.number} ({kind.name}): unknown field {unknown}")
+    if len(set(kind.fields)) < len(kind.fields):
+        raise ValueError(f"kind {kind.number} ({kind.name}): a field is listed twice")
+    for array in ("args", "reals"):
+        filled = [index for place in kind.places(array).values() for index in place]
+        if len(set(filled)) < len(filled) or not set(filled) <= set(range(_SIZE[array])):
+            what = f"kind {kind.number} ({kind.name}): {array} {filled}"
+            raise ValueError(f"{what}: expected distinct places below {_SIZE[array]}")
 
 
 def carrying(kinds: Kinds) -> list[int]:

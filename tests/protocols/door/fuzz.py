@@ -25,6 +25,7 @@ from halfway.core.outbox import outbox
 from halfway.core.prng import advanced, mixed
 from halfway.core.records.checks import (
     ACCEPTED,
+    FROM_APPLICATION,
     FROM_NETWORK,
     REASONS,
     record_checks,
@@ -125,12 +126,16 @@ def _fuzz(door, out, checks, records, rows, declared, work, state, kinds, now, n
     for _ in range(count):
         now += 1e-4
         row = np.int64(rows[_draw(state, rows.shape[0])])
-        if _draw(state, 4) == 0:
-            _make(record, checks, declared[_draw(state, declared.shape[0])], now, state)
-        else:
+        made = _draw(state, 4) == 0
+        record.kind = declared[_draw(state, declared.shape[0])]
+        if not made:
             work[0] = records[_draw(state, records.shape[0])]
-            _mutate(record, checks, now, state)
         origin = _origin(checks.origins[record.kind], state)
+        form = checks.command[record.kind] if origin == FROM_APPLICATION else np.int64(record.kind)
+        if made:
+            _make(record, checks, form, now, state)
+        else:
+            _mutate(record, checks, form, now, state)
         record.at, record.source = now, row
         if origin == FROM_NETWORK:
             record.source = _draw(state, n)
@@ -149,23 +154,23 @@ def _fuzz(door, out, checks, records, rows, declared, work, state, kinds, now, n
 
 
 @kernel
-def _make(record, checks, kind, now, state):
-    """Make a record of a kind with any values that fit."""
-    _blank(record, kind)
+def _make(record, checks, form, now, state):
+    """Make a record of its kind with any values that fit a row of the checks."""
+    _blank(record)
     for column in range(checks.bounds.shape[1]):
-        if checks.declared[kind, column] == 1:
-            _write(record, column, _fitting(checks, kind, column, now, state))
+        if checks.declared[form, column] == 1:
+            _write(record, column, _fitting(checks, form, column, now, state))
 
 
 @kernel
-def _mutate(record, checks, now, state):
+def _mutate(record, checks, form, now, state):
     """Change up to three columns of a record, and sometimes its kind."""
     for _ in range(_draw(state, 4)):
         column = _draw(state, checks.bounds.shape[1])
         if _draw(state, 4) == 0:
             _write(record, column, _wild(state))
-        elif checks.declared[record.kind, column] == 1:
-            _write(record, column, _fitting(checks, record.kind, column, now, state))
+        elif checks.declared[form, column] == 1:
+            _write(record, column, _fitting(checks, form, column, now, state))
     if _draw(state, 50) == 0:
         record.kind = _draw(state, 256)
 
@@ -187,8 +192,7 @@ def _draw(state, bound):
 
 
 @kernel
-def _blank(record, kind):
-    record.kind = kind
+def _blank(record):
     record["flags"], record.hops, record.next, record.incarnation = 0, 3, 0, 0
     record.target, record.topic, record.event, record.publisher = -1, -1, -1, -1
     record.sequence, record.epoch = 0, 0
@@ -226,9 +230,9 @@ def _write(record, column, value):
 
 
 @kernel
-def _fitting(checks, kind, column, now, state):
+def _fitting(checks, form, column, now, state):
     """A value within the range of a column: an end, near its lowest, the time, or any."""
-    low, high = checks.bounds[kind, column, 0], checks.bounds[kind, column, 1]
+    low, high = checks.bounds[form, column, 0], checks.bounds[form, column, 1]
     turn = _draw(state, 8)
     if low == -np.inf:
         ends = np.nan, low, high, 0.0, 1.0, 2.0, -1e300, 1e300
@@ -244,7 +248,7 @@ def _fitting(checks, kind, column, now, state):
         value = now - 10.0 * part
     else:
         value = low * (1.0 - part) + high * part
-    if checks.whole[kind, column] == 1:
+    if checks.whole[form, column] == 1:
         value = np.floor(value)
     return min(max(value, low), high)
 

@@ -35,7 +35,12 @@ FEW, INTERPRETED, MANY = 2_000, 200, 10_000_000
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_place_has_a_range_and_every_range_a_place(system: str) -> None:
     kinds = importlib.import_module(SYSTEMS[system].module).KINDS
-    parts = [(kind, part) for kind in (*kinds, *KINDS_OF_HELLOS) for part in kind.parts()]
+    parts = [
+        (kind, part)
+        for one in (*kinds, *KINDS_OF_HELLOS)
+        for kind in one.forms
+        for part in kind.parts()
+    ]
     assert [
         f"{kind.name}: {part.name}"
         for kind, part in parts
@@ -43,7 +48,13 @@ def test_every_place_has_a_range_and_every_range_a_place(system: str) -> None:
     ] == []
     # A system may include some kinds of another system, with the ranges of all kinds there.
     tables = [importlib.import_module(about.module).KINDS for about in SYSTEMS.values()]
-    used = {part.name for table in tables for kind in table for part in kind.parts()}
+    used = {
+        part.name
+        for table in tables
+        for kind in table
+        for form in kind.forms
+        for part in form.parts()
+    }
     assert [name for kind in kinds for name in kind.ranges if name not in used] == []
 
 

@@ -2,7 +2,8 @@
 each message kind.
 
 The declarations of a protocol's message kinds give the channels from which a record may come, and
-the ranges of its fields. `record_checks` turns them into one flat table, `refusal` reads it.
+the ranges of its fields on each channel. `record_checks` turns them into one flat table, `refusal`
+reads it.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.kinds import Channel, Kinds
+from halfway.core.kinds import Channel, Kind, Kinds
 from halfway.core.message import MESSAGE
 
 # The channel of a record, which its driver knows: one bit each.
@@ -47,23 +48,24 @@ _BLANK = dict.fromkeys(("flags", "sequence", "epoch", "args", "reals"), 0.0)
 
 
 class RecordChecks(NamedTuple):
-    """The checks of the records of a system, as a table with one row for each kind. A table without
-    rows checks nothing.
+    """The checks of the records of a system, as a table with one row for each kind, and then a row
+    for each kind whose commands have another form. A table without rows checks nothing.
 
     A column that a kind does not declare accepts only its blank value. A column whose lowest value
     is -inf accepts every number, and NaN.
     """
 
     origins: npt.NDArray[np.uint8]  # [256] bits of the allowed channels of a kind
-    bounds: npt.NDArray[np.float64]  # [256, columns, 2] lowest and highest value
-    whole: npt.NDArray[np.uint8]  # [256, columns] 1: the value must be whole
-    declared: npt.NDArray[np.uint8]  # [256, columns] 1: the kind fills this column
+    command: npt.NDArray[np.int64]  # [256] the row for commands of a kind
+    bounds: npt.NDArray[np.float64]  # [rows, columns, 2] lowest and highest value
+    whole: npt.NDArray[np.uint8]  # [rows, columns] 1: the value must be whole
+    declared: npt.NDArray[np.uint8]  # [rows, columns] 1: the kind fills this column
     refused: npt.NDArray[np.int64]  # [reasons] refused records so far
 
 
 def no_checks() -> RecordChecks:
     """Return checks that accept every record."""
-    return _empty(0)
+    return _empty(0, 0)
 
 
 def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
@@ -72,21 +74,31 @@ def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
     limits: sizes of the state by name, see `ValueRange.limit`; without an entry, a limit has no
     effect.
     """
-    checks = _empty(256)
+    second = [kind.second for kind in kinds if kind.second is not None]
+    commands = [form for form in second if form.channel is Channel.COMMAND]
+    checks = _empty(256, 256 + len(commands))
     for column, field in enumerate((*_HEADER, *["args"] * (_REALS - _ARGS), "reals")):
         last = COLUMNS if field == "reals" else column + 1
         checks.bounds[:, column:last] = _BLANK.get(field, -1.0)
     for kind in kinds:
-        origin = _ORIGIN[kind.channel] | (_ORIGIN[kind.also] if kind.also else np.uint8(0))
-        checks.origins[kind.number] = origin | _KNOWN
-        for part in kind.parts():
-            base = {"args": _ARGS, "reals": _REALS}.get(part.field)
-            first = _HEADER.index(part.field) if base is None else base + part.indices[0]
-            some = slice(first, first + len(part.indices))
-            checks.bounds[kind.number, some] = part.range.low, part.range.highest(limits)
-            checks.whole[kind.number, some] = part.range.whole
-            checks.declared[kind.number, some] = 1
+        checks.origins[kind.number] = _ORIGIN[kind.channel] | _KNOWN
+        _write_row(checks, kind.number, kind, limits)
+    for form in second:
+        checks.origins[form.number] |= _ORIGIN[form.channel]
+    for row, command in enumerate(commands, start=256):
+        checks.command[command.number] = row
+        _write_row(checks, row, command, limits)
     return checks
+
+
+def _write_row(checks: RecordChecks, row: int, kind: Kind, limits: Mapping[str, int]) -> None:
+    for part in kind.parts():
+        base = {"args": _ARGS, "reals": _REALS}.get(part.field)
+        first = _HEADER.index(part.field) if base is None else base + part.indices[0]
+        some = slice(first, first + len(part.indices))
+        checks.bounds[row, some] = part.range.low, part.range.highest(limits)
+        checks.whole[row, some] = part.range.whole
+        checks.declared[row, some] = 1
 
 
 @inlined
@@ -122,6 +134,7 @@ def refusal(checks, record, origin):
         np.float64(record.event), np.float64(record.publisher), np.float64(record.sequence),
         np.float64(record.epoch),
     )  # fmt: skip
+    row = checks.command[kind] if origin == FROM_APPLICATION else np.int64(kind)
     for column in range(COLUMNS):
         if column < _ARGS:
             value = header[column]
@@ -129,7 +142,7 @@ def refusal(checks, record, origin):
             value = np.float64(record.args[column - _ARGS])
         else:
             value = record.reals[column - _REALS]
-        why = _misfit(checks, kind, column, value)
+        why = _misfit(checks, row, column, value)
         if why != ACCEPTED:
             return why
     return ACCEPTED
@@ -159,18 +172,18 @@ def write_column(record, column, value):
 
 
 @inlined
-def _misfit(checks, kind, column, value):
-    low, high = checks.bounds[kind, column, 0], checks.bounds[kind, column, 1]
-    if low <= value <= high and (checks.whole[kind, column] == 0 or np.floor(value) == value):
+def _misfit(checks, row, column, value):
+    low, high = checks.bounds[row, column, 0], checks.bounds[row, column, 1]
+    if low <= value <= high and (checks.whole[row, column] == 0 or np.floor(value) == value):
         return ACCEPTED
     if not np.isfinite(value):
         return ACCEPTED if low == -np.inf else NOT_FINITE
-    return OUT_OF_RANGE if checks.declared[kind, column] == 1 else NOT_DECLARED
+    return OUT_OF_RANGE if checks.declared[row, column] == 1 else NOT_DECLARED
 
 
-def _empty(rows: int) -> RecordChecks:
+def _empty(kinds: int, rows: int) -> RecordChecks:
     shape = rows, COLUMNS
     return RecordChecks(
-        np.zeros(rows, np.uint8), np.zeros((*shape, 2)), np.zeros(shape, np.uint8),
-        np.zeros(shape, np.uint8), np.zeros(len(REASONS), np.int64),
+        np.zeros(kinds, np.uint8), np.arange(kinds), np.zeros((*shape, 2)),
+        np.zeros(shape, np.uint8), np.zeros(shape, np.uint8), np.zeros(len(REASONS), np.int64),
     )  # fmt: skip

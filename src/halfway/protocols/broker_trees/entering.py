@@ -9,7 +9,9 @@ never leaves.
 
 [uas §4] "priority based deadlock avoidance mechanism which allows nodes lower in the hierarchy to
 leave" first: in the underlay-aware tree a broker asks its parent for the leave. A parent grants one
-leave at a time, and does not leave before the child has left. A child never waits for the leave of
+leave at a time, and uses no grant of its own while it waits for the leave of this child. It waits
+for a bounded time: a child that no longer asks loses its grant, and after `_GRANT_WAITS` detection
+times a broker leaves without a grant, also before its child. A child never waits for the leave of
 its parent, so brokers do not wait for each other in a cycle. We let a waiting broker pass on events
 and subscriptions, because its clients would miss them otherwise.
 """
@@ -151,8 +153,8 @@ def renew_leave(state, rules, sender, out):
     """Ask the parent for leave again at each tick of a leaving broker; return True once the broker
     has left.
 
-    A silent child with a granted leave does not hold the broker back. A broker whose parent never
-    answers leaves without a grant.
+    A silent child loses its granted leave. A broker that has waited for `_GRANT_WAITS` detection
+    times leaves without a grant, because its parent is silent or a child with a grant stays.
     """
     b, leaves, most = sender.broker, state.leaves, rules.missed_pings + 1
     leaves.silent[b] += 1

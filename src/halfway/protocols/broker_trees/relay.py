@@ -20,6 +20,7 @@ from halfway.protocols.broker_trees.paths.searches import answer, keep_found, on
 from halfway.protocols.broker_trees.records.messages import (
     ANNOUNCE,
     ANSWER,
+    DIRECTION,
     FOUND,
     KEEP_ALIVE,
     NO_PATH,
@@ -79,5 +80,7 @@ def relay(state, rules, i, is_broker, message, out):
     elif is_in_transit(own, message):
         forward(state.circuits, i, own, message, out)
     else:
-        return False
+        # A node sends itself no record along a path. Such a record is a neighbour's, and a broker
+        # would change the entries of its own application.
+        return message.args[DIRECTION] > 0 and message.args[ORIGIN] == own
     return True

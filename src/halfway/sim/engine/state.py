@@ -208,9 +208,7 @@ def volume_of(engine: Engine) -> npt.NDArray[np.int64]:
 
 
 def bytes_by_kind(engine: Engine) -> npt.NDArray[np.int64]:
-    """Return the bytes of all transmissions by kind, [256], from the counters in the engine's
-    state.
-    """
+    """Return the bytes of all transmissions by kind, [256], from the engine's counters."""
     counters, common = engine.counters, engine.sizes.common
     return counters.volume_kind if len(counters.volume) else counters.sent_kind * common
 

@@ -2,16 +2,17 @@
 
 Records between brokers, and between a client's node and its broker, follow a circuit
 (`paths/circuits.py`): a record names the number of its circuit and its direction. The first four
-kinds are commands of an application, which the node of a client sends to the broker. An application
-numbers its own filters and events, and its node translates these numbers. On the network, a filter
-is a list of intervals, with three attributes in one record, and the digest of the intervals is its
+kinds are also commands of an application, which the node of a client translates and sends to the
+broker. A command has no direction. So the check at the door refuses a record of a neighbour that
+looks like a command. An application numbers its own filters and events. On the network, a filter is
+a list of intervals, with three attributes in one record, and the digest of the intervals is its
 name. Two filters have the same digest with a probability of 2^-31.
 """
 
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.kinds import EVENT_ID, Channel, Kinds, MapRole
+from halfway.core.kinds import EVENT_ID, Kinds, MapRole
 from halfway.core.message import COMMAND_ARG, MOST_ATTRIBUTES
 from halfway.core.prng import low_half, mixed
 from halfway.core.values import ranges
@@ -29,8 +30,8 @@ from halfway.protocols import reliable_hop
 # Header fields that SIENA reuses. On the network, the field has the digest of a filter. In a
 # command, it has the number that the application gave to its filter, or to the values of its event.
 FILTER, VALUES = "topic", "topic"
-# Places in `args`: the number of the path, the direction on the path (0: no path), the number of
-# the client at its node, and the first sender.
+# Places in `args`: the number of the path, the direction on the path (0: a command, which has no
+# path), the number of the client at its node, and the first sender.
 ROUTE, DIRECTION, CLIENT, ORIGIN = 0, 1, COMMAND_ARG, 3
 AWAY, BACK = 1, 2  # values of DIRECTION: away from the owner of the path, and back to it
 FIRST = 4  # the first attribute in a part of a filter
@@ -48,20 +49,22 @@ ROUTED = {"path number": ROUTE, "direction": DIRECTION, "origin": ORIGIN}
 TO_END = "target sequence"  # fields of every record on a path
 ROUTED_CLIENT = {**ROUTED, "client": CLIENT}
 
-_FILTER = {FILTER: "digest of the filter; in a command the application's number of it"}
-_VALUES = {VALUES: "in a command the application's number of the event's values"}
+_FILTER, _IGNORED = {FILTER: "digest of the filter"}, {FILTER: "ignored"}
+_OWN_FILTER = {FILTER: "the application's number of the filter"}
+_OWN_VALUES = {VALUES: "the application's number of the event's values"}
+_CLIENT = {"client": CLIENT}
 _INTERVALS = {"intervals[k]": 0}  # low and high of three attributes; NaN: no constraint
 _EVENT_VALUES = {"values[k]": 0}  # NaN: the event has no such attribute
 
 RANGES = {
-    "path number": ranges.NUMBER, "direction": whole(0, BACK), "origin": ranges.NODE,
+    "path number": ranges.NUMBER, "direction": whole(AWAY, BACK), "origin": ranges.NODE,
     "client": NUMBER_OR_NONE, "first attribute": below("attributes", MOST_ATTRIBUTES - 1),
-    "number": ranges.NUMBER, _FILTER[FILTER]: ranges.NUMBER, _VALUES[VALUES]: NUMBER_OR_NONE,
+    "number": ranges.NUMBER, _OWN_FILTER[FILTER]: ranges.NUMBER, _OWN_VALUES[VALUES]: ranges.NUMBER,
     "intervals": DOUBLE, "values": DOUBLE, "ignored": NUMBER_OR_NONE,
     "hops": COUNT, "nodes shared": COUNT, "node avoided": NODE_OR_NONE, "root": ranges.NODE,
     "path": whole(0, 3), "ancestors": whole(0, 2**32 - 1), "owner": ranges.NODE,
     "digest of the child's subscriptions": BITS, "digest of the node's subscriptions": BITS,
-    "digest of the filter": ranges.NUMBER, "broker searched for": ranges.NODE,
+    _FILTER[FILTER]: ranges.NUMBER, "broker searched for": ranges.NODE,
     "the sender's parent": NODE_OR_NONE,
     "as in that record": BITS, "numbers as in that record": DOUBLE,
 }  # fmt: skip
@@ -69,20 +72,28 @@ KINDS = Kinds(RANGES)
 SUBSCRIBE = KINDS.network(
     0, "subscribe", "a client subscribes to a filter", TO_END,
     args={**ROUTED_CLIENT, "first attribute": FIRST}, reals=_INTERVALS, reused=_FILTER,
-    also=Channel.COMMAND,
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.network(
-    1, "unsubscribe", "a client ends one subscription", TO_END, args=ROUTED_CLIENT,
-    reused=_FILTER, also=Channel.COMMAND, ends="subscribe",
+    1, "unsubscribe", "a client ends one subscription", TO_END, ROUTED_CLIENT, reused=_FILTER,
+    ends="subscribe",
 )  # fmt: skip
 PUBLISH = KINDS.network(
     2, "publish", "a client publishes `event`", f"{EVENT_ID} {TO_END}", args=ROUTED_CLIENT,
-    reals=_EVENT_VALUES, reused=_VALUES, on_map=MapRole.EVENT_HOP, also=Channel.COMMAND,
+    reals=_EVENT_VALUES, reused=_IGNORED, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DETACH = KINDS.network(
-    3, "detach", "a client ends all of its subscriptions", TO_END, args=ROUTED_CLIENT,
-    reused={FILTER: "ignored"}, also=Channel.COMMAND,
-)  # fmt: skip
+    3, "detach", "a client ends all of its subscriptions", TO_END, ROUTED_CLIENT, reused=_IGNORED
+)
+KINDS.also_command(SUBSCRIBE, "the application's client subscribes", "", _CLIENT, _OWN_FILTER)
+KINDS.also_command(
+    UNSUBSCRIBE, "the application's client ends one subscription", "", _CLIENT, _OWN_FILTER
+)
+KINDS.also_command(
+    PUBLISH, "the application's client publishes `event`", EVENT_ID, _CLIENT, _OWN_VALUES
+)
+KINDS.also_command(
+    DETACH, "the application's client ends all of its subscriptions", "", _CLIENT, _IGNORED
+)
 SUBSCRIBE_UP = KINDS.network(
     4, "subscribe-up", "a child subscribes to a filter", TO_END,
     args={**ROUTED, "first attribute": FIRST, "number": NUMBER}, reals=_INTERVALS, reused=_FILTER,
@@ -111,7 +122,7 @@ NO_PATH = KINDS.timer(
 LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]", ends="enter")
 HELD = KINDS.network(
     17, "held", "the sender, a broker, holds a subscription of the receiver", TO_END,
-    args=ROUTED_CLIENT, reused={FILTER: "digest of the filter"},
+    args=ROUTED_CLIENT, reused=_FILTER,
 )  # fmt: skip
 JOIN = KINDS.network(
     19, "join", "the sender asks to be, or to stay, a child of the receiver", TO_END,
