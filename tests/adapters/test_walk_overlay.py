@@ -257,6 +257,27 @@ def test_lost_acknowledgements_do_not_multiply_a_walk() -> None:
     assert asks[1] < 3 * asks[0]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_founder_that_loses_its_memory_again_is_back_at_once(seed: int) -> None:
+    """Its neighbours have trails of its earlier walks. They do not take a new walk for one."""
+    founder, returns = 2, (0.0, 21.0, 61.0)
+    run = Simulation(
+        "walk-overlay", line(3), seconds=80.0, seed=seed, discovery_delay_s=0.0,
+        workload=Listed([(0, 0)], [(5.0, founder, 0), (76.0, founder, 0)]),
+        faults=[Crash(node=founder, at=at - 1.0, for_=1.0, memory="lost") for at in returns[1:]],
+    )  # fmt: skip
+    members, waits = run.instance.state.members, []
+    for up in returns:
+        tenths = 0
+        while tenths == 0 or members.root[founder] == NONE or members.rank[founder] == JOINING:
+            tenths += 1
+            run.advance(up + 0.1 * tenths)
+        waits.append(tenths)
+    assert max(waits[1:]) <= waits[0]
+    assert members.walks[founder] == members.probes[founder] + 1 == (2 << 16) + 1
+    assert run.run().delivery_ratio == 1.0
+
+
 def test_full_tables_are_reported() -> None:
     run = simulated(1)
     assert run.run().shortfalls == {}

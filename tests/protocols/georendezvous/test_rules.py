@@ -4,24 +4,38 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+import pytest
 
 from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.core.missing import NONE
-from halfway.papers.georendezvous.message_run import cell_run
+from halfway.core.values.ranges import AGE_S
+from halfway.papers.georendezvous.message_run import cell_run, cells_storing, post
+from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous import cell_neighbours, clients, point_store
 from halfway.protocols.georendezvous.cells import adjacent_cell
-from halfway.protocols.georendezvous.messages import HOPS, POINT
+from halfway.protocols.georendezvous.messages import (
+    ADVERTISE,
+    HOPS,
+    INTEREST,
+    NOTIFY_CLIENT,
+    POINT,
+)
 from halfway.protocols.georendezvous.rules import rules
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from tests.protocols.georendezvous.cell_networks import network_of
-from tests.protocols.georendezvous.test_georendezvous import FULL, row_in, settled
+from tests.protocols.georendezvous.test_georendezvous import FULL, STILL, row_in, settled
 
 DRAWS = 900
 
 
 # Functions that only compiled code can call, for Python.
+@kernel
+def begin_numbers(state: Any, i: Any, incarnation: Any) -> None:
+    clients.begin_numbers(state, i, incarnation)
+
+
 @kernel
 def is_shorter(state: Any, rules: Any, i: Any, message: Any, best: Any, fewest: Any) -> Any:
     return clients.is_shorter(state, rules, i, message, best, fewest)
@@ -105,3 +119,60 @@ def test_a_node_becomes_a_member_after_it_has_listened() -> None:
     assert cells.state.present.tolist() == [1, 1, 1]
     assert cells.state.fresh_until[[first, second]].tolist() == [1.0, 1.0]
     assert cells.state.fresh_until[late] < 0.0  # it heard the second node
+
+
+def _rebooted(*rows: int) -> Simulation:
+    """A run with many subscriptions and reports; then rows lose their memory, and clients repeat
+    their commands and publish two events.
+    """
+    scalars = rules(0.5, 5, points=2, tried=2, **STILL)
+    down = [Crash(node=row, at=12.0, for_=1.0, memory="lost") for row in rows]
+    cells = cell_run(
+        network_of(FULL), scalars, topics=1, seconds=60.0, journal=100_000, faults=down
+    )
+    for at in (3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 15.0):
+        post(cells, at, 1, ADVERTISE, 0)
+        post(cells, at + 0.5, 20, SUBSCRIBE, 0)
+    for event, at in enumerate((17.0, 18.0)):
+        post(cells, at, 1, PUBLISH, 0, event)
+    return cells
+
+
+@pytest.mark.parametrize("who", ["subscriber", "homes"])
+def test_records_of_a_node_that_lost_its_memory_are_not_outdated(who: str) -> None:
+    """Homes obey the PRUNE of such a subscriber, and publishers the UNWANTED of such a member."""
+    cells = _rebooted()
+    cells.run(10.0)
+    homes = [row_in(cells, *cells_storing(cells, INTEREST, 0, point)) for point in range(2)]
+    assert not {1, 20} & set(homes)
+    cells = _rebooted(*([20] if who == "subscriber" else homes))
+    cells.run(19.0)
+    records, rows = cells.journal()
+    copies = records["event"][(records["kind"] == NOTIFY_CLIENT) & (rows == 20)].tolist()
+    assert copies == [0, 0, 1]
+    assert (cells.state.wanted_until[1, 0] > cells.at).sum() == 1
+
+
+def test_the_versions_of_any_incarnation_are_above_earlier_ones_and_fit_a_record() -> None:
+    """A node that kept its memory continues with its last version."""
+    state = settled([(0, 0)]).state
+    before = 0.0
+    for incarnation in (1, 2, 217_000_000, 2**32 - 1):
+        state.version[0] = 0.0  # the memory is lost
+        begin_numbers(state, 0, np.uint32(incarnation))
+        assert before + 2**17 <= state.version[0] <= AGE_S.high - 2**17
+        before = float(state.version[0])
+        state.version[0] += 5.0
+        begin_numbers(state, 0, np.uint32(incarnation))
+        assert state.version[0] == before + 5.0
+
+
+def test_the_label_of_a_root_that_lost_its_memory_is_renewed() -> None:
+    """Its component of cells does not take it for the old label of a root that is gone."""
+    network = network_of([(0, 0), (1, 0), (2, 0)])
+    down = Crash(node=0, at=40.0, for_=1.0, memory="lost")
+    scalars = rules(0.5, 5, bridges=4)
+    cells = cell_run(network, scalars, topics=1, seconds=60.0, faults=[down])
+    for quarter in range(160, 240):
+        cells.run(0.25 * quarter)
+        assert cells.state.label.root.tolist() == [0, 0, 0]

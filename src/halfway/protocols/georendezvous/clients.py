@@ -15,8 +15,22 @@ from halfway.protocols.event_window import (
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.point_store import distance_to, is_tried, pruned_place
 from halfway.protocols.georendezvous.routing import dispatch, point_message
+from halfway.protocols.incarnation_numbers import number_before
 
+# Versions of an incarnation. All 2^32 incarnations have versions in the range of the field.
+_VERSIONS = np.float64(2**17)
 _NO_POINT = np.int32(255)  # the event came over a detour, which shows nothing about its point
+
+
+@apart
+def begin_numbers(state, i, incarnation):
+    """Begin the numbers of a GeoRendezvous node at the numbers of its incarnation, because other
+    nodes still have the versions, reports and labels of its earlier incarnations.
+    """
+    state.version[i] = max(state.version[i], np.float64(incarnation) * _VERSIONS)
+    before = number_before(incarnation)
+    state.reports[i] = max(state.reports[i], before)
+    state.label.own[i] = max(state.label.own[i], before)
 
 
 @inlined

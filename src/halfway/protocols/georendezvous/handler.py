@@ -22,6 +22,7 @@ from halfway.protocols.georendezvous import bridges, cell_membership, messages
 from halfway.protocols.georendezvous.cell_neighbours import OWN
 from halfway.protocols.georendezvous.clients import (
     advertise,
+    begin_numbers,
     next_version,
     publish,
     receive,
@@ -252,6 +253,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     elif messages.READY <= kind <= messages.ANNOUNCE:
         on_timer(state, rules, neighbourhood, i, message, out)
     elif kind == messages.START:
+        begin_numbers(state, i, message.incarnation)
         cell_membership.start(state, rules, neighbourhood, i, out)
     elif kind in (PUBLISH, SUBSCRIBE, UNSUBSCRIBE) or messages.ADVERTISE <= kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)

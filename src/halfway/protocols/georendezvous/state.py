@@ -53,7 +53,7 @@ LABEL = np.dtype(
         ("lost_until", "<f8"),  # old counts of a lost root are refused until then
         ("root", "<i4"),
         ("sequence", "<i4"),  # the newest count of the root
-        ("own", "<i4"),  # the count of this node
+        ("own", "<i4"),  # the count of this node, from the number before its incarnation
         ("lost_root", "<i4"),
         ("lost_sequence", "<i4"),
     ],
@@ -104,7 +104,7 @@ class CellState(NamedTuple):
     position: npt.NDArray[np.float64]  # [n, 2] when the cell was last determined
     present: npt.NDArray[np.uint8]  # [n] 1 while the node is a member of its cell
     incarnation: npt.NDArray[np.int32]  # [n] starts and leaves; timers of an earlier one are void
-    version: npt.NDArray[np.float64]  # [n] changes of the node's subscriptions so far
+    version: npt.NDArray[np.float64]  # [n] of the last change of the node's subscriptions
     fresh_until: npt.NDArray[np.float64]  # [n] end of the wait of a newly populated cell
     clock: npt.NDArray[np.float64]  # [n] the node's own clock at the present record
     lost: npt.NDArray[np.int64]  # [n, 2] messages without a route; entries without room
@@ -119,7 +119,7 @@ class CellState(NamedTuple):
     wanted_until: npt.NDArray[np.float64]  # [n, T, I] the point has subscribers for this publisher
     # [n, T, I, 2] of the latest WANTED: the member that reported it, and its number there
     wanted_by: npt.NDArray[np.int32]
-    reports: npt.NDArray[np.int32]  # [n] to publishers, so far
+    reports: npt.NDArray[np.int32]  # [n] number of the last report to a publisher
     home_until: npt.NDArray[np.float64]  # [n, T, I] a cell is known to be the home of the point
     home_cell: npt.NDArray[np.int32]  # [n, T, I, 2] this cell; a bridge node acts in several
     seen: EventWindows  # the newest events received of each publisher

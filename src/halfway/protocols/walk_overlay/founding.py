@@ -16,6 +16,7 @@ from halfway.core.message import APP, EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import seeded, uniform
+from halfway.protocols.incarnation_numbers import number_before
 from halfway.protocols.reliable_hop import release_all
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.ending import end_walk, leave, stop_walk
@@ -124,14 +125,18 @@ def initiate(state, rules, i, rank, now, out):
 
 
 @apart
-def restart(state, rules, i, now, out):
-    """Leave the walk overlay after a crash, and notify the old neighbours. An initiator joins it
-    again.
+def restart(state, rules, i, message, out):
+    """Handle START: leave the walk overlay after a crash, and notify the old neighbours. An
+    initiator joins it again.
 
     The initiator founds no overlay, because an overlay exists. Its walk goes on until it finds this
-    overlay.
+    overlay. Other nodes have the trails of this node's earlier incarnations, so its walks get other
+    numbers.
     """
     members = state.members
+    before = number_before(message.incarnation)
+    members.walks[i] = max(members.walks[i], before)
+    members.probes[i] = max(members.probes[i], before)
     release_all(state.hops, i)
     for s in range(state.trails.shape[1]):
         state.trails.marks[i, s] &= ~(ASKING | ASKING << 1)
@@ -139,7 +144,7 @@ def restart(state, rules, i, now, out):
     members.found_pending[i] = 0
     leave(state, rules, i, out)
     if members.initiator[i] != 0:
-        initiate(state, rules, i, messages.JOINING, now, out)
+        initiate(state, rules, i, messages.JOINING, message.at, out)
 
 
 @apart

@@ -306,7 +306,7 @@ def act(state, rules, neighbourhood, i, message, out):
         if place != NO_PLACE:
             repair.hop_failed(state, rules, i, place, message.at, out)
     elif kind == messages.START:
-        founding.restart(state, rules, i, message.at, out)
+        founding.restart(state, rules, i, message, out)
 
 
 @handles(OverlayState)

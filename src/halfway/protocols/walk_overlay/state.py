@@ -55,7 +55,7 @@ MEMBER = np.dtype(
         ("link_checks", "<i8"),  # checks of the overlay neighbours so far
         ("node_id", "<i4"),
         ("initiator", "<i4"),  # why the node walks: PUBLISHES | SUBSCRIBES; 0: no walk
-        ("walks", "<i4"),  # number of walks that started here
+        ("walks", "<i4"),  # number of the last walk that started here
         ("attempt", "<i4"),  # unsuccessful walks in a row before the latest
         ("open_branches", "<i4"),  # branches of the latest walk that have not ended
         ("search", "<i4"),  # SEARCHING or IN_DOUBT at a root that walks, else 0
@@ -66,7 +66,7 @@ MEMBER = np.dtype(
         ("successor", "<i4"),
         ("notified", "<i4"),  # root to which this node reported a fragment; -1 none
         ("founds", "<i4"),  # 1 at a root that may found an overlay
-        ("probes", "<i4"),  # probes that started here
+        ("probes", "<i4"),  # number of the last probe that started here
         ("probe_rank", "<i4"),  # rank in the last heard probe, while this probe is young
         ("probe_root", "<i4"),
         ("probe_number", "<i4"),
