@@ -5,7 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halfway.protocols.reliable_hop import ACK
+from halfway.protocols.walks.messages import STEP
 from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.workload.demand import Listed
@@ -68,3 +71,33 @@ def test_answers_take_the_way_of_the_query_after_a_loss_of_memory(losses: list[f
     assert made.engine.incarnation.tolist() == [len(losses), 0, 0, 0]
     assert arrived[1] == pytest.approx(150.0, abs=0.5)
     assert arrived[2] == pytest.approx(205.0, abs=0.5)
+
+
+def test_a_late_acknowledgement_of_an_earlier_incarnation_completes_no_hop() -> None:
+    """A hop takes 0.4 s. Node 0 loses its memory while the acknowledgement of its first step is on
+    its way, and the steps of its new walks are lost. The node retransmits all of them."""
+    made = Simulation(
+        "directional-walk", from_links(2, [(0, 1)]), seconds=10.0, seed=1,
+        options={"retries": 2, "ack_timeout_s": 1.0}, workload=Listed([(0, 0)], []),
+        faults=[
+            Crash(node=0, at=0.5, for_=0.1, memory="lost"), Crash(node=1, at=0.95, for_=0.1),
+        ],
+        radio=IdealRadio(delay_s=0.4), stretch=False, discovery_delay_s=0.0,
+        inspection=Inspection(journal=1000),
+    )  # fmt: skip
+
+    def in_flight() -> set[int]:
+        return set(made.state.trails.hops.record.sequence[0].tolist()) - {0}
+
+    made.advance(0.7)
+    steps = in_flight()
+    made.advance(1.0)
+    records, rows = made.journal()
+    late = records[(rows == 0) & (records["kind"] == ACK)]
+    assert late["at"] == pytest.approx(0.8, abs=0.02)
+    assert in_flight() == steps
+    assert steps
+    made.advance(2.5)
+    records, rows = made.journal()
+    again = records[(rows == 1) & (records["incarnation"] == 1) & (records["kind"] == STEP)]
+    assert set(again["sequence"].tolist()) == steps
