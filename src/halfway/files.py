@@ -9,7 +9,8 @@ from halfway.problem import Problem
 
 
 def check_regular(path: Path) -> None:
-    """Check that a path is a regular file. A device or a FIFO can give bytes without end, or none.
+    """Check that a path names a regular file. Files such as a device or a FIFO can give bytes
+    without end, or none.
 
     Raises Problem for anything else, and OSError for a path that does not exist.
     """

@@ -191,18 +191,18 @@ def test_one_fact_more_is_found_in_each_field(system: str) -> None:
     allowed = GIVEN.get(system, {})
     spoilt = list[str]()
     for name, array in named_arrays(other.state):
-        fields = [field for field in array.dtype.names or ("",) if field != _STREAM]
-        part = f"{name}.{fields[0]}" if fields[0] else name
-        is_stream = name.rpartition(".")[2] == _STREAM
-        if is_stream or allowed.get(part) == VALUE or array.size == 0:
-            continue
-        row = _common_row(one, other, name)
-        kept, own = array.copy(), array[other.own_rows(other.state, name, row)]
-        _add_a_fact(own[fields[0]] if fields[0] else own)
-        found = difference(one, other, [row])
-        array[:] = kept
-        assert found.get(part if allowed.get(name) != SIZE else name) == VALUE
-        spoilt.append(part)
+        for field in array.dtype.names or ("",):
+            part = f"{name}.{field}" if field else name
+            is_stream = part.rpartition(".")[2] == _STREAM
+            if is_stream or allowed.get(part) == VALUE or array.size == 0:
+                continue
+            row = _common_row(one, other, name)
+            kept, own = array.copy(), array[other.own_rows(other.state, name, row)]
+            _add_a_fact(own[field] if field else own)
+            found = difference(one, other, [row])
+            array[:] = kept
+            assert found.get(part if allowed.get(name) != SIZE else name) == VALUE
+            spoilt.append(part)
     for name in other.rules._fields:
         learnt = other._replace(rules=other.rules._replace(**{name: "a fact more"}))
         assert difference(one, learnt, [0])[f"rules.{name}"] == VALUE

@@ -21,6 +21,7 @@ from halfway.sim.environment.environment import Environment
 from halfway.sim.memory import named_arrays
 from halfway.sim.run_context import FAULTS, context_of, stream
 from halfway.world.workload.demand import Listed
+from halfway.world.workload.named_roles import BrokerPeriod
 from tests.adapters.test_what_a_node_is_given import GIVEN, PAGE, SIZE, VALUE, difference
 from tests.networks import disk
 
@@ -41,14 +42,18 @@ FACTS = {
 
 
 def _demand(
-    *, topics: int = 4, publishers: int = 6, subscribers: int = 18, events: int = 600
-) -> Listed:
-    """A workload in which each publisher publishes on one topic, all of it in 13 s."""
+    *, topics: int = 4, publishers: int = 6, subscribers: int = 18, events: int = 600,
+    brokers: int = 0,
+) -> Listed:  # fmt: skip
+    """A workload in which each publisher publishes on one topic, all of it in 13 s.
+
+    brokers: how many the workload names; 0: the run draws them.
+    """
     rows = np.random.default_rng(_SEED).permutation(_NODES).tolist()
     who = [rows[k % publishers] for k in range(events)]
     published = [(1.0 + 12.0 * k / events, row, row % 4) for k, row in enumerate(who)]
     wanted = [(rows[10 + k % 11], k % topics) for k in range(subscribers)]
-    return Listed(wanted, published)
+    return Listed(wanted, published, brokers=tuple(BrokerPeriod(row) for row in rows[:brokers]))
 
 
 def _context(nodes: int = _NODES, demand: Listed | None = None, **changed: Any) -> RunContext:
@@ -72,6 +77,7 @@ CHANGED: dict[str, Callable[[], RunContext]] = {
     "publishers": lambda: _context(demand=_demand(publishers=9)),
     "events": lambda: _context(demand=_demand(events=60)),
     "window": lambda: _context(window=16),
+    "brokers": lambda: _context(demand=_demand(brokers=12)),
 }
 
 
@@ -122,7 +128,7 @@ def test_a_lone_node_is_built_from_its_own_id_and_what_the_page_names(
     for name, value in given.items():
         assert isinstance(value, int | np.integer) or name in FACTS, f"{name} is no size"
         assert name not in FACTS or " ".join(FACTS[name].split()) in " ".join(page.split())
-    for row in range(0, _NODES, 3):
+    for row in range(_NODES):
         node_id = int(context.node_ids[row])
         lone = dict(named_arrays(made(**{
             name: _own(name, value, row, node_id) for name, value in given.items()
@@ -139,10 +145,13 @@ def test_a_lone_node_is_built_from_its_own_id_and_what_the_page_names(
 def test_a_fact_of_the_run_changes_only_the_sizes_that_the_page_lists(
     system: str, retries: int
 ) -> None:
-    before, listed = _instance(system, retries, _context()), _sizes_on_page()[system]
+    listed = _sizes_on_page()[system]
+    drawn = _instance(system, retries, _context())
+    named = _instance(system, retries, _context(demand=_demand(brokers=5)))
     values = {name for name, how in GIVEN.get(system, {}).items() if how == VALUE}
     sized = set()
     for fact, changed in CHANGED.items():
+        before = named if fact == "brokers" else drawn
         found = difference(before, _instance(system, retries, changed()))
         assert {name for name, how in found.items() if how == VALUE} <= values, fact
         if SIZE in found.values():
@@ -150,3 +159,13 @@ def test_a_fact_of_the_run_changes_only_the_sizes_that_the_page_lists(
     assert sized <= listed
     if (system, 2) not in _RETRIES or retries > 0:  # the most tables are in use
         assert sized == listed
+
+
+@pytest.mark.parametrize(("system", "retries"), _RETRIES)
+def test_a_run_that_ends_before_its_events_counts_only_those_before_its_end(
+    system: str, retries: int
+) -> None:
+    """600 events in 13 s, of which a run of 5 s has fewer."""
+    whole, short = (_instance(system, retries, _context(seconds=of)) for of in (20.0, 5.0))
+    sizes = set(difference(whole, short).values())
+    assert sizes <= ({SIZE} if "events" in _sizes_on_page()[system] else set())

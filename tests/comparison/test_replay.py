@@ -1,24 +1,25 @@
 """The replay of a run: it agrees with the run's counts, and follows the roles of kinds."""
 
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from halfway.comparison.replay import replay_tables
-from halfway.comparison.replay import trace as replay_trace
+from halfway.comparison.replay import condenser, replay_tables
 from halfway.comparison.replay.map_kinds import MapKinds, map_cell_side, map_parent
 from halfway.comparison.replay.replay import Replay, _run_sampling, replay_of
-from halfway.comparison.replay.trace import CondensedTrace, TraceRows, condensed_trace
-from halfway.comparison.replay.world import MOST_EVENTS, numbers_of, world_of
+from halfway.comparison.replay.trace import COLUMNS, CondensedTrace, TraceRows, no_rows
+from halfway.comparison.replay.world import MOST_EVENTS, world_of
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
+from halfway.core.message import MESSAGE
 from halfway.protocols import flooding
+from halfway.sim import simulation as runs
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
+from halfway.sim.trace.sink import TraceSink
 from halfway.world.faults import Churn
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
@@ -29,7 +30,7 @@ SECONDS = 12.0
 NETWORK: Network = connected_unit_disk(60, 0.22, seed=3).network
 
 
-def simulation(system: str, trace: Path | None = None, **more: Any) -> Simulation:
+def simulation(system: str, trace: TraceSink, **more: Any) -> Simulation:
     demand = Drawn(n=60, topics=2, publishers_each=2, subscribers_each=8, events=9, seed=5)
     return Simulation(
         system,
@@ -45,7 +46,7 @@ def simulation(system: str, trace: Path | None = None, **more: Any) -> Simulatio
 def played(system: str, **more: Any) -> tuple[Replay, Outcome]:
     made: list[Simulation] = []
 
-    def make(trace: Path) -> Simulation:
+    def make(trace: TraceSink) -> Simulation:
         made.append(simulation(system, trace, **more))
         return made[-1]
 
@@ -83,15 +84,15 @@ def test_each_event_reaches_each_node_once_from_a_neighbour_that_had_it(
     assert len(pairs | publishers) == 60 * 9
 
 
-def test_batches_and_thinning_change_only_the_number_of_rows(
+def test_pieces_and_thinning_change_only_the_number_of_rows(
     flood: tuple[Replay, Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay_trace, "_BATCH", 500)
+    monkeypatch.setattr(runs, "_JOURNAL", 100)  # the run writes its trace in small pieces
     again, _ = played("flooding")
     for name, table in flood[0].tables.items():
         for column, values in table.items():
             assert np.array_equal(again.tables[name][column], values), (name, column)
-    monkeypatch.setattr(replay_trace, "MOST_SENT", 100)
+    monkeypatch.setattr(condenser, "MOST_SENT", 100)
     thin, outcome = played("flooding")
     sent = flood[0].tables["sent"]
     assert thin.totals["sent"] == sum(outcome.sent.values())
@@ -100,16 +101,30 @@ def test_batches_and_thinning_change_only_the_number_of_rows(
     assert np.array_equal(thin.tables["reached"]["t"], again.tables["reached"]["t"])
 
 
-def test_a_long_trace_is_read_up_to_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = tmp_path / "run.parquet"
-    run = simulation("flooding", trace)
-    run.run()
-    monkeypatch.setattr(replay_trace, "_BATCH", 500)
-    monkeypatch.setattr(replay_trace, "MOST_READ", 1500)
-    read = condensed_trace(trace, MapKinds(run.instance.kinds, np.zeros(9)), numbers_of(run))
-    assert read.until is not None
-    assert 0.0 < read.until < SECONDS
-    assert read.sent.t.max() <= read.until
+def test_a_transmission_may_arrive_in_several_pieces() -> None:
+    """Equal records within 0.05 s of the one before are of one transmission."""
+    records = np.zeros(9, MESSAGE)
+    records["at"] = [0.0, 0.0, 0.04, 0.08, 0.12, 0.13, 0.18, 0.3, 0.3]
+    records["kind"], records["next"] = [1, 1, 1, 1, 1, 2, 1, 1, 1], [-1] * 7 + [5, 5]
+    begun = [0, 5, 6, 7, 8]  # 6 is 0.06 s after 4; 7 and 8 are unicasts
+    for size in (1, 2, 4, 9):
+        found, of = [], condenser._Transmissions()
+        for first in range(0, 9, size):
+            found += (of.begun(records[first : first + size]) + first).tolist()
+        assert found == begun, size
+
+
+def test_a_long_trace_is_read_up_to_a_time(
+    flood: tuple[Replay, Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert flood[0].until == SECONDS
+    monkeypatch.setattr(runs, "_JOURNAL", 100)
+    monkeypatch.setattr(condenser, "MOST_READ", 1500)
+    short, _ = played("flooding")
+    assert 0.0 < short.until < SECONDS
+    sent, whole = short.tables["sent"]["t"], flood[0].tables["sent"]["t"]
+    assert sent.max() <= short.until < whole.max()
+    assert np.array_equal(sent, whole[: len(sent)])
 
 
 def test_a_system_without_map_roles_is_shown_by_its_records(
@@ -186,11 +201,10 @@ def test_frames_have_the_positions_of_nodes() -> None:
 def rows(**columns: list[int]) -> TraceRows:
     """Rows received a second apart."""
     count = len(next(iter(columns.values())))
-    of = {name: np.array(columns.get(name, [0] * count), np.int32) for name in replay_trace._INTS}
-    of["number"] = of["event"]
+    of = {name: np.array(columns.get(name, [0] * count), np.int32) for name in COLUMNS}
     args = np.array(columns.get("args", [0] * count), np.int32)[:, None] * np.ones(8, np.int32)
     t = np.arange(count, dtype=np.float64)
-    return TraceRows(t, np.zeros(count, np.int8), of, args, ("heard",))
+    return TraceRows(t, of, args)
 
 
 def column(table: dict[str, Any], name: str) -> list[int]:
@@ -237,7 +251,7 @@ def test_roles_colour_transmissions() -> None:
     kinds = map_kinds(
         data=MapRole.EVENT_HOP, step=step, link=MapRole.LINK, beacon=MapRole.OWN_BROKER
     )
-    some = rows(kind=[1, 2, 3, 4, 5], event=[7] * 5, next=[-1] * 5)
+    some = rows(kind=[1, 2, 3, 4, 5], number=[7] * 5, next=[-1] * 5)
     table = replay_tables.sent(some, kinds)
     assert column(table, "role") == [
         replay_tables.EVENT, replay_tables.WALK, replay_tables.OVERLAY, replay_tables.OVERLAY,
@@ -274,10 +288,10 @@ def test_a_home_cell_is_recorded_once_for_each_node_and_topic() -> None:
 
 def test_a_meeting_is_where_its_first_report_starts() -> None:
     kinds = map_kinds(joined=Meets("joined", fresh=0))
-    nothing = rows(kind=[])
+    nothing = no_rows()
     receptions = rows(kind=[1, 1, 1], source=[3, 4, 3], topic=[1, 1, 1], args=[0, 1, 0])
     delivered = rows(kind=[1], row=[9], topic=[2])
-    trace = CondensedTrace(nothing, 0, nothing, nothing, receptions, delivered, nothing, None)
+    trace = CondensedTrace(nothing, 0, nothing, nothing, receptions, delivered, {}, None)
     table = replay_tables.meetings(trace, kinds)
     assert sorted(zip(column(table, "row"), column(table, "topic"), strict=True)) == [
         (3, 1),
@@ -297,7 +311,7 @@ def test_a_tree_follows_from_its_parents_and_their_changes() -> None:
             self.parent = np.array([-1, 0, 0], np.int32)
             self.state = self
 
-        def run(self, until: float) -> None:
+        def advance(self, until: float) -> None:
             self.parent[2] = 0 if until < 30.0 else 2
 
     growing: Any = Growing()

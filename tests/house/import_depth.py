@@ -18,9 +18,8 @@ DEEPER = {
     "live": 17,
     "live/mqtt/sessions": 10,
     "protocols": 15,
-    "protocols/georendezvous": 8,
     "protocols/walk_overlay": 10,
-    "protocols/walks": 10,
+    "protocols/walks": 9,
     "sim": 12,
 }
 

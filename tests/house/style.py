@@ -30,8 +30,6 @@ LEFTOVER = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X])\b")
 # everywhere, so that a reader need not look up what it means.
 RENAMED = {
     "papers/__init__.py": "each paper declares itself as PAPER",
-    "protocols/walk_detectors/path_gossip.py": "the detector declares limits of its own",
-    "protocols/walk_detectors/path_heartbeat.py": "the detector declares limits of its own",
 }
 
 

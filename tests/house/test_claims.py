@@ -107,7 +107,7 @@ def test_a_figure_without_new_results_keeps_its_lines() -> None:
     text = with_kept(page([new]), old)
     assert "| b (quick) | `halfway reproduce drip/figure-3a` | 9.0 s | 8.0 s | `def` |" in text
     assert "| a (paper) | `halfway reproduce drip` | 1 min 00 s | – | `abc` |" in text
-    assert "took 1 min 00 s of one core together" in text
+    assert "took 1 min 00 s on one core" in text
     lines = [line for line in text.splitlines() if "generally reduced" in line]
     for line in lines:
         assert ("(quick)" if "`figure-3a`" in line else "(paper)") in line

@@ -137,24 +137,26 @@ def demand_of(draw: np.random.Generator, n: int, quiet_s: float, ends: bool) -> 
 
 
 def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> list[Fault]:
-    """Crashes with kept or lost memory, and cut links; all heal before quiescence.
+    """Crashes with kept or lost memory, some of one node again, and cut links; all heal before
+    quiescence.
 
-    A command to a node that is down comes later, and after a loss of its memory all of them come
-    again, with the same pauses: a subscription may then begin after quiescence, or after its end.
-    So nodes keep their memory if a subscription of theirs begins late or ends, and are up when it
-    ends.
+    A command to a node that is down comes later, and after a loss of its memory those in force come
+    again, with the same pauses: a subscription without an end may then begin after quiescence. So
+    nodes keep their memory if such a subscription of theirs begins late.
     """
     found: list[Fault] = []
     for row in draw.permutation(network.n)[: int(draw.integers(4))].tolist():
-        at, length = draw.uniform(1.0, CHANGES_S - 5.0), draw.uniform(0.2, 5.0)
-        is_lost = int(draw.integers(2)) == 1
         periods = [demand.periods.get((row, topic), (0.0, np.inf)) for topic in range(2)]
-        moments = [moment for period in periods if period[1] < np.inf for moment in period]
-        if any(at <= moment <= at + length for moment in moments):
-            continue
-        at_once = not moments and all(period[0] == 0.0 for period in periods)
-        memory: Literal["kept", "lost"] = "lost" if is_lost and at_once else "kept"
-        found.append(Crash(node=row, at=float(at), for_=float(length), memory=memory))
+        at_once = all(begin == 0.0 or end < np.inf for begin, end in periods)
+        up_at, source = 1.0, draw
+        while up_at < CHANGES_S - 5.0:
+            at, length = source.uniform(up_at, CHANGES_S - 5.0), source.uniform(0.2, 5.0)
+            is_lost = int(source.integers(2)) == 1
+            memory: Literal["kept", "lost"] = "lost" if is_lost and at_once else "kept"
+            found.append(Crash(node=row, at=float(at), for_=float(length), memory=memory))
+            # A stream of their own: the histories of known seeds keep all that they had.
+            source = draw.spawn(1)[0] if source is draw else source
+            up_at = at + length + 0.1 if source.integers(3) == 0 else np.inf
     for _ in range(int(draw.integers(3))):
         a = int(draw.integers(network.n))
         b = int(draw.choice(network.neighbours(a)))
@@ -212,7 +214,7 @@ def judged(run: Simulation, faults: Sequence[Fault], found: Sequence[Delivery]) 
     others = [one for one in found if published[one[0]][1] != one[1]]
     due = {event: due for event, at, due in run.deliveries.publication_log if at >= quiet}
     reached = {(event, row) for event, row, _ in others if event in due}
-    kept = [(event, row) for event, row, _ in others if row not in lost]
+    kept = [(event, row) for event, row, _ in others if row not in lost or event in due]
     unasked = 0
     for event, row, at in others:
         role = (row, published[event][2])

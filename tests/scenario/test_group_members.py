@@ -53,7 +53,7 @@ def test_members_by_name_have_roles_and_times(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ('members = ["cellar"]', "the network has no such node"),
-        ('members = ["gate"]\nmembers_each = 3', "members_each = 3: expected its default"),
+        ('members = ["gate"]\nmembers_each = 3', "members_each = 3: expected no value"),
         ("members_each = 5", "members_each = 5: expected at most 4"),
         ("members_each = 2\nlifetime_s = 9", "lifetime_s = 9: expected"),
         ("members_each = 2\njoin_s = [4.0, 2.0]", "the earlier time first"),
@@ -66,7 +66,7 @@ def test_members_by_name_have_roles_and_times(tmp_path: Path) -> None:
             "members_each = 2\n[workload.requests]\nclients_each = 2\ntimeout_s = 0.05",
             "timeout_s = 0.05: expected",
         ),
-        ('members = ["gate"]\n[workload.requests]\nclients_each = 2', "as members have names"),
+        ('members = ["gate"]\n[workload.requests]\nclients_each = 2', "because members have names"),
         ('members = ["gate", "yard"]\n[workload.requests]', "clients in each group"),
         ('members = ["gate", { node = "gate", from_s = 5 }]', "joins group 0 twice"),
     ],

@@ -239,7 +239,7 @@ def test_recorded_events_without_subscribers_get_drawn_ones(tmp_path: Path) -> N
         (NAMED.replace('"gate"', '"gait"'), "'gait': the network has no such node"),
         (NAMED + "topics = 3", "workload.topics = 3: expected 2, the topics with a named node"),
         (NAMED + "exponent = 2.0", "workload.exponent = 2: expected popularity"),
-        (NAMED + "topics = 2\nwidth = 2", "width = 2: expected 1, as subscribers have names"),
+        (NAMED + "topics = 2\nwidth = 2", "width = 2: expected 1, because subscribers"),
         (NAMED + "attributes = [2]", "expected no names of publishers or subscribers"),
         (
             "attributes = [2, 3]\ntopics = 5",

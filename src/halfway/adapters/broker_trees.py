@@ -125,8 +125,8 @@ class SienaAdapter(Adapter):
         )
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return the shortfalls of a broker tree: messages without a path, and entries that found a
-        full table.
+        """Return the shortfalls that the adapter of a broker tree counts: messages without a path,
+        and entries that found a full table.
         """
         return {
             WITHOUT_ROUTE: int(state.lost.sum()),
@@ -138,7 +138,7 @@ class SienaAdapter(Adapter):
         }
 
     def ends_subscriptions(self) -> bool:
-        """Return True: a broker tree can end a subscription."""
+        """Return True for the adapter: a broker tree can end a subscription."""
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
@@ -173,8 +173,8 @@ class UnderlaySienaAdapter(SienaAdapter):
         )  # fmt: skip
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return the shortfalls of the monitored broker tree, with children and unconfirmed
-        records.
+        """Return the shortfalls that the adapter of the monitored broker tree counts, with children
+        and unconfirmed records.
         """
         return {
             **super().shortfalls(state),
@@ -211,8 +211,8 @@ def own_rows(state: Any, name: str, row: int) -> slice:
 
 
 def largest_component(network: Network) -> Int32s:
-    """Return the rows of the largest component of a network, ascending; a broker tree draws its
-    brokers from them.
+    """Return the rows of the largest component of a network, ascending; the adapter of broker trees
+    draws the brokers from them.
     """
     component = components(network)
     return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
@@ -238,8 +238,8 @@ def roles(context: RunContext, brokers: int) -> TreeNodes:
 
 
 def _room(values: Mapping[str, Value], context: RunContext, nodes: TreeNodes) -> dict[str, Any]:
-    """Return the table sizes of a broker tree's nodes as arguments of `state`: room for paths, hops
-    and clients.
+    """Return the table sizes of a broker tree's nodes for its adapter, as arguments of `state`:
+    room for paths, hops and clients.
     """
     per_row = np.bincount([0, *(row for row, _, _ in boxes(context.demand))])
     brokers, clients = len(nodes.brokers), len(nodes.clients)

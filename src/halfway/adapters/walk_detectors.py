@@ -2,8 +2,7 @@
 
 from halfway.adapters.failure_detectors import DetectorAdapter
 from halfway.adapters.interface import RunContext
-
-_FEW = 8  # hops that every node has room for
+from halfway.adapters.walks import FEW_HOPS
 
 
 class WalkDetectorAdapter(DetectorAdapter):
@@ -14,7 +13,7 @@ class WalkDetectorAdapter(DetectorAdapter):
         found = super().sizes(context, members) | {"degree": max(context.most_neighbours, 1)}
         if int(self.values.get("retries", 0)) > 0:
             # The records of all members may wait for the acknowledgement of one dead neighbour.
-            found["places"] = 2 * members + _FEW
+            found["places"] = 2 * members + FEW_HOPS
         return found
 
 

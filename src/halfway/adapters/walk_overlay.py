@@ -19,8 +19,9 @@ from halfway.adapters.interface import (
 )
 from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
-from halfway.protocols.reliable_hop import TABLE_FULL
+from halfway.protocols.reliable_hop import TABLE_FULL, TRACKED_HOPS
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE, WITHDRAW
+from halfway.protocols.walk_overlay.state import FOR_EVER_S, TRAILS
 from halfway.protocols.walk_overlay.subscription_items import (
     LEVELS,
     Catalogue,
@@ -32,10 +33,7 @@ from halfway.world.workload.demand import Demand, Publications
 from halfway.world.workload.named_roles import ALWAYS, Period
 from halfway.world.workload.subscription_intervals import begins, boxes, ends
 
-_TRAILS = 16  # most trails of walks that a node has room for
-_TRACKED_HOPS = 24  # reliable hops that a node has in flight
 _UNSENT = "events that left the buffer unsent (options buffered_events, buffer_time_s)"
-_FOR_EVER_S = 1e15  # own clock until which a node waits for neighbours; inf: no wait
 _MOST_BYTES = 4e9  # bytes of the filters of all nodes
 
 
@@ -97,15 +95,15 @@ class WalkOverlayAdapter(Adapter):
         rules = module.Rules(
             **{name: value for name, value in values.items() if name in module.Rules._fields},
             catalogue=contents,
-            filtered=True, bits=size.bits, hashes=size.hashes, key=key, until_s=_FOR_EVER_S,
+            filtered=True, bits=size.bits, hashes=size.hashes, key=key, until_s=FOR_EVER_S,
         )  # fmt: skip
         state = module.state(
             context.node_ids, context.most_neighbours, _most_subscriptions(demand),
             context.publishers, size.words, context.seed,
-            trails=min(max(len(initiators(demand)), 4), _TRAILS), links=self._links(context),
+            trails=min(max(len(initiators(demand)), 4), TRAILS), links=self._links(context),
             branches=rules.branches, buffered_events=values["buffered_events"],
             attributes=len(demand.shape), in_flight=context.in_flight,
-            tracked_hops=_TRACKED_HOPS if rules.retries else 0,
+            tracked_hops=TRACKED_HOPS if rules.retries else 0,
         )  # fmt: skip
         return SystemInstance(
             state=state,
@@ -204,8 +202,8 @@ def _publishing(demand: Demand) -> dict[int, Period]:
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Return the shortfalls of the walk overlay: the entries for which its tables had no room, and
-    the broken links.
+    """Return the shortfalls that the adapter of the walk overlay counts: the entries for which its
+    tables had no room, and the broken links.
     """
     members = state.members
     return {

@@ -42,7 +42,7 @@ from halfway.protocols.walks.state import (
 )
 from halfway.world.workload.demand import Demand
 
-_FEW = 8  # hops that every node has room for
+FEW_HOPS = 8  # in flight, for which every node has room
 _MOST_BYTES = 1e9  # bytes of the tables of hops of all nodes
 # Bytes of a hop: its record, three integers, and its share of the accepted hops.
 HOP_BYTES = MESSAGE.itemsize + 3 * 4 + 8 * KNOWN_HOPS
@@ -116,9 +116,9 @@ def places(context: RunContext, rules: Rules) -> int:
     published = _most_published(context, longest_wait_s(rules))
     most = int(members.max(initial=0))
     news = most + min(BRANCHES * most, context.most_neighbours)
-    need = launched + news + published + math.ceil(2 * passing) + _FEW
+    need = launched + news + published + math.ceil(2 * passing) + FEW_HOPS
     fit = int(_MOST_BYTES / (max(context.n, 1) * HOP_BYTES))
-    return max(min(need, fit), _FEW)
+    return max(min(need, fit), FEW_HOPS)
 
 
 def _most_published(context: RunContext, longest_s: float) -> int:
@@ -137,8 +137,8 @@ def _most_published(context: RunContext, longest_s: float) -> int:
 def path_to_member(
     trails: Trails, rules: Rules, row: int, topic: int, member: int, now: npt.NDArray[np.float64]
 ) -> list[int]:
-    """Return the rows of the path of the walks from a row to a member of a topic (row), both ends
-    included; [] without a path.
+    """Return the path from a row to a member of a topic (row) for the adapter of the walk systems:
+    its rows, both ends included; [] without a path.
 
     now: [n] the own clock of each node, in seconds. With MERGE, the path is the one of
     events to the member. With STOP and GO_ON, a node that has the member's own trail follows it.
@@ -170,8 +170,8 @@ def path_to_member(
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Return the shortfalls of the walk systems: walks and messages without a route, and entries
-    for which nodes had no room.
+    """Return the shortfalls that the adapter of the walk systems counts: walks and messages without
+    a route, and entries for which nodes had no room.
     """
     counts = state.trails.counts.sum(axis=0)
     return {

@@ -11,7 +11,7 @@ from halfway.api import arguments
 from halfway.api.display import Counted, shown
 from halfway.comparison import run_comparison
 from halfway.comparison.asked import asked_before
-from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
+from halfway.comparison.defaults import MAX_REPLICATES, PAGE, REPLICATES
 from halfway.comparison.evaluation import timelines
 from halfway.comparison.evaluation.comparison_results import (
     COLUMNS,
@@ -36,8 +36,6 @@ from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.report.notebook.notebook_tables import comparison_html
 from halfway.report.wording import count
 from halfway.scenario.reading import ScenarioSource
-
-PAGE = "comparison.html"
 
 
 @dataclass(frozen=True, repr=False)
@@ -160,7 +158,9 @@ class Comparison:
         return pandas_frames.frame(timelines.timeline_rows(self.results), columns)
 
     def _metric(self, name: str) -> Metric:
-        """Return a metric of this comparison by name. Raises Problem for an unknown one."""
+        """Return a metric of this comparison from Python by its name. Raises Problem for an unknown
+        one.
+        """
         metrics = {metric.name: metric for metric in self.results.metrics}
         if name not in metrics:
             near = get_close_matches(str(name), metrics, 1)
@@ -213,19 +213,7 @@ def compare(
     the address of a Spark master (default: the active session, or this machine). progress: False,
     True or a function of (done, total) (default: in notebooks and on a terminal). Raises Problem.
     """
-    request = read_request(
-        arguments.scenario_argument(scenario),
-        arguments.systems_argument(systems),
-        user_systems=arguments.texts_argument(user_systems, "user_systems"),
-        baseline=arguments.text_argument(baseline, "baseline", "flooding"),
-        replicates=arguments.count_argument(replicates, "replicates", REPLICATES),
-        until=arguments.text_argument(until, "until", "half-width=2%"),
-        max_replicates=arguments.count_argument(max_replicates, "max_replicates", MAX_REPLICATES),
-        changes=arguments.changes_argument(set or {}),
-        sweeps=arguments.sweep_argument(sweep or {}),
-        needs=arguments.needs_argument(need),
-        minimise=arguments.text_argument(minimise, "minimise", "energy") or "",
-    )
+    request = _request(locals())
     root = None if seed is None else arguments.count_argument(seed, "seed", 1, 2**64 - 1)
     folder, spark = _folder_argument(out), arguments.text_argument(master, "master", "local[2]")
     with shown(progress, "starting") as display:
@@ -233,6 +221,25 @@ def compare(
             request, Store(folder / "runs"), spark, display.runs, root, compiling=display.compiled
         )
     return Comparison(request, completed, folder)
+
+
+def _request(given: Mapping[str, Any]) -> Request:
+    """Return the request of a comparison from the arguments of `compare`."""
+    return read_request(
+        arguments.scenario_argument(given["scenario"]),
+        arguments.systems_argument(given["systems"]),
+        user_systems=arguments.texts_argument(given["user_systems"], "user_systems"),
+        baseline=arguments.text_argument(given["baseline"], "baseline", "flooding"),
+        replicates=arguments.count_argument(given["replicates"], "replicates", REPLICATES),
+        until=arguments.text_argument(given["until"], "until", "half-width=2%"),
+        max_replicates=arguments.count_argument(
+            given["max_replicates"], "max_replicates", MAX_REPLICATES
+        ),
+        changes=arguments.changes_argument(given["set"] or {}),
+        sweeps=arguments.sweep_argument(given["sweep"] or {}),
+        needs=arguments.needs_argument(given["need"]),
+        minimise=arguments.text_argument(given["minimise"], "minimise", "energy") or "",
+    )
 
 
 def _folder_argument(out: object) -> Path:

@@ -190,8 +190,8 @@ def _bound(metric: Metric, given: float | str) -> float:
         remedy = "a need is METRIC=NUMBER, such as delivery-ratio=0.95 or latency-p95=2"
         raise Problem(f"{where}: expected {least:g}{limit}", remedy=remedy)
     if metric.better == "more" and bound == most:
-        what = f"{where}: expected less than {most:g}, as no number of runs shows that all events"
-        raise Problem(f"{what} always arrive", remedy=f"for example {metric.name}=0.999")
+        what = f"{where}: expected less than {most:g}, because no number of runs shows that all"
+        raise Problem(f"{what} events always arrive", remedy=f"for example {metric.name}=0.999")
     return bound
 
 
@@ -216,7 +216,7 @@ def _chosen(systems: Sequence[str]) -> list[SystemSource]:
 def _sorted_out(
     points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]
 ) -> tuple[dict[str, SystemSource], dict[str, str], list[str]]:
-    """Return the systems that can run at every point, why others cannot, and the remarks."""
+    """Return the requested systems that can run at every point, why others cannot, and remarks."""
     unsupported: dict[str, str] = {}
     remarks: dict[str, list[str]] = {}  # remark -> the points that have it
     for point in points:

@@ -90,7 +90,7 @@ def _results(
     request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int,
     errors: int, asked: Sequence[int],
 ) -> Results:  # fmt: skip
-    """Return the results of a run comparison, but for its time, its seed and its study."""
+    """Return the results of a comparison that has run, but for its time, its seed and its study."""
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
     rule, places, metrics = request.decision, range(len(scenarios)), metrics_for(scenarios)

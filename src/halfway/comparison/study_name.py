@@ -14,7 +14,7 @@ from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyRequest, read_requests
 
 _PREFIX = "compare "  # a result folder may also hold studies of papers
-_LONGEST = 60
+_LONGEST = 60  # characters of the folder's name
 
 
 def study_name(request: Request, store: Store, seed: int | None = None) -> str:

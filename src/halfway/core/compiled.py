@@ -42,7 +42,9 @@ def _compiled(function: F, **options: Any) -> F:
 
 
 def kernel(function: F) -> F:
-    """Compile a kernel, which Python calls, on the first call; later processes load it."""
+    """Make a function a compiled kernel, which Python calls. It is compiled on the first call;
+    later processes load it.
+    """
     return _compiled(function)
 
 

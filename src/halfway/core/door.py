@@ -47,8 +47,8 @@ class HandlerArguments(NamedTuple):
 
 @entered
 def _step(node, rows, count, message):
-    """Let the first `count` rows handle a message, and note in the outbox which row emitted which
-    record.
+    """Let the first `count` rows handle a message through their door, and note in the outbox which
+    row emitted which record.
     """
     out = node.out
     before = out.tally[0]

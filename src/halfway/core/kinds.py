@@ -114,6 +114,7 @@ class Kind(NamedTuple):
     ranges: Mapping[str, ValueRange] = _NO_RANGES
     also: Channel | None = None
     age: str = ""  # the place in `reals` that the driver ages, see `Kinds.ages`
+    ends: str = ""  # name of the command whose effect this command ends
 
     def parts(self) -> list[Part]:
         """Return the parts of a record that a message kind fills: header fields, then vector
@@ -161,16 +162,16 @@ class Kinds:
         self, channel: Channel, number: int, name: str, meaning: str, fields: str = "",
         args: Mapping[str, int] = _NOTHING, reals: Mapping[str, int] = _NOTHING,
         on_map: MapRole | Step | Meets | None = None, reused: Mapping[str, str] = _NO_MEANINGS,
-        also: Channel | None = None, age: str = "",
+        also: Channel | None = None, age: str = "", ends: str = "",
     ) -> np.uint8:  # fmt: skip
         """Declare a message kind on a channel; return its number.
 
         fields: names of header fields, separated by blanks, without the fields of `reused`. also: a
-        second channel of the records. age: a name of `reals`.
+        second channel of the records. age: a name of `reals`. ends: the name of a command.
         """
         words = (*fields.split(), *reused)
         kind = Kind(number, name, channel, meaning, words, args, reals, on_map, reused)
-        return self._add(kind._replace(ranges=self._ranges, also=also, age=age))
+        return self._add(kind._replace(ranges=self._ranges, also=also, age=age, ends=ends))
 
     command = partialmethod(declare, Channel.COMMAND)
     network = partialmethod(declare, Channel.NETWORK)

@@ -25,6 +25,7 @@ MESSAGE = np.dtype(
     ]
 )
 
+MOST_ATTRIBUTES = 6  # of an event; its values take the `reals` of a record
 EVERYONE = np.int32(-1)  # one transmission that every neighbour hears
 APP = np.int32(-2)  # the application of the node that emits the record
 

@@ -29,7 +29,7 @@ class Neighbourhood(NamedTuple):
 
 @inlined
 def place_of(neighbourhood, i, node_id):
-    """Return the index of a node id in the neighbour list of row i, or NO_PLACE if the node is no
+    """Return the index of a node id in the neighbourhood of row i, or NO_PLACE if the node is no
     neighbour.
     """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
@@ -74,7 +74,7 @@ def include(neighbourhood, row, node_id, its_row):
 
 @inlined
 def exclude(neighbourhood, row, node_id):
-    """Remove a node from a row of neighbour lists; do nothing if the row does not have the node."""
+    """Remove a node from the neighbourhood of a row, if the row has the node."""
     place = place_of(neighbourhood, row, node_id)
     if place < 0:
         return

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from halfway.problem import Problem
 
 Value = float | int | bool
+BROADCAST = -1  # a value of an option `fanout`: one transmission to all neighbours
 
 
 class Option(NamedTuple):
@@ -31,6 +32,14 @@ def seconds(default: float, meaning: str, low: float = 0.0) -> Option:
 def count(default: int, meaning: str, low: int = 0, high: int = 1_000_000) -> Option:
     """Return an option of a protocol that is a whole number."""
     return Option(default, low, high, meaning)
+
+
+def fanout(default: int, when: str, high: int = 1_000_000) -> Option:
+    """Return an option of a protocol that is the number of neighbours to which a node sends, or
+    BROADCAST.
+    """
+    meaning = f"number of random neighbours to which a node sends {when}"
+    return count(default, f"{meaning}. -1 means one broadcast to all neighbours", BROADCAST, high)
 
 
 def switch(default: bool, meaning: str) -> Option:

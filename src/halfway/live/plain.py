@@ -36,7 +36,7 @@ class Plain:
         )
         self._peers: set[int] = set()
         self._frames_head = _HEAD.pack(_MARK, VERSION, 0, network, node_id)
-        # The bytes before the node id at the begin of a peer's datagram.
+        # The bytes before the node id at the start of a peer's datagram.
         self._known_head = self._frames_head[:-4]
 
     def beacon(self) -> bytes:

@@ -23,8 +23,8 @@ _STORED = [name for name in SCHEMA.names if name not in ("network", "cost_ms")]
 
 
 def why_not(row: Mapping[str, Any], codes: Mapping[str, str]) -> str:
-    """Return the reason why a failed run cannot be repeated under its key with these `codes_here`,
-    or "".
+    """Return the reason why the retry of a failed run is impossible under its key with these
+    `codes_here`, or "".
 
     A key identifies the code that ran, so a run of other code must not be stored under it.
     """

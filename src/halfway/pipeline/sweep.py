@@ -149,8 +149,8 @@ def _are_recorded(store: Store, studies: Plans) -> bool:
 def _made_here(
     store: Store, pending: pa.Table, cores: int, batch_seconds: float, count: _Count, spent: _Spent
 ) -> pa.Table:
-    """Make a sweep's runs on this machine without Spark if they are not many; return the runs that
-    are left for Spark.
+    """Begin a sweep with runs without Spark, while they are not many; return the runs that are left
+    for Spark.
     """
     while pending.num_rows:
         cost = float(pending["cost_ms"].to_numpy().sum()) / 1000.0

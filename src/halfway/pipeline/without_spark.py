@@ -100,7 +100,7 @@ def make_runs(
 
 @contextlib.contextmanager
 def _numbers(count: int) -> Iterator[int]:
-    """Open a pipe that holds the numbers of the runs of a batch, each once."""
+    """Open a pipe that holds the numbers of the runs to make without Spark, each once."""
     reading, writing = os.pipe()
     try:
         os.write(writing, b"".join(k.to_bytes(_NUMBER, "little") for k in range(count)))

@@ -26,7 +26,11 @@ DELIVERED = KINDS.report(
 )
 # No system uses this number. The numbers of reliable hops follow it.
 UNSUBSCRIBE = KINDS.command(
-    252, "unsubscribe", "the application ends its subscription to `topic`", "topic"
+    252,
+    "unsubscribe",
+    "the application ends its subscription to `topic`",
+    "topic",
+    ends="subscribe",
 )
 
 

@@ -286,7 +286,7 @@ def event_id(message):
 
 @inlined
 def copy_event_id(message, o):
-    """Copy the id of an event, from a message or an `EventId`, into a record."""
+    """Copy the id of an event in the window, from a message or an `EventId`, into a record."""
     o.event = message.event
     o.publisher = message.publisher
     o.epoch = message.epoch

@@ -22,7 +22,7 @@ from halfway.core.compiled import inlined
 from halfway.core.handler import handles
 from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import EVERYONE
-from halfway.core.options import count, seconds, share
+from halfway.core.options import BROADCAST, count, fanout, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
 from halfway.core.values.ranges import COUNT
@@ -53,16 +53,9 @@ ROUND = KINDS.timer(
     args={"rounds made": ROUNDS_MADE},
 )
 
-BROADCAST = -1  # a value of `fanout`: one transmission to all neighbours
-
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS = {
-    "fanout": count(
-        3,
-        "number of random neighbours that a node chooses in one round. -1 means "
-        "one broadcast to all neighbours",
-        BROADCAST,
-    ),
+    "fanout": fanout(3, "in one round"),
     "rounds": count(3, "number of rounds in which a node sends the same event", 1),
     "period_s": seconds(1.0, "from one round of an event to its next round"),
     "jitter_s": seconds(0.5, "of the longest random delay that a node adds to each wait"),

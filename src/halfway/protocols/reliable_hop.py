@@ -30,6 +30,7 @@ ACK_TIMEOUT = KINDS.timer(
     args={"attempt": ATTEMPT},
 )  # fmt: skip
 
+TRACKED_HOPS = 24  # in flight, for which a node has room unless its system counts them
 ACK_TIMEOUT_S = 0.1  # the default of every system; more than a round trip
 # Options of every system with reliable hops. A scenario chooses the same effort for all of them.
 RETRIES_OPTION = count(
@@ -169,7 +170,8 @@ def acknowledge_if_asked(hops, i, message, out):
 def acknowledge(hops, i, message, out):
     """Acknowledge a reliable hop; return True if row i had accepted this hop before."""
     emit(out, ACK, 0.0, message.source).sequence = message.sequence
-    for k in range(hops.accepted.shape[1]):
+    # The table fills in order, so the places after the number of accepted hops are still empty.
+    for k in range(min(np.int64(hops.counts[i, ACCEPTED]), hops.accepted.shape[1])):
         if (
             hops.accepted[i, k, 2] == message.sequence
             and hops.accepted[i, k, 1] == message.incarnation

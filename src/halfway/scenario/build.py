@@ -29,6 +29,7 @@ from halfway.sim.radio.energy import Power
 from halfway.sim.run_context import FAULTS, context_of, stream
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
+from halfway.sim.trace.sink import TraceSink
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
@@ -54,14 +55,18 @@ class PreparedScenario(NamedTuple):
 
 
 def simulation_of(
-    scenario: Scenario, *, system: str | System | None = None, trace: Path | None = None
+    scenario: Scenario,
+    *,
+    system: str | System | None = None,
+    trace: Path | TraceSink | None = None,
 ) -> Simulation:
     """Build the simulation that a scenario describes, with its own system or another one.
 
     The scenario's seed draws the network, the roles and everything else. Each of these parts has a
     separate random stream. So another system runs on the same network with the same workload.
 
-    trace: a Parquet file for all records. Raises Problem for a scenario that cannot run.
+    trace: a Parquet file for all records, or an object that receives them. Raises Problem for a
+    scenario that cannot run.
     """
     # A wrong name is reported before a network is drawn.
     chosen = system_of(scenario, system)
@@ -138,7 +143,10 @@ def _names(network: Network | None, motion: Motion | None) -> list[str]:
 
 
 def simulation_on(
-    ready: PreparedScenario, scenario: Scenario, system: System, trace: Path | None = None
+    ready: PreparedScenario,
+    scenario: Scenario,
+    system: System,
+    trace: Path | TraceSink | None = None,
 ) -> Simulation:
     """Build the simulation of a system on the prepared network or movement of a scenario."""
     return Simulation(

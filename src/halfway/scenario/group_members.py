@@ -70,12 +70,12 @@ def _named(workload: GroupWorkload, names: Sequence[str]) -> Iterator[Stay]:
     defaults = {"groups": 1, "members_each": 10, "join_s": (0.0, 5.0), "stay_s": None}
     for field, default in defaults.items():
         if (value := getattr(workload, field)) != default:
-            what = f"workload.{field} = {value}: expected its default, as members have names"
+            what = f"workload.{field} = {value}: expected no value, because members have names"
             raise Problem(what, remedy=f"leave out {field}, or leave out members")
     if workload.requests is not None and workload.requests.clients_each != Requests().clients_each:
         what = f"workload.requests.clients_each = {workload.requests.clients_each}"
         remedy = 'leave out clients_each, and give clients the role "subscribe"'
-        raise Problem(f"{what}: expected its default, as members have names", remedy=remedy)
+        raise Problem(f"{what}: expected no value, because members have names", remedy=remedy)
     members = workload.members
     by_group = members if isinstance(members, dict) else {"0": members or []}
     groups, nodes = Names("group", topic_names(by_group)), Names("node", names)

@@ -32,7 +32,7 @@ def _on_acknowledgements(scenarios: Sequence[Scenario], systems: Sequence[System
         efforts = sorted({int(options_of(scenario, one)[RETRIES]) for scenario in scenarios})
         groups.setdefault(" or ".join(map(str, efforts)), []).append(one.name)
     items = (f"{', '.join(names)}: {retries}" for retries, names in groups.items())
-    yield f"Retries of a hop, as records can be lost: {'; '.join(items)}."
+    yield f"Retries of a hop, because records can be lost: {'; '.join(items)}."
     if bare := [one.name for one in systems if one not in able]:
         yield f"These systems have no acknowledged hops: {', '.join(bare)}."
     name = able[0].name

@@ -39,7 +39,7 @@ def read_scenario(
 
 
 def file_of(scenario: ScenarioSource) -> Path:
-    """Return the file of a scenario; without a file, a name in the current folder."""
+    """Return the path of a scenario's file, or a path in the current folder if it has no file."""
     return Path(scenario) if isinstance(scenario, str | Path) else Path("scenario")
 
 
@@ -158,7 +158,9 @@ def input_files(scenario: Scenario) -> list[str]:
 
 
 def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
-    """Return the scenario with other paths for its `input_files`; `other` maps each path."""
+    """Return the scenario that was read with other paths for its `input_files`; `other` maps each
+    path.
+    """
     network, radio = scenario.network, scenario.radio
     if isinstance(network, FromFile | Recorded):
         network = msgspec.structs.replace(network, path=other(network.path))

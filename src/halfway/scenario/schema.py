@@ -158,7 +158,8 @@ class GroupMember(Member, frozen=True, kw_only=True):
     """A member of a scenario's group: its role, and the times at which it joins and leaves."""
 
     role: Annotated[
-        Role | None, Meta(description="The role of the member, instead of that of all members.")
+        Role | None,
+        Meta(description="The role of this member, in place of the role of all members."),
     ] = None
 
 
@@ -249,7 +250,7 @@ _ADDED_ABOVE = ("hello", "hello_period_s", "hello_neighbours", "clock")  # outsi
 
 
 def converted(plain: dict[str, Any]) -> Scenario:
-    """Convert plain values to a scenario; a workload without a kind is drawn.
+    """Convert plain values to a scenario of the schema; a workload without a kind is drawn.
 
     Raises msgspec.ValidationError.
     """

@@ -176,7 +176,7 @@ def _moving(path: Path, home: Path) -> Starter:
 
 
 def _busy(traces: Traces, first: float, last: float) -> tuple[float, float]:
-    """Return the begin and the end, in seconds, of the time in which many nodes of a starter's
+    """Return the start and the end, in seconds, of the time in which many nodes of a starter's
     movement exist.
 
     At both ends, at least half as many nodes exist as at the busiest time.

@@ -109,8 +109,8 @@ def _topology(
 
 
 def _snapshots(scenario: Scenario) -> Iterator[Snapshot]:
-    """Yield the surveyed movement at the begin and the end of the run, and at three times
-    between.
+    """Yield snapshots of the surveyed network that moves: at the start and the end of the run, and
+    at three times between.
     """
     _, motion = network_of(scenario)  # a movement can be played only once
     if motion is None:
@@ -128,8 +128,8 @@ def _snapshots(scenario: Scenario) -> Iterator[Snapshot]:
 
 
 def _left_out_nodes(scenario: Scenario, names: list[str]) -> list[str]:
-    """Return the nodes of the surveyed file outside the largest component, which a run
-    leaves out.
+    """Return the nodes of the surveyed network outside the largest component, which a run leaves
+    out.
     """
     file = scenario.network
     if not isinstance(file, FromFile) or not file.largest:

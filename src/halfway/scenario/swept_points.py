@@ -75,7 +75,9 @@ def read_sweep(
 
 
 def _values(text: str, field: str) -> list[SweepValue]:
-    """Return a sweep's values separated by commas, as in TOML; bare words are strings."""
+    """Return the values of a swept field, which commas separate, as in TOML; bare words are
+    strings.
+    """
     found = written(f"[{text}]", f"sweep {field}")
     if isinstance(found, str):
         found = [written(one.strip(), f"sweep {field}") for one in text.split(",")]
@@ -93,9 +95,7 @@ def _axis(field: str, values: Sequence[SweepValue], where: Path) -> list[SweepVa
 
 
 def _expanded(value: SweepValue, field: str, where: Path) -> Sequence[SweepValue]:
-    """Return the values of a range of a sweep, such as 5..50:5 or 1..1000:x10, or one single
-    value.
-    """
+    """Return the points of a swept range, such as 5..50:5 or 1..1000:x10, or one single value."""
     match = _RANGE.fullmatch(value.replace(" ", "")) if isinstance(value, str) else None
     if match is None:
         return [value]

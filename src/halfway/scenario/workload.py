@@ -90,7 +90,7 @@ def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
     publishing = _named(workload.publishers)
     subscribing = _named(workload.subscribers)
     if workload.width > 1 and subscribing is not None:
-        what = f"width = {workload.width}: expected 1, as subscribers have names"
+        what = f"width = {workload.width}: expected 1, because subscribers have names"
         raise Problem(f"workload.{what}", remedy="list every topic of a subscriber")
     if workload.attributes is not None and (publishing, subscribing) != (None, None):
         what = f"attributes = {workload.attributes}: expected no names of publishers or subscribers"

@@ -31,14 +31,20 @@ from halfway.problem import Problem
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.clocks import Clocks
-from halfway.sim.engine.state import Engine, NodeTraits, RecordTraits, grown, new_engine
+from halfway.sim.engine.state import (
+    FIRST_SLOTS,
+    Engine,
+    NodeTraits,
+    RecordTraits,
+    grown,
+    new_engine,
+)
 from halfway.sim.environment.environment import Environment
 from halfway.sim.memory import BlankMemory
 from halfway.sim.radio.declarations import Radio
 from halfway.sim.run_context import HELLOS, WARM_UP, stream
 
 WARM_UP_PERIODS = 10  # periods of hellos before time 0; lists settle, also over lossy links
-_FIRST_SLOTS = 1024
 NewRadio = Callable[[int], Any]  # makes a radio of the run from a random stream
 
 
@@ -210,7 +216,7 @@ class HelloExchange(GivenNeighbours):
         """
         environment = self._environment
         engine = new_engine(
-            environment.n, _FIRST_SLOTS, 1, nodes=NodeTraits(ids=environment.ids, clocks=clocks),
+            environment.n, FIRST_SLOTS, 1, nodes=NodeTraits(ids=environment.ids, clocks=clocks),
             records=RecordTraits(sizes=record_sizes(instance.kinds)),
         )  # fmt: skip
         engine.turns[environment.initially_down] = 1

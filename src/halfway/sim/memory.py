@@ -2,12 +2,14 @@
 node.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from halfway.adapters.interface import SystemInstance
 from halfway.core.prng import random_states
 
 _REDRAWN = "random_state"
@@ -33,6 +35,33 @@ class BlankMemory:
             if name.rpartition(".")[2] == _REDRAWN:
                 word = np.array([incarnation], np.int32)
                 array[own] = [random_states(word, int(old))[0] for old in blank[own]]
+
+
+class VolatileMemory:
+    """The memory that the nodes of a run lose, and the shortfalls that they counted in it.
+
+    forget: empties what a row knows of its neighbours, for a new incarnation. is_lost: whether
+    nodes of the run lose their memory.
+    """
+
+    def __init__(
+        self, instance: SystemInstance, forget: Callable[[int, int], None], is_lost: bool
+    ) -> None:
+        self._instance, self._forget = instance, forget
+        self._blank = BlankMemory(instance.state if is_lost else (), instance.own_rows)
+        self._earlier: Counter[str] = Counter()
+
+    def lose(self, row: int, incarnation: int) -> None:
+        """Empty the memory of a node for a new incarnation, and keep the run's shortfalls."""
+        before = Counter(self._instance.all_shortfalls())
+        self._blank.restore(row, incarnation)
+        self._forget(row, incarnation)
+        before.subtract(self._instance.all_shortfalls())
+        self._earlier += before
+
+    def shortfalls(self) -> Mapping[str, int]:
+        """Return the shortfalls of the run, with those of earlier incarnations."""
+        return self._earlier + Counter(self._instance.all_shortfalls())
 
 
 def named_arrays(state: Any, within: str = "") -> Iterator[tuple[str, npt.NDArray[Any]]]:

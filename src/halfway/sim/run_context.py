@@ -36,7 +36,7 @@ def context_of(
 
 
 def check_run(seconds: float, seed: int, window: int) -> None:
-    """Raise Problem for an argument of a run that is out of range."""
+    """Raise Problem if a value of a run's context is out of range."""
     if not (0.0 < seconds < 1e12):
         raise Problem(f"seconds = {seconds:g}: expected a positive finite number")
     if not 0 <= seed < 2**64:

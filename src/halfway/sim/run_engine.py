@@ -7,12 +7,11 @@ from halfway.core.records.checks import no_checks, record_checks
 from halfway.core.records.wire import record_sizes
 from halfway.sim.engine.attackers import attackers_of
 from halfway.sim.engine.clocks import Clocks
-from halfway.sim.engine.state import Engine, NodeTraits, RecordTraits, new_engine
+from halfway.sim.engine.state import FIRST_SLOTS, Engine, NodeTraits, RecordTraits, new_engine
 from halfway.sim.environment.environment import Environment
 from halfway.sim.workload.payloads import payload_of
 
 _APPLICATIONS = 4096  # capacity of the log of records for applications
-_FIRST_SLOTS = 1024  # records in flight; the pool grows
 CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
 
 
@@ -41,7 +40,7 @@ def run_engine(
     if check is None:
         check = os.environ.get(CHECK_RECORDS) == "1"
     engine = new_engine(
-        environment.n, _FIRST_SLOTS, _APPLICATIONS, journal,
+        environment.n, FIRST_SLOTS, _APPLICATIONS, journal,
         records=RecordTraits(
             sizes=record_sizes(instance.kinds), age_place=instance.kinds.ages,
             payload=payload_of(instance.kinds, payloads) if payloads else None,

@@ -2,6 +2,7 @@
 caller.
 """
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.observers import Observers
 from halfway.sim.metrics.outcome import RunId
 from halfway.sim.run_settings import Inspection
+from halfway.sim.trace.sink import TraceSink
 from halfway.sim.trace.writer import Trace
 from halfway.sim.workload.publications import PublicationFeed
 
@@ -35,7 +37,9 @@ class RunLog:
         self.observers = observers
         self._publications, self._deliveries = publications, deliveries
         file, kept = inspection.trace, inspection.journal
-        self._trace = None if file is None else Trace(file, kinds.names, names)
+        self._trace: TraceSink | None = (
+            Trace(file, kinds.names, names) if isinstance(file, Path) else file
+        )
         self._records = None if kept is None else KeptRecords(kept)
 
     def empty(self, engine: Engine, changes: Changes) -> None:
@@ -64,7 +68,7 @@ class RunLog:
             detections.report(reports, rows)
         if self._trace is None and self._records is None:
             return
-        received, receivers = drain(engine.journal)
+        received, receivers = drain(engine.journal, copied=self._records is not None)
         if self._trace is not None:
             self._trace.write(received, receivers, reports, rows, changes)
         if self._records is not None:

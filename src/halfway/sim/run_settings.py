@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.radio.energy import Power
+from halfway.sim.trace.sink import TraceSink
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +34,13 @@ class NodeSettings:
 class Inspection:
     """The inspection of a run: the records and checks that the run adds to its outcome.
 
-    trace: a Parquet file for the trace. journal: number of received records to keep for
-    `Simulation.journal`; 0: keep only records for `Simulation.reports`. check: whether the door
-    checks each record before its handler, where refused records are among the shortfalls of the
-    outcome; None: the environment variable HALFWAY_CHECK_RECORDS decides.
+    trace: a Parquet file for the trace, or an object that receives the records. journal: number of
+    received records to keep for `Simulation.journal`; 0: keep only records for
+    `Simulation.reports`. check: whether the door checks each record before its handler, where
+    refused records are among the shortfalls of the outcome; None: the environment variable
+    HALFWAY_CHECK_RECORDS decides.
     """
 
-    trace: Path | None = None
+    trace: Path | TraceSink | None = None
     journal: int | None = None
     check: bool | None = None

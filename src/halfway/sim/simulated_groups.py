@@ -88,7 +88,8 @@ class SimulatedGroups:
         return [one for one in self._demand.stays if group in (None, one.group)]
 
     def members(self, group: int) -> list[int]:
-        """Return the rows that are in a group now, in ascending order, whether up or down.
+        """Return the rows that are in a simulated group now, in ascending order, whether up or
+        down.
 
         The program knows them from the workload. A member knows those that it lists.
         """

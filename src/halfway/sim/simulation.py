@@ -20,7 +20,7 @@ from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos, neighbours_of
-from halfway.sim.memory import BlankMemory
+from halfway.sim.memory import VolatileMemory
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.group_accounting import GroupAccounting
 from halfway.sim.metrics.observers import observers_of
@@ -120,8 +120,7 @@ class Simulation:
         self.publications, names, self._lend = feed, self.environment.names(), Lender()
         self._log = RunLog(self.instance.kinds, feed, deliveries, names, inspection, observers)
         self.engine = self._new_engine(window, nodes.clock, inspection)
-        memory = self.instance.state if context.memory_lost else ()
-        self._blank = BlankMemory(memory, self.instance.own_rows)
+        self._memory = VolatileMemory(self.instance, self.neighbours.forget, context.memory_lost)
         self._start_up = self._started()
 
     def run(
@@ -177,7 +176,7 @@ class Simulation:
         return outcome(
             self.run_id, self.at, instance=self.instance, engine=self.engine,
             deliveries=self.deliveries, use=self._radio_use(), batteries=self._batteries,
-            observers=self._log.observers,
+            observers=self._log.observers, shortfalls=self._memory.shortfalls(),
         )  # fmt: skip
 
     def energy(self) -> Energy:
@@ -248,8 +247,8 @@ class Simulation:
                 return True
 
     def _drive(self, until: float, limit: int) -> bool:
-        """Run the engine of the simulation up to a time; return True if the count of records came
-        first.
+        """Run the engine of the simulation up to a time; return True if it reached `limit` records
+        before.
         """
         environment, instance = self.environment, self.instance
         slots, beside = instance.most_emissions, instance.most_beside
@@ -280,8 +279,7 @@ class Simulation:
         k = int(self._changes.tally[0])
         row = int(self._changes.a[k])
         self.engine.incarnation[row] += np.uint32(1)
-        self._blank.restore(row, int(self.engine.incarnation[row]))
-        self.neighbours.forget(row, int(self.engine.incarnation[row]))
+        self._memory.lose(row, int(self.engine.incarnation[row]))
         self._changes.b[k] = KEPT
 
     def _new_radio(self, number: int) -> Any:
@@ -292,7 +290,7 @@ class Simulation:
 
     def _new_engine(self, window: int, clock: ClockErrors | None, inspection: Inspection) -> Engine:
         """Return the simulation's engine, with room for the records that are kept."""
-        buffer = _JOURNAL if inspection.trace or inspection.journal else 0
+        buffer = 0 if inspection.trace is None and not inspection.journal else _JOURNAL
         engine = run_engine(
             self.environment, self.instance, window * self.demand.has_payloads, buffer,
             clocks=clocks_of(clock, self.environment.n, stream(self.seed, CLOCKS)),
@@ -317,4 +315,4 @@ class Simulation:
             self.post(commands(np.zeros(len(up)), up, START, -1))
         start_up = self._adapter.start_up_commands(self.demand)
         self.post(start_up)
-        return StartUp(start_up, self.environment.initially_down)
+        return StartUp(start_up, self.environment.initially_down, self.instance.kinds)

@@ -183,8 +183,8 @@ class LiveRun:
             self._host.scheduler.after(begin - self._at(), subscribe, None)
 
     def _settle(self) -> None:
-        """Enter the arrived events of a live run into the accounting, before the next
-        publication.
+        """Enter the arrived events of a live run of the testbed into the accounting, before the
+        next publication.
         """
         arrived, self._arrived = self._arrived, []
         if arrived:
@@ -234,5 +234,5 @@ class LiveRun:
 
 
 def topic_text(topic: int) -> str:
-    """Return the text that a live run gives a topic of the workload by its number."""
+    """Return the text that a live run of the testbed gives a topic of the workload."""
     return f"topic/{topic}"

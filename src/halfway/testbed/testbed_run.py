@@ -36,6 +36,14 @@ class SideBySide(NamedTuple):
     replayed: list[Replayed]  # of the nodes that were recorded
     account: Account  # of all datagrams
 
+    @property
+    def agrees(self) -> bool:
+        """Whether the live run of the testbed agrees with its simulation, and its records with
+        their replay.
+        """
+        agree = all(row.agrees is not False for row in self.rows)
+        return agree and all(replay.is_same for replay in self.replayed)
+
 
 def run_beside(
     scenario: Scenario, system: str, *, replicates: int, announce: Callable[[str], None],

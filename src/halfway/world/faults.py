@@ -53,7 +53,7 @@ class Pause(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     A node that pauses neither handles nor sends. When the node resumes, it handles the due timers
     in their order, and then the arrived records in theirs (Dadgar, Phillips & Currey 2018, §V,
-    block nodes like this). Times in seconds. every_s: from the begin of a pause to the begin of the
+    block nodes like this). Times in seconds. every_s: from the start of a pause to the start of the
     next; None: one pause.
     """
 

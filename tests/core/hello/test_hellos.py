@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.core.hello.link import came
 from halfway.core.hello.messages import BOTH_WAYS, HELLO, HELLO_TIMER, IDS, KINDS, LAST, LOWEST
+from halfway.core.hello.receiving import is_reported
 from halfway.core.hello.sending import RECORDS, most_emissions
-from halfway.core.hello.state import FORGOTTEN, UNREPORTED
+from halfway.core.hello.state import FORGOTTEN, UNREPORTED, unknown_neighbourhood
 from halfway.core.message import MESSAGE
+from halfway.core.missing import NONE
 from halfway.core.records.wire import record_sizes
 from tests.core.hello.air import PERIOD_S, Air
 from tests.core.records.codec import Codec
@@ -268,3 +271,35 @@ def test_a_hello_has_its_own_length_on_the_wire() -> None:
         assert (again["reals"] == record["reals"]).all()
     fixed = int(sizes.fixed[int(HELLO)])
     assert lengths >= {fixed, fixed + 4, fixed + 4 * IDS}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    known=st.sets(st.integers(0, 9)), ids=st.lists(st.integers(0, 9), max_size=IDS, unique=True),
+    bits=st.integers(0, 2**IDS - 1), bounds=st.tuples(st.integers(0, 9), st.integers(0, 9)),
+)  # fmt: skip
+def test_only_a_list_that_a_hello_repeats_is_left_as_it_is(
+    known: set[int], ids: list[int], bits: int, bounds: tuple[int, int]
+) -> None:
+    """A hello is skipped exactly if its replacement of the list changes nothing."""
+    around = unknown_neighbourhood(1, 10)
+    around.who[: len(known)], around.last[0] = sorted(known), len(known)
+    hello = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    ids = sorted(ids) if bits % 2 else ids
+    hello["args"], hello["reals"] = NONE, NONE
+    hello["args"][: len(ids[:8])], hello["reals"][: len(ids[8:])] = ids[:8], ids[8:]
+    hello[BOTH_WAYS] = bits
+    lowest, highest = min(bounds), max((*bounds, *ids))
+    repeats = is_reported(around, 0, hello, lowest, highest)
+    both = [one for k, one in enumerate(ids) if bits >> k & 1]
+    after = {one for one in known if not lowest <= one <= highest} | set(both)
+    if repeats:
+        assert after == known
+    elif ids == sorted(ids) and all(one >= lowest for one in both):
+        assert after != known
+
+
+def test_a_history_counts_its_hellos() -> None:
+    assert [came(history) for history in range(1 << 16)] == [
+        history.bit_count() for history in range(1 << 16)
+    ]

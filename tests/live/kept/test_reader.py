@@ -9,8 +9,9 @@ import msgspec
 
 from halfway.live.drops import Drops
 from halfway.live.events.bodies import EventBody, EventKey, StreamPlace
+from halfway.live.kept.disk_form import DiskForm
 from halfway.live.kept.kept_events import KeptEvents
-from halfway.live.kept.outlet import ACKS, BEATS, AckRow, DiskForm
+from halfway.live.kept.outlet import ACKS, BEATS, AckRow
 from halfway.live.kept.reader import (
     GAP_S,
     MOST_STATEMENT_BYTES,

@@ -9,14 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.filters import Filters, filters, matching
-from halfway.core.message import MESSAGE
+from halfway.core.message import MESSAGE, MOST_ATTRIBUTES
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.circuits import SORTS
 from halfway.protocols.broker_trees.records.messages import (
     DELIVERED,
     FIRST,
-    MOST_ATTRIBUTES,
     NOTIFY,
     PUBLISH,
     SUBSCRIBE,

@@ -134,6 +134,14 @@ def test_lifeguard_has_an_order_of_magnitude_fewer_false_positives(
     assert sums[1] <= sums[0] / 10
 
 
+@pytest.mark.parametrize("system", ["swim", "lifeguard"])
+def test_slow_nodes_that_run_for_longer_than_a_round_trip_suspect_no_healthy_member(
+    system: str,
+) -> None:
+    """An answer takes 4 ms. With 3 ms between pauses, the same nodes suspect healthy members."""
+    assert about_healthy(system, 8, 8.0, 0.006, seed=0) == 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("system", DETECTORS)
 def test_no_suspicion_in_a_million_member_periods_without_a_fault(system: str) -> None:

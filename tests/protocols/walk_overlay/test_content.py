@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import MESSAGE, MOST_ATTRIBUTES
 from halfway.core.records.wire import record_bytes, record_sizes, wire_bytes
 from halfway.protocols.walk_overlay.messages import (
     CONTENT_EVENT,
     DELIVERED,
     EVENT,
     KINDS,
-    MOST_ATTRIBUTES,
 )
 from tests.core.records.codec import Codec
 from tests.protocols.lone import Driven, World, drive, emitted_alone

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from halfway.protocols.hash_table import FORGOTTEN
 from halfway.sim.memory import BlankMemory, named_arrays
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
@@ -139,3 +140,16 @@ def test_churn_takes_the_memory_at_each_return() -> None:
     returns = simulation.engine.turns // 2
     assert returns.sum() > 100
     assert np.array_equal(simulation.engine.incarnation, returns)
+
+
+@pytest.mark.parametrize("memory", ["kept", "lost"])
+def test_the_shortfalls_of_a_run_outlive_the_memory_of_its_nodes(memory: Any) -> None:
+    """Each of 60 nodes has forgotten three publishers, and half of the nodes crash."""
+    crash = Crash(share=0.5, at=40.0, for_=1.0, memory=memory)
+    run = Simulation(
+        "flooding", disk(60, 0.4, seed=3), seconds=60.0, faults=[crash],
+        workload=Drawn(n=60, events=5, seed=1),
+    )  # fmt: skip
+    run.instance.state.seen.counts[:, FORGOTTEN] = 3
+    assert run.run(50.0).shortfalls == {"forgotten publishers": 180}
+    assert run.run().shortfalls == {"forgotten publishers": 180}

@@ -116,7 +116,7 @@ def test_errors_name_their_line(tmp_path: Path, old: str, new: str, named: str) 
 
 def test_write_errors_are_named(tmp_path: Path) -> None:
     ones = np.ones(2)
-    with pytest.raises(Problem, match="position: expected one of every node"):
+    with pytest.raises(Problem, match="position: expected a position for every node"):
         write_brite(tmp_path / "net.brite", Underlay(line(2), ones, ones), Waxman())
     with pytest.raises(Problem, match="zoo: position = longitude, latitude: expected x, y in kilo"):
         write_brite(tmp_path / "net.brite", in_degrees(tmp_path), Waxman())

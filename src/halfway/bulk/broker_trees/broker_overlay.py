@@ -258,6 +258,6 @@ def tops(
 
 
 def check_known(name: str, value: str, known: tuple[str, ...]) -> None:
-    """Raise Problem for the value of an overlay option that is not a known one."""
+    """Raise Problem if an option of a broker overlay has no known value."""
     if value not in known:
         raise Problem(f"{name} = '{value}': expected one of {', '.join(known)}")

@@ -116,8 +116,8 @@ def delivered_share(
 def _moments(
     faults: list[Element], tau: float | None, detection: float, aware: bool
 ) -> list[_Moment]:
-    """Return the faults of a delivery in order, with the detections and repairs of a tree that is
-    `aware` of its underlay. tau: None for no repairs.
+    """Return the moments at which the delivery ratio changes, in order: the faults, and the
+    detections and repairs of a tree that is `aware` of its underlay. tau: None without repairs.
 
     Raises Problem for a detection after the repair or after the next fault.
     """
@@ -203,8 +203,8 @@ def _survival(
 
 
 def _downwards(up: dict[int, tuple[int, int]]) -> list[tuple[int, tuple[int, int]]]:
-    """Return the brokers of a bulk tree with their parents, in an order in which each parent
-    precedes its children.
+    """Return the brokers in the order in which the delivery ratio counts them, with their parents:
+    each parent precedes its children.
     """
     order = list[int]()
     for number in up:

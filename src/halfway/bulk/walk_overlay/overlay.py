@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from halfway.bulk.walk_overlay import kernels
 from halfway.bulk.walks.networks import Graph
-from halfway.bulk.walks.walks import WalkSystem
+from halfway.bulk.walks.walks import MOST_STEPS_PER_NODE, WalkSystem
 from halfway.problem import Problem
 from halfway.world.graphs.extent import farthest
 from halfway.world.graphs.network import Network
@@ -17,8 +17,6 @@ from halfway.world.graphs.network import Network
 # left: the neighbours of a node count when the walk leaves the node (Algorithm 2, Figure 5);
 # reached: when the walk arrives there (equation 4).
 Marking = Literal["left", "reached"]
-
-MOST_STEPS_PER_NODE = 10_000
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,9 @@ class LazyWalkers:
         for node in (source, target):
             if not len(self.disk.neighbours(node)):
                 what = f"a walk cannot leave node {node}, which has no neighbours"
-                raise Problem(what, where=self.disk.name, remedy="use another node, or more range")
+                raise Problem(
+                    what, where=self.disk.name, remedy="use another node, or a larger range"
+                )
 
 
 def _rooms(

@@ -58,7 +58,7 @@ class Walkers:
             raise Problem(
                 "a walk cannot leave a node without neighbours",
                 where=network.name,
-                remedy="use the largest component, or more range",
+                remedy="use the largest component, or a larger range",
             )
         self.network, self.system = network, system
         self._graph = Graph(network.start, network.who)

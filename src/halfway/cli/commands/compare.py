@@ -18,7 +18,7 @@ from halfway.cli.terminal.screen import (
     interruptible,
     warn,
 )
-from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
+from halfway.comparison.defaults import MAX_REPLICATES, PAGE, REPLICATES
 
 if TYPE_CHECKING:
     from halfway.comparison.evaluation.comparison_results import Results
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from halfway.comparison.run_comparison import Completed
     from halfway.report.study_folders import StudyPage
 
-PAGE = "comparison.html"
 _NAMES = (PAGE, "comparison.csv", "comparison-over-time.csv", "comparison.jsonl", "comparison.json")
 
 

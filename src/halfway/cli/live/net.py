@@ -134,7 +134,8 @@ def admit(
     until = _day(certificate.not_after)
     typer.echo(f"wrote {path}: node {certificate.node_id}, serial {certificate.serial}, to {until}")
     typer.echo(
-        "copy the file to the node by a safe way, such as scp: it has the secret of the network"
+        "copy the file to the node over a secure connection, such as scp: it has the secret of "
+        "the network"
     )
 
 
@@ -172,7 +173,8 @@ def secret(file: SecretFile) -> None:
 
     new_secret(file)
     typer.echo(
-        f"wrote {file}: copy it by a safe way, such as scp, to each node of network {file.stem}"
+        f"wrote {file}: copy it over a secure connection, such as scp, to each node of network "
+        f"{file.stem}"
     )
 
 

@@ -24,7 +24,7 @@ def route(
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show the way of an event, or the way to a node: every hop with its round-trip time.
+    """Show the path of an event, or the path to a node: every hop with its round-trip time.
 
     \b
     If an event does not arrive, the command prints the reason.
@@ -32,7 +32,7 @@ def route(
     \b
     For a topic, the node publishes a probe. The system carries the probe like an event,
     and every node that receives the probe reports; applications do not receive it. For a
-    node, a search goes over all links, and the command shows the first way found. A name
+    node, a search goes over all links, and the command shows the first path found. A name
     with a slash is a topic. Exit status 1 if no subscriber, or no such node, was reached.
 
     \b
@@ -44,8 +44,7 @@ def route(
     from halfway.live.control.control_requests import Hopped, Routed, RouteRequest
 
     hops, end = dict[int, Hopped](), None
-    request = RouteRequest(to=to, is_topic=topic, seconds=seconds)
-    for answer in ask(required(node), request):
+    for answer in ask(required(node), RouteRequest(to=to, is_topic=topic, seconds=seconds)):
         if isinstance(answer, Hopped):
             hops[answer.node] = answer.after(hops.get(answer.node))
             if as_json:
@@ -53,8 +52,7 @@ def route(
         end = answer if isinstance(answer, Routed) else end
     arrived = [hop for hop in hops.values() if end is not None and _is_arrival(hop, end)]
     if end is not None and not as_json:
-        for line in (*_tree(hops, end.node), _summary(to, hops, arrived, end)):
-            typer.echo(line)
+        typer.echo("\n".join((*_tree(hops, end.node), _summary(to, hops, arrived, end))))
     if not arrived:
         raise typer.Exit(RUNS_FAILED)
 
@@ -109,6 +107,6 @@ def _summary(to: str, hops: "dict[int, Hopped]", arrived: "list[Hopped]", end: "
     if not others:
         return (
             f"{to}: no node of this name, and no other node was reached by an event: the system "
-            "knows no way to a subscriber yet"
+            "knows no path to a subscriber yet"
         )
     return f"{to}: {len(others)} nodes reached, and none has a subscription that matches"

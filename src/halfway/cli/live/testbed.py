@@ -72,8 +72,7 @@ def real_nodes(
             read, name, replicates=replicates, announce=warn, progress=_line(name),
             keeping=_keeping(record, traces, name),
         )  # fmt: skip
-        agree &= all(row.agrees is not False for row in result.rows)
-        agree &= all(replay.is_same for replay in result.replayed)
+        agree &= result.agrees
         _print(result, read, as_json)
     if not agree:
         raise typer.Exit(RUNS_FAILED)

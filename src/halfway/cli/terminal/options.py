@@ -237,7 +237,7 @@ UntilTight = Annotated[
     _completed(
         "--until",
         "half-width=2%[,METRIC]",
-        "Add replicates until the intervals are so narrow.",
+        "Add replicates until each interval is this narrow.",
         completion.stopping_rules,
     ),
 ]

@@ -66,7 +66,9 @@ def check_interrupts() -> None:
 
 
 def warn_of_cache() -> None:
-    """Warn once if compiled code cannot be kept, so that every command compiles again."""
+    """Warn once on the terminal if compiled code cannot be kept, so that every command compiles
+    again.
+    """
     compiled = sys.modules.get("halfway.core.compiler.cache")
     folder = Path(getattr(compiled, "CACHE_FOLDER", ""))
     if compiled is None:
@@ -183,5 +185,5 @@ def elapsed_s() -> float:
 
 
 def warn(line: str) -> None:
-    """Print a warning of a command on stderr."""
+    """Print a warning of a command on the terminal (stderr)."""
     typer.echo(f"halfway: {line}", err=True)

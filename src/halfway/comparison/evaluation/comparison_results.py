@@ -43,7 +43,7 @@ class Metric(msgspec.Struct, frozen=True):
 
     @property
     def heading(self) -> str:
-        """The metric's label in results, with its unit: "energy [J]"."""
+        """The label of a metric in the results of a comparison, with its unit: "energy [J]"."""
         return f"{self.label} [{self.unit}]" if self.unit else self.label
 
 
@@ -63,7 +63,7 @@ class MeanInterval(msgspec.Struct, frozen=True):
 
     @property
     def margin(self) -> float:
-        """The longer side of a result's interval, or nan without an interval."""
+        """The longer side of the interval of a comparison's result, or nan without an interval."""
         return max(self.high - self.value, self.value - self.low)
 
     @property
@@ -84,7 +84,7 @@ class MeanInterval(msgspec.Struct, frozen=True):
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """A result, and both ends of its interval; ends are "" without an interval."""
+        """A result of a comparison and both ends of its interval; ends are "" if it has none."""
         half = self.margin
         if not math.isfinite(self.value):
             return NO_VALUE, "", ""
@@ -217,7 +217,9 @@ class Results(msgspec.Struct, frozen=True, dict=True):
     timelines: tuple[Timeline, ...] = ()
 
     def cell(self, point: int, system: str, metric: str) -> ResultCell:
-        """Return the cell of a system's metric at a point of the results. Raises KeyError."""
+        """Return the cell of a system's metric at a point of the comparison's results. Raises
+        KeyError.
+        """
         return self._by_place[point, system, metric]
 
     @cached_property

@@ -34,13 +34,13 @@ METRICS: tuple[tuple[Metric, ValueOf], ...] = (
             "when the monitor suspects a member that is up. A member behind a partition is up."),
      _read(lambda d: d.mistakes_per_hour)),
     (Metric("mistake-duration", "mistake duration", "s",
-            "The mean time from the begin of a mistake until the monitor trusts the member again, "
+            "The mean time from the start of a mistake until the monitor trusts the member again, "
             "the member or the monitor crashes, or the run ends. Mistakes that begin before "
             "`workload.start_s` do not count."),
      _read(lambda d: d.mistake_s)),
     (Metric("query-accuracy", "query accuracy", "",
-            "The share of the time in which a monitor trusts a member that is up, of the time in "
-            "which it knows that member. A suspicion that outlives a crash counts as wrong.",
+            "The time in which a monitor trusts a member that is up, divided by the time in which "
+            "it knows this member. A suspicion that outlives a crash counts as wrong.",
             "more", most=1.0),
      _read(lambda d: d.query_accuracy)),
 )  # fmt: skip

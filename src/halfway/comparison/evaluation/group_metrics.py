@@ -9,14 +9,14 @@ _read = reader(lambda o: o.groups)
 
 METRICS: tuple[tuple[Metric, ValueOf], ...] = (
     (Metric("view-accuracy", "view accuracy", "",
-            "The share of the time in which a member that is in a view is in the group and up.",
-            "more", most=1.0),
+            "The time in which a listed member is in the group and up, divided by the time in "
+            "which views list the member.", "more", most=1.0),
      _read(lambda g: g.accuracy)),
     (Metric("join-convergence", "join until all list it", "s",
             "The mean time from the join of a member, or from the return of its node, until all "
-            "viewers list the member. Only changes that converge before the next change of the "
-            "member count. The viewers are the subscribing members that are up at the change and "
-            "stay."),
+            "viewers list the member. A change counts only if it converges before the next change "
+            "of the same member. The viewers are the subscribing members that are up at the change "
+            "and stay."),
      _read(lambda g: g.join_s)),
     (Metric("leave-convergence", "leave until none lists it", "s",
             "The mean time from the leave of a member until no viewer lists the member."),

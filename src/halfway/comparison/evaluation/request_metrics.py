@@ -29,16 +29,16 @@ METRICS: tuple[tuple[Metric, ValueOf], ...] = (
             "more", most=1.0),
      _read(lambda r: r.served_share)),
     (Metric("request-time", "request time", "s",
-            "The mean time from a request to its first reply, where it is served. The time covers "
+            "The mean time from a request to its first reply, if it is served. The time contains "
             "`reaction_s` of the member, and the time-outs before a fail-over."),
      _read(lambda r: r.request_s)),
     (Metric("fail-overs", "fail-overs / request", "",
-            "The mean number of further members that a client asks for a request, because a member "
-            "did not reply before the time-out."),
+            "The mean number of further members that a client asks in one request, because a "
+            "member did not reply before the time-out."),
      _read(lambda r: r.fail_overs)),
     (Metric("stale-replies", "stale replies", "",
             "The share of the replies of members that lack the last write of their group when the "
-            "request arrives. A write that is still on its way counts as lacking.", most=1.0),
+            "request arrives. A write that has not arrived yet also counts.", most=1.0),
      _read(lambda r: r.stale_replies)),
     (Metric("stale-replicas", "stale replicas", "",
             "The share of the members that lack the last write of their group at the end of the "

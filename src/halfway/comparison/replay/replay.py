@@ -1,8 +1,6 @@
 """The replay of one run: the data of a map, condensed from the run."""
 
 from collections.abc import Callable
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +8,9 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import System
 from halfway.comparison.replay import replay_tables
+from halfway.comparison.replay.condenser import TraceCondenser
 from halfway.comparison.replay.map_kinds import MapKinds, map_cell_side, map_parent, protocol_of
-from halfway.comparison.replay.trace import CondensedTrace, condensed_trace
+from halfway.comparison.replay.trace import CondensedTrace
 from halfway.comparison.replay.world import MOST_EVENTS, Columns, ReplayWorld, numbers_of, world_of
 from halfway.core.kinds import MapRole
 from halfway.scenario.build import network_of, simulation_of
@@ -20,6 +19,7 @@ from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.nodes import NodeTable
 from halfway.sim.node_table import nodes_of
 from halfway.sim.simulation import Simulation
+from halfway.sim.trace.sink import TraceSink
 
 _SAMPLES = 60  # of the parents of a tree, over a run
 
@@ -51,26 +51,25 @@ class Replay(NamedTuple):
     nodes: NodeTable | None = None  # of the whole run
 
 
-def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Replay:
-    """Return the replay of a simulation that `build` makes, given the file for its trace.
+def replay_of(build: Callable[[TraceSink], Simulation], motion: Motion | None) -> Replay:
+    """Return the replay of a simulation that `build` makes, given the trace for its inspection.
 
     motion: the motion of the simulated nodes; None: the nodes are static.
     """
-    with TemporaryDirectory(prefix="halfway-") as folder:
-        file = Path(folder) / "run.parquet"
-        run = build(file)
-        protocol = protocol_of(run)
-        parents = _run_sampling(run, map_parent(protocol))
-        world = world_of(run, motion)
-        event = world.publications["event"].astype(np.int64)
-        published_at = np.full(int(event.max(initial=-1)) + 1, np.inf)  # inf: left out
-        published_at[event] = world.publications["t"]
-        kinds = MapKinds(run.instance.kinds, published_at)
-        trace = condensed_trace(file, kinds, numbers_of(run))
+    trace = TraceCondenser()
+    run = build(trace)
+    world = world_of(run, motion)
+    event = world.publications["event"].astype(np.int64)
+    published_at = np.full(int(event.max(initial=-1)) + 1, np.inf)  # inf: left out
+    published_at[event] = world.publications["t"]
+    kinds = MapKinds(run.instance.kinds, published_at)
+    trace.begin(kinds, numbers_of(run))
+    protocol = protocol_of(run)
+    parents = _run_sampling(run, map_parent(protocol))
     rules, side = run.instance.rules, map_cell_side(protocol)
     low_x, low_y = (float(getattr(rules, name, 0.0)) for name in ("low_x", "low_y"))
     cells = low_x, low_y, float(getattr(rules, side)) if side else 0.0
-    return _replay(run, world, kinds, trace, parents, cells)
+    return _replay(run, world, kinds, trace.condensed(), parents, cells)
 
 
 def replay_of_scenario(scenario: Scenario, system: str | System | None = None) -> Replay:
@@ -88,7 +87,7 @@ def _run_sampling(run: Simulation, field: str) -> Columns:
     times = np.linspace(0.0, run.seconds, _SAMPLES + 1) if field else np.array([run.seconds])
     for t in times:
         if t > 0.0:
-            run.run(until=float(t))
+            run.advance(float(t))
         if field:
             now = _parents(run.instance.state, field).copy()
             found += _tree_changes(float(t), before, now)
@@ -128,7 +127,6 @@ def _replay(
     run: Simulation, world: ReplayWorld, kinds: MapKinds, trace: CondensedTrace, parents: Columns,
     cells: tuple[float, float, float],
 ) -> Replay:  # fmt: skip
-    changes = replay_tables.changes(trace.changes)
     reached = replay_tables.reached(trace.hops, MOST_EVENTS)
     steps, labels = replay_tables.steps(trace.receptions, kinds)
     delivered = trace.delivered
@@ -143,7 +141,7 @@ def _replay(
         "sent": replay_tables.sent(trace.sent, kinds),
         "reached": replay_tables.beginning(reached),
         "steps": replay_tables.beginning(steps),
-        "changes": changes,
+        "changes": trace.changes,
         "links": overlay,
         "delivered": delivered.table(row=delivered.of["row"], event=delivered.of["number"]),
         "met": replay_tables.meetings(trace, kinds),
@@ -153,7 +151,7 @@ def _replay(
     meeting = next((role.label for _, role in kinds.meetings), "")
     totals = {"sent": trace.all_sent, "reached": len(reached["t"]), "steps": len(steps["t"])}
     until = run.seconds if trace.until is None else trace.until
-    expected = tuple(world.expected(changes))
+    expected = tuple(world.expected(trace.changes))
     return Replay(
         run.system, world, tables, labels, meeting, cells, totals, until, expected, nodes_of(run)
     )

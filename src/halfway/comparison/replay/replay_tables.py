@@ -3,14 +3,13 @@
 import numpy as np
 
 from halfway.comparison.replay.map_kinds import MapKinds
-from halfway.comparison.replay.trace import CondensedTrace, Ints, TraceRows
+from halfway.comparison.replay.trace import CondensedTrace, TraceRows
 from halfway.comparison.replay.world import Columns
 from halfway.core.kinds import MapRole
 
 MOST_ROWS = 150_000  # of first receptions, and of steps of walks; later ones are left out
 # The role of a transmission.
 EVENT, WALK, OVERLAY, OTHER = range(4)
-_WHAT = {"node down": 0, "node up": 1, "link down": 2, "link up": 3}
 
 
 def sent(some: TraceRows, kinds: MapKinds) -> Columns:
@@ -94,16 +93,6 @@ def homes(announced: TraceRows, kinds: list[int]) -> Columns:
     """
     some = _with_topic(announced, kinds)
     return _once(some.table(row=some.of["source"], topic=some.of["topic"]), "row", "topic")
-
-
-def changes(faults: TraceRows) -> Columns:
-    """Return the replay table of faults: t, what (0 node down, 1 up, 2 link down, 3 up), a, b.
-
-    b is -1 for a node.
-    """
-    code = np.array([_WHAT.get(word, -1) for word in (*faults.words, "")], np.int32)
-    what: Ints = code[faults.what]
-    return faults.table(what=what, a=faults.of["row"], b=faults.of["source"])
 
 
 def merged(parts: list[Columns], names: tuple[str, ...]) -> Columns:

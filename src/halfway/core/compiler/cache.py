@@ -21,6 +21,7 @@ from typing import Any
 
 import llvmlite
 import numba
+from numba import typeof
 from numba.core import serialize
 from numba.core.compiler import CompileResult
 
@@ -182,3 +183,15 @@ def _forget_old(folder: Path) -> None:
             return
         file.unlink(missing_ok=True)
         total -= found.st_size
+
+
+def is_stored(function: Callable[..., Any], *arguments: Any) -> bool:
+    """Return whether the compile cache has a kernel for the types of these arguments.
+
+    For an interpreted function the result is True, because nothing has to be compiled.
+    """
+    kernel: Any = function
+    if not hasattr(kernel, "py_func"):
+        return True
+    kinds = tuple(typeof(argument) for argument in arguments)
+    return kinds in kernel.overloads or kernel._cache.has(kinds, kernel.targetctx)

@@ -26,15 +26,3 @@ def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., 
         kernel.compile(kinds)
     found: Callable[..., Any] = kernel.overloads[kinds].entry_point
     return found
-
-
-def is_stored(function: Callable[..., Any], *arguments: Any) -> bool:
-    """Return whether the compile cache has a kernel for the types of these arguments.
-
-    For an interpreted function the result is True, because nothing has to be compiled.
-    """
-    kernel: Any = function
-    if not hasattr(kernel, "py_func"):
-        return True
-    kinds = tuple(typeof(argument) for argument in arguments)
-    return kinds in kernel.overloads or kernel._cache.has(kinds, kernel.targetctx)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
-_PACKAGE = __name__.partition(".")[0]
+from halfway.core.compiler.reach import PACKAGE
 
 _TWINS: dict[int, Any] = {}
 _KEPT: list[Any] = []  # the originals, so that no other object has an id in `_TWINS`
@@ -46,7 +46,7 @@ def _twin(value: Any) -> Any:
 def _is_ours(module: str | None) -> bool:
     name = module or ""
     # The name of a user's protocol module begins with the name of the package.
-    return name.partition(".")[0].startswith(_PACKAGE)
+    return name.partition(".")[0].startswith(PACKAGE)
 
 
 def _remembered(value: Any, twin: Any) -> Any:

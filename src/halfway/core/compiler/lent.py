@@ -234,7 +234,7 @@ def _read(context: Any, builder: ir.IRBuilder, kind: Any, at: ir.Value) -> ir.Va
 
 @cache
 def _item_size(dtype: Any) -> int:
-    """Return the bytes of an array's item; numba would ask LLVM at each use."""
+    """Return the bytes of an item of a lent array; numba would ask LLVM at each use."""
     return int(as_dtype(dtype).itemsize)
 
 

@@ -17,7 +17,7 @@ _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.M
 )
 _NAME = re.compile(r"[\w.]+")
-_PACKAGE = __name__.partition(".")[0]
+PACKAGE = __name__.partition(".")[0]
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
 _further: dict[str, set[str]] = {}  # module -> further modules, which its types add
@@ -72,7 +72,7 @@ def _file_of(name: str) -> Path | None:
         return None
     if isinstance(getattr(module, "__loader__", None), zipimporter):  # on a worker of Spark
         return None
-    ours = name.partition(".")[0] == _PACKAGE
+    ours = name.partition(".")[0] == PACKAGE
     return Path(file) if ours or not file.startswith(_LIBRARIES) else None
 
 

@@ -81,7 +81,7 @@ def _hash_of_names(kind: type) -> int:
 
 
 def variables_of(_instruction: Any, value: Any) -> list[Any]:
-    """Return the variables in the operands of an instruction, in order.
+    """Return the variables in the operands of an instruction of numba, in order.
 
     Numba makes a list for each operand; here all of them go into one.
     """

@@ -46,12 +46,14 @@ def begin_link(link, hello, now):
 
 @inlined
 def came(history):
-    """Return how many hellos in the history of a link arrived."""
-    count = 0
-    while history != 0:
-        count += history & 1
-        history >>= 1
-    return count
+    """Return how many hellos in the history of a link arrived: the number of its bits that are 1.
+
+    The bits are added in pairs, then the sums in pairs, up to all HISTORY bits.
+    """
+    history = (history & 0x5555) + (history >> 1 & 0x5555)
+    history = (history & 0x3333) + (history >> 2 & 0x3333)
+    history = (history & 0x0F0F) + (history >> 4 & 0x0F0F)
+    return (history & 0xFF) + (history >> 8)
 
 
 @inlined

@@ -35,7 +35,7 @@ HELLO_NAME = "neighbour-hello"
 HELLO = KINDS.network(
     HELLO_KIND,
     HELLO_NAME,
-    "the sender hears these nodes; its position, where neighbours need it",
+    "the sender hears these nodes. It adds its position if neighbours need the position",
     "flags sequence",
     args={"heard[k]": 0},
     reals={"also heard[k]": 0, "position[k]": POSITION},

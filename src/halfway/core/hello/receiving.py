@@ -125,10 +125,31 @@ def learn_list(state, rules, neighbourhood, i, s, hello):
         state.link[s].hears_us = np.uint8(is_listed)
     if row == NONE:
         return
-    replace_reported(state, neighbourhood, i, row, hello, lowest, highest)
+    if not is_reported(neighbourhood, row, hello, lowest, highest):
+        replace_reported(state, neighbourhood, i, row, hello, lowest, highest)
     if rules.positions:
         neighbourhood.x[row] = hello.reals[POSITION]
         neighbourhood.y[row] = hello.reals[POSITION + 1]
+
+
+@inlined
+def is_reported(neighbourhood, row, hello, lowest, highest):
+    """Return whether a row of the neighbour lists already has what a hello reports, from id
+    `lowest` to `highest`: most hellos repeat the last list of their sender.
+    """
+    place, last = np.int64(neighbourhood.first[row]), np.int64(neighbourhood.last[row])
+    while place < last and neighbourhood.who[place] < lowest:
+        place += 1
+    both_ways = np.int64(hello[BOTH_WAYS])
+    for e in range(IDS):
+        node_id = listed(hello, e)
+        if node_id == NONE:
+            break
+        if both_ways >> e & 1:
+            if place == last or neighbourhood.who[place] != node_id:
+                return False
+            place += 1
+    return place == last or neighbourhood.who[place] > highest
 
 
 @inlined

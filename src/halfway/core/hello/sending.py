@@ -89,7 +89,9 @@ def records_of(state, i):
 
 @inlined
 def next_heard(state, i, lowest):
-    """Return the index of row i's first heard link whose sender has at least the id `lowest`."""
+    """Return the index of the first link of row i to list in the next hello: its sender is heard,
+    and has at least the id `lowest`.
+    """
     found = NO_PLACE
     for s in range(state.first[i], state.first[i + 1]):
         link = state.link[s]

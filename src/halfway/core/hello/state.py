@@ -61,8 +61,8 @@ def hellos(
 def unknown_neighbourhood(
     rows: int, limit: int | npt.NDArray[np.int64], *, reported: int = 0, positions: bool = False
 ) -> Neighbourhood:
-    """Return empty neighbourhoods for nodes that hellos will fill, with room for `limit` each, or
-    for limit [rows].
+    """Return the empty neighbourhoods that the state of hellos fills, with room for `limit`
+    neighbours each, or for limit [rows].
 
     reported: entries of each neighbour's own list that a node keeps; 0: it keeps no such list.
     Row `rows + s` is then the list that the neighbour of link s reported, see `Hellos.link`.

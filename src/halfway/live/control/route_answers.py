@@ -1,4 +1,4 @@
-"""The answers to `halfway route`: hops on the way to a node, or of a probe event on a topic."""
+"""The answers to `halfway route`: hops on the path to a node, or of a probe event on a topic."""
 
 import asyncio
 import contextlib

@@ -159,10 +159,10 @@ class Service:
         what = f"{field} = {text}: expected an address on loopback"
         if not self._settings.has_keys:
             remedy = "make a network with keys: `halfway net new`"
-            raise Problem(f"{what}, as the network has no keys", remedy=remedy)
+            raise Problem(f"{what}, because the network has no keys", remedy=remedy)
         if self._offered.mqtt_users is None:
             remedy = "give --mqtt-users FILE; its table [anyone] is for clients without a name"
-            raise Problem(f"{what}, as there is no file of users", remedy=remedy)
+            raise Problem(f"{what}, because there is no file of users", remedy=remedy)
 
 
 def _tls(offered: ServiceSettings) -> ssl.SSLContext | None:

@@ -79,7 +79,9 @@ class KeptEvents:
     # The publisher
 
     def keep(self, topic: int, content: bytes, expires: float) -> KeptEvent | None:
-        """Keep an event of this node's application on disk; return None if a limit is reached."""
+        """Add an event of this node's application to the kept events on disk; return None if a
+        limit is reached.
+        """
         full = len(self._kept) >= MOST_KEPT_EVENTS
         if topic not in self._last and len(self._last) >= MOST_OWN_STREAMS:
             return None

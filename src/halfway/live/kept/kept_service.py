@@ -2,8 +2,9 @@
 
 from halfway.live.drops import Drops
 from halfway.live.journal.node_journal import NodeJournal
+from halfway.live.kept.disk_form import DiskForm
 from halfway.live.kept.kept_events import SPARE_KINDS, KeptEvents
-from halfway.live.kept.outlet import DiskForm, KeptOutlet
+from halfway.live.kept.outlet import KeptOutlet
 from halfway.live.kept.publisher import KeptPublisher
 from halfway.live.kept.reader import KeptReader
 from halfway.live.step.scheduler import Scheduler

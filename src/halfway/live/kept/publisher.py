@@ -9,6 +9,7 @@ import msgspec
 
 from halfway.live.events.bodies import EventBody, StreamPlace
 from halfway.live.journal.journal import JournalRefusal
+from halfway.live.kept.disk_form import DiskForm
 from halfway.live.kept.kept_events import KeptEvents
 from halfway.live.kept.outlet import (
     ACKS,
@@ -20,7 +21,6 @@ from halfway.live.kept.outlet import (
     RETENTION_S,
     AckRow,
     BeatRow,
-    DiskForm,
     KeptOutlet,
     rows,
 )

@@ -13,6 +13,7 @@ from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey
 from halfway.live.events.local_subscriptions import LocalSubscription
 from halfway.live.journal.journal import JournalRefusal
+from halfway.live.kept.disk_form import DiskForm
 from halfway.live.kept.kept_events import Heartbeat, KeptEvent, KeptEvents, Stream
 from halfway.live.kept.outlet import (
     ACKS,
@@ -24,7 +25,6 @@ from halfway.live.kept.outlet import (
     RETENTION_S,
     AckRow,
     BeatRow,
-    DiskForm,
     KeptOutlet,
     rows,
 )
@@ -258,7 +258,7 @@ class KeptReader:
         return asked
 
     def _ask_sooner(self, stream: Stream) -> None:
-        """Reset the time between requests, because the stream's publisher is there."""
+        """Reset the time between the reader's requests, because the stream's publisher is there."""
         if stream in self._asked:
             self._asked[stream] = self._asked[stream]._replace(again_s=ASK_AGAIN_S)
 

@@ -59,7 +59,9 @@ class Identity:
 
 
 def requested_keys(request: bytes) -> tuple[bytes, bytes] | None:
-    """Return the signing key and the static key in a request, or None if its signature is wrong."""
+    """Return the signing key and the static key of the identity in a request, or None if its
+    signature is wrong.
+    """
     keys, signature = request[: 2 * KEY_BYTES], request[2 * KEY_BYTES :]
     signing, static = keys[:KEY_BYTES], keys[KEY_BYTES:]
     if len(signature) != SIGNATURE_BYTES or not is_signed(signing, signature, _REQUEST + keys):

@@ -98,7 +98,7 @@ class KeyedSecurity:
         return min(next_at, now + BEACON_S) if self._by_number else next_at
 
     def peers(self) -> list[int]:
-        """Return the ids of nodes with a session now, ascending."""
+        """Return the ids of the peers of keyed security: nodes with a session now, ascending."""
         return sorted(self._peers)
 
     def forget(self, peer: int) -> None:

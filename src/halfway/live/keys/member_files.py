@@ -117,7 +117,7 @@ def new_identity(path: Path) -> Identity:
 
 
 def read_identity(path: Path) -> Identity:
-    """Read a node's private keys. Raises Problem; also if others may read the file."""
+    """Read a node's private keys. Raises Problem, such as for a file that other users may read."""
     text = _secret_text(path)
     blocks = [block + _END for block in text.split(_END) if block.strip()]
     try:
@@ -145,7 +145,7 @@ def read_request(path: Path) -> tuple[bytes, bytes]:
 
 
 def read_member(path: Path) -> MemberFile:
-    """Read a node's member file. Raises Problem; also if others may read the file."""
+    """Read a node's member file. Raises Problem, such as for a file that other users may read."""
     member = _decoded(path, _secret_text(path), MemberFile)
     try:
         certificate = read_certificate(member.certificate, member.root_key)
@@ -253,7 +253,7 @@ def _decoded(path: Path, text: str, form: type[_Form]) -> _Form:
     try:
         return msgspec.json.decode(text, type=form)
     except msgspec.MsgspecError as error:
-        remedy = "restore the file, halfway net writes it"
+        remedy = "restore the file that `halfway net` wrote"
         raise Problem(str(error), where=str(path), remedy=remedy) from error
 
 

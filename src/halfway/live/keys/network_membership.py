@@ -167,8 +167,8 @@ def _secret_network_id(secret: bytes) -> bytes:
 
 
 def allows(certificate: Certificate, action: str, topic: str) -> bool:
-    """Return whether the certificate of a network's member permits to "publish" or "subscribe" to a
-    topic or topic filter.
+    """Return whether the membership of a node in a network permits it to "publish" or "subscribe"
+    to a topic or topic filter, by its certificate.
     """
     if topic.startswith(OWN):
         return True  # topics of the runtime, without which no member could read kept events

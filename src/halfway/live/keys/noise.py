@@ -183,7 +183,7 @@ class Handshake:
         private = self._ephemeral if own == "e" else self._static
         public = self._their_ephemeral if theirs == "e" else self.their_static
         if private is None:
-            raise RuntimeError("the ephemeral key is made by the own message")
+            raise RuntimeError("the own message makes the ephemeral key")
         try:
             self._mix_key(private.exchange(X25519PublicKey.from_public_bytes(public)))
         except ValueError as error:  # a public key of low order

@@ -70,7 +70,9 @@ class Session:
         return header + sealed
 
     def open(self, counter: int, datagram: bytes, address: Address, now: float) -> bytes | Refused:
-        """Return the content of a session's sealed datagram, once, or the reason of its refusal."""
+        """Return the content of a datagram that the keyed session sealed, once, or the reason of
+        its refusal.
+        """
         if now >= self._void_at:
             return Refused("no session")
         if not self._window.is_new(counter):
@@ -84,11 +86,11 @@ class Session:
         return plain
 
     def is_used_up(self, now: float) -> bool:
-        """Return whether the session is too old to seal, and no datagram of it is in flight."""
+        """Return whether the keyed session is too old to seal, and awaits no datagram."""
         return now >= self._void_at
 
     def needs_renewal(self, now: float) -> bool:
-        """Return whether a new session is due: first for the initiator, later for the other
+        """Return whether a new keyed session is due: first for the initiator, later for the other
         side.
         """
         extra_s = 0.0 if self.initiator else RENEW_BEFORE_S / 3

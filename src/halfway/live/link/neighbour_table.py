@@ -137,8 +137,8 @@ class HelloTable:
         return FULL
 
     def wanted_s(self, own: bool) -> int:
-        """Return the seconds since a hello stated that all topics are wanted, for this node's next
-        hello.
+        """Return the seconds since a node stated that it wants all topics, which this node's next
+        hello passes on.
         """
         heard = [one.hello.wanted_s + 1 for one in self._heard.values()]
         return 0 if own else min([*heard, NOT_WANTED])

@@ -171,7 +171,7 @@ class EventFlow:
             self._send(peer, frame(FrameType.CERTIFICATE, certificate))
 
     def add(self, key: EventKey, body: EventBody, data: bytes = b"") -> int:
-        """Keep the body of an event without a body, also as bytes; return its slot."""
+        """Keep the body of an event in the flow, and its bytes; return its slot."""
         for gone in self.bodies.add(key, body):
             self._flow.forget_body(gone)
         return self._flow_slot(key, body, data)

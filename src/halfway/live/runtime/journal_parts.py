@@ -8,8 +8,8 @@ from halfway.live.events.bodies import EventBody
 from halfway.live.events.retained import VERSION_BYTES, Version, version_bytes, version_in
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.journal.node_journal import NodeJournal
+from halfway.live.kept.disk_form import DiskForm
 from halfway.live.kept.kept_service import KeptService
-from halfway.live.kept.outlet import DiskForm
 from halfway.live.runtime.kept_outlet import NodeOutlet
 from halfway.live.runtime.local_delivery import RetainedExchange
 from halfway.live.runtime.mesh_node import MeshNode

@@ -95,7 +95,7 @@ class MeshNode:
         self.scheduler.arm()
 
     def stop(self) -> None:
-        """Say goodbye to the neighbours, and close the socket. A second call has no effect."""
+        """Stop the mesh node: end its links and close the socket. No effect on a second call."""
         if not self._closed:
             self._closed = True
             self._room.set()

@@ -62,7 +62,7 @@ def _kept(node: MeshNode) -> dict[str, Any] | None:
 
 
 def _subscribed(node: MeshNode) -> list[str]:
-    """Return the topic filters that applications subscribe to."""
+    """Return the topic filters of applications for the status of the node."""
     return sorted(name for name in set(node.subscriptions.filters) if not name.startswith(OWN))
 
 

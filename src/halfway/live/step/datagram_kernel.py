@@ -99,8 +99,8 @@ def _is_known(tables, flow, place, at, end):
 
 @inlined
 def _take_record(door, tables, flow, place, at, end):
-    """Let the node handle the content of a RECORD frame; return DONE, or the reason why `take`
-    stops here.
+    """Let the node handle the content of a RECORD frame of a datagram; return DONE, or the reason
+    why `take` stops here.
     """
     if at >= end:
         return OTHER

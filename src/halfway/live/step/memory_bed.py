@@ -119,7 +119,7 @@ class MemoryBed:
                 self.timers.push(self.now, self._command, (node, int(START), -1, 0, -1))
 
     def run(self, until: float) -> None:
-        """Run the memory bed: everything that is due up to a time (seconds, inclusive)."""
+        """Run the timers and arrivals of the memory bed up to a time (seconds, inclusive)."""
         while self.timers.next_at() <= until:
             self.now = self.timers.next_at()
             self.timers.run_next()

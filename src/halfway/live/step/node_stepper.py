@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiler.entry import entry_point, is_stored
+from halfway.core.compiler.cache import is_stored
+from halfway.core.compiler.entry import entry_point
 from halfway.core.compiler.interpreted import interpreted
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter, is_compiled
@@ -77,7 +78,7 @@ class Stepper:
 
     @property
     def pool(self) -> npt.NDArray[np.void]:
-        """The records in the slots of this node."""
+        """The records in the slots of the stepper's node."""
         return self._pool
 
     def compile(self) -> None:

@@ -32,7 +32,7 @@ class Scheduler:
         return int((time.monotonic() - self._begun) * _TICKS) / _TICKS
 
     def after(self, seconds: float, call: Callable[[float, Any], None], argument: Any) -> None:
-        """Call a function with the time and an argument after a delay."""
+        """Let the scheduler call a function with the time and an argument after a delay."""
         self.timers.push(self.now() + seconds, call, argument)
         self.arm()
 

@@ -20,7 +20,7 @@ class Timers:
         return len(self._heap)
 
     def push(self, at: float, call: Callable[[float, Any], None], argument: Any) -> None:
-        """Call a function with the time and an argument when the given time has come."""
+        """Add a timer: call a function with the time and an argument at the given time."""
         heapq.heappush(self._heap, (at, self._order, call, argument))
         self._order += 1
 

@@ -220,8 +220,8 @@ def decode(wire, record, row, numbers, topics, buffer, at, end):
 
 @inlined
 def _read_part(wire, p, record, row, numbers, listed, buffer, at):
-    """Read part p of a record's wire form; return its end, or -1 for wrong bytes, and the number of
-    named topics so far.
+    """Read part p of a record by the wire tables; return its end, or -1 for wrong bytes, and the
+    number of named topics so far.
     """
     bad, count, end = np.int64(-1), wire.entries[p], buffer.shape[0]
     if wire.varies[p] == 1:

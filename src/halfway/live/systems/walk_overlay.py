@@ -12,12 +12,12 @@ from halfway.core.bloom import sized
 from halfway.core.missing import NONE
 from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.face import Command, Face, made
+from halfway.protocols.reliable_hop import TRACKED_HOPS
 from halfway.protocols.walk_overlay import subscription_items
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE
+from halfway.protocols.walk_overlay.state import FOR_EVER_S, TRAILS
 
-_TRAILS, _TRACKED_HOPS = 16, 24
 _NETWORK_TOPICS = 256  # with subscribers, for which the filters are sized
-_FOR_EVER_S = 1e15
 
 
 class WalkOverlayFace(Face):
@@ -41,14 +41,14 @@ class WalkOverlayFace(Face):
         rules = module.Rules(
             **{name: value for name, value in values.items() if name in module.Rules._fields},
             catalogue=self._catalogue, filtered=True, bits=size.bits, hashes=size.hashes,
-            key=setting.key, until_s=_FOR_EVER_S,
+            key=setting.key, until_s=FOR_EVER_S,
         )  # fmt: skip
         state = made(
             module.state, np.array([setting.node_id], np.int32), limits.neighbours, own,
-            limits.publishers, size.words, setting.seed, trails=_TRAILS,
+            limits.publishers, size.words, setting.seed, trails=TRAILS,
             links=int(values["links"]) or limits.overlay_links, branches=rules.branches,
             buffered_events=values["buffered_events"],
-            tracked_hops=_TRACKED_HOPS if rules.retries else 0,
+            tracked_hops=TRACKED_HOPS if rules.retries else 0,
         )  # fmt: skip
         return SystemNode(
             state, rules, module.most_emissions(state, rules), module.KINDS,

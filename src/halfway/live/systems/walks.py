@@ -8,10 +8,10 @@ import numpy as np
 
 from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.face import Face, made
+from halfway.protocols.reliable_hop import TRACKED_HOPS
 from halfway.protocols.walks.messages import rules_of
 
 _MEMBERS = 16  # members of a topic that a node has room for, if the option `trails` is 0
-_TRACKED_HOPS = 24
 
 
 class WalksFace(Face):
@@ -26,7 +26,7 @@ class WalksFace(Face):
         state = made(
             module.state, np.array([setting.node_id], np.int32), limits.neighbours, limits.topics,
             setting.seed, members=int(self.values["trails"]) or _MEMBERS,
-            places=_TRACKED_HOPS if rules.retries else 0, publishers=limits.publishers,
+            places=TRACKED_HOPS if rules.retries else 0, publishers=limits.publishers,
             buffer_size=int(self.values["buffer_size"]),
         )  # fmt: skip
         return SystemNode(

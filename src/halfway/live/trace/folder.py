@@ -229,7 +229,7 @@ class NodeTrace:
             self.write()
 
     def _note_around(self) -> None:
-        """Note the surroundings of the handler in the trace, if they have changed."""
+        """Note the surroundings of the handler in the trace folder, if they have changed."""
         self._is_around_old = False
         around = b"".join(one.tobytes() for one in around_of(self.node.stepper))
         if around != self._around:

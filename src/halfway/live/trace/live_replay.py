@@ -106,8 +106,8 @@ class _Made:
 
 
 def _content(path: Path) -> tuple[bytes, Callable[[bytes], npt.NDArray[np.void]], str]:
-    """Return the bytes of the parts of a trace, the function that reads the rows of a part, and
-    the remedy if the trace has no end.
+    """Return what a replay of a live trace needs: the bytes of the trace's parts, the function that
+    reads the rows of a part, and the remedy if the trace has no end.
     """
     if path.suffix != _PARQUET:
         content = path.read_bytes()

@@ -53,7 +53,7 @@ class Recorder:
         node.stepper.on_log = self._write
 
     def close(self) -> int:
-        """Complete the recording; return the number of its records."""
+        """Complete the recorder's file; return the number of its records."""
         self._write()
         self._node.stepper.on_log = None
         end = {"digest": state_digest(self._node.stepper.node.state), "records": self._count}

@@ -64,9 +64,9 @@ def _results(lines: list[str], rows: list[str]) -> list[str]:
     if not spent:
         return lines
     said = (
-        f"The results at paper scale took {duration(spent)} of one core together (processor time; "
-        f"wall time on one core where the table has no other), so two cores need about "
-        f"{duration(spent / 2)}."
+        f"All results at paper scale took {duration(spent)} on one core, so two cores need about "
+        f"{duration(spent / 2)}. This is the sum of the processor times, and of the wall times on "
+        "one core of results without a processor time."
     )
     return [*lines[:end], "", said, *lines[end:]]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from halfway.papers.claims.thresholds import RARE, VERY_NEAR, percent
+from halfway.papers.directional_walks.claims_lists import LIST
 from halfway.papers.directional_walks.detector_points import (
     BROADCAST,
     DETECTORS,
@@ -29,7 +30,6 @@ _row = partial(Verdict, "directional-walks", "section-2")
 _Detector = tuple[str, float]
 _INSTEAD = "can be used instead of the gossip algorithm"
 _FAILURE = "does not manage the failure of the nodes that compose the routing path"
-_LIST = "each node gets the list of all the members of the group"
 _REFRESHED, _MERGED, _PROBES = (PATHS, REFRESH_S), (MERGED, REFRESH_S), (PROBES, 0.0)
 _GOSSIPS: tuple[_Detector, ...] = ((GOSSIP, 0.0), (BROADCAST, 0.0))
 _WRONG = "share of the time in which a monitor suspects a member that is up"
@@ -79,11 +79,12 @@ def _mean(seen: Summary) -> tuple[float, float, float]:
 
 
 def _lists(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge the lists of members that nodes of directional walks' group have."""
+    """Judge the lists of members that failure detectors over directional walks give."""
     seen = _of(summaries, "listed", "calm", PRINTED)
     yield _row(
-        _cell("calm", PRINTED), "share of the members that a node lists", _LIST, *_mean(seen),
-        seen.networks, "a list: the members whose heartbeats a node received, if walks merge; from 30 s on",
+        _cell("calm", PRINTED), "share of the members that a node lists", LIST, *_mean(seen),
+        seen.networks,
+        "a list: the members whose heartbeats a node received, if walks merge; from 30 s on",
         *judge_range(1.0, 1.0, *_mean(seen), rounding=0.0),
     )  # fmt: skip
 

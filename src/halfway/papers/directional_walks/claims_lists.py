@@ -45,7 +45,7 @@ _MEASURED = {
     "stretch": "hops of the path to another member, divided by those of a shortest path",
     "messages": "messages for each member in 100 s",
 }
-_LIST = "each node gets the list of all the members of the group"
+LIST = "each node gets the list of all the members of the group"
 
 
 def list_points(scale: Scale) -> list[Point]:
@@ -73,7 +73,7 @@ def judge_lists(summaries: Summaries) -> Iterator[Verdict]:
             cell |= {} if roles == BOTH else {"roles": roles}
             if metric == "listed":
                 yield _row(
-                    cell, _LISTED[roles], _LIST, *mean, seen.networks,
+                    cell, _LISTED[roles], LIST, *mean, seen.networks,
                     "from 90 s on; all members are there from 10 s on",
                     *judge_range(1.0, 1.0, *mean, rounding=0.0),
                 )  # fmt: skip

@@ -64,7 +64,7 @@ OF_NODES = (
 )
 INTERVALS = (
     "95 % intervals: bootstrap over networks (pairs on one network are not independent), "
-    "Student's t with one degree less than there are networks"
+    "Student's t with J - 1 degrees of freedom for J networks"
 )
 
 

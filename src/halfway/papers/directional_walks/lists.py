@@ -60,8 +60,8 @@ def _options(run: Run) -> dict[str, float | int | bool]:
 
 
 def _stays(n: int, members: int, one_role: bool, seed: int) -> list[Stay]:
-    """Return the stays of a group's members; one_role: every other one only publishes, and the
-    others only subscribe.
+    """Return the stays of the members of a group that lists its members; one_role: every other one
+    only publishes, and the others only subscribe.
     """
     stays = drawn_stays(
         n, 1, members, join_s=JOIN_S, stay_s=None, publishes=True, subscribes=True, seed=seed
@@ -74,7 +74,7 @@ def _stays(n: int, members: int, one_role: bool, seed: int) -> list[Stay]:
 
 
 def _stretches(simulation: Simulation, network: Network, rows: Sequence[int]) -> Iterator[float]:
-    """Yield the stretch of each path between two members of a group: its hops divided by those of a
+    """Yield the stretch of each path to a listed member of a group: its hops divided by those of a
     shortest path.
     """
     find, now = simulation.instance.path_to, np.full(network.n, simulation.at)

@@ -19,7 +19,9 @@ from halfway.world.workload.pairs import derangements, distinct_pairs, involutio
 
 @lru_cache(maxsize=2)
 def walkers(n: int, radius: float, seed: int, system: WalkSystem) -> Walkers:
-    """Return the walks of paper 1 on the network of a seed, with their table of weights."""
+    """Return the walks for the measurements of paper 1 on the network of a seed, with their table
+    of weights.
+    """
     return Walkers(kept_draw(n, radius, seed).network, system)
 
 

@@ -33,8 +33,8 @@ ENVIRONMENT = (
     "the end; every system and m meets the same motion, events and phases"
 )
 LOAD = (
-    "here 2.4 events occur a second, and a share of 0.1 of the nodes subscribes, in place of 0.8 "
-    "and 0.5"
+    "here 2.4 events occur a second instead of 0.8, and a share of 0.1 of the nodes subscribes "
+    "instead of 0.5"
 )
 CAPABILITIES = (
     "capabilities are 1/rank for a random ranking; one node detects an event, drawn by capability; "

@@ -49,7 +49,7 @@ SHORTEST = (
 )
 INTERVALS = (
     "95 % intervals: bootstrap over networks (pairs on one network are not independent), "
-    "Student's t with one degree less than there are networks"
+    "Student's t with J - 1 degrees of freedom for J networks"
 )
 MESSAGES = (
     "message by message on an ideal radio (some ms a hop): beacons, renewals, every member of a "

@@ -86,8 +86,8 @@ def _before_loss(run: Run, pairs: Pairs) -> Simulation:
 
 
 def _victims(run: Run, cells: Simulation, pairs: Pairs) -> list[list[int]]:
-    """Return [topics]: the nodes that a GeoRendezvous topic loses, or no nodes if every candidate
-    cell would lose too much.
+    """Return [topics]: the nodes that die in the measurement of loss for each GeoRendezvous topic,
+    or no nodes if every candidate cell would lose too much.
     """
     if run["loss"] == "a tenth of all":
         others = np.setdiff1d(np.arange(run["n"]), pairs)
@@ -98,8 +98,8 @@ def _victims(run: Run, cells: Simulation, pairs: Pairs) -> list[list[int]]:
 
 
 def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]:
-    """Return the nodes that die in the cell through which a GeoRendezvous topic's events pass, or
-    no nodes if a client is in it.
+    """Return the nodes that die in the measurement of loss in the cell through which a
+    GeoRendezvous topic's events pass, or no nodes if a client is in it.
     """
     best = best_point(cells, int(pairs[topic, 1]), int(pairs[topic, 0]), topic)
     homes = cells_storing(cells, INTEREST, topic, best[0]) if best else set()

@@ -74,8 +74,9 @@ def _has_best(
     simulation: Simulation, legs: Legs, radius: float, ends: npt.NDArray[np.int64], tried: int,
     now: float,
 ) -> npt.NDArray[np.bool_]:  # fmt: skip
-    """Return [pairs, 2]: whether a mobile GeoRendezvous client has the best point: no other point,
-    no other of the closest, has a shorter path now."""
+    """Return [pairs, 2]: whether a mobile GeoRendezvous client has the best of all points, and the
+    best of its closest points: no other one has a shorter path now.
+    """
     rules = simulation.instance.rules
     network = replace(
         simulation.environment.start, position=np.clip(positions(legs, now), 0.0, 1.0)

@@ -107,7 +107,9 @@ def judge_figure_5(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_readings(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge Figure 5 [uas §5] under other readings, with Algorithm 1 as printed."""
+    """Judge Figure 5 of underlay-aware SIENA [uas §5] under other readings, with Algorithm 1 as
+    printed.
+    """
     for words in points.OPEN:
         for where in points.BROKERS_FAIL:
             cell: dict[str, Scalar] = {"remedy": "none", "where": where, "open": words}
@@ -144,7 +146,9 @@ def delivery_rows(
 
 
 def judge_growth(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge [uas abstract] "linear time algorithm" by the steps of all joins of an overlay."""
+    """Judge [uas abstract] "linear time algorithm" of underlay-aware SIENA by the steps of all
+    joins of an overlay.
+    """
     for metric, what in (
         ("probes", "neighbours of the chosen broker that all joins ask for a path"),
         ("hops", "links of the underlay that the messages of all joins cross"),
@@ -166,7 +170,9 @@ def judge_growth(summaries: Summaries) -> Iterator[Verdict]:
 def _widening(
     few: tuple[Summary, Summary], many: tuple[Summary, Summary]
 ) -> tuple[float, float, float]:
-    """Return Figure 5's gap with few faults minus that with many [uas], paired by network."""
+    """Return the gap of underlay-aware SIENA's Figure 5 with few faults minus that with many,
+    paired by network.
+    """
     small, large = (
         np.subtract((aware.mean, *aware.boot_mean), (plain.mean, *plain.boot_mean))
         for plain, aware in (few, many)
@@ -176,8 +182,8 @@ def _widening(
 
 
 def judge_figure_6(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge paper 5's Figure 6 [uas §5]: latency grows with the events; the second paths
-    reduce it.
+    """Judge Figure 6 of underlay-aware SIENA [uas §5]: latency grows with the events; the second
+    paths reduce it.
     """
     for interest, window in points.MODELS:
         at = partial(
@@ -208,7 +214,9 @@ def judge_figure_6(summaries: Summaries) -> Iterator[Verdict]:
 def latency_rows(
     summaries: Summaries, figure: str, cell: dict[str, Scalar], more: str = ""
 ) -> Iterator[Verdict]:
-    """Yield the rows of Figure 6 [uas] for the runs of a cell: one for each balance."""
+    """Yield the rows of underlay-aware SIENA's Figure 6 for the runs of a cell: one for each
+    balance.
+    """
     at = partial(summaries.find, "latency", **cell)
     where = "overlay link" if cell["queueing"] == "overlay" else "link of the underlay"
     model = f"{pace(float(cell['window_s']))}, {cell['interest']}, a queue for each {where}{more}"
@@ -225,7 +233,9 @@ def latency_rows(
 
 
 def pace(window: float) -> str:
-    """Return the words for the time in which Figure 6's events [uas] are published."""
+    """Return the words for the time in which the events of underlay-aware SIENA's Figure 6 are
+    published.
+    """
     return f"all events within {window:g} s"
 
 
@@ -263,7 +273,9 @@ def judge_figure_8(summaries: Summaries) -> Iterator[Verdict]:
 def _stressed(
     summaries: Summaries, what: str
 ) -> Iterator[tuple[dict[str, Scalar], str, Summary, Summary]]:
-    """Yield the cells of Figures 7 and 8 [uas] to judge; only one denominator has all sizes."""
+    """Yield the cells of Figures 7 and 8 of underlay-aware SIENA to judge; only one denominator has
+    all sizes.
+    """
     for remedy, interest, balance, over in product(
         points.SYSTEM_REMEDIES, INTERESTS, BALANCES, DENOMINATORS
     ):

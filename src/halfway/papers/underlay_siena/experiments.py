@@ -43,7 +43,7 @@ BALANCE = (
 )
 INTERVALS = (
     "95 % intervals: bootstrap over networks (overlay, clients and faults drawn again with each), "
-    "Student's t with one degree less than there are networks; systems paired by network"
+    "Student's t with J - 1 degrees of freedom for J networks; systems paired by network"
 )
 NETWORK = (
     "network: each link of the underlay loses a message with a probability of 0.001 or 0.01, and "

@@ -78,7 +78,8 @@ def _workload(run: Run) -> Content:
 
 
 def lemma(run: Run) -> Observations:
-    """Measure the lemma [uas §4.2]: every single failure but the root's node; a unit is an overlay.
+    """Measure the lemma of underlay-aware SIENA [uas §4.2]: every single failure but the root's
+    node; a unit is an overlay.
 
     losses: pairs (failure, live broker cut off). harmful: failures that cut off a live broker.
     level k: share of the brokers but the root whose own guarantee is k; guaranteed: share whose
@@ -107,7 +108,9 @@ def lemma(run: Run) -> Observations:
 
 
 def deliveries(run: Run) -> Observations:
-    """Measure Figure 5 [uas]: percentage of notifications delivered; a unit is a run."""
+    """Measure Figure 5 of underlay-aware SIENA: percentage of notifications delivered; a unit is a
+    run.
+    """
     made, drawn = _overlay(run), _workload(run)
     # One order of faults for each network: fewer faults are a prefix of more, in both systems.
     faults = draw_faults(made, run["where"], run["faults"], run.workload_seed)
@@ -123,7 +126,8 @@ def deliveries(run: Run) -> Observations:
 
 
 def growth(run: Run) -> Observations:
-    """Measure the work of Algorithm 1 [uas §4] as an overlay grows; a unit is an overlay.
+    """Measure the work of underlay-aware SIENA's Algorithm 1 [uas §4] as an overlay grows; a unit
+    is an overlay.
 
     probes: neighbours of the chosen broker that a joining broker asks for a path, summed over all
     joins. degree: the greatest number of neighbours of a broker. hops: links of the underlay that
@@ -148,7 +152,8 @@ def growth(run: Run) -> Observations:
 
 
 def loads(run: Run) -> Observations:
-    """Measure Figures 6-8 [uas]: latency in milliseconds, loads in kilobytes; a unit is a run.
+    """Measure Figures 6-8 of underlay-aware SIENA: latency in milliseconds, loads in kilobytes; a
+    unit is a run.
 
     control: control messages of one size with an event, over messages with events. arrived:
     percentage of the notifications.

@@ -147,7 +147,9 @@ def _lossy_loads() -> list[Point]:
 
 
 def growth(_scale: Scale) -> list[Point]:
-    """Return the points of the work of Algorithm 1 [uas §4], by the number of brokers."""
+    """Return the points of underlay-aware SIENA for the work of Algorithm 1 [uas §4], by the number
+    of brokers.
+    """
     return [
         Point(f"{_ROOM}:growth", {"n": NODES, "brokers": brokers}, NETWORK, 12.0 * brokers)
         for brokers in GROWING

@@ -41,7 +41,7 @@ ACTIVE = (
 PURE = "pure walks may revisit, choose uniformly, and meet in the same way"
 INTERVALS = (
     "95 % intervals: bootstrap over networks (overlays on one network are not independent), "
-    "Student's t with one degree less than there are networks"
+    "Student's t with J - 1 degrees of freedom for J networks"
 )
 FILTERED = (
     "50 initiators: half subscribe (four subscriptions each, 64 topics; by content with intervals "
@@ -66,7 +66,9 @@ def _point(measure: str, cost_ms: float, n: int, **parameters: Scalar) -> Point:
 
 
 def overlay_point(n: int, system: str, initiators: int, marking: str = "left") -> Point:
-    """Return paper 2's point for overlays with `initiators` initiators on a network of n nodes."""
+    """Return paper 2's point for experiments on overlays with `initiators` initiators on a network
+    of n nodes.
+    """
     return _point(
         "measurements:overlays", 4.0 + 0.004 * n, n, system=system, initiators=initiators,
         sets=claims_path.SETS, marking=marking,

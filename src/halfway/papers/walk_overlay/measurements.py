@@ -73,7 +73,8 @@ def overlays(run: Run) -> Observations:
 
 
 def recipes(run: Run) -> Observations:
-    """Measure pairs of walks of a recipe [dwo (2)], and the reach of a lone walk; a unit is a pair.
+    """Measure pairs of walks of the walk overlay with a recipe [dwo (2)], and the reach of a lone
+    walk; a unit is a pair.
 
     steps: of both walks until they meet. path: hops between the initiators through the meeting.
     active: nodes of both walks. reach: the largest distance between the nodes of a lone walk of

@@ -86,8 +86,8 @@ def reproduce(
 def _planned(
     figures: Sequence[Studied], scale: Scale, root: int
 ) -> tuple[Planned, dict[str, StudyPlan]]:
-    """Return the runs of each reproduced figure, and the studies for the result folder: one for
-    each figure with runs.
+    """Return the runs of each figure of a reproduction, and the studies for the result folder: one
+    for each figure with runs.
     """
     plans: Planned = {}
     studies: dict[str, StudyPlan] = {}
@@ -103,7 +103,7 @@ def _planned(
 def _measured(
     spark: OnDemand, store: Store, plans: Planned, bounds: dict[str, MetricBounds]
 ) -> dict[FigureName, Summaries]:
-    """Return the summaries of each reproduced figure over its own points and replicates.
+    """Return the summaries of each figure of a reproduction over its own points and replicates.
 
     A summary that several figures share is made once.
     """

@@ -78,7 +78,9 @@ def summaries(spark: "SparkSession", store: Store, wanted: Wanted) -> dict[Named
 
 
 def frame_of_runs(spark: "SparkSession", store: Store) -> "DataFrame":
-    """Return every run in a result folder as a Spark frame (`simulate.SCHEMA`), one row per key."""
+    """Return the runs to summarise as a Spark frame (`simulate.SCHEMA`): every run in a result
+    folder, one row per key.
+    """
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 

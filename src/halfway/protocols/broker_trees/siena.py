@@ -71,7 +71,7 @@ OPTIONS = {
     ),
     "join_delay_s": seconds(3.0, "in which brokers join the tree, in a random order"),
     "search_s": seconds(
-        0.1, "that a broker waits for the best way of a search. Use more than a flood takes", 1e-4
+        0.1, "that a broker waits for the best path of a search. Use more than a flood takes", 1e-4
     ),
     "retries": RETRIES_OPTION,
     "ack_timeout_s": ACK_TIMEOUT_OPTION,

@@ -44,6 +44,19 @@ def repeat_beacon(state, i, message, out):
 
 
 @inlined
+def _copy_beacon(listed, message, delay):
+    """Copy the beacon of a DRIP broker into the entry of this broker in a node's list."""
+    listed.sequence = message.args[messages.BEACON_SEQUENCE]
+    listed.delay = delay
+    listed.heard_at = message.at
+    listed.via = message.source
+    for w in range(messages.DIGEST_WORDS):
+        listed.digest[w] = message.args[messages.DIGEST + w]
+    for w in range(messages.MORE_DIGEST_WORDS):
+        listed.more_digest[w] = message.reals[messages.MORE_DIGEST + w]
+
+
+@inlined
 def list_broker(state, rules, i, message):
     """Update the list of nearest DRIP brokers at row i by a beacon; return True if the node must
     repeat the beacon.
@@ -77,14 +90,7 @@ def list_broker(state, rules, i, message):
             return False
         state.nearest[i, at].node_id = message[messages.BROKER_ID]
         state.nearest[i, at].border_neighbour = NONE
-    state.nearest[i, at].sequence = message.args[messages.BEACON_SEQUENCE]
-    state.nearest[i, at].delay = delay
-    state.nearest[i, at].heard_at = message.at
-    state.nearest[i, at].via = message.source
-    for w in range(messages.DIGEST_WORDS):
-        state.nearest[i, at].digest[w] = message.args[messages.DIGEST + w]
-    for w in range(messages.MORE_DIGEST_WORDS):
-        state.nearest[i, at].more_digest[w] = message.reals[messages.MORE_DIGEST + w]
+    _copy_beacon(state.nearest[i, at], message, delay)
     return True
 
 

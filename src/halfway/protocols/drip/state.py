@@ -40,7 +40,7 @@ NODE = np.dtype(
     ],
     align=True,
 )
-CANDIDATE = np.dtype([("capability", "<f8"), ("node_id", "<i4"), ("pad", "<i4")])
+CANDIDATE = np.dtype([("capability", "<f8"), ("node_id", "<i4")], align=True)
 NEAREST = np.dtype(
     [
         ("delay", "<f8"),  # [drip §IV-B] microseconds
@@ -97,8 +97,8 @@ CONTACT = np.dtype(
         ("broker", "<i4"),
         ("changes", "<i4"),  # changes of the register when all of it had been sent
         ("place", "<i4"),  # place of the register where sending continues
-        ("pad", "<i4"),
-    ]
+    ],
+    align=True,
 )
 
 

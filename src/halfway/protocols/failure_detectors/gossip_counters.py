@@ -20,7 +20,7 @@ from halfway.core.handler import handles
 from halfway.core.kinds import Kinds
 from halfway.core.message import EVERYONE, START
 from halfway.core.missing import NONE
-from halfway.core.options import Value, count, seconds
+from halfway.core.options import BROADCAST, Value, fanout, seconds
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.failure_detectors import counter_records, reports, silence
 from halfway.protocols.failure_detectors.counter_records import (
@@ -53,19 +53,12 @@ GOSSIP = KINDS.network(
 TICK = KINDS.timer(3, "tick", "the node looks for silent members, and may gossip")
 KINDS.start()
 
-BROADCAST = -1  # a value of `fanout`: one transmission to all neighbours
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 MOST_BESIDE = ENTRIES  # most emissions for a record that other nodes receive as well
 OPTIONS = {
     "period_s": seconds(1.0, "from one gossip of a node to its next gossip", 1e-3),
     "timeout_s": seconds(20.0, "without a new counter, after which a node suspects a member", 1e-3),
-    "fanout": count(
-        1,
-        "number of random neighbours that a node gossips to in a period. -1 means one broadcast to "
-        "all neighbours",
-        BROADCAST,
-        64,
-    ),
+    "fanout": fanout(1, "in a period", 64),
     **silence.OPTIONS,
 }
 

@@ -1,5 +1,5 @@
-"""All-to-all heartbeats: every member sends its heartbeat to all others, which is the expensive
-baseline of failure detectors. The expensive baseline.
+"""All-to-all heartbeats, the expensive baseline of failure detectors: every member sends its
+heartbeat to all others.
 
 A heartbeat is flooded: a node repeats a new one once, up to `hops` hops from its origin. Where all
 nodes are neighbours, `hops` = 1 gives the all-to-all heartbeats of the literature, such as in

@@ -67,26 +67,39 @@ KINDS.start()
 
 SWIM_OPTIONS: dict[str, Option] = {
     "period_s": seconds(1.0, "of a protocol period. A node probes one member in a period", 1e-3),
-    "ack_timeout_s": seconds(0.3, "from a ping until other members ping for the node", 1e-4),
-    "proxies": count(3, "number of members that then ping for the node", 0, 16),
+    "ack_timeout_s": seconds(
+        0.3, "that a node waits for the answer to a ping before it asks proxies to ping", 1e-4
+    ),
+    "proxies": count(
+        3, "number of proxies. A node asks them to ping a member that does not answer", 0, 16
+    ),
     "suspicion_factor": Option(
-        4.0, 0.0, 1000.0, "factor of log10(members + 1) periods, after which a suspected member "
-        "counts as dead. 0 means at once",
+        4.0, 0.0, 1000.0, "shortest time of a suspicion, as a multiple of log10(members + 1) "
+        "periods. When the time ends, the suspected member counts as dead",
     ),
     "transmissions": count(
-        3, "factor of log10(members + 1), rounded up: how often a node sends the same news", 1, 100
+        3, "number of times that a node sends the same news, as a multiple of log10(members + 1), "
+        "rounded up", 1, 100,
     ),
     "members": count(1024, "number of members that a node has room for", 1, 65_536),
 }  # fmt: skip
 LIFEGUARD_OPTIONS: dict[str, Option] = SWIM_OPTIONS | {
     "health_limit": count(
-        8, "highest local health score. A node waits longer by the factor score + 1", 0, 100
+        8, "highest local health score. A node with the score s waits s + 1 times as long", 0, 100
     ),
     "suspicion_most": Option(
-        6.0, 1.0, 1000.0, "factor of the suspicion time while only one member suspects"
+        6.0,
+        1.0,
+        1000.0,
+        "longest time of a suspicion, as a multiple of the shortest time. A "
+        "suspicion has the longest time while only one member suspects",
     ),
     "confirmations": count(
-        3, "number of further members that suspect for the shortest suspicion time", 1, 3
+        3,
+        "number of further members that must suspect the same member. Then the suspicion has "
+        "the shortest time",
+        1,
+        3,
     ),
 }
 

@@ -45,8 +45,8 @@ PROBED = np.dtype(
         ("is_watched", "u1"),  # 1: the node probes the member
         ("confirmations", "u1"),
         ("is_new", "u1"),  # 1: no news of the member came yet
-        ("room", "<i4"),
-    ]
+    ],
+    align=True,
 )
 # What a node knows of itself.
 OWN = np.dtype(

@@ -44,7 +44,7 @@ _FEW = 4  # least number of times between counters for φ; with fewer, the time-
 OPTIONS: dict[str, Option] = {
     "members": count(1024, "number of members that a node has room for", 1, 65_536),
     "phi_threshold": Option(
-        0.0, 0.0, 300.0, "φ at which a node suspects a member. 0 means the fixed time-out"
+        0.0, 0.0, 300.0, "φ above which a node suspects a member. 0 means a fixed time-out"
     ),
     "phi_intervals": count(100, "number of the newest times between counters that φ uses", 4, 1000),
     "phi_deviation_s": seconds(0.1, "that φ assumes as the least standard deviation", 1e-9),

@@ -22,6 +22,7 @@ from halfway.protocols.georendezvous.state import (
     FREE,
     LISTENING,
     MEMBER,
+    NO_ROOM,
     UNKNOWN,
 )
 
@@ -177,7 +178,7 @@ def review(state, i):
         x, y = np.int64(neighbours.x[i, s]), np.int64(neighbours.y[i, s])
         steps = max(abs(x - own_x), abs(y - own_y))
         if steps > _FARTHEST + 1:
-            state.lost[i, point_store.NO_ROOM] += 1
+            state.lost[i, NO_ROOM] += 1
             continue
         for step in range(1, steps):
             need(state, i, s, *between(own_x, own_y, x, y, step, steps))
@@ -215,7 +216,7 @@ def need(state, i, far, x, y):
                 break
         if b == NO_PLACE:
             # After a start, labels differ everywhere, and most listeners give up soon.
-            state.lost[i, point_store.NO_ROOM] += not listening
+            state.lost[i, NO_ROOM] += not listening
             return
         bridges.status[i, b], bridges.reviews[i, b] = LISTENING, 0
         bridges.x[i, b], bridges.y[i, b] = x, y

@@ -6,13 +6,13 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.georendezvous.cells import closer, direction_between
-from halfway.protocols.georendezvous.point_store import NO_ROOM
 from halfway.protocols.georendezvous.state import (
     BRIDGE_LISTENER,
     BRIDGE_MEMBER,
     CELL_MEMBER,
     FREE,
     NEWCOMER,
+    NO_ROOM,
     UNKNOWN,
 )
 
@@ -38,25 +38,34 @@ def direction_of(state, i, x, y):
     return direction_between(state.cell[i, 0], state.cell[i, 1], x, y)
 
 
-@apart
-def direction_of_member(state, i, s):
-    """Return the direction to the cell of the member at a place of the neighbour table; NO_PLACE if
-    the node there is no member.
-    """
-    neighbours = state.neighbours
-    if neighbours.until[i, s] <= 0.0 or not is_member(neighbours.is_member[i, s]):
-        return NO_PLACE
-    direction = np.int64(direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]))
-    itself = direction == OWN and neighbours.node_id[i, s] == state.node_id[i]
-    return NO_PLACE if itself else direction
-
-
 @inlined
 def is_member(membership):
     """Return whether a node in the neighbour table is a member of a cell, by its position or over a
     bridge.
     """
     return CELL_MEMBER <= membership <= BRIDGE_MEMBER
+
+
+@inlined
+def direction_of_member(state, i, s):
+    """Return the direction to the cell of the member at a place of the neighbour table; NO_PLACE if
+    the node there is no member.
+    """
+    # Most places are free, and cost no call.
+    if state.neighbours.until[i, s] <= 0.0 or not is_member(state.neighbours.is_member[i, s]):
+        return NO_PLACE
+    return direction_of_known(state, i, s)
+
+
+@apart
+def direction_of_known(state, i, s):
+    """Return the direction to the cell of the node at a used place of the neighbour table; NO_PLACE
+    for the node of row i itself in its own cell.
+    """
+    neighbours = state.neighbours
+    direction = np.int64(direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]))
+    itself = direction == OWN and neighbours.node_id[i, s] == state.node_id[i]
+    return NO_PLACE if itself else direction
 
 
 @apart
@@ -97,15 +106,16 @@ def learn_neighbour(state, i, node_id, x, y, membership, until):
     wanted = (resident and state.bridges.shape[1] > 0) or is_close(state, i, x, y)
     place, known, empty = NO_PLACE, NO_PLACE, True
     for s in range(neighbours.node_id.shape[1]):
-        live = neighbours.until[i, s] > 0.0
-        here = live and neighbours.x[i, s] == x and neighbours.y[i, s] == y
+        if neighbours.until[i, s] <= 0.0:
+            place = np.int64(s) if place == NO_PLACE else place
+            continue
+        here = neighbours.x[i, s] == x and neighbours.y[i, s] == y
         empty = empty and not (here and is_member(neighbours.is_member[i, s]))
-        same = neighbours.node_id[i, s] == node_id
         also = neighbours.is_member[i, s] <= CELL_MEMBER
-        if live and same and also == resident and (resident or here):
+        if neighbours.node_id[i, s] == node_id and also == resident and (resident or here):
             known = np.int64(s)
-        elif not live and place == NO_PLACE:
-            place = np.int64(s)
+        if known != NO_PLACE and not empty:
+            break  # a node is in the table once, so the other places change nothing
     if known != NO_PLACE:
         place = known
     if not wanted or place == NO_PLACE:
@@ -127,8 +137,10 @@ def learn_links(state, i, node_id, x, y, links, root):
     """Enter the links and the label of a cell member into the neighbour table."""
     neighbours = state.neighbours
     for s in range(neighbours.node_id.shape[1]):
+        if neighbours.node_id[i, s] != node_id:
+            continue
         here = neighbours.x[i, s] == x and neighbours.y[i, s] == y
-        if here and neighbours.until[i, s] > 0.0 and neighbours.node_id[i, s] == node_id:
+        if here and neighbours.until[i, s] > 0.0:
             neighbours.links[i, s] = links
             neighbours.root[i, s] = root
 

@@ -30,7 +30,6 @@ from halfway.protocols.georendezvous.clients import (
     subscribe,
 )
 from halfway.protocols.georendezvous.messages import KINDS
-from halfway.protocols.georendezvous.point_store import NO_ROUTE
 from halfway.protocols.georendezvous.rendezvous_cell import (
     forget_home,
     notify,
@@ -48,7 +47,7 @@ from halfway.protocols.georendezvous.routing import (
     to_client,
 )
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
-from halfway.protocols.georendezvous.state import CellState, state
+from halfway.protocols.georendezvous.state import NO_ROUTE, CellState, state
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,

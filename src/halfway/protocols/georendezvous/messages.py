@@ -67,7 +67,9 @@ KINDS = Kinds(
 KINDS.include(application.KINDS)
 KINDS.include(reliable_hop.KINDS)
 ADVERTISE = KINDS.command(6, "advertise", "the application will publish on `topic`", "topic")
-UNADVERTISE = KINDS.command(7, "unadvertise", "the node stops renewing the advertisement", "topic")
+UNADVERTISE = KINDS.command(
+    7, "unadvertise", "the node stops renewing the advertisement", "topic", ends="advertise"
+)
 LEAVE = KINDS.command(9, "leave", "the node leaves its cell until a start event")
 START = KINDS.start()
 

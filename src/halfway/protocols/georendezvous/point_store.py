@@ -7,8 +7,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.protocols.georendezvous.cells import cell_of, point_position
-
-NO_ROUTE, NO_ROOM = 0, 1  # columns of `lost`
+from halfway.protocols.georendezvous.state import NO_ROOM
 
 
 @apart

@@ -13,6 +13,7 @@ from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import cell_neighbours, messages, point_store
 from halfway.protocols.georendezvous.cell_neighbours import OWN
 from halfway.protocols.georendezvous.cells import HOME, adjacent_cell, decide, direction_between
+from halfway.protocols.georendezvous.state import NO_ROUTE
 from halfway.protocols.reliable_hop import copy_record, emit_again, release, track
 
 _FIRST = 5  # first bit in `flags` of the direction in which the message left the entry cell
@@ -164,7 +165,7 @@ def relay(state, rules, i, o, linked, out):
 def drop(state, i, o):
     """Drop and count a message without a route in Cell Hash Routing."""
     o.kind = messages.DROPPED
-    state.lost[i, point_store.NO_ROUTE] += 1
+    state.lost[i, NO_ROUTE] += 1
 
 
 @apart

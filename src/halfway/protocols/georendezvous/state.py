@@ -88,6 +88,7 @@ RECEIVED = np.dtype([("hops", "<u2"), ("point", "<u1")], align=True)
 PRUNED = np.dtype(
     [("until", "<f8"), ("topic", "<i4"), ("publisher", "<i4"), ("points", "<u4")], align=True
 )
+NO_ROUTE, NO_ROOM = 0, 1  # columns of `lost`
 _ACCEPTED = 4  # accepted hops that a node remembers, for each hop in flight
 
 

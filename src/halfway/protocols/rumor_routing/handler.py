@@ -54,7 +54,7 @@ OPTIONS = {
     "agent_probability": share(1.0, "probability that a publication sends an agent"),
     "agent_steps": count(100, "largest number of steps that an agent makes"),
     "query_steps": count(
-        300, "largest number of steps that a query makes. Random steps and steps along a path count"
+        300, "largest number of steps that a query makes, at random and along a path"
     ),
     "query_timeout_s": seconds(5.0, "after which a subscriber repeats an unanswered query"),
     "retries": count(1000, "number of times that a subscriber repeats a query before giving up"),

@@ -90,8 +90,9 @@ def learn_path(state, i, topic, distance, next_hop):
 
 @inlined
 def nearest_but(state, i, topic):
-    """Return the topic with the shortest path in a rumor routing node's state, except `topic`; or
-    NONE.
+    """Return the topic other than `topic` with the shortest path in a rumor routing node's state.
+
+    Return NONE if there is no such topic.
     """
     best = np.int64(NONE)
     for other in range(state.distance.shape[1]):

@@ -42,10 +42,9 @@ from halfway.protocols.failure_detectors.periods import (
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence, counter_number
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
-from halfway.protocols.walks import messages
+from halfway.protocols.walks import messages, rendezvous
 from halfway.protocols.walks.delivery import leads_on
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
-from halfway.protocols.walks.rendezvous import limits as limits_of_walks
 
 ROUNDS = 7  # place in `args` of a GOSSIP: the remaining rounds for the receiver
 
@@ -61,7 +60,9 @@ TICK = KINDS.timer(23, "tick", "the node looks for silent members, and gossips")
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 MOST_BESIDE = ENTRIES  # most emissions for a record that other nodes receive as well
 OPTIONS = {
-    "period_s": seconds(1.0, "from one count of a member to its next count", 1e-3),
+    "period_s": seconds(
+        1.0, "from one increment of a member's own counter to the next increment", 1e-3
+    ),
     "timeout_s": seconds(8.0, "without a new counter, after which a node suspects a member", 1e-3),
     "bridge_after_s": seconds(
         2.5, "without gossip of a next node, after which the path counts as broken", 1e-3
@@ -146,7 +147,7 @@ def limits(state: PathGossipState, rules: Rules) -> Mapping[str, int]:
     """Return the limits to which the ranges in records of gossip on paths refer: one topic, the
     group.
     """
-    return limits_of_walks(state.walks, rules.walks)
+    return rendezvous.limits(state.walks, rules.walks)
 
 
 @inlined

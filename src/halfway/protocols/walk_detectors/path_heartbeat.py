@@ -34,10 +34,9 @@ from halfway.protocols.failure_detectors.periods import (
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
-from halfway.protocols.walks import messages
+from halfway.protocols.walks import messages, rendezvous
 from halfway.protocols.walks.delivery import leads_on
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
-from halfway.protocols.walks.rendezvous import limits as limits_of_walks
 from halfway.protocols.walks.state import track_hop
 
 KINDS = Kinds(group.RANGES | {"counter": COUNT})
@@ -115,7 +114,7 @@ def limits(state: PathHeartbeatState, rules: Rules) -> Mapping[str, int]:
     """Return the limits to which the ranges in records of heartbeats on paths refer: one topic, the
     group.
     """
-    return limits_of_walks(state.walks, rules.walks)
+    return rendezvous.limits(state.walks, rules.walks)
 
 
 @apart

@@ -81,7 +81,8 @@ OPTIONS: dict[str, Option] = {
     ),
     "launches": count(
         10,
-        "number of walks that start relaunch_s apart. Later walks are rarer by this factor",
+        "number of walks that start relaunch_s apart. Later walks start up to this many times as "
+        "far apart",
         1,
         1000,
     ),
@@ -120,7 +121,7 @@ class Rules(NamedTuple):
     ack_timeout_s: float = ACK_TIMEOUT_S  # more than a round trip
     ack_backoff: float = 1.0  # growth of ack_timeout_s with each retransmission
     relaunch_s: float = math.inf  # wait before the next walk, if a walk met no other
-    launches: int = 1  # walks in a row, relaunch_s apart; later walks are rarer by this factor
+    launches: int = 1  # walks in a row, relaunch_s apart; later ones up to this many times as far
     link_check_interval_s: float = math.inf  # between two checks of overlay neighbours
     checks_per_keep_alive: int = 0  # link checks from one KEEP_ALIVE to the next; 0: none
     buffer_time_s: float = math.inf  # time in the buffer of an event

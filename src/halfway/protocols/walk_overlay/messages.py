@@ -31,7 +31,6 @@ FIRST_WORD, WORDS = 0, 1
 CHUNK_WORDS = 7  # of a filter in one CHUNK
 CONTENT = COMMAND_ARG  # of a PUBLISH
 VALUES = 0  # in `reals` of a CONTENT_EVENT
-MOST_ATTRIBUTES = 6  # of an event; its values take the `reals` of a record
 
 LEAF, MERGER = 0, 1  # reasons of a LINK: a node outside joins, or two fragments meet
 LEAVES, CYCLE = 0, 1  # reasons of a CUT: the sender is not a neighbour, or there is a cycle
@@ -64,7 +63,7 @@ KINDS = Kinds(
 KINDS.include(reliable_hop.KINDS)
 START = KINDS.start()
 
-WITHDRAW = KINDS.command(1, "withdraw", "the application will publish no more")
+WITHDRAW = KINDS.command(1, "withdraw", "the application will publish no more", ends="join")
 JOIN = KINDS.command(2, "join", "the application will publish, so the node joins the overlay")
 PUBLISH = KINDS.command(
     3, "publish", "the application publishes `event` of `topic`", _EVENT,
@@ -75,7 +74,11 @@ SUBSCRIBE = KINDS.command(
     4, "subscribe", "the node adds a subscription of the catalogue", reused=_SUBSCRIPTION
 )
 UNSUBSCRIBE = KINDS.command(
-    5, "unsubscribe", "the node removes a subscription of the catalogue", reused=_SUBSCRIPTION
+    5,
+    "unsubscribe",
+    "the node removes a subscription of the catalogue",
+    reused=_SUBSCRIPTION,
+    ends="subscribe",
 )
 LEAVE = KINDS.command(6, "leave", "the node leaves the overlay")
 

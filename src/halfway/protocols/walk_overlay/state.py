@@ -106,6 +106,8 @@ HOLDER = np.dtype(
         ("incarnation", "<u4"),  # incarnation of the neighbour that had these events
     ]
 )
+TRAILS = 16  # trails of walks, for which a node has room if there are as many initiators
+FOR_EVER_S = 1e15  # `until_s` of a node without an end; with inf, no walk waits for neighbours
 _ACCEPTED = 4  # accepted hops that a node remembers for each hop that it can track
 
 

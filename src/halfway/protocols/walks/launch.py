@@ -81,17 +81,6 @@ def hear_trail(trails, rules, i, message):
 
 
 @apart
-def forget_heard(trails, i, topic, neighbour):
-    """Forget the trails of launched walks that a neighbour advertised, because this neighbour is
-    gone.
-    """
-    for k in range(trails.trails.shape[2]):
-        known = trails.trails[i, topic, k]
-        if known.status == HEARD and known.back == neighbour:
-            known.status = FREE
-
-
-@apart
 def meetable(trails, rules, i, topic, member, status, now):
     """Return the place of the latest trail on row i that a launched walk can meet, or NO_PLACE.
     status: the status of the trail, HEARD or PASSED.

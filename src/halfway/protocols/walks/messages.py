@@ -92,7 +92,9 @@ UNMATCHED = KINDS.report(
     f"topic {EVENT_ID}",
 )
 SUBSCRIBE = KINDS.command(10, "subscribe", "the application subscribes to `topic`", "topic")
-WITHDRAW = KINDS.command(11, "withdraw", "the application will publish no more on `topic`", "topic")
+WITHDRAW = KINDS.command(
+    11, "withdraw", "the application will publish no more on `topic`", "topic", ends="advertise"
+)
 _LAUNCH = {**_WALK, "unanswered": UNANSWERED}
 RELAUNCH = KINDS.timer(
     12, "relaunch", "the node launches its walk again unless the walk has met another walk",
@@ -148,6 +150,7 @@ UNSUBSCRIBE = KINDS.command(
     "unsubscribe",
     "the application ends its subscription to `topic`",
     "topic",
+    ends="subscribe",
 )
 
 OPTIONS = {

@@ -13,9 +13,10 @@ from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, seeded
 from halfway.protocols.reliable_hop import release
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.launch import forget_heard
 from halfway.protocols.walks.state import (
     DIED,
+    FREE,
+    HEARD,
     LOST,
     PASSED,
     REDRAWN,
@@ -57,7 +58,7 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
 
 @apart
 def fresh_nodes(trails, rules, i, step):
-    """Return how many nodes a search walk has visited for the first time, up to this STEP."""
+    """Return how many nodes a search has visited for the first time, up to this step."""
     at = trail_of(trails, rules, i, step.topic, step.args[messages.SIDE], step.publisher, step.at)
     fresh = at != NO_PLACE and trails.trails[i, step.topic, at].since == step.at
     return step.args[messages.FRESH] + np.int32(fresh)
@@ -140,6 +141,17 @@ def make_step(trails, rules, i, message, place, random, towards, out):
         send_step(trails, rules, i, failed, random, steps, 0.0, towards, came_from, redraws, out)
 
 
+@apart
+def _forget_heard(trails, i, topic, neighbour):
+    """Forget the trails of launched walks that a neighbour advertised, because this neighbour is
+    gone.
+    """
+    for k in range(trails.trails.shape[2]):
+        known = trails.trails[i, topic, k]
+        if known.status == HEARD and known.back == neighbour:
+            known.status = FREE
+
+
 @kernel
 def can_redraw(trails, rules, neighbourhood, i, place, now):
     """Return whether the failed STEP of a walk can take another neighbour; if not, release the
@@ -148,7 +160,7 @@ def can_redraw(trails, rules, neighbourhood, i, place, now):
     failed = trails.hops.record[i, place]
     if failed.kind == messages.STEP:
         walker = walker_of(failed)
-        forget_heard(trails, i, walker.topic, failed.next)
+        _forget_heard(trails, i, walker.topic, failed.next)
         at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
         degree = neighbourhood.last[i] - neighbourhood.first[i]
         over = at != NO_PLACE and (

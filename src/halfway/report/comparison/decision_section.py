@@ -42,8 +42,9 @@ def decision_section(results: Results) -> str:
         limit = limit_of(results.decisions)
         inner = f"{_overview(results)}{limit and f'<p>{limit}</p>'}{folded}"
     how = (
-        "With 95 % confidence the chosen system meets every need, and the cheapest system that "
-        "meets them is the chosen one, one that is not clearly worse, or one that is open."
+        "With 95 % confidence, two statements hold. The chosen system meets every need. The "
+        "cheapest system that meets every need is the chosen system, or a system that is open or "
+        "not clearly worse."
     )
     return section("decision", "Which system to choose", f'{inner}<p class="note">{how}</p>')
 

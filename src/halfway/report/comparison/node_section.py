@@ -115,7 +115,7 @@ def _heat_map(nodes: NodeTable, highest: int) -> str:
 
 
 def _bars(nodes: NodeTable, order: Sequence[int]) -> str:
-    """Return the highest loads of nodes as bars, where the network has no positions."""
+    """Return the highest loads in the section on nodes as bars, for a network without positions."""
     most = max(int(nodes.load[order[0]]), 1)
     step, parts = 13.0, []
     for k, row in enumerate(order[:_MOST_BARS]):

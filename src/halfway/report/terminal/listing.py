@@ -88,9 +88,10 @@ def _range(row: OptionRow) -> str:
 
 
 def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple[Paper, Figure]]:
-    """Return the listed figures with these names, each once, or all figures for no names.
+    """Return the listed figures with these names, each once.
 
-    names: "PAPER/FIGURE" or "PAPER". Raises Problem, with the nearest name, for an unknown name.
+    names: "PAPER/FIGURE" or "PAPER"; empty for all figures. Raises Problem for an unknown
+    name, with the nearest name.
     """
     pairs = [(paper, figure) for paper in papers.values() for figure in paper.figures]
     if not names:

@@ -72,7 +72,7 @@ def _traffic(outcome: Outcome) -> list[tuple[str, str, str]]:
             ("transmissions", f"{sent:,}", f"{outcome.bytes_sent:,} bytes"),
             ("receptions", f"{received:,}", f"{outcome.bytes_received:,} bytes"),
         ]
-    unpublished = f". Events not published, as their nodes were down: {outcome.unpublished:,}"
+    unpublished = f". Events not published because of nodes that were down: {outcome.unpublished:,}"
     return [
         ("delivery ratio", short(outcome.delivery_ratio),
          f"{outcome.delivered:,} of {outcome.expected:,} expected notifications of "

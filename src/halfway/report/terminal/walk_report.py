@@ -35,7 +35,9 @@ def walked(
     network: Network, meeting: Meeting, shortest_hops: int, *,
     system: str, interpretation: str, k: int, seed: int, picture: str | None = None,
 ) -> WalkResult:  # fmt: skip
-    """Describe a meeting of two walks for `halfway walk`, with the node ids of the network file."""
+    """Describe a meeting of two walks for the report of `halfway walk`, with the node ids of the
+    network file.
+    """
     met = meeting.node >= 0
     length = len(meeting.path) - 1 if met else None
     return WalkResult(

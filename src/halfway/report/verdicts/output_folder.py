@@ -13,7 +13,7 @@ from halfway.report.verdicts.verdict_page import write_page
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 NAMES = ("index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures")
-_LONGEST = 60
+_LONGEST = 60  # characters of the names of figures in the folder's name
 
 
 def study_of(

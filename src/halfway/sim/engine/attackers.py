@@ -66,8 +66,8 @@ def attackers_of(
 
 @inlined
 def change_attack(attacks, kind, row):
-    """Begin or end an attack by a row of the engine, given by a change number from NODE_ATTACKS
-    on.
+    """Begin or end the attack of an attacker, a row of the engine, by a change number from
+    NODE_ATTACKS on.
     """
     attack = np.uint8(1) << np.uint8((kind - NODE_ATTACKS) >> 1)
     if (kind - NODE_ATTACKS) & 1 == 0:

@@ -43,8 +43,8 @@ def elapsed(clocks, row, delay):
 
 @inlined
 def add_age(engine, record, sign, now):
-    """Add the time of the run to the age of a record (sign 1), or subtract it (-1), if its kind has
-    an age. So a record in flight holds an age relative to the time of the run.
+    """Add the time of the run's clock to the age of a record (sign 1), or subtract it (-1), if its
+    kind has an age. So a record in flight holds an age relative to the time of the run.
 
     Nodes with clocks measure ages in whole ticks.
     """

@@ -27,6 +27,7 @@ from halfway.sim.engine.node_ids import NodeIds
 # the record waits at a paused node.
 HELD, POSTED, ARRIVED, FLYING, SPREADING, OVER, OWN_PHASES = range(7)
 
+FIRST_SLOTS = 1024  # records in flight; the pool grows
 SENT, RECEIVED = 0, 1  # columns of a node's traffic
 
 
@@ -199,22 +200,30 @@ def new_log(capacity: int) -> Log:
 
 
 def volume_of(engine: Engine) -> npt.NDArray[np.int64]:
-    """Return the bytes that each node sent and received, [n, 2], from the engine's counters."""
+    """Return the bytes that each node sent and received, [n, 2], from the counters in the engine's
+    state.
+    """
     counters = engine.counters
     return counters.volume if len(counters.volume) else counters.traffic * engine.sizes.common
 
 
 def bytes_by_kind(engine: Engine) -> npt.NDArray[np.int64]:
-    """Return the bytes of all transmissions by kind, [256], from the engine's counters."""
+    """Return the bytes of all transmissions by kind, [256], from the counters in the engine's
+    state.
+    """
     counters, common = engine.counters, engine.sizes.common
     return counters.volume_kind if len(counters.volume) else counters.sent_kind * common
 
 
-def drain(log: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Empty a log of the engine; return its records (MESSAGE) and their rows."""
+def drain(log: Log, *, copied: bool = True) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+    """Empty a log of the engine; return its records (MESSAGE) and their rows.
+
+    copied: whether to copy them. Otherwise, the next piece of the run overwrites both arrays.
+    """
     count = int(log.tally[0])
     log.tally[0] = 0
-    return log.record[:count].view(MESSAGE).copy(), log.row[:count].copy()
+    records, rows = log.record[:count].view(MESSAGE), log.row[:count]
+    return (records.copy(), rows.copy()) if copied else (records, rows)
 
 
 @inlined

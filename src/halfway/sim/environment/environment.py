@@ -140,7 +140,7 @@ class Environment:
         return merged(changes, self._discovery.advance(changes, end))
 
     def _with_deaths(self, faults: FaultEvents) -> FaultEvents:
-        """Return the faults of the environment's window, with the deaths at the begin of the
+        """Return the faults of the environment's window, with the deaths at the start of the
         window.
 
         Faults of dead nodes are left out.

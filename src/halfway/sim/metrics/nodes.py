@@ -45,7 +45,7 @@ class NodeTable(NamedTuple):
         return [int(row) for row in np.argsort(-self.load, kind="stable")]
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """Yield the rows of the node table with the keys COLUMNS, in the network's order."""
+        """Yield the rows of the metrics of nodes, with the keys COLUMNS, in the network's order."""
         for row, name in enumerate(self.name):
             x, y = (None, None) if self.position is None else self.position[row].tolist()
             values = (

@@ -36,7 +36,7 @@ class RadioUse(NamedTuple):
 def outcome(
     run: RunId, at: float, *, instance: SystemInstance, engine: Engine,
     deliveries: DeliveryAccounting, use: RadioUse, batteries: Batteries | None,
-    observers: Observers,
+    observers: Observers, shortfalls: Mapping[str, int],
 ) -> Outcome:  # fmt: skip
     """Return the outcome of a run up to a time (seconds), from its counters."""
     airtime, energy = use.airtime, use.energy
@@ -44,7 +44,7 @@ def outcome(
     deliveries.settle(at if at < run.seconds else np.inf)
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
-    shortfalls = {**instance.all_shortfalls(), **refusals(engine)}
+    shortfalls = {**shortfalls, **refusals(engine)}
     volume = volume_of(engine).sum(axis=0).tolist()
     return Outcome(
         system=run.system,

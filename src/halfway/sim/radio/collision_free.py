@@ -124,7 +124,9 @@ def receives(engine, radio, place, row):
 
 @inlined
 def arrive(engine, radio, reach, slot, cursor, most):
-    """Return the number of the next neighbours that receive a record of a collision-free radio."""
+    """Write the next receivers of a record of a collision-free radio; return their number, and the
+    next cursor.
+    """
     message = engine.out.pool[slot]
     sender = engine.out.row[slot]
     is_due = cursor == FRESH
@@ -146,8 +148,8 @@ def arrive(engine, radio, reach, slot, cursor, most):
 
 @inlined
 def at_once(engine, radio, reach, message, cursor, most):
-    """Return the number of the next neighbours that receive a broadcast of a collision-free radio,
-    if all receive it at one time.
+    """Write the next receivers of a broadcast of a collision-free radio, if all receive it at one
+    time; return their number, and the next cursor.
 
     cursor: the next place, and above its bits the number of receivers that are left. So the lists,
     which do not change meanwhile, are not read again after each call of a handler.

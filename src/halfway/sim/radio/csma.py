@@ -23,7 +23,7 @@ class Timing(NamedTuple):
     slot_s: float  # one step of the countdown
     sifs_s: float  # between a frame and its acknowledgement
     difs_s: float  # silence before a countdown continues
-    sense_s: float  # time from the begin of a transmission until nodes sense it
+    sense_s: float  # time from the start of a transmission until nodes sense it
     cw_min: int  # slots; the first backoff of a frame is uniform in 0 … cw_min
     cw_max: int  # slots; the window doubles up to here
     retries: int  # attempts beyond the first, for frames with an acknowledgement

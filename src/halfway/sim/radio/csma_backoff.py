@@ -32,7 +32,7 @@ _GUARD = 1e-3
 
 @inlined
 def schedule(engine, slot, at):
-    """Queue an entry for the slot of a CSMA frame, for the next step of its backoff or exchange."""
+    """Queue the slot of a CSMA frame for the next step of its backoff, or of its exchange."""
     engine.out.pool[slot].at = at
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 

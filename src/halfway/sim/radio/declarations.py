@@ -177,7 +177,9 @@ class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
         return _MEDIA[self.medium]._replace(**given)
 
     def exchange_s(self, record_bytes: float) -> float:
-        """Return the mean seconds of a CSMA frame and its acknowledgement on an idle medium."""
+        """Return the mean seconds that a declared CSMA radio needs for a frame and its
+        acknowledgement on an idle medium.
+        """
         one = self.timing
         air_s = (one.header_bytes + record_bytes + one.ack_bytes) * 8.0 / one.bit_rate
         return one.difs_s + one.cw_min / 2.0 * one.slot_s + air_s + one.sifs_s

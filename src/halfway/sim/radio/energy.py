@@ -80,8 +80,8 @@ class Batteries:
 
 
 def checked(power: Power) -> Power:
-    """Return a declared power unchanged. Raises Problem for negative or infinite values, or bit
-    rate 0.
+    """Return the declared power of the energy model unchanged. Raises Problem for negative or
+    infinite values, or bit rate 0.
     """
     for name, value in power._asdict().items():
         if not 0.0 <= value < np.inf or (name == "bit_rate" and value == 0.0):
@@ -98,5 +98,7 @@ def spent(power: Power, airtime: Airtime, up_s: npt.NDArray[np.float64]) -> Ener
 
 
 def air_seconds(volume: npt.NDArray[np.int64], bit_rate: float) -> npt.NDArray[np.float64]:
-    """Return the airtime in seconds of a number of bytes, at the bit rate of a power model."""
+    """Return the airtime in seconds of a number of bytes, at the bit rate of a power model, for the
+    energy.
+    """
     return np.asarray(volume * 8.0 / bit_rate)

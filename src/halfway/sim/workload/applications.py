@@ -1,4 +1,4 @@
-"""The applications of a run: what hears the run's events, and publishes further ones.
+"""The applications of a run: programs that receive its events, and publish further events.
 
 An application acts `reaction_s` after its cause (`docs/decisions/0067`). So the simulator knows the
 events of the next `reaction_s` before it runs on.
@@ -30,8 +30,8 @@ class Applications(Protocol):
         self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Enter the changes that the engine applied and the events (-1: unknown) that rows
-        heard.
+        """Let the applications of a run hear of the changes that the engine applied, and of the
+        events (-1: unknown) that rows heard.
         """
         ...
 
@@ -71,7 +71,7 @@ class Mailboxes:
         self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Enter the messages that members heard into their mailboxes.
+        """Enter the messages that members heard into the mailboxes of the applications.
 
         event: numbers in the run, negative where unknown.
         """
@@ -100,7 +100,9 @@ class Mailboxes:
         """Do nothing: the program acts."""
 
     def taken(self) -> list[HeardMessage]:
-        """Return the messages of the mailboxes since the last call, in order of time."""
+        """Return the messages that the applications' mailboxes received since the last call, in
+        order of time.
+        """
         found = sorted(self.heard)
         self.heard = []
         return found

@@ -100,8 +100,8 @@ class RequestLoop:
         self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Enter the changes that the engine applied and the events (-1: unknown) that rows heard,
-        in any order.
+        """Let the request loop hear of the changes that the engine applied, and of the events (-1:
+        unknown) that rows heard, in any order.
         """
         t, kind, node, memory = self._turns.of_nodes(changes)
         for k in range(len(t)):
@@ -197,7 +197,7 @@ class RequestLoop:
             self._push(after, _WRITTEN, writer, number)
 
     def _written(self, at: float, writer: int, number: int) -> None:
-        """Enter the write that a group member has published, if its node is still up."""
+        """Enter the write that a member of the request loop published, if its node is still up."""
         if self._is_there(writer, at):
             self._tally.writes += 1
             self._version[writer] = number

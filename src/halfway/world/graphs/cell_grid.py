@@ -116,7 +116,8 @@ def _estimate(first, ordered, grid, radius):
         a, b = _columns_around(x, radius, grid)
         row = _bin(y, grid.low_y, grid.per_y, grid.rows) * grid.columns
         seen += np.int64(first[row + b]) - np.int64(first[row + a])
-    # The area of a disk is pi/6.75 of three rows of 2.25 radii: 1.4 of one row. We add a margin.
+    # A disk of radius r has the area pi r², and one row around it the area 2.25 r². So the disk has
+    # pi / 2.25 = 1.4 times as many entries as the row. We add a margin.
     return np.int64(1.6 * seen / ((n + 60) // 61) * n) + 1024
 
 

@@ -37,8 +37,9 @@ def connected(network: Network) -> bool:
 
 
 def components(network: Network) -> npt.NDArray[np.int32]:
-    """Return the number of each network row's component [n], from 0 in order of the components'
-    lowest rows.
+    """Return the number of the component of each network row [n].
+
+    Numbers begin at 0, in the order of the lowest rows of the components.
     """
     found: npt.NDArray[np.int32] = _components(network.start, network.who)
     return found

@@ -86,7 +86,9 @@ def write_brite(path: str | Path, underlay: Underlay, model: Waxman, form: str =
         raise Problem(f"form = '{form}': expected one of java, c++")
     network = underlay.network
     if network.position is None:
-        raise Problem("position: expected one of every node for a .brite file", where=network.name)
+        raise Problem(
+            "position: expected a position for every node in a .brite file", where=network.name
+        )
     if underlay.geographic:
         what = "position = longitude, latitude: expected x, y in kilometres for a .brite file"
         remedy = (

@@ -45,7 +45,6 @@ class TableGuess(NamedTuple):
     least: float  # the least value above 0 of the quality; inf for none
     has_zero: bool  # whether a value is 0 or less
     less_is_better: bool
-    symmetric: bool  # no link is in the table in both directions
     remarks: tuple[str, ...]
 
 
@@ -63,7 +62,7 @@ def guessed(table: TextTable) -> TableGuess:
     values = [value for column in quality for value in _values(table, column)]
     scale, spoken = _scale(values)
     pairs = {(row[source].strip(), row[target].strip()) for _, row in table.rows}
-    symmetric = not any((b, a) in pairs for a, b in pairs if a != b)
+    is_one_way = not any((b, a) in pairs for a, b in pairs if a != b)
     ends = table.columns[source], table.columns[target]
     remarks = [f"the columns {ends[0]} and {ends[1]} are the ends of a link"]
     if names:
@@ -71,11 +70,11 @@ def guessed(table: TextTable) -> TableGuess:
         remarks.append(f"{_columns(names)} the link quality ({spoken})")
     else:
         remarks.append("no column is a link quality")
-    if len(names) == 1 and symmetric:
+    if len(names) == 1 and is_one_way:
         remarks.append("each link is listed in one direction, so its quality holds for both")
     least = min((value for value in values if value > 0.0), default=math.inf)
     has_zero = any(value <= 0.0 for value in values)
-    return TableGuess(*ends, names, scale, least, has_zero, less, symmetric, tuple(remarks))
+    return TableGuess(*ends, names, scale, least, has_zero, less, tuple(remarks))
 
 
 def _columns(names: Sequence[str]) -> str:

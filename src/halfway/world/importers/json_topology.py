@@ -93,8 +93,8 @@ class Items:
             raise self.problem("the JSON is nested too deeply, or a number is too long") from None
 
     def _lines(self, body: str, error: json.JSONDecodeError) -> list[Any]:
-        """Return the objects in JSON lines; raise the error of the whole file if a line is no
-        JSON.
+        """Return the objects in the lines of a JSON topology; raise the error of the whole file if
+        a line is no JSON.
         """
         try:
             return [json.loads(line) for line in body.splitlines() if line.strip()]
@@ -107,7 +107,10 @@ class Items:
         return Problem(what, where=str(self.path))
 
     def listed(self, outer: Mapping[str, Any], name: str, item: str = "") -> list[Any]:
-        """Return the list of objects with this name in the JSON file. item: the name of `outer`."""
+        """Return the list of objects with this name in an object of the JSON file.
+
+        item: the place of `outer` in the file, for errors.
+        """
         inner = outer.get(name, [])
         shown = f"{item}.{name}" if item else name
         if not isinstance(inner, list):

@@ -175,7 +175,7 @@ def positions_in(
 
 
 def column_names(columns: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the names in a list of columns, which commas may separate."""
+    """Return the names of a link table's columns in a list, which commas may separate."""
     given = columns.split(",") if isinstance(columns, str) else columns
     return tuple(name.strip() for name in given if name.strip())
 

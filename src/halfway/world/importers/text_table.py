@@ -35,7 +35,7 @@ class TextTable:
         return Problem(what, where=place)
 
     def name(self, row: list[str], line: int, column: int) -> str:
-        """Return the node id in a field of a link table."""
+        """Return the node id in a field of a text table."""
         if not row[column].strip():
             raise self.problem(f"no id in column {self.columns[column]}", line, column)
         return row[column].strip()

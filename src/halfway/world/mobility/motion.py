@@ -18,7 +18,7 @@ class Legs(NamedTuple):
     """The legs of moving nodes: node i has the legs first[i] up to first[i+1], at least one leg.
 
     A leg is a straight move at a constant speed from (x0, y0) at t0 to (x1, y1) at t1. Between two
-    legs, a node rests at the end of the first of them. Before its first leg, it rests at the begin
+    legs, a node rests at the end of the first of them. Before its first leg, it rests at the start
     of this leg. If a leg begins at another place than the end of the leg before, the node jumps. A
     leg with t0 == t1 is only a jump.
     """

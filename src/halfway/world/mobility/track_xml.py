@@ -18,7 +18,7 @@ _MOVING = ("vehicle", "person", "container")
 
 
 def is_xml_tracks(path: Path) -> bool:
-    """Return whether an XML file is a mobility trace: by its root element."""
+    """Return whether an XML file has tracks of nodes, by its root element."""
     try:
         _Tracks(path).read()
     except _Root as found:

@@ -59,8 +59,8 @@ def traces_of(rows: Sequence[NodeTrack], names: list[str]) -> Traces:
 def traces_of_fixes(fixes: Mapping[str, Sequence[Fix]], *, lasting: bool = False) -> Traces:
     """Return the mobility traces of nodes from their fixes, interpolated linearly within a segment.
 
-    A node exists from the first to the last fix of each segment; lasting: always. Raises
-    DuplicateFixError.
+    A node exists from the first to the last fix of each segment. lasting: whether it always
+    exists. Raises DuplicateFixError.
     """
     rows = []
     for name, unsorted in fixes.items():

@@ -10,9 +10,10 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from halfway.core import message
 from halfway.problem import Problem
 
-MOST_ATTRIBUTES = 6
+MOST_ATTRIBUTES = message.MOST_ATTRIBUTES
 Box = tuple[tuple[int, int], ...]  # for each attribute the first and the last value
 
 

@@ -220,7 +220,7 @@ class Drawn:
         return self._due if self._moment < self.events else np.inf
 
     def _advance(self) -> None:
-        """Go to the next moment of an event."""
+        """Go to the next moment of a demand at which an event is due."""
         self._moment += 1
         if self.arrivals == "regular":
             self._due = self.start_s + self._moment * self.every_s
@@ -228,7 +228,7 @@ class Drawn:
             self._due += self._gap(self._moment)
 
     def _find_publisher(self) -> None:
-        """Go to the first moment at which a node publishes, this one included."""
+        """Go to the first moment of a demand at which a node publishes, this one included."""
         while self._moment < self.events and not self._there.is_any(self._due):
             self._advance()
 
@@ -265,7 +265,7 @@ def _arrays(rows: Sequence[Sequence[int]]) -> list[npt.NDArray[np.int32]]:
 def _first(
     order: list[npt.NDArray[np.int32]], taken: Sequence[Sequence[int]], count: int, name: str
 ) -> list[npt.NDArray[np.int32]]:
-    """Return the first rows of a demand's order by topic, without the rows that are taken."""
+    """Return the first `count` rows in a demand's order of each topic that are not taken."""
     left = [rows[~np.isin(rows, some)] for rows, some in zip(order, taken, strict=True)]
     least = min(map(len, left))
     if count > least:

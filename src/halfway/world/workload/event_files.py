@@ -129,7 +129,7 @@ def _parquet_table(path: Path) -> TextTable:
 
 
 def _time(table: TextTable, row: list[str], line: int, column: int) -> float:
-    """Return the time of a recorded event: a number, or the seconds of a date in ISO 8601."""
+    """Return the time of an event in an event file: a number, or seconds from an ISO 8601 date."""
     field = row[column].strip()
     try:
         value = float(field)

@@ -144,7 +144,7 @@ class Groups:
         return self.stays[number].group, ANNOUNCEMENT_BYTES
 
     def begun_again(self) -> "Groups":
-        """Return the same demand of groups before its first announcement."""
+        """Return the demand of the groups as it is before the first announcement."""
         return replace(self)
 
 

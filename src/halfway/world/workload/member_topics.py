@@ -24,7 +24,7 @@ class Addressed(Protocol):
 
     @property
     def sender(self) -> int:
-        """The number of the sender's stay."""
+        """The number of the stay of the member that sends."""
         ...
 
     @property

@@ -177,7 +177,7 @@ class RolePeriods:
         topic: npt.NDArray[np.integer[Any]] | int,
         at: npt.NDArray[np.float64] | float,
     ) -> npt.NDArray[np.bool_]:
-        """Return whether a workload's roles hold at those times (seconds), one for each pair."""
+        """Return for each pair of row and topic whether its role holds at a time (seconds)."""
         found = np.ones(len(row), bool)
         known, place = self._places(row, topic)
         then = np.broadcast_to(at, len(row))[known]

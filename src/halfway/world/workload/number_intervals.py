@@ -115,12 +115,12 @@ class IndependentDetection(NumberIntervals):
         self._published = 0
 
     def next_at(self) -> float:
-        """Return the time of the next detection, in seconds, or inf after the last."""
+        """Return the time of the next detection of a number, in seconds, or inf after the last."""
         left = self._all.t[self._published :]
         return float(left[0]) if len(left) else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the next detections before `until` (s), at most `most`; each once."""
+        """Return the next detections of numbers before `until` (s), at most `most`; each once."""
         first = self._published
         due = int(np.searchsorted(self._all.t, until))
         self._published = max(first, min(due, first + most))

@@ -22,7 +22,8 @@ def derangements(n: int, count: int, seed: int) -> npt.NDArray[np.int64]:
 
 
 def involutions(n: int, count: int, seed: int) -> npt.NDArray[np.int64]:
-    """Draw uniform involutions [count, n] without fixed point: each row is in one pair, both ways.
+    """Draw pairs as uniform involutions [count, n] without fixed point: each row is in one pair,
+    both ways.
 
     Raises ValueError for an odd n.
     """
@@ -51,7 +52,7 @@ def _draw_derangements(word, drawn):
     n = drawn.shape[1]
     for p in range(drawn.shape[0]):
         fixed = True
-        while fixed:  # one permutation in e has no fixed point
+        while fixed:  # a random permutation has no fixed point with probability 1 / e
             for i in range(n):
                 drawn[p, i] = i
             fixed = False

@@ -18,6 +18,7 @@ from halfway.live.mqtt.packets.reasons import (
 )
 from halfway.live.mqtt.packets.topic_names import is_topic
 from halfway.live.mqtt.packets.types import (
+    FLAGS,
     MQTT3,
     MQTT5,
     AuthPacket,
@@ -42,8 +43,6 @@ from halfway.live.mqtt.packets.types import (
 
 _T = TypeVar("_T", PubackPacket, PubrecPacket, PubrelPacket, PubcompPacket)
 _PINGREQ, _PINGRESP = PingreqPacket(), PingrespPacket()
-# The flags of the first byte that a type must have; PUBLISH has flags of its own.
-_FLAGS = {6: 2, 8: 2, 10: 2}
 
 
 def decode(first: int, body: bytes, version: int) -> Packet:
@@ -57,7 +56,7 @@ def decode(first: int, body: bytes, version: int) -> Packet:
         return _publish(first, body, version)
     if type_ == 0 or (type_ == AuthPacket.type and version == MQTT3):
         raise malformed(f"packet type {type_} is reserved")
-    if first & 0x0F != _FLAGS.get(type_, 0):
+    if first & 0x0F != FLAGS.get(type_, 0):
         raise malformed(f"packet type {type_} with flags {first & 0x0F:#06b}")
     fields = PacketFields(body)
     packet = _DECODE[type_](fields, version)

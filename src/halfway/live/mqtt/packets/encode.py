@@ -8,6 +8,7 @@ from halfway.live.mqtt.packets.fields import binary, text, variable
 from halfway.live.mqtt.packets.properties import NO_PROPERTIES, Properties, write_properties
 from halfway.live.mqtt.packets.reasons import Reason, return_code
 from halfway.live.mqtt.packets.types import (
+    FLAGS,
     MQTT3,
     MQTT5,
     AuthPacket,
@@ -30,7 +31,6 @@ from halfway.live.mqtt.packets.types import (
 
 _SHORT = 256  # characters of a topic that is remembered
 _topic = lru_cache(maxsize=1024)(text)
-_FLAGS = {6: 2, 8: 2, 10: 2}
 
 
 def encode(packet: Packet, version: int) -> bytes:
@@ -45,7 +45,7 @@ def encode(packet: Packet, version: int) -> bytes:
         raise ValueError("AUTH: expected MQTT 5.0")
     write = _ENCODE.get(packet.type)
     body = write(packet, version) if write else b""
-    return bytes((packet.type << 4 | _FLAGS.get(packet.type, 0),)) + variable(len(body)) + body
+    return bytes((packet.type << 4 | FLAGS.get(packet.type, 0),)) + variable(len(body)) + body
 
 
 def _id(packet_id: int) -> bytes:

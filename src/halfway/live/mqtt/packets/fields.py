@@ -25,7 +25,7 @@ def malformed(detail: str) -> Violation:
 
 
 def protocol_error(detail: str) -> Violation:
-    """Return the violation of a packet that is not allowed at this point."""
+    """Return the violation for an MQTT packet that is not allowed at this point."""
     return Violation(Reason.PROTOCOL_ERROR, detail)
 
 

@@ -166,7 +166,7 @@ def _check(row: _Property, value: Any) -> None:
 
 
 def write_properties(properties: Properties, packet: str) -> bytes:
-    """Return the properties behind their length.
+    """Return the bytes of the properties of an MQTT packet, with their length in front.
 
     Raises ValueError for a property that does not belong to the packet.
     """

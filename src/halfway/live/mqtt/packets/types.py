@@ -12,6 +12,9 @@ from halfway.live.mqtt.packets.properties import NO_PROPERTIES, Properties
 from halfway.live.mqtt.packets.reasons import Reason
 
 MQTT3, MQTT5 = 4, 5  # the protocol levels in CONNECT
+# Packet type -> the flags that its first byte must have. Other types have the flags 0, and PUBLISH
+# has flags of its own.
+FLAGS = {6: 2, 8: 2, 10: 2}
 
 
 class Will(msgspec.Struct, frozen=True):

@@ -63,12 +63,14 @@ def origin(client_id: str) -> bytes:
 
 
 def received_before(packet_id: int) -> Publication:
-    """Return the placeholder of a QoS 2 message that was published before the door's start."""
+    """Return the placeholder of a QoS 2 message that an MQTT client published before the door's
+    start.
+    """
     return Publication("", b"", 2, False, math.inf, b"", packet_id, Reason.SUCCESS)
 
 
 def publication(packet: PublishPacket | Will, topic: str, publisher: bytes) -> Publication:
-    """Return the publication for the mesh of an MQTT PUBLISH or a will.
+    """Return the message in a PUBLISH or a will of an MQTT client as a publication for the mesh.
 
     topic: the topic for an alias. publisher: the origin of the client.
     """

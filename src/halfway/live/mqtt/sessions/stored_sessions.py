@@ -167,7 +167,7 @@ class StoredSessions:
                 yield TAKEN, msgspec.msgpack.encode((client_id, packet_id))
 
     def left_s(self, session: SavedSession) -> float:
-        """Return the seconds until the session of an absent MQTT client expires."""
+        """Return the seconds until the stored session of an absent MQTT client expires."""
         gone = session.ended or self._wall()  # a client that was online went with the process
         return session.expiry_s - (self._wall() - gone)
 

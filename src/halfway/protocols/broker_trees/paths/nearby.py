@@ -101,8 +101,8 @@ def drop_stale(nearby, i, now, refresh_s):
 
 @apart
 def place_for(nearby, i, hops, broker):
-    """Return the place for a broker that row i has just heard: a free place, or the place of a
-    farther broker.
+    """Return the place in the table of near brokers for a broker that row i has just heard: a free
+    place, or the place of a farther broker.
     """
     s = place_in_row(nearby.broker, i, NONE)
     if s < 0 and rank(nearby, i, hops, broker) < nearby.broker.shape[1]:
@@ -144,7 +144,7 @@ def hear(nearby, i, is_broker, rules, message, out):
         closer = hops - nearby.hops[i, s]
         if ahead < 0 or (ahead == 0 and closer > 0):
             return
-        if ahead == 0 and closer == 0:  # of equal ways, that of the neighbour with the lowest id
+        if ahead == 0 and closer == 0:  # of equal paths, that of the lowest neighbour id
             nearby.next[i, s] = min(nearby.next[i, s], message.source)
             return
     elif s >= 0 and message.epoch < nearby.incarnation[i, s]:

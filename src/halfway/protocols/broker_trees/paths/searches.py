@@ -1,12 +1,12 @@
 """Searches for paths between brokers: a SEARCH floods the underlay, and a FOUND returns along the
-best way of the flood.
+best path of the flood.
 
 [uas §4, Algorithm 1] a new broker finds x to its parent, y that shares no node with x, and z to its
-grandparent past the parent. Every node passes on the best way from the owner that it has heard: the
-way that shares the fewest nodes with x. Among equal ways, the way with the fewest hops is best,
-then the way through the neighbour with the lowest id. So y shares only cut nodes of the underlay
-with x. The target of the search waits `search_s` seconds, then answers along the best way. The
-nodes on this way keep the path as a circuit.
+grandparent past the parent. Every node passes on the best path from the owner that it knows: the
+path that shares the fewest nodes with x. Among equal paths, the path with the fewest hops is best,
+then the path through the neighbour with the lowest id. So y shares only cut nodes of the underlay
+with x. The target of the search waits `search_s` seconds, then answers along the best path. The
+nodes on this path keep it as a circuit.
 """
 
 from typing import NamedTuple
@@ -144,7 +144,7 @@ def on_search(circuits, i, own, rules, message, out):
     The broker that is the target of the search starts the timer of its answer instead. A node
     ignores a search that came over `MOST_HOPS` hops, or that finds no room: the places of searches
     stay taken for `refresh_s` seconds. So false searches do not displace each other in circles.
-    Until the answer comes, records away from the owner follow the path of before.
+    Until the answer comes, records away from the owner follow the earlier path.
     """
     owner, version = message.args[ORIGIN], message.args[VERSION]
     if own in (owner, message.args[AVOIDED]) or message.args[HOPS] >= MOST_HOPS:
@@ -176,8 +176,8 @@ def on_search(circuits, i, own, rules, message, out):
 
 @apart
 def answer(circuits, i, own, message, out):
-    """Answer a path search along the best way, after this broker has waited `search_s` seconds for
-    better ways.
+    """Answer a path search along the best path, after this broker has waited `search_s` seconds for
+    better paths.
     """
     owner = message.args[ORIGIN]
     place = find(circuits, i, owner, message.args[ROUTE])

@@ -12,7 +12,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.kinds import EVENT_ID, Channel, Kinds, MapRole
-from halfway.core.message import COMMAND_ARG
+from halfway.core.message import COMMAND_ARG, MOST_ATTRIBUTES
 from halfway.core.prng import low_half, mixed
 from halfway.core.values import ranges
 from halfway.core.values.ranges import (
@@ -42,7 +42,6 @@ DIGEST_BIT = 2  # in a PING: has a DIGEST; in PONG, ALIVE and HOLDS: the digests
 DIGEST = "topic"  # digest of the subscriptions that the receiver should hold for the sender
 BROKER = "target"  # the target of a search
 PARENT = "topic"  # the parent that the sender knows for itself
-MOST_ATTRIBUTES = 6  # of an event; its values take the `reals` of a record
 EACH = 3  # number of attributes of a filter in one record
 
 ROUTED = {"path number": ROUTE, "direction": DIRECTION, "origin": ORIGIN}
@@ -74,7 +73,7 @@ SUBSCRIBE = KINDS.network(
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.network(
     1, "unsubscribe", "a client ends one subscription", TO_END, args=ROUTED_CLIENT,
-    reused=_FILTER, also=Channel.COMMAND,
+    reused=_FILTER, also=Channel.COMMAND, ends="subscribe",
 )  # fmt: skip
 PUBLISH = KINDS.network(
     2, "publish", "a client publishes `event`", f"{EVENT_ID} {TO_END}", args=ROUTED_CLIENT,
@@ -109,7 +108,7 @@ NO_PATH = KINDS.timer(
     "epoch", args={"as in that record[k]": 0}, reals={"numbers as in that record[6]": 0},
     reused=dict.fromkeys((FILTER, "event", "publisher"), "as in that record"),
 )  # fmt: skip
-LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]")
+LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]", ends="enter")
 HELD = KINDS.network(
     17, "held", "the sender, a broker, holds a subscription of the receiver", TO_END,
     args=ROUTED_CLIENT, reused={FILTER: "digest of the filter"},
@@ -131,7 +130,7 @@ ALIVE = KINDS.network(
     args={**ROUTED, "path": PATH},
 )  # fmt: skip
 ANNOUNCE = KINDS.network(
-    27, "announce", "a broker of the tree is so many hops away", "epoch",
+    27, "announce", "the number of hops to a broker of the tree", "epoch",
     args={"hops": HOPS, "origin": ORIGIN, "number": VERSION, "root": ROOT},
 )  # fmt: skip
 SEARCH = KINDS.network(
@@ -147,7 +146,7 @@ FOUND = KINDS.network(
 ANSWER = KINDS.timer(
     30,
     "answer",
-    "the broker searched for chooses the best way that a search came",
+    "the broker searched for chooses the best path of the search",
     args={"path number": ROUTE, "owner": ORIGIN, "number": VERSION},
 )
 REFRESH = KINDS.timer(31, "refresh", "a broker or a client's node refreshes what others know")

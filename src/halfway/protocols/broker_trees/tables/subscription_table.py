@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.filters import Filters
-from halfway.core.message import APP
+from halfway.core.message import APP, MOST_ATTRIBUTES
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.paths.circuits import Int32s
@@ -25,7 +25,6 @@ from halfway.protocols.broker_trees.records.messages import (
     EACH,
     FILTER,
     FIRST,
-    MOST_ATTRIBUTES,
     SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
     digest,

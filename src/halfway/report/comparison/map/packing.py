@@ -111,8 +111,8 @@ def packed_replay(replay: Replay, most_bytes: int) -> Packed:
 
 
 def _fewer(name: str, table: Columns) -> Columns:
-    """Return about half of a replay's table: every second row of transmissions, else the first
-    half.
+    """Return about half of a table that is packed for the map: every second row of transmissions,
+    else the first half.
     """
     rows = len(table["t"])
     which = slice(0, rows, 2) if name == "sent" else slice(0, rows // 2)

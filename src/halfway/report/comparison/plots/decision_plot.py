@@ -116,8 +116,8 @@ def _across(spots: Sequence[PlottedSystem]) -> _Scale:
 
 
 def _up(spots: Sequence[PlottedSystem], wanted: Metric) -> _Scale:
-    """Return the vertical scale of the needs. A share is drawn as the distance to its best
-    value.
+    """Return the vertical scale of the decision's needs in its plot. A share is drawn as the
+    distance to its best value.
     """
     most = wanted.most if wanted.better == "more" else None
 
