@@ -19,6 +19,7 @@ from halfway.core.options import Option, count, seconds
 from halfway.core.outbox import copy_args_and_reals, emit
 from halfway.core.values.ranges import COUNT, whole
 from halfway.protocols.event_window import copy_event_id
+from halfway.protocols.incarnation_numbers import number_before
 
 # A hop without a sequence number is not acknowledged.
 KINDS = Kinds({"sequence": whole(1, 2**31 - 1), "attempt": COUNT})
@@ -58,7 +59,7 @@ class ReliableHops(NamedTuple):
     record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
     tries: npt.NDArray[np.int32]  # [n, places] retransmissions so far
     accepted: npt.NDArray[np.int64]  # [n, known, 3] sender, its incarnation, sequence number
-    counts: npt.NDArray[np.int64]  # [n, 3] hops: tracked, accepted, without room in the table
+    counts: npt.NDArray[np.int64]  # [n, 3] hops: number of the last tracked, accepted, without room
 
 
 def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> ReliableHops:
@@ -79,6 +80,17 @@ def longest_wait_s(rules: Any) -> float:
     """Return the seconds after which a reliable hop fails for good: the sum of all its timeouts."""
     waits = (rules.ack_timeout_s * rules.ack_backoff**tries for tries in range(rules.retries + 1))
     return float(sum(waits))
+
+
+@inlined
+def begin_hops(hops, i, incarnation):
+    """Begin the sequence numbers of the reliable hops of row i at the numbers of its incarnation.
+
+    Without this, a late ACK of a hop of an earlier incarnation would complete another hop. The
+    caller knows the incarnation from a message of the node itself.
+    """
+    before = np.int64(number_before(incarnation))
+    hops.counts[i, TRACKED] = max(hops.counts[i, TRACKED], before)
 
 
 @apart

@@ -32,6 +32,7 @@ from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STAR
 from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
 from halfway.protocols.drip.state import SOURCE, DripState, blank_state
 from halfway.protocols.event_window import copy_event_id
+from halfway.protocols.incarnation_numbers import number_before
 
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS = {
@@ -134,7 +135,9 @@ def on_start(state, rules, i, message, out):
     """Start a DRIP node, or resume it after a crash: announce the capability, start the timers."""
     state.node[i].starts += 1
     if state.node[i].starts == 1:
-        state.node[i].version = registrations.first_version(message.incarnation)
+        # Other nodes still have the numbers of the node's earlier incarnations.
+        state.node[i].version = number_before(message.incarnation)
+        state.node[i].beacon_sequence = number_before(message.incarnation)
     state.node[i].electing_for = NONE  # the crash ended the timer of that election
     if state.node[i].bootstrapped == 0:
         if not rules.by_capability and state.node[i].starts == 1:

@@ -17,14 +17,7 @@ from halfway.protocols.drip.beacon_routes import is_nearer, send
 from halfway.protocols.drip.digests import write_seen
 from halfway.protocols.drip.state import CONTACTS
 
-_VERSIONS = 16  # low bits of a version, which count within an incarnation of the node
-_INCARNATIONS = np.uint32(0x7FFF)
-
-
-@inlined
-def first_version(incarnation):
-    """Return the first version of the DRIP registrations in one incarnation of a node."""
-    return np.int32((incarnation & _INCARNATIONS) << _VERSIONS)
+_VERSIONS = (1 << 16) - 1  # bits of a version that count within an incarnation of the node
 
 
 @inlined
@@ -32,7 +25,7 @@ def is_registered(state, i):
     """Return whether row i has sent a DRIP registration in its present incarnation, or has become a
     broker.
     """
-    return state.node[i].version & ((1 << _VERSIONS) - 1) != 0
+    return state.node[i].version & _VERSIONS != 0
 
 
 @apart

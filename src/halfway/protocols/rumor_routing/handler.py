@@ -35,6 +35,7 @@ from halfway.protocols.application import (
     notify_application,
 )
 from halfway.protocols.event_window import EventId, copy_event_id, event_id, record_if_new
+from halfway.protocols.incarnation_numbers import number_before
 from halfway.protocols.rumor_routing import messages
 from halfway.protocols.rumor_routing.state import (
     RumorState,
@@ -131,8 +132,12 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def start_query(state, rules, neighbourhood, i, message, attempt, out):
-    """Start a rumor routing query for a topic, with the timer of the query."""
-    number = state.queries[i]
+    """Start a rumor routing query for a topic, with the timer of the query.
+
+    message: a command or a timer of this node, which states the node's incarnation.
+    """
+    # Other nodes still have the trails of queries of the node's earlier incarnations.
+    number = number_before(message.incarnation) + state.queries[i]
     state.queries[i] += 1
     keep_trail(state, i, state.node_id[i], number, state.node_id[i])
     if rules.query_steps > 0 and not has_no_neighbour(neighbourhood, i):

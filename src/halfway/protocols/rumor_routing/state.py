@@ -30,7 +30,7 @@ class RumorState(NamedTuple):
     querying: npt.NDArray[np.uint8]  # [n, topics] 1 while a query of this node's own is open
     seen: EventWindows  # the newest events forwarded of each publisher
     starts: npt.NDArray[np.int32]  # [n] start events so far; a timer of an older start is void
-    queries: npt.NDArray[np.int32]  # [n] queries that this node has sent so far
+    queries: npt.NDArray[np.int32]  # [n] queries of this incarnation that this node has sent so far
     # The trails of queries; in a full table the oldest is replaced:
     trails: npt.NDArray[np.int32]  # [n] trails kept so far
     trail_of: npt.NDArray[np.int32]  # [n, capacity] the subscriber's node id; -1 free

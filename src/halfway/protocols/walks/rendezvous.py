@@ -110,6 +110,7 @@ def receive_own(trails, rules, neighbourhood, i, message, out):
     system.
     """
     kind = message.kind
+    reliable_hop.begin_hops(trails.hops, i, message.incarnation)
     if kind in (messages.RELAUNCH, messages.REFRESH):
         launch_again(trails, rules, neighbourhood, i, message, out)
     elif kind == messages.SEARCH:
