@@ -23,6 +23,7 @@ from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_
 from halfway.comparison.trial import answering, check_answer, started
 from halfway.core.compiler import reach
 from halfway.core.compiler.cache import CACHE_FOLDER
+from halfway.pipeline.parent_process import end_with_parent
 from halfway.pipeline.plan.sweep_plan import plan
 from halfway.scenario.build import prepared, simulation_on
 from halfway.scenario.schema import Recorded, Scenario, Waypoint
@@ -136,6 +137,7 @@ def main() -> None:
     """Compile one system ahead by beginning the run on stdin; write a Problem to stdout if one
     occurs.
     """
+    end_with_parent()
     with answering():
         row = json.load(sys.stdin)
         parameters = json.loads(row["parameters"])

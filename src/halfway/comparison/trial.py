@@ -26,6 +26,7 @@ from halfway.adapters.user_errors import user_errors
 from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_of
 from halfway.core.compiled import sources_digest
 from halfway.core.compiler.cache import CACHE_FOLDER
+from halfway.pipeline.parent_process import end_with_parent, known_parent
 from halfway.pipeline.plan.sweep_plan import plan
 from halfway.problem import Problem
 from halfway.scenario.build import simulation_of
@@ -43,7 +44,7 @@ from halfway.sim.simulation import Simulation
 _NODES, _DEGREE, _SECONDS, _EVENTS = 24, 8.0, 60.0, 12
 _MOST_RECORDS = 60_000
 _MOST_CPU_S = 30.0  # of a trial, which then passes
-_HANDLER_CPU_S = 5.0  # of one record, which takes about 0.1 ms
+_HANDLER_CPU_S = 2.0  # of one record, which takes about 0.1 ms
 _WALL_S = 300.0  # of a process that does not even start, or prints without end
 
 
@@ -86,7 +87,7 @@ def started(module: str, row: object, **environment: str) -> "subprocess.Popen[s
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", module],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        env=os.environ | environment | {"PYTHONPATH": path},
+        env=os.environ | environment | known_parent() | {"PYTHONPATH": path},
         start_new_session=True,  # Ctrl-C reaches this process, which ends them
     )  # fmt: skip
     assert process.stdin is not None
@@ -141,6 +142,7 @@ def small(scenario: Scenario) -> Scenario:
 
 def main() -> None:
     """Make a trial in this process: the plan row is on stdin; a Problem goes to stdout."""
+    end_with_parent()
     with answering():
         row = json.load(sys.stdin)
         parameters = json.loads(row["parameters"])

@@ -10,11 +10,13 @@ import os
 import sys
 from pathlib import Path
 
+from halfway.pipeline.parent_process import end_with_parent
 from halfway.pipeline.without_spark import make_runs
 
 
 def main() -> None:
     """Make runs, without Spark, while there is time; write a byte to stdout for each."""
+    end_with_parent()
     rows, numbers, until, file = sys.argv[1:]
     stdout = os.dup(1)
     os.dup2(2, 1)  # what a protocol prints

@@ -15,6 +15,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from halfway.pipeline.parent_process import known_parent
 from halfway.pipeline.spark.simulate_rows import result, rows_batch
 from halfway.problem import Problem
 
@@ -74,7 +75,7 @@ def environment_with_imports() -> dict[str, str]:
     It imports what this process can import: a measurement of a user, too.
     """
     path = os.pathsep.join(dict.fromkeys(one or str(Path.cwd()) for one in sys.path))
-    return os.environ | {"PYTHONPATH": path}
+    return os.environ | known_parent() | {"PYTHONPATH": path}
 
 
 def make_runs(

@@ -21,6 +21,7 @@ from halfway.comparison.plan import SystemSource
 from halfway.comparison.replay.replay import Replay, replay_of_scenario
 from halfway.comparison.request import Request
 from halfway.comparison.run_comparison import Completed
+from halfway.pipeline.parent_process import end_with_parent
 from halfway.pipeline.without_spark import environment_with_imports
 from halfway.scenario.build import network_of
 from halfway.scenario.schema import FailureDetection, GroupWorkload, Scenario
@@ -126,6 +127,7 @@ def _other(wanted: Sequence[_Recorded]) -> Iterator[Callable[[], list[Replay]]]:
 
 def main() -> None:
     """Record the replays on stdin, and write them to the file of the first argument."""
+    end_with_parent()
     replays = [_recorded(one) for one in pickle.load(sys.stdin.buffer)]
     Path(sys.argv[1]).write_bytes(pickle.dumps(replays))
 
