@@ -185,7 +185,7 @@ class Kinds:
 
     def also_command(
         self,
-        number: int,
+        number: int | np.uint8,
         meaning: str,
         fields: str = "",
         args: Mapping[str, int] = _NOTHING,
@@ -195,7 +195,7 @@ class Kinds:
 
         No record may fit both forms, because a handler does not know the channel of a record.
         """
-        kind, words = self[number], (*fields.split(), *reused)
+        kind, words = self[int(number)], (*fields.split(), *reused)
         form = Kind(kind.number, kind.name, Channel.COMMAND, meaning, words, args, reused=reused)
         _check(form)
         self._kinds[kind.number] = kind._replace(second=form._replace(ranges=self._ranges))
