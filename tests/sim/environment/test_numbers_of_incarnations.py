@@ -5,15 +5,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halfway.adapters.registry import TABLE
 from halfway.protocols.reliable_hop import ACK
 from halfway.protocols.walks.messages import STEP
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
-from halfway.world.workload.demand import Listed
-from tests.networks import from_links
+from halfway.world.workload.demand import Drawn, Listed
+from tests.networks import disk, from_links
 
+NUMBERS = 1 << 16  # of an incarnation
 _RING = [(0, 1), (1, 2), (2, 3), (0, 3)]
 # Times in s of the losses of memory; the node is back after a second.
 LOSSES = pytest.mark.parametrize("losses", [[200.0], [140.0, 200.0]], ids=["once", "twice"])
@@ -101,3 +103,27 @@ def test_a_late_acknowledgement_of_an_earlier_incarnation_completes_no_hop() -> 
     records, rows = made.journal()
     again = records[(rows == 1) & (records["incarnation"] == 1) & (records["kind"] == STEP)]
     assert set(again["sequence"].tolist()) == steps
+
+
+HOPPING = [
+    "directional-walk", "random-walk", "walk-overlay", "georendezvous", "siena", "underlay-siena",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("system", HOPPING)
+def test_reliable_hops_after_a_loss_of_memory_have_numbers_of_their_own(system: str) -> None:
+    """Half of the nodes lose their memory at 30 s. Later hops of these nodes have other numbers."""
+    options = {"retries": 2} | ({"brokers": 8} if "brokers" in TABLE[system].options else {})
+    made = Simulation(
+        system, disk(30, 0.7, seed=3), seconds=90.0, seed=1, options=options, stretch=False,
+        workload=Drawn(n=30, topics=2, publishers_each=3, subscribers_each=5, events=10, seed=1),
+        faults=[Crash(share=0.5, at=30.0, for_=1.0, memory="lost")],
+        radio=IdealRadio(delay_s=0.001), inspection=Inspection(journal=1 << 20),
+    )  # fmt: skip
+    made.run()
+    records, _ = made.journal()
+    hops = records[(records["sequence"] > 0) & (records["kind"] != ACK)]
+    after = hops["incarnation"] > 0
+    assert hops["sequence"][~after].max() < NUMBERS
+    assert after.any()
+    assert hops["sequence"][after].min() > NUMBERS

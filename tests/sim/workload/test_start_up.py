@@ -29,7 +29,7 @@ def test_a_command_to_a_node_that_is_down_is_repeated_when_it_is_up() -> None:
     ]  # fmt: skip
     window = changes(*zip(*((t, kind, a, -1) for t, kind, a in turns), strict=True))
     repeated = [
-        (float(some.at[k]), int(some.row[k]), int(some.topic[k]))
+        (round(float(some.at[k]), 9), int(some.row[k]), int(some.topic[k]))
         for happens in (window, no_changes(), changes([11.0], [UP], [3], [-1]))
         for some in start_up.repeat(happens)
         for k in range(len(some.at))
@@ -67,7 +67,7 @@ def test_a_node_without_memory_begins_nothing_again_that_is_over(
     start_up = StartUp(commands(at, 0, kind, topic), np.zeros(0, np.int32), application.KINDS)
     up = changes([up_at - 1.0, up_at], [DOWN, UP], [0, 0], [-1, LOST])
     repeated = [
-        (float(some.at[k]), int(some.kind[k]), int(some.topic[k]))
+        (round(float(some.at[k]), 9), int(some.kind[k]), int(some.topic[k]))
         for some in start_up.repeat(up)
         for k in range(len(some.at))
     ]

@@ -16,6 +16,7 @@ from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.point_store import distance_to, is_tried, pruned_place
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 from halfway.protocols.incarnation_numbers import number_before
+from halfway.protocols.reliable_hop import begin_hops
 
 # Versions of an incarnation. All 2^32 incarnations have versions in the range of the field.
 _VERSIONS = np.float64(2**17)
@@ -28,6 +29,7 @@ def begin_numbers(state, i, incarnation):
     nodes still have the versions, reports and labels of its earlier incarnations.
     """
     state.version[i] = max(state.version[i], np.float64(incarnation) * _VERSIONS)
+    begin_hops(state.hops, i, incarnation)
     before = number_before(incarnation)
     state.reports[i] = max(state.reports[i], before)
     state.label.own[i] = max(state.label.own[i], before)

@@ -17,7 +17,7 @@ from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import seeded, uniform
 from halfway.protocols.incarnation_numbers import number_before
-from halfway.protocols.reliable_hop import release_all
+from halfway.protocols.reliable_hop import begin_hops, release_all
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.ending import end_walk, leave, stop_walk
 from halfway.protocols.walk_overlay.fragments import (
@@ -137,6 +137,7 @@ def restart(state, rules, i, message, out):
     before = number_before(message.incarnation)
     members.walks[i] = max(members.walks[i], before)
     members.probes[i] = max(members.probes[i], before)
+    begin_hops(state.hops, i, message.incarnation)
     release_all(state.hops, i)
     for s in range(state.trails.shape[1]):
         state.trails.marks[i, s] &= ~(ASKING | ASKING << 1)

@@ -61,9 +61,11 @@ class StartUp:
         if not due.any():
             return
         first = float(at[due].min()) if since is None else since
-        # Not `+= t - first`: rounded, a command could be due while the node is still down.
-        at[due] = t + (at[due] - first)
-        self._hasten(due, own & ~due & (at > t), t)
+        # As at time 0, the start event of the node comes first. Not `+= t - first`: rounded, a
+        # command could be due while the node is still down.
+        soonest = np.nextafter(t, np.inf)
+        at[due] = np.maximum(t + (at[due] - first), soonest)
+        self._hasten(due, own & ~due & (at > t), soonest)
         self._last = max(self._last, float(at[due].max()))
         yield part(commands, due)
 
@@ -79,19 +81,21 @@ class StartUp:
             begun[self._what(k)] = k
         return kept
 
-    def _hasten(self, again: npt.NDArray[np.bool_], later: npt.NDArray[np.bool_], t: float) -> None:
+    def _hasten(
+        self, again: npt.NDArray[np.bool_], later: npt.NDArray[np.bool_], soonest: float
+    ) -> None:
         """Take away the pause of a start-up command that is an end, or would come again after its
         own end.
 
-        again, later: the selected commands of a node that are sent again from time t on, and those
-        that are not due yet.
+        again, later: the selected commands of a node that are sent again, and those that are not
+        due yet. soonest: the first time at which the node handles a command again.
         """
         at = self._commands.at
         ends = {self._what(k, ended=True): at[k] for k in np.flatnonzero(later).tolist()}
         for k in np.flatnonzero(again).tolist():
             is_end = int(self._commands.kind[k]) in self._begun_by
             if is_end or at[k] >= ends.get(self._what(k), np.inf):
-                at[k] = t
+                at[k] = soonest
 
     def _what(self, k: int, *, ended: bool = False) -> tuple[int, int, int]:
         """Return the key of start-up command k, or of the command that it ends."""

@@ -42,6 +42,8 @@ def handle_hop(hops, lost, rules, i, message, out):
 
     Counts in `lost` the hops that failed for good and the records without a path.
     """
+    if message.source == hops.node_id[i]:
+        reliable_hop.begin_hops(hops, i, message.incarnation)
     if message.kind == reliable_hop.ACK:
         reliable_hop.complete(hops, i, message)
     elif is_flood(message):
