@@ -213,7 +213,19 @@ def compare(
     the address of a Spark master (default: the active session, or this machine). progress: False,
     True or a function of (done, total) (default: in notebooks and on a terminal). Raises Problem.
     """
-    request = _request(locals())
+    request = read_request(
+        arguments.scenario_argument(scenario),
+        arguments.systems_argument(systems),
+        user_systems=arguments.texts_argument(user_systems, "user_systems"),
+        baseline=arguments.text_argument(baseline, "baseline", "flooding"),
+        replicates=arguments.count_argument(replicates, "replicates", REPLICATES),
+        until=arguments.text_argument(until, "until", "half-width=2%"),
+        max_replicates=arguments.count_argument(max_replicates, "max_replicates", MAX_REPLICATES),
+        changes=arguments.changes_argument(set or {}),
+        sweeps=arguments.sweep_argument(sweep or {}),
+        needs=arguments.needs_argument(need),
+        minimise=arguments.text_argument(minimise, "minimise", "energy") or "",
+    )
     root = None if seed is None else arguments.count_argument(seed, "seed", 1, 2**64 - 1)
     folder, spark = _folder_argument(out), arguments.text_argument(master, "master", "local[2]")
     with shown(progress, "starting") as display:
@@ -221,25 +233,6 @@ def compare(
             request, Store(folder / "runs"), spark, display.runs, root, compiling=display.compiled
         )
     return Comparison(request, completed, folder)
-
-
-def _request(given: Mapping[str, Any]) -> Request:
-    """Return the request of a comparison from the arguments of `compare`."""
-    return read_request(
-        arguments.scenario_argument(given["scenario"]),
-        arguments.systems_argument(given["systems"]),
-        user_systems=arguments.texts_argument(given["user_systems"], "user_systems"),
-        baseline=arguments.text_argument(given["baseline"], "baseline", "flooding"),
-        replicates=arguments.count_argument(given["replicates"], "replicates", REPLICATES),
-        until=arguments.text_argument(given["until"], "until", "half-width=2%"),
-        max_replicates=arguments.count_argument(
-            given["max_replicates"], "max_replicates", MAX_REPLICATES
-        ),
-        changes=arguments.changes_argument(given["set"] or {}),
-        sweeps=arguments.sweep_argument(given["sweep"] or {}),
-        needs=arguments.needs_argument(given["need"]),
-        minimise=arguments.text_argument(given["minimise"], "minimise", "energy") or "",
-    )
 
 
 def _folder_argument(out: object) -> Path:

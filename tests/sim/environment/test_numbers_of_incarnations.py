@@ -29,16 +29,13 @@ def _run(
         system, from_links(4, _RING), seconds=seconds, seed=1, options=options, faults=faults,
         workload=demand, radio=IdealRadio(delay_s=0.001), stretch=False, discovery_delay_s=0.0,
     )  # fmt: skip
-    arrived: dict[int, float] = {}
-    count = made.deliveries.deliver
-
-    def deliver(events: Any, rows: Any, at: Any, hops: Any) -> None:
-        for event, when in zip(events.tolist(), at.tolist(), strict=True):
-            arrived.setdefault(event, when)
-        count(events, rows, at, hops)
-
-    made.deliveries.deliver = deliver  # type: ignore[method-assign]
+    made.deliveries.delivery_log = []
     made.advance(seconds - 1.0)
+    published = sorted(at for at, _, _ in demand.publications)
+    arrived: dict[int, float] = {}
+    for events, _, latencies in made.deliveries.delivery_log:
+        for event, latency in zip(events.tolist(), latencies.tolist(), strict=True):
+            arrived.setdefault(event, published[event] + latency)
     return made, arrived
 
 
