@@ -9,7 +9,8 @@ import numpy as np
 
 from halfway.core.compiled import inlined
 
-_NUMBERS = 16  # low bits of a number, which count within an incarnation
+_BITS = 16  # low bits of a number, which count within an incarnation
+WITHIN = (1 << _BITS) - 1  # the mask of these bits
 # 2^14 incarnations. All numbers stay below 2^30, so a node that counts past its 2^16 numbers does
 # not leave the range of a record's integers.
 _INCARNATIONS = np.uint32(0x3FFF)
@@ -18,4 +19,4 @@ _INCARNATIONS = np.uint32(0x3FFF)
 @inlined
 def number_before(incarnation):
     """Return the number (int32) before the first number of a node in one of its incarnations."""
-    return np.int32((np.uint32(incarnation) & _INCARNATIONS) << np.uint32(_NUMBERS))
+    return np.int32((np.uint32(incarnation) & _INCARNATIONS) << np.uint32(_BITS))

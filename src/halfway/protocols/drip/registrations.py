@@ -16,8 +16,7 @@ from halfway.protocols.drip import messages
 from halfway.protocols.drip.beacon_routes import is_nearer, send
 from halfway.protocols.drip.digests import write_seen
 from halfway.protocols.drip.state import CONTACTS
-
-_VERSIONS = (1 << 16) - 1  # bits of a version that count within an incarnation of the node
+from halfway.protocols.incarnation_numbers import WITHIN
 
 
 @inlined
@@ -25,7 +24,7 @@ def is_registered(state, i):
     """Return whether row i has sent a DRIP registration in its present incarnation, or has become a
     broker.
     """
-    return state.node[i].version & _VERSIONS != 0
+    return state.node[i].version & WITHIN != 0
 
 
 @apart

@@ -42,7 +42,7 @@ def handle_hop(hops, lost, rules, i, message, out):
 
     Counts in `lost` the hops that failed for good and the records without a path.
     """
-    if message.source == hops.node_id[i]:
+    if message.source == hops.node_id[i]:  # only such a message has the node's own incarnation
         reliable_hop.begin_hops(hops, i, message.incarnation)
     if message.kind == reliable_hop.ACK:
         reliable_hop.complete(hops, i, message)
