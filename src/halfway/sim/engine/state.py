@@ -45,8 +45,8 @@ class Flight(NamedTuple):
     phase: npt.NDArray[np.uint8]  # [slots] HELD, or POSTED, until its delay is over; OVER if done
     turns: npt.NDArray[np.uint32]  # [slots] turns of the sender at the emission
     departed: npt.NDArray[np.float64]  # [slots] seconds
-    order: npt.NDArray[np.int64]  # [slots] order number of the first receiver
-    cursor: npt.NDArray[np.uint32]  # [slots] number of finished receivers
+    order: npt.NDArray[np.int64]  # [slots] order number of a receiver less its place in the lists
+    cursor: npt.NDArray[np.int64]  # [slots] where the radio continues
 
 
 class Counters(NamedTuple):
@@ -189,7 +189,7 @@ def grown(old: Engine) -> Engine:
 def _flight(slots: int) -> Flight:
     return Flight(
         np.zeros(slots, np.uint8), np.zeros(slots, np.uint32), np.zeros(slots),
-        np.zeros(slots, np.int64), np.zeros(slots, np.uint32),
+        np.zeros(slots, np.int64), np.zeros(slots, np.int64),
     )  # fmt: skip
 
 

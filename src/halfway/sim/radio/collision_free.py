@@ -28,7 +28,9 @@ from halfway.sim.engine.state import (
     received_by,
 )
 
-_PLACE_BITS = np.int64(32)  # bits of a cursor, where all receive a broadcast at one time
+# A cursor has two parts. The low bits have the place of the next receiver where all receive a
+# broadcast at one time, and else the turn of the next receiver, with its row above.
+_PLACE_BITS = _TURN_BITS = np.int64(32)
 
 
 class LinkModel(NamedTuple):
@@ -59,11 +61,11 @@ def delay_of(radio: Any, place: Any) -> Any:
     return _DELAY_OF[type(radio)](radio, place)
 
 
-def next_turn(radio: Any, first: Any, cursor: Any) -> Any:
-    """Return the index of receiver number `cursor` of a collision-free radio, in a row of links
-    that starts at `first`.
+def next_turn(radio: Any, turn: Any) -> Any:
+    """Return the index of the link whose receiver has this turn with a collision-free radio; a row
+    of links has the turns of its indexes.
     """
-    return _NEXT_TURN[type(radio)](radio, first, cursor)
+    return _NEXT_TURN[type(radio)](radio, turn)
 
 
 def all_at_once(radio: Any) -> Any:
@@ -93,23 +95,24 @@ def depart(engine, radio, reach, slot):
     to_all = message.next == EVERYONE
     # A record without receivers is also queued, and ends when it is due, because its slot must not
     # be freed while other records of the sender are still being queued.
-    place, receivers, turn = first, np.int64(1), np.int64(0)
+    place, receivers, cursor = first, np.int64(1), np.int64(0)
     if not all_at_once(radio):
         if to_all:
             receivers = np.int64(reach.last[sender]) - first
-            place = np.int64(next_turn(radio, first, 0)) if receivers > 0 else np.int64(-1)
-            turn = place - first
+            place = np.int64(next_turn(radio, first)) if receivers > 0 else np.int64(-1)
+            if place >= 0:
+                cursor = np.int64(reach.who[np.uint32(place)]) << _TURN_BITS | first
         else:
-            place = place_of(reach, sender, row_of(engine, message.next))
+            first = place = place_of(reach, sender, row_of(engine, message.next))
     count_sent(engine, sender, message)
     phase = SPREADING if to_all else FLYING
     engine.flight.phase[slot] = phase if place >= 0 else OVER
     engine.flight.departed[slot] = message.at
-    engine.flight.cursor[slot] = 0
-    engine.flight.order[slot] = reserved(engine.queue, receivers)
+    engine.flight.cursor[slot] = cursor
+    engine.flight.order[slot] = reserved(engine.queue, receivers) - first
     if place >= 0:
         message.at += delay_of(radio, place)
-    push(engine.queue, message.at, engine.flight.order[slot] + turn, slot)
+    push(engine.queue, message.at, engine.flight.order[slot] + place, slot)
 
 
 @inlined
@@ -174,26 +177,26 @@ def in_turn(engine, radio, reach, slot, cursor, is_due):
     """Return the number of the next neighbours (1) that receive a broadcast of a collision-free
     radio, each after the delay of its link.
 
-    is_due: whether the queue says that the first reception is due.
+    is_due: whether the queue says that the first reception is due. The cursor has the row of this
+    receiver, because a search in the lists would take several ns.
     """
-    message, sender = engine.out.pool[slot], engine.out.row[slot]
-    first = reach.first[sender]
-    receivers = np.int64(reach.last[sender] - first)
-    while cursor < receivers:
-        place = next_turn(radio, first, np.uint32(cursor))
+    message, last = engine.out.pool[slot], reach.last[engine.out.row[slot]]
+    turn, row = np.int64(np.uint32(cursor)), np.uint32(cursor >> _TURN_BITS)
+    while turn < last:
+        place = next_turn(radio, turn)
         if not is_due:
+            row = np.uint32(reach.who[place])
             at = engine.flight.departed[slot] + delay_of(radio, place)
-            turn = engine.flight.order[slot] + np.int64(place) - np.int64(first)
+            order = engine.flight.order[slot] + np.int64(place)
             message.at = at
             # A change of the world, or the bound of the caller, may come before a later reception.
-            if at >= engine.horizon[0] or not comes_first(engine.queue, at, turn):
-                engine.flight.cursor[slot] = cursor
-                push(engine.queue, at, turn, slot)
+            if at >= engine.horizon[0] or not comes_first(engine.queue, at, order):
+                engine.flight.cursor[slot] = np.int64(row) << _TURN_BITS | turn
+                push(engine.queue, at, order, slot)
                 return QUEUED, LAST
-        cursor, is_due = cursor + 1, False
-        row = np.uint32(reach.who[place])
+        turn, is_due = turn + 1, False
         if receives(engine, radio, place, row):
-            return received_by(engine, row, message), cursor if cursor < receivers else LAST
+            return received_by(engine, row, message), turn if turn < last else LAST
     return DONE, LAST
 
 

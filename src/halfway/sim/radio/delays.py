@@ -96,18 +96,18 @@ def _inner_delay(radio, place):
 
 
 @inlined
-def _in_order(radio, first, cursor):
-    return np.uint32(first + cursor)
+def _in_order(radio, turn):
+    return np.uint32(turn)
 
 
 @inlined
-def _by_delay(radio, first, cursor):
-    return radio.turn[np.uint32(first + cursor)]
+def _by_delay(radio, turn):
+    return radio.turn[np.uint32(turn)]
 
 
 @inlined
-def _inner_turn(radio, first, cursor):
-    return collision_free.next_turn(radio.radio, first, cursor)
+def _inner_turn(radio, turn):
+    return collision_free.next_turn(radio.radio, turn)
 
 
 @inlined
