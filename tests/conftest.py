@@ -6,8 +6,10 @@ radios, and a program without the tests could not read a cache that refers to th
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import hypothesis
 import pytest
@@ -32,6 +34,8 @@ os.environ["HALFWAY_CHECK_RECORDS"] = "1"
 # Before any import of matplotlib: no test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
 
+OFFSET_S = 100.0  # the greatest offset of the clocks of nodes in simulations of tests
+
 # `ci` draws the same examples every time and has no deadline: the first call may compile.
 # `pytest --hypothesis-profile=dev` tests more, with new examples.
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
@@ -52,6 +56,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
     if hasattr(config, "workerinput"):
         put_longest_first(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Give each node of a test's simulations a clock with an offset of its own, of up to 100 s.
+
+    Handlers read no other clock, so a test with the same result proves that no record carries a
+    time of a clock. Tests that read times in the state of nodes are marked `one_clock`.
+    """
+    module: Any = sys.modules.get("halfway.sim.simulation")  # None: no test imported it
+    if module is None or item.get_closest_marker("one_clock"):
+        return (yield)
+    clocks_of, offsets = module.clocks_of, module.ClockErrors(offset_s=OFFSET_S)
+    with patch.object(module, "clocks_of", lambda errors, *of: clocks_of(errors or offsets, *of)):
+        return (yield)
 
 
 @pytest.hookimpl(optionalhook=True)

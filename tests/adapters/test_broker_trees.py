@@ -193,6 +193,7 @@ def all_single_failures(network: Network) -> list[tuple[Fault, int]]:
     return found
 
 
+@pytest.mark.one_clock  # reads times in the state of nodes
 def test_after_any_single_failure_every_live_node_gets_every_event_once() -> None:
     """[uas §4.1] by messages: detected and repaired in time. We include the root's death, and
     clients of a silent broker, which change to another one."""

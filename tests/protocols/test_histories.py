@@ -46,7 +46,8 @@ def test_after_quiescence_each_event_reaches_each_subscriber_once(system: str) -
 
 @pytest.mark.parametrize(("system", "seed"), ONCE_WRONG)
 def test_a_history_that_was_wrong_is_right(system: str, seed: int) -> None:
-    assert failure(system, seed, given=True) == ""
+    assert failure(system, seed, given=True, plain=True) == ""
+    assert failure(system, seed, plain=True) == ""
     assert failure(system, seed) == ""
 
 
@@ -57,7 +58,7 @@ def test_ten_thousand_histories(system: str) -> None:
 
 
 def test_the_oracle_notices_what_is_missing_twice_or_unasked() -> None:
-    simulation, faults = simulation_of("flooding", 0)
+    simulation, faults = simulation_of("flooding", 0, plain=True)
     found = deliveries_of(simulation)
     right = judged(simulation, faults, found)
     assert right[1:] == (0, 0, 0)
@@ -68,6 +69,12 @@ def test_the_oracle_notices_what_is_missing_twice_or_unasked() -> None:
     strangers = set(range(simulation.environment.n)) - {row for row, _ in _asked(simulation)}
     wrong = [*found, (event, min(strangers), at)]
     assert judged(simulation, faults, wrong).unasked == 1
+
+
+def test_a_third_of_the_histories_has_losses_and_a_third_the_defaults() -> None:
+    links = [histories.link_of(seed, "siena") for seed in range(300)]
+    assert 80 < sum(success < 1.0 for _, success in links) < 120
+    assert 80 < sum(not retries for retries, _ in links) < 120
 
 
 def test_the_histories_need_what_a_system_promises(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,6 +150,7 @@ def test_messages_take_the_paths_of_the_bulk_driver() -> None:
     assert compared >= 9
 
 
+@pytest.mark.one_clock  # reads times in the state of nodes
 def test_every_member_of_a_home_cell_stores_the_same() -> None:
     """[geo §2.2] "All the nodes of that cell can be made responsible for that point"."""
     cells = settled(FULL * 2)
@@ -221,6 +222,7 @@ def test_events_of_a_publisher_that_joins_after_the_pruning_arrive() -> None:
     assert unnecessary(cells, 0) == 3 * 3 + 2 * 3 + 3  # no new subscriptions, and three more events
 
 
+@pytest.mark.one_clock  # reads times in the state of nodes
 def test_state_that_is_not_renewed_expires() -> None:
     """[geo §2.2] "Clients that fail to renew … are removed from the system"."""
     cells = settled(renewal_interval_s=5.0, lifetime_s=12.0, beacon_interval_s=20.0)
@@ -448,6 +450,7 @@ def test_nothing_is_lost_in_ten_thousand_random_histories() -> None:
     assert lost == {}
 
 
+@pytest.mark.one_clock  # reads times in the state of nodes
 @pytest.mark.parametrize("acknowledged", [False, True])
 def test_once_a_node_is_a_row_or_alone(acknowledged: bool) -> None:
     """Every call writes its own row only, and a lone node with one row emits the same bytes."""
@@ -496,6 +499,7 @@ def digest() -> str:
     return whole.hexdigest()
 
 
+@pytest.mark.one_clock  # reads times in the state of nodes
 def test_interpreted_it_is_the_same_bytes() -> None:
     code = "from tests.protocols.georendezvous.test_georendezvous import digest; print(digest())"
     done = subprocess.run(

@@ -104,6 +104,7 @@ def test_a_node_knows_which_adjacent_cells_have_a_member() -> None:
         assert (int(member(cells.state, row, direction)) == NONE) == (there not in populated)
 
 
+@pytest.mark.one_clock  # reads times in the state of nodes
 def test_a_node_becomes_a_member_after_it_has_listened() -> None:
     """[geo §2.1] The nodes of a cell form it. The first one waits for entries in flight."""
     network = network_of([(0, 0), (1, 0), (1, 0)])
