@@ -138,6 +138,7 @@ def on_start(state, rules, i, message, out):
         # Other nodes still have the numbers of the node's earlier incarnations.
         state.node[i].version = number_before(message.incarnation)
         state.node[i].beacon_sequence = number_before(message.incarnation)
+        state.node[i].first_round = number_before(message.incarnation)
     state.node[i].electing_for = NONE  # the crash ended the timer of that election
     if state.node[i].bootstrapped == 0:
         if not rules.by_capability and state.node[i].starts == 1:
