@@ -4,10 +4,10 @@ seen.
 [drip §V-B] a broker sends matched events only to another broker. The paper does not say how the
 sender knows which of these events the other broker already has. We set one bit for each event, as a
 Bloom filter with one hash function does [Bloom 1970], because every node may publish, and a record
-has no room for a word for each publisher. The place of the bit depends on the whole id of the event,
-with the epoch of its publisher, and on the number of the digest. So two events may share a place in
-one digest, but hardly ever in the next digest. A copy that was withheld because of a shared place
-is sent one beacon later.
+has no room for a word for each publisher. The place of the bit depends on the whole id of the
+event, with the epoch of its publisher, and on the number of the digest. So two events may share a
+place in one digest, but hardly ever in the next digest. A copy that was withheld because of a
+shared place is sent one beacon later.
 """
 
 import numpy as np
@@ -26,8 +26,8 @@ OFFERED, STATED = 128, 160
 
 @inlined
 def epoch_and_number(event):
-    """Return the epoch of a DRIP event's publisher and the number of the event as one integer, which
-    is the number in epoch 0.
+    """Return the epoch and the number of a DRIP event as one integer; in epoch 0, it is the
+    number.
     """
     return np.int64(event.event) | np.int64(event.epoch) << np.int64(32)
 
