@@ -263,7 +263,7 @@ def on_hop(state, rules, neighbourhood, i, kind, message, out):
     record.
     """
     if kind == messages.REPORT and message.kind != messages.DEFERRED:
-        note_route(state, i, message.args[OTHER_BROKER], message.source, message.at)
+        note_route(state, rules, i, message.args[OTHER_BROKER], message.source, message.at)
     is_broker = state.node[i].is_broker == 1
     at_end = message.target == state.node_id[i] or (kind == messages.NEWS and is_broker)
     if at_end and is_broker:

@@ -36,6 +36,10 @@ NODE = np.dtype(
         ("lost", "<u4"),  # records dropped after too many retries or hops
         ("forgotten", "<u4"),  # event copies replaced by later events in a full table
         ("unoffered", "<u4"),  # held event copies that are not among the newest any more
+        ("lost_routes", "<u4"),  # routes in use that a later route replaced in a full table
+        ("lost_contacts", "<u4"),  # contacts that a later contact replaced in a full table
+        ("lost_intervals", "<u4"),  # own subscriptions for which the full table had no room
+        ("unregistered", "<u4"),  # records of subscriptions for which the register had no room
         ("bootstrapped", "<u2"),  # 1 when the first election is over
         ("is_broker", "<u2"),
     ],
