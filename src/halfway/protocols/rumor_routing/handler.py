@@ -239,12 +239,12 @@ def forward_event(state, i, message, out):
 @inlined
 def due_attempt(state, rules, i, message, out):
     """Return how many queries without an answer precede the rumor routing query that a
-    QUERY_TIMEOUT or a RESUME sends, or -1 if no query is due.
+    QUERY_TIMEOUT or a RESUME sends, or NONE if no query is due.
     """
     topic, resumes = message.topic, message.kind == messages.RESUME
     number = state.open_query[i, topic]
     if number == NONE or not (resumes or message.args[messages.NUMBER] == number):
-        return -1  # the query was answered or repeated, or its subscription has ended
+        return NONE  # the query was answered or repeated, or its subscription has ended
     attempt = 0 if resumes else message.args[messages.ATTEMPT] + 1
     if state.distance[i, topic] != 0 and state.attached[i, topic] == 0:
         # [Braginsky & Estrin 2002] the source of a query without an answer may send it again.
@@ -252,7 +252,7 @@ def due_attempt(state, rules, i, message, out):
             return attempt
         emit_event(message, messages.UNANSWERED, 0.0, APP, out)
     state.open_query[i, topic] = NONE
-    return -1
+    return NONE
 
 
 @handles(RumorState)
