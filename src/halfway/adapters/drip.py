@@ -85,8 +85,8 @@ class DripAdapter(Adapter):
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:
-    """Return the shortfalls of DRIP's adapter: records dropped on the way to a broker, copies of
-    events that found no room, and copies that are held and not offered any more.
+    """Return the shortfalls of DRIP's adapter: records dropped on the way to a broker, entries that
+    full tables lost, and copies that are held and not offered any more.
     """
     return {
         WITHOUT_ROUTE: int(state.node["lost"].sum()),
@@ -94,6 +94,10 @@ def _shortfalls(state: DripState) -> dict[str, int]:
         f"event copies older than the {OFFERED} that a broker offers": int(
             state.node["unoffered"].sum()
         ),
+        "routes without room": int(state.node["lost_routes"].sum()),
+        "contacts of brokers without room": int(state.node["lost_contacts"].sum()),
+        "own subscriptions without room": int(state.node["lost_intervals"].sum()),
+        "subscriptions without room in a register": int(state.node["unregistered"].sum()),
     }
 
 

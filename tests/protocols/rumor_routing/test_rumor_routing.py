@@ -2,12 +2,13 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.message import START
-from halfway.protocols.application import DELIVERED, PUBLISH, SUBSCRIBE
+from halfway.protocols.application import DELIVERED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.rumor_routing import handler as rumor
 from halfway.protocols.rumor_routing.messages import AGENT, ANSWER, ATTACHED, QUERY, UNANSWERED
 from halfway.world.graphs.network import Network
@@ -214,3 +215,42 @@ def test_an_answered_query_is_not_repeated_after_a_crash() -> None:
     run = routed(line(4), NO_AGENTS, commands, 1)
     assert run.reported(ATTACHED) == [(3, 0, 0)]
     assert run.records["at"][run.records["kind"] == QUERY].max() < 40.0
+
+
+@pytest.mark.parametrize("topics", [(2,), (0, 2)])
+def test_the_end_of_a_subscription_ends_its_query(topics: tuple[int, ...]) -> None:
+    """Also after a crash with kept memory. The queries of other topics continue."""
+    commands = [Command(0.0, 0, SUBSCRIBE, topic) for topic in topics]
+    commands += [Command(0.5, 0, UNSUBSCRIBE, 2), Command(0.6, 0, int(START))]
+    run = routed(line(9), rumor.Rules(0.0, 0, 4, 1.0, 3), commands, 1)
+    queries = run.records[run.records["kind"] == QUERY]
+    assert (queries["topic"] == 2).sum() == 4
+    assert (queries["topic"] == 0).sum() == 4 * (2 + 3) * (0 in topics)
+    assert run.reported(UNANSWERED) == [(0, 0, -1)] * (0 in topics)
+
+
+def test_a_subscription_has_one_open_query() -> None:
+    """Each of five subscriptions sends a query, and the last one repeats its query."""
+    commands = [Command(turn / 10, 0, SUBSCRIBE, 2) for turn in range(5)]
+    commands += [Command(turn / 10 + 0.05, 0, UNSUBSCRIBE, 2) for turn in range(4)]
+    run = routed(line(9), rumor.Rules(0.0, 0, 4, 1.0, 3), sorted(commands), 1)
+    assert len(run.received(QUERY)) == 4 * (5 + 3)
+    assert run.reported(UNANSWERED) == [(0, 2, -1)]
+    assert run.reports["at"] == pytest.approx(4.4)
+
+
+def test_an_agent_ends_a_cycle_that_a_loss_of_memory_made() -> None:
+    """Node 2 forgets its distance 2 from the publisher, and learns the distance 4 from node 3,
+    which leads back to node 2. A query ends after its steps. The next agent leads the next one on.
+    """
+    network = line(4)
+    state = rumor.state(np.arange(4, dtype=np.int32), EVENTS, TOPICS, 1)
+    state.distance[:, 0], state.next_hop[:, 0] = [0, 1, 4, 3], [0, 0, 3, 2]
+    commands = [Command(0.0, 3, SUBSCRIBE, 0), Command(9.0, 0, PUBLISH, 0, 1)]
+    rules = rumor.Rules(1.0, 3, 6, 20.0, 1)
+    run = drive(World(network, rumor, lambda _: state, rules, commands, most=34))
+    cycle = run.records["at"] < 9.0
+    assert list(run.rows[(run.records["kind"] == QUERY) & cycle]) == [2, 3] * 3
+    assert list(run.received(AGENT)) == [1, 2, 3]
+    assert list(run.state.distance[:, 0]) == [0, 1, 2, 3]
+    assert run.reported(ATTACHED) == [(3, 0, 1)]

@@ -89,9 +89,9 @@ def is_one_of_two_nearest(state, rules, i, s):
 
 
 @apart
-def note_route(state, i, broker, via, now):
+def note_route(state, rules, i, broker, via, now):
     """Keep a neighbour as the next hop to the region of a DRIP broker, in place of the oldest
-    route.
+    route, which is lost if it has not expired.
 
     [drip §V-B] A bridge node reports its status to its local broker. We let each node on the way of
     this report learn the route.
@@ -103,6 +103,8 @@ def note_route(state, i, broker, via, now):
             break
         if state.routes[i, r].at < state.routes[i, oldest].at:
             oldest = r
+    if state.routes[i, oldest].to not in (broker, NONE):
+        state.node[i].lost_routes += state.routes[i, oldest].at + rules.expiry_s >= now
     state.routes[i, oldest].to = broker
     state.routes[i, oldest].via = via
     state.routes[i, oldest].at = now

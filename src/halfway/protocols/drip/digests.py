@@ -4,9 +4,10 @@ seen.
 [drip §V-B] a broker sends matched events only to another broker. The paper does not say how the
 sender knows which of these events the other broker already has. We set one bit for each event, as a
 Bloom filter with one hash function does [Bloom 1970], because every node may publish, and a record
-has no room for a word for each publisher. The place of the bit depends on the number of the digest
-as well. So two events may share a place in one digest, but hardly ever in the next digest. A copy
-that was withheld because of a shared place is sent one beacon later.
+has no room for a word for each publisher. The place of the bit depends on the whole id of the
+event, with the epoch of its publisher, and on the number of the digest. So two events may share a
+place in one digest, but hardly ever in the next digest. A copy that was withheld because of a
+shared place is sent one beacon later.
 """
 
 import numpy as np
@@ -24,10 +25,18 @@ OFFERED, STATED = 128, 160
 
 
 @inlined
+def epoch_and_number(event):
+    """Return the epoch and the number of a DRIP event as one integer; in epoch 0, it is the
+    number.
+    """
+    return np.int64(event.event) | np.int64(event.epoch) << np.int64(32)
+
+
+@inlined
 def event_bit(event, who, number, bits):
     """Return the place of the bit of an event in digest `number` of a DRIP node."""
     word = seeded(seeded(np.uint64(who), np.int64(number)), np.int64(event.publisher))
-    return pick(mixed(advanced(seeded(word, np.int64(event.event)))), bits)
+    return pick(mixed(advanced(seeded(word, epoch_and_number(event)))), bits)
 
 
 @inlined

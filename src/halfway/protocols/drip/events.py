@@ -10,7 +10,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, mixed, seeded, uniform
 from halfway.protocols.drip import messages
-from halfway.protocols.drip.digests import OFFERED, recent_event, was_seen
+from halfway.protocols.drip.digests import OFFERED, epoch_and_number, recent_event, was_seen
 from halfway.protocols.drip.messages import ROUNDS
 from halfway.protocols.drip.registrations import subscribes
 from halfway.protocols.drip.state import DELETED, NOTHING
@@ -22,7 +22,7 @@ _PROBE = 16  # number of slots that a search looks at
 
 @inlined
 def _probed(state, event, k):
-    word = mixed(advanced(seeded(np.uint64(event.publisher), np.int64(event.event))))
+    word = mixed(advanced(seeded(np.uint64(event.publisher), epoch_and_number(event))))
     step = (word >> np.uint64(32)) | np.uint64(1)
     return probed(word, step, k, state.events.shape[1])
 
@@ -181,7 +181,8 @@ def store_event(state, rules, i, message, role, out):
     state.node[i].unoffered += state.events[i, place].order < state.node[i].arrivals - OFFERED
     state.events[i, place].held_at = message.at
     state.events[i, place].role = role
-    state.events[i, place].rounds = 0
+    # Other nodes still have the rounds of this node's earlier incarnations.
+    state.events[i, place].rounds = state.node[i].first_round
     for r in range(state.relays.shape[2]):
         state.relays[i, place, r] = NONE
     notify_application(state, i, place, out)

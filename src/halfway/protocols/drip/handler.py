@@ -120,7 +120,11 @@ KINDS, State, state = messages.KINDS, DripState, blank_state
 
 def most_emissions(state: DripState, rules: Rules) -> int:
     """Return the most records that one call of DRIP's `handle` emits."""
-    return 2 * rules.batch + rules.transfer_batch + 2 * int(state.intervals.shape[1]) + 8
+    at_beacon = rules.batch + rules.transfer_batch + 1  # a broker repeats the beacon of another one
+    # A node quits and registers each subscription, starts its timer and two records of an election,
+    # and reports a region.
+    at_tick = 2 * int(state.intervals.shape[1]) + 4
+    return max(at_beacon, at_tick)
 
 
 @inlined
@@ -138,6 +142,7 @@ def on_start(state, rules, i, message, out):
         # Other nodes still have the numbers of the node's earlier incarnations.
         state.node[i].version = number_before(message.incarnation)
         state.node[i].beacon_sequence = number_before(message.incarnation)
+        state.node[i].first_round = number_before(message.incarnation)
     state.node[i].electing_for = NONE  # the crash ended the timer of that election
     if state.node[i].bootstrapped == 0:
         if not rules.by_capability and state.node[i].starts == 1:
@@ -165,15 +170,18 @@ def on_tick(state, rules, neighbourhood, i, message, out):
     start_timer(state, i, rules.beacon_interval_s, out)
     if state.node[i].bootstrapped == 0:
         return
+    version = state.node[i].version
     drop_expired(state, rules, neighbourhood, i, now, out)
     if state.node[i].is_broker == 1:
         send_beacon(state, i, out)
     else:
         send_report(state, rules, neighbourhood, i, now, out)
-    if state.node[i].local_broker != NONE and (
+    is_due = (
         not registrations.is_registered(state, i)
         or state.node[i].registered_at + rules.registration_interval_s <= now
-    ):
+    )
+    # A node that has just registered at a new broker does not register again.
+    if is_due and state.node[i].local_broker != NONE and state.node[i].version == version:
         registrations.register(state, rules, neighbourhood, i, now, out)
 
 
@@ -255,7 +263,7 @@ def on_hop(state, rules, neighbourhood, i, kind, message, out):
     record.
     """
     if kind == messages.REPORT and message.kind != messages.DEFERRED:
-        note_route(state, i, message.args[OTHER_BROKER], message.source, message.at)
+        note_route(state, rules, i, message.args[OTHER_BROKER], message.source, message.at)
     is_broker = state.node[i].is_broker == 1
     at_end = message.target == state.node_id[i] or (kind == messages.NEWS and is_broker)
     if at_end and is_broker:

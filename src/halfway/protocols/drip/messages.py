@@ -59,7 +59,7 @@ _SUBSCRIPTION = {
 _EVENT = f"topic {EVENT_ID}"
 
 _WORD = whole(0, 2**REAL_BITS - 1)
-ROUNDS = 1 << 20  # more than the floods of one region with one event
+ROUNDS = 1 << 31  # more than the largest round of a flood
 KINDS = Kinds(
     {
         "candidate": NODE, "that broker": NODE, "the sender's local broker": NODE_OR_NONE,
@@ -68,7 +68,7 @@ KINDS = Kinds(
         "first topic": COUNT, "last topic": COUNT, "version": COUNT, "interval_number": COUNT,
         "subscriber": NODE, "sequence": COUNT, "beacon sequence": COUNT,
         "digest": BITS, "more digest": _WORD, "seen": _WORD,
-        "role": whole(0, 4), "round": whole(0, ROUNDS - 1), "age": AGE_S, "capability": REAL,
+        "role": whole(0, 4), "round": COUNT, "age": AGE_S, "capability": REAL,
         "awaits_winner": SWITCH, "starts": COUNT,
         # Deferred records have the kinds from REPORT to EVENT.
         "kind of that record": whole(20, 25), "as in that record": NUMBER_OR_NONE,

@@ -40,6 +40,7 @@ def keep_interval(state, i, low, high):
         if state.intervals[i, k].high < state.intervals[i, k].low and free == NO_PLACE:
             free = np.int64(k)
     if free == NO_PLACE:
+        state.node[i].lost_intervals += 1
         return False
     state.intervals[i, free].low = low
     state.intervals[i, free].high = high
@@ -73,6 +74,7 @@ def place_in_register(state, i, message):
             state.register[i, p].subscriber = subscriber
             state.register[i, p].number = number
             return p
+    state.node[i].unregistered += 1
     return NO_PLACE
 
 
@@ -229,6 +231,7 @@ def contact(state, i, broker, now):
         if state.contacts[i, c].met_at < state.contacts[i, oldest].met_at:
             oldest = c
     if state.contacts[i, oldest].broker != broker:
+        state.node[i].lost_contacts += state.contacts[i, oldest].broker != NONE
         state.contacts[i, oldest].broker = broker
         state.contacts[i, oldest].changes = 0
         state.contacts[i, oldest].place = 0

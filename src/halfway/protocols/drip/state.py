@@ -29,12 +29,17 @@ NODE = np.dtype(
         ("best_candidate", "<i4"),  # best candidate of the present election
         ("local_broker", "<i4"),  # [drip §IV-A] broker of the node's region; -1: none
         ("version", "<i4"),  # version of the node's last registration
+        ("first_round", "<i4"),  # round of the first flood of an event in this incarnation
         ("arrivals", "<i4"),  # events so far; the count at its arrival is an event's order
         ("changes", "<i4"),  # changes of the broker's register so far
         ("held_events", "<i4"),  # copies that count against the capacity
         ("lost", "<u4"),  # records dropped after too many retries or hops
         ("forgotten", "<u4"),  # event copies replaced by later events in a full table
         ("unoffered", "<u4"),  # held event copies that are not among the newest any more
+        ("lost_routes", "<u4"),  # routes in use that a later route replaced in a full table
+        ("lost_contacts", "<u4"),  # contacts that a later contact replaced in a full table
+        ("lost_intervals", "<u4"),  # own subscriptions for which the full table had no room
+        ("unregistered", "<u4"),  # records of subscriptions for which the register had no room
         ("bootstrapped", "<u2"),  # 1 when the first election is over
         ("is_broker", "<u2"),
     ],
@@ -66,7 +71,7 @@ EVENT_SLOT = np.dtype(
         ("epoch", "<u4"),
         ("order", "<i4"),  # order of arrival at this node
         ("topic", "<i4"),
-        ("rounds", "<i4"),  # floods of the region so far
+        ("rounds", "<i4"),  # round of the next flood of the region
         ("role", "<i4"),  # NOTHING: the node never had a copy
         ("seen", "<i4"),  # 1: delivered or published at this node
         # The entry at place p has the slot of the event whose order of arrival is p, modulo the

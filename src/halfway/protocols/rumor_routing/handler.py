@@ -144,11 +144,11 @@ def start_query(state, rules, neighbourhood, i, message, attempt, out):
         send_query(
             state, neighbourhood, i, message, state.node_id[i], number, rules.query_steps - 1, out
         )
-    state.querying[i, message.topic] = 1
+    state.open_query[i, message.topic] = number
     o = emit(out, messages.QUERY_TIMEOUT, rules.query_timeout_s, state.node_id[i])
     o.topic = message.topic
+    o.args[messages.NUMBER] = number
     o.args[messages.ATTEMPT] = attempt
-    o.args[messages.STARTS] = state.starts[i]
 
 
 @inlined
@@ -156,8 +156,8 @@ def resume_from(state, i, topic, out):
     """Start the timer of the first open rumor routing query, beginning with a given topic."""
     # Timers start one after another, because one call cannot emit as many records as there are
     # topics.
-    for other in range(topic, state.querying.shape[1]):
-        if state.querying[i, other] == 1:
+    for other in range(topic, state.open_query.shape[1]):
+        if state.open_query[i, other] != NONE:
             o = emit(out, messages.RESUME, 0.0, state.node_id[i])
             o.topic = other
             return
@@ -216,7 +216,7 @@ def on_answer(state, i, message, out):
         number = message.args[messages.NUMBER]
         send_answer(state, i, message, message.target, number, event_id(message), out)
         return
-    state.querying[i, message.topic] = 0
+    state.open_query[i, message.topic] = NONE
     if state.attached[i, message.topic] == 0:
         state.attached[i, message.topic] = 1
         emit_event(message, messages.ATTACHED, 0.0, APP, out)
@@ -238,18 +238,21 @@ def forward_event(state, i, message, out):
 
 @inlined
 def due_attempt(state, rules, i, message, out):
-    """Return the number of the rumor routing query whose QUERY_TIMEOUT is due, or -1."""
-    topic, attempt = message.topic, message.args[messages.ATTEMPT] + 1
-    if state.querying[i, topic] == 0 or message.args[messages.STARTS] != state.starts[i]:
-        return -1  # the query was answered, or repeated after a restart of the node
-    wanted = state.subscribed[i, topic] == 1 and state.distance[i, topic] != 0
-    if wanted and state.attached[i, topic] == 0:
+    """Return how many queries without an answer precede the rumor routing query that a
+    QUERY_TIMEOUT or a RESUME sends, or NONE if no query is due.
+    """
+    topic, resumes = message.topic, message.kind == messages.RESUME
+    number = state.open_query[i, topic]
+    if number == NONE or not (resumes or message.args[messages.NUMBER] == number):
+        return NONE  # the query was answered or repeated, or its subscription has ended
+    attempt = 0 if resumes else message.args[messages.ATTEMPT] + 1
+    if state.distance[i, topic] != 0 and state.attached[i, topic] == 0:
         # [Braginsky & Estrin 2002] the source of a query without an answer may send it again.
         if attempt <= rules.retries:
             return attempt
         emit_event(message, messages.UNANSWERED, 0.0, APP, out)
-    state.querying[i, topic] = 0
-    return -1
+    state.open_query[i, topic] = NONE
+    return NONE
 
 
 @handles(RumorState)
@@ -266,21 +269,20 @@ def handle(state, rules, neighbourhood, i, message, out):
         on_answer(state, i, message, out)
     elif message.kind == PUBLISH:
         on_publish(state, rules, neighbourhood, i, message, out)
-    elif message.kind == messages.QUERY_TIMEOUT:
+    elif message.kind in (messages.QUERY_TIMEOUT, messages.RESUME):
         attempt = due_attempt(state, rules, i, message, out)
+        if message.kind == messages.RESUME:
+            resume_from(state, i, message.topic + 1, out)
     elif message.kind in (SUBSCRIBE, UNSUBSCRIBE):
         # A path has no lifetime in the paper. So events still travel on the path of an ended
         # subscription.
         change_subscription(state, i, message)
+        state.open_query[i, message.topic] = NONE
         if message.kind == SUBSCRIBE and state.distance[i, message.topic] != 0:
             attempt = 0
-    elif message.kind == messages.RESUME:
-        attempt = 0
-        resume_from(state, i, message.topic + 1, out)
     elif message.kind == START:
         # The crash ended all timers, so the node would never repeat a query that was lost
         # meanwhile.
-        state.starts[i] += 1
         resume_from(state, i, 0, out)
     if attempt >= 0:
         start_query(state, rules, neighbourhood, i, message, attempt, out)

@@ -12,14 +12,14 @@ SUBSCRIBER = "target"  # header field of a QUERY: the node where the query start
 STEPS_LEFT = 0  # of an AGENT and a QUERY: the steps that are left
 VISITED, VISITED_END = 4, 8  # of both: the nodes before `source`, latest first; -1: no node
 DISTANCE, SECOND_TOPIC, SECOND_DISTANCE = 1, 2, 3  # of an AGENT: hops from `source` to its topics
-NUMBER = 1  # of a QUERY and its ANSWER: the subscriber's number of the query
-ATTEMPT, STARTS = 2, 3  # of a QUERY_TIMEOUT: earlier queries; start events of the node
+NUMBER = 1  # of a QUERY, its ANSWER and its QUERY_TIMEOUT: the subscriber's number of the query
+ATTEMPT = 2  # of a QUERY_TIMEOUT: earlier queries without an answer
 
 KINDS = Kinds(
     {
         "steps_left": COUNT, "visited": NODE_OR_NONE, "the subscriber that asks": NODE,
         "distance": COUNT, "second_topic": below("topics", or_none=True), "second_distance": COUNT,
-        "number": COUNT, "attempt": COUNT, "starts": COUNT,
+        "number": COUNT, "attempt": COUNT,
     }
 )  # fmt: skip
 KINDS.include(application.KINDS)
@@ -60,7 +60,7 @@ DATA = KINDS.network(
 )
 QUERY_TIMEOUT = KINDS.timer(
     8, "query-timeout", "the node sends another query unless an answer has arrived", "topic",
-    args={"attempt": ATTEMPT, "starts": STARTS},
+    args={"number": NUMBER, "attempt": ATTEMPT},
 )  # fmt: skip
 ATTACHED = KINDS.report(
     9,
@@ -75,6 +75,6 @@ UNANSWERED = KINDS.report(
 RESUME = KINDS.timer(
     11,
     "resume",
-    "after a crash, the node queries `topic` again, and then the next open topic",
+    "after a crash, the node queries `topic` again if this query is open, and then the next topic",
     "topic",
 )

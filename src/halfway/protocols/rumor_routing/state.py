@@ -27,9 +27,8 @@ class RumorState(NamedTuple):
     latest_epoch: npt.NDArray[np.uint32]  # [n, topics] the epoch of this event
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
     attached: npt.NDArray[np.uint8]  # [n, topics] 1 once this node's own query was answered
-    querying: npt.NDArray[np.uint8]  # [n, topics] 1 while a query of this node's own is open
+    open_query: npt.NDArray[np.int32]  # [n, topics] number of this node's own open query; -1
     seen: EventWindows  # the newest events forwarded of each publisher
-    starts: npt.NDArray[np.int32]  # [n] start events so far; a timer of an older start is void
     queries: npt.NDArray[np.int32]  # [n] queries of this incarnation that this node has sent so far
     # The trails of queries; in a full table the oldest is replaced:
     trails: npt.NDArray[np.int32]  # [n] trails kept so far
@@ -62,9 +61,8 @@ def blank_state(
         latest_epoch=np.zeros((n, topics), np.uint32),
         subscribed=no_subscriptions(n, topics),
         attached=np.zeros((n, topics), np.uint8),
-        querying=np.zeros((n, topics), np.uint8),
+        open_query=np.full((n, topics), NONE, np.int32),
         seen=empty_windows(n, publishers, in_flight),
-        starts=np.zeros(n, np.int32),
         queries=np.zeros(n, np.int32),
         trails=np.zeros(n, np.int32),
         trail_of=np.full((n, trails), NONE, np.int32),
@@ -81,8 +79,10 @@ def learn_path(state, i, topic, distance, next_hop):
     """Keep the shorter path to a topic of two: the path of a rumor routing node, and the path of an
     agent [Braginsky & Estrin 2002].
     """
-    # Paths only get shorter, so each next hop is closer than the node itself. So paths have no
-    # cycles.
+    # While nodes keep their memory, paths only get shorter. So each next hop is closer than the
+    # node itself, and paths have no cycles. But a node that lost its memory may learn a path that
+    # leads back to it. Queries end in this cycle, until an agent brings a shorter path to one of
+    # its nodes.
     if state.distance[i, topic] == NONE or distance < state.distance[i, topic]:
         state.distance[i, topic] = distance
         state.next_hop[i, topic] = next_hop
