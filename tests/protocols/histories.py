@@ -69,12 +69,18 @@ PROMISES: Mapping[str, Promise] = {
     "walk-overlay": Promise({}, 40.0, 3.0, keeps_events=True),
     # Clocks that drift measure delays of 999 and 1,000 microseconds over one hop.
     "drip": Promise(
-        {"brokers": 3, "nearest": 1, "copies": 1, "least_gain_s": 1e-5}, 30.0, 20.0, ("dense",),
+        {"brokers": 3, "nearest": 1, "copies": 1, "least_gain_s": 1e-5},
+        30.0,
+        20.0,
+        ("dense",),
         keeps_events=True,
     ),
     "siena": Promise(_TREES, 20.0, 3.0, STATIC),
     "underlay-siena": Promise(
-        _TREES | {"known_brokers": 2, "confirm_timeout_s": 0.5, "tau_s": 3.0}, 20.0, 3.0, STATIC,
+        _TREES | {"known_brokers": 2, "confirm_timeout_s": 0.5, "tau_s": 3.0},
+        20.0,
+        3.0,
+        STATIC,
         keeps_events=True,
     ),
 }
