@@ -97,10 +97,13 @@ def is_cut_off(state, rules, sender):
 def add_news(state, sender, o):
     """Write the news of a parent in the broker tree into a record for its child: ancestors, root
     and successors.
+
+    A broker that searches for its first parent names itself as the root: it becomes the root if it
+    finds no parent.
     """
     b = sender.broker
-    o[PARENT] = state.parent[b]
-    if state.parent[b] == NONE:
+    o[PARENT] = max(state.parent[b], NONE)
+    if state.parent[b] < 0:
         o[ROOT], o.args[SUCCESSOR] = sender.own, first_child(state.children, b, NONE)
         o.args[NEXT_SUCCESSOR] = first_child(state.children, b, o.args[SUCCESSOR])
     else:
@@ -157,8 +160,11 @@ def accept(state, sender, child, r, replaced, out):
 def is_above(state, b, node_id):
     """Return whether a broker that asks for a parent is above this broker, so that the tree would
     have a cycle.
+
+    No broker is above a broker without a parent. After a loss of memory, the root that such a
+    broker was given at first may be below it.
     """
-    if state.parent[b] == NONE:
+    if state.parent[b] < 0:
         return False
     near = node_id in (state.parent[b], state.grandparent[b], state.root[b])
     return near or is_ancestor(state.above, b, node_id)
