@@ -60,7 +60,7 @@ class Broker:
         record = np.zeros(1, MESSAGE).view(np.recarray)[0]
         record.at, record.kind, record.target = self.now, kind, OWN
         record.source = OWN if origin == OWN and kind != ANNOUNCE else NEIGHBOUR
-        record.args[ORIGIN] = origin
+        record.args[ORIGIN], record[PARENT] = origin, NONE
         for place, value in args.items():
             record.args[PLACES[place]] = value
 

@@ -17,22 +17,15 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     write_ancestors,
 )
 from halfway.protocols.broker_trees.paths.circuits import hops_from, send_along, way_back
-from halfway.protocols.broker_trees.paths.decisions import (
-    DIRECT,
-    SECOND,
-    UPPER,
-    is_nearer,
-    next_hop_up,
-)
+from halfway.protocols.broker_trees.paths.completion import complete_paths
+from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, is_nearer, next_hop_up
 from halfway.protocols.broker_trees.paths.peer_paths import (
     active_path,
-    direct_path,
     forget_peer,
     second_path,
     send,
 )
 from halfway.protocols.broker_trees.paths.rows import place_in_row
-from halfway.protocols.broker_trees.paths.searches import own_number, search, search_direct
 from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT
 from halfway.protocols.broker_trees.records.underlay_messages import (
     ACCEPT,
@@ -188,26 +181,6 @@ def on_join(state, rules, sender, message, out):
         reset_silence(state.children, b, s)
         back = way_back(sender.circuits, sender.row, message)
         accept(state, sender, child, back, NONE, out)
-
-
-@apart
-def complete_paths(state, rules, sender, out):
-    """Search for the missing or dead paths x, y and z of a broker to its parent and grandparent
-    [uas §4].
-
-    One search follows the other, because y avoids x.
-    """
-    b, up, above = sender.broker, state.parent[sender.broker], state.grandparent[sender.broker]
-    if up < 0:
-        return
-    number, most = own_number(sender, up), rules.missed_pings
-    if number < 0 or state.missed[b, DIRECT] > most:
-        search_direct(sender, up, out)
-        return
-    if second_path(sender, up) == NO_PLACE or state.missed[b, SECOND] > most:
-        search(sender, up, number + SECOND, NONE, out)
-    if above != NONE and direct_path(sender, above) == NO_PLACE:
-        search(sender, above, number + UPPER, up, out)
 
 
 @apart
