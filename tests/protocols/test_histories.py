@@ -25,6 +25,8 @@ ONCE_WRONG = [
     ("drip", 120),  # the only broker of a list lost its memory, and was a broker no more
     ("underlay-siena", 8271),  # all others were below a broker that lost its memory
     ("underlay-siena", 6628),  # the same, and the broker answered one child no more
+    ("underlay-siena", 3374),  # a root lost its memory, and its child had been the root before it
+    ("underlay-siena", 4474),  # a root took its own announcement for the nearest broker
     ("drip", 2709),  # a broker that lost its memory numbered its registrations from 1 again
     ("drip", 2863),  # equal delays by clocks that drift, so a subscriber never kept its broker
     ("walk-overlay", 236),  # a walk along a probe voided the timer of an earlier walk

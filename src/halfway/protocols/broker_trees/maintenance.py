@@ -17,6 +17,7 @@ from halfway.protocols.broker_trees import (
 from halfway.protocols.broker_trees.broker_start import announce_broker
 from halfway.protocols.broker_trees.client_state import expire
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
+from halfway.protocols.broker_trees.paths.completion import complete_paths
 from halfway.protocols.broker_trees.paths.nearby import drop_stale, nth_nearest
 from halfway.protocols.broker_trees.records import messages, underlay_messages
 from halfway.protocols.broker_trees.tables import replicas, table_repair
@@ -40,7 +41,7 @@ def refresh_broker(state, rules, sender, now, out):
     elsewhere = s >= 0 and state.nearby.root[sender.row, s] != sender.own
     if up == NONE and elsewhere and state.predecessor[b] == NONE:  # one of two trees joins
         state.predecessor[b] = state.nearby.root[sender.row, s]
-    parents.complete_paths(state, rules, sender, out)
+    complete_paths(state, rules, sender, out)
 
 
 @apart

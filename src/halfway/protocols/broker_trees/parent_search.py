@@ -7,9 +7,10 @@ tree asks the nearest broker, as Algorithm 1 states.
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.broker_trees.parents import complete_paths, count_move
+from halfway.protocols.broker_trees.parents import count_move
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
 from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
+from halfway.protocols.broker_trees.paths.completion import complete_paths
 from halfway.protocols.broker_trees.paths.decisions import (
     ALTERNATE,
     DIRECT,

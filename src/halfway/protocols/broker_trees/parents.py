@@ -17,22 +17,15 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     write_ancestors,
 )
 from halfway.protocols.broker_trees.paths.circuits import hops_from, send_along, way_back
-from halfway.protocols.broker_trees.paths.decisions import (
-    DIRECT,
-    SECOND,
-    UPPER,
-    is_nearer,
-    next_hop_up,
-)
+from halfway.protocols.broker_trees.paths.completion import complete_paths
+from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, is_nearer, next_hop_up
 from halfway.protocols.broker_trees.paths.peer_paths import (
     active_path,
-    direct_path,
     forget_peer,
     second_path,
     send,
 )
 from halfway.protocols.broker_trees.paths.rows import place_in_row
-from halfway.protocols.broker_trees.paths.searches import own_number, search, search_direct
 from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT
 from halfway.protocols.broker_trees.records.underlay_messages import (
     ACCEPT,
@@ -97,10 +90,13 @@ def is_cut_off(state, rules, sender):
 def add_news(state, sender, o):
     """Write the news of a parent in the broker tree into a record for its child: ancestors, root
     and successors.
+
+    A broker that searches for its first parent names itself as the root: it becomes the root if it
+    finds no parent.
     """
     b = sender.broker
-    o[PARENT] = state.parent[b]
-    if state.parent[b] == NONE:
+    o[PARENT] = max(state.parent[b], NONE)
+    if state.parent[b] < 0:
         o[ROOT], o.args[SUCCESSOR] = sender.own, first_child(state.children, b, NONE)
         o.args[NEXT_SUCCESSOR] = first_child(state.children, b, o.args[SUCCESSOR])
     else:
@@ -157,8 +153,11 @@ def accept(state, sender, child, r, replaced, out):
 def is_above(state, b, node_id):
     """Return whether a broker that asks for a parent is above this broker, so that the tree would
     have a cycle.
+
+    No broker is above a broker without a parent. After a loss of memory, the root that such a
+    broker was given at first may be below it.
     """
-    if state.parent[b] == NONE:
+    if state.parent[b] < 0:
         return False
     near = node_id in (state.parent[b], state.grandparent[b], state.root[b])
     return near or is_ancestor(state.above, b, node_id)
@@ -182,26 +181,6 @@ def on_join(state, rules, sender, message, out):
         reset_silence(state.children, b, s)
         back = way_back(sender.circuits, sender.row, message)
         accept(state, sender, child, back, NONE, out)
-
-
-@apart
-def complete_paths(state, rules, sender, out):
-    """Search for the missing or dead paths x, y and z of a broker to its parent and grandparent
-    [uas §4].
-
-    One search follows the other, because y avoids x.
-    """
-    b, up, above = sender.broker, state.parent[sender.broker], state.grandparent[sender.broker]
-    if up < 0:
-        return
-    number, most = own_number(sender, up), rules.missed_pings
-    if number < 0 or state.missed[b, DIRECT] > most:
-        search_direct(sender, up, out)
-        return
-    if second_path(sender, up) == NO_PLACE or state.missed[b, SECOND] > most:
-        search(sender, up, number + SECOND, NONE, out)
-    if above != NONE and direct_path(sender, above) == NO_PLACE:
-        search(sender, above, number + UPPER, up, out)
 
 
 @apart

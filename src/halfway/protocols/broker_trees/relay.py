@@ -64,7 +64,8 @@ def relay(state, rules, i, is_broker, message, out):
     kind, own = message.kind, state.node_id[i]
     if kind in (ANNOUNCE, WITHDRAW):
         if kind == ANNOUNCE:
-            hear(state.nearby, i, is_broker, rules, message, out)
+            if message.args[ORIGIN] != own:  # a neighbour passed this broker's own record on
+                hear(state.nearby, i, is_broker, rules, message, out)
         else:
             hear_withdrawal(state.nearby, i, message, out)
         is_client = is_outside(state, state.broker_index[i])

@@ -1,0 +1,120 @@
+"""Brokers of broker trees that were roots, or that lost their memory: one tree forms again.
+
+A lone broker with the id `OWN` receives the records of others by its neighbour.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from halfway.adapters.interface import limits_of
+from halfway.core.message import MESSAGE, START
+from halfway.core.missing import NONE
+from halfway.core.records.checks import ACCEPTED, FROM_NETWORK, record_checks, refusal
+from halfway.protocols.broker_trees import siena, underlay_siena
+from halfway.protocols.broker_trees.paths.ancestors import SEEKING
+from halfway.protocols.broker_trees.paths.circuits import SORTS, claim
+from halfway.protocols.broker_trees.records.messages import (
+    ANNOUNCE,
+    AWAY,
+    DIRECTION,
+    HOPS,
+    JOIN,
+    ORIGIN,
+    PARENT,
+    ROUTE,
+    SEARCH,
+    VERSION,
+)
+from halfway.protocols.broker_trees.records.underlay_messages import PING, PONG, ROOT, TICK
+from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from tests.protocols.broker_trees.test_broker_clients import NOWHERE
+from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
+from tests.protocols.lone import emitted_by, entered
+
+OWN, OTHER, NEIGHBOUR = 40, 9, 7  # ids: of two brokers, and of a node between them
+PATH = SORTS  # number of the path from the other broker to this one
+
+
+class Broker:
+    """A lone broker of a tree whose root is given at first."""
+
+    def __init__(self, module: ModuleType, root: int) -> None:
+        ids, sizes = np.array([OWN], np.int32), (6,) if module is siena else (6, 5)
+        self.now = 0.0
+        self.state = module.state(ids, ids, root, *sizes, attributes=VALUES.shape[1])
+        catalogue = Catalogue(FILTERS, VALUES)
+        self.rules = siena.Rules(catalogue)
+        if module is underlay_siena:
+            self.rules = underlay_siena.Rules(catalogue, 1.0, missed_pings=2, tau_s=2.0)
+        place = claim(self.state.circuits, 0, np.int32(OTHER), np.int32(PATH), np.inf)
+        path = self.state.circuits.of[0, place]
+        path.prev, path.peer = NEIGHBOUR, OTHER
+        self.hear(int(START), OWN)
+
+    def hear(self, kind: int, origin: int, **args: int) -> list[Any]:
+        """Receive a record of a broker; the records that this broker sends."""
+        self.now += 0.01
+        record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+        record.at, record.kind, record.target = self.now, kind, OWN
+        record.source = OWN if origin == OWN and kind != ANNOUNCE else NEIGHBOUR
+        record.args[ORIGIN], record[PARENT] = origin, NONE
+        for place, value in args.items():
+            record.args[PLACES[place]] = value
+
+        def call(message: object, out: Any) -> None:
+            entered(self.state, self.rules, NOWHERE, np.uint32(0), message, out)
+
+        sent = np.frombuffer(b"".join(emitted_by(call, record, 64)), MESSAGE).copy()
+        sent["source"] = OWN  # the driver's part
+        return list(sent.view(np.recarray))
+
+    def ping(self) -> list[Any]:
+        """Receive a PING of the other broker, which has this broker as its parent."""
+        return self.hear(PING, OTHER, route=PATH, direction=AWAY, number=1)
+
+
+PLACES = {"hops": HOPS, "number": VERSION, "route": ROUTE, "direction": DIRECTION}
+
+
+@pytest.mark.parametrize("module", [siena, underlay_siena])
+def test_a_broker_takes_its_own_announcement_for_no_other_broker(module: ModuleType) -> None:
+    """A neighbour passes the announcement on. A root looks for other roots in this table."""
+    broker = Broker(module, OWN)
+    assert broker.hear(ANNOUNCE, OWN, hops=1, number=1) == []
+    assert (broker.state.nearby.broker == NONE).all()
+    broker.hear(ANNOUNCE, OTHER, hops=1, number=1)
+    assert OTHER in broker.state.nearby.broker
+
+
+def test_a_broker_without_a_parent_has_no_broker_above_it() -> None:
+    """A root that lost its memory was given another root at first, which is its child now.
+
+    If it answers the child, it becomes the root again. No broker below it accepts it as a child.
+    """
+    broker = Broker(underlay_siena, OTHER)
+    assert broker.state.parent.tolist() == [SEEKING]
+    (pong,) = broker.ping()
+    assert OTHER in broker.state.children.child
+    assert (pong.kind, pong[PARENT], pong[ROOT]) == (PONG, NONE, OWN)
+    limits = limits_of(underlay_siena, broker.state, broker.rules)
+    checks = record_checks(underlay_siena.KINDS, limits)
+    assert refusal(checks, pong, FROM_NETWORK) == ACCEPTED
+    ticks = range(2 * (broker.rules.missed_pings + 1))
+    broker.state.asked[0] = 1
+    for _ in ticks:
+        broker.hear(TICK, OWN)
+    assert broker.state.parent.tolist() == [NONE]
+
+
+def test_a_root_asks_a_former_root_no_more_once_it_is_a_child() -> None:
+    """A child accepts no parent as its child. The root asks others that it hears of instead."""
+    broker = Broker(underlay_siena, OWN)
+    broker.state.predecessor[0] = OTHER
+    asked = {SEARCH, JOIN}
+    assert asked & {int(one.kind) for one in broker.hear(TICK, OWN)}
+    broker.ping()
+    assert broker.state.predecessor.tolist() == [NONE]
+    assert not asked & {int(one.kind) for _ in range(3) for one in broker.hear(TICK, OWN)}
