@@ -63,7 +63,7 @@ def test_the_oracle_notices_what_is_missing_twice_or_unasked() -> None:
     simulation, faults = simulation_of("flooding", 0, plain=True)
     found = deliveries_of(simulation)
     right = judged(simulation, faults, found)
-    assert right[1:] == (0, 0, 0)
+    assert right[1:] == (0, 0, 0, 0)
     assert right.due > 0
     event, _, at = found[-1]
     assert judged(simulation, faults, found[:-1]) == right._replace(missing=1)

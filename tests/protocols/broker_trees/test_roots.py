@@ -12,10 +12,13 @@ import pytest
 from halfway.adapters.interface import limits_of
 from halfway.core.message import MESSAGE, START
 from halfway.core.missing import NONE
+from halfway.core.outbox import outbox
 from halfway.core.records.checks import ACCEPTED, FROM_NETWORK, record_checks, refusal
 from halfway.protocols.broker_trees import siena, underlay_siena
+from halfway.protocols.broker_trees.entering import hear_withdrawal
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import SORTS, claim
+from halfway.protocols.broker_trees.paths.nearby import none_nearby
 from halfway.protocols.broker_trees.records.messages import (
     ANNOUNCE,
     AWAY,
@@ -118,3 +121,22 @@ def test_a_root_asks_a_former_root_no_more_once_it_is_a_child() -> None:
     broker.ping()
     assert broker.state.predecessor.tolist() == [NONE]
     assert not asked & {int(one.kind) for _ in range(3) for one in broker.hear(TICK, OWN)}
+
+
+@pytest.mark.parametrize(
+    ("incarnation", "version", "is_forgotten"),
+    [(0, 41, False), (1, 1, False), (1, 2, True), (2, 1, True)],
+)
+def test_a_withdrawal_ends_only_what_was_announced_before_it(
+    incarnation: int, version: int, is_forgotten: bool
+) -> None:
+    """A late withdrawal of an earlier incarnation has a greater version, and ends nothing."""
+    known = none_nearby(1, 2)
+    known.broker[0, 0] = known.next[0, 0] = OTHER
+    known.incarnation[0, 0] = known.version[0, 0] = 1
+    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    record.epoch, record.args[ORIGIN], record.args[VERSION] = incarnation, OTHER, version
+    out = outbox(4)
+    hear_withdrawal(known, 0, record, out)
+    assert (known.broker[0, 0] == NONE) == is_forgotten
+    assert int(out.tally[0]) == 4 - is_forgotten

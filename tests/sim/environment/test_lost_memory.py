@@ -95,8 +95,8 @@ def test_it_heals_behind_hubs_and_a_bridge_as_well(system: str) -> None:
 
 
 def test_records_of_an_earlier_incarnation_do_not_block_reliable_hops() -> None:
-    """A node that lost its memory numbers its hops from the beginning. Its neighbours accept them,
-    as they are of a later incarnation."""
+    """A node that lost its memory numbers its hops from its incarnation on. Its neighbours accept
+    them, as they are of a later incarnation."""
     simulation = Simulation(
         "directional-walk", from_links(3, [(0, 1), (1, 2)]), seconds=200.0, seed=1,
         inspection=Inspection(journal=0),

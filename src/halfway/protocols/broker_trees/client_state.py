@@ -18,7 +18,8 @@ from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, is_complete, remove_slot
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 
-_FIRST = 2**28  # first serial of a client's path; the paths of a broker have lower serials
+# First serial of a client's path. The paths of a broker have lower ones for 4,096 incarnations.
+_FIRST = 2**28
 MOST_SILENT = 3  # refresh intervals after which a broker expires a client
 
 

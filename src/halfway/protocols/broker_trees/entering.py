@@ -236,7 +236,11 @@ def hear_withdrawal(nearby, i, message, out):
     """
     s = place_in_row(nearby.broker, i, message.args[ORIGIN])
     newer = s >= 0 and (
-        nearby.incarnation[i, s] < message.epoch or nearby.version[i, s] < message.args[VERSION]
+        nearby.incarnation[i, s] < message.epoch
+        or (
+            nearby.incarnation[i, s] == message.epoch
+            and nearby.version[i, s] < message.args[VERSION]
+        )
     )
     if newer:
         nearby.broker[i, s] = NONE
