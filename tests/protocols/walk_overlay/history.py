@@ -90,9 +90,7 @@ class History:
 
     def post(self, kind: int, row: int, topic: int = -1, event: int = -1, at: float = 0.0) -> None:
         """Command a node, now or a little later. The content of an event has the event's number."""
-        loop.post(
-            self.engine, self.now + at, row, kind, topic, max(event, 0), event, self.lend
-        )
+        loop.post(self.engine, self.now + at, row, kind, topic, max(event, 0), event, self.lend)
 
     def settle(self) -> list[tuple[int, int, int]]:
         """Run until no record is in flight; (kind, row, event) of the reports meanwhile."""
