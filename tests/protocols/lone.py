@@ -166,17 +166,28 @@ def lone_neighbourhood(network: Network, row: int, two_hops: bool) -> Neighbourh
     return Neighbourhood(first, ends, np.concatenate(lists).astype(np.int32), place, x, y)
 
 
+def emitted_alone(world: World, row: int, rules: Any, records: Any) -> list[list[bytes]]:
+    """What a lone node of a world emits with these rules, for each of some records."""
+    near = lone_neighbourhood(world.network, row, False)
+    state = world.fresh(np.array([row], np.int32))
+
+    def call(message: Any, out: Outbox) -> None:
+        entered(state, rules, near, np.uint32(0), message, out)
+
+    return [emitted_by(call, record, world.most) for record in records]
+
+
 class _Player:
     """A state with its door and one outbox, which is empty at the beginning of each call."""
 
-    def __init__(self, state: Any, rules: Any, near: Neighbourhood, slots: int, handle: Any):
+    def __init__(self, state: Any, world: World, near: Neighbourhood, slots: int, handle: Any):
         self._out = outbox(slots)
         self._slots, self._free = slots, self._out.free.copy()
         if handle is None:  # the machine code of the simulator
-            door = Door(state, rules, near, self._out)
+            door = Door(state, world.rules, near, self._out)
             self._call = lambda i, message: enter(door, i, message)
         else:
-            self._call = lambda i, message: handle(state, rules, near, i, message, self._out)
+            self._call = lambda i, message: handle(state, world.rules, near, i, message, self._out)
 
     def emitted(self, i: int, record: Any) -> list[bytes]:
         """The records that row i emits when it handles a record, in order."""
@@ -190,13 +201,6 @@ class _Player:
         self._out.pool[used] = np.zeros((), MESSAGE)
         self._out.free[:], tally[0] = self._free, self._slots
         return sent
-
-
-def emitted_alone(world: World, row: int, rules: Any, records: Any) -> list[list[bytes]]:
-    """What a lone node of a world emits with these rules, for each of some records."""
-    near = lone_neighbourhood(world.network, row, False)
-    lone = _Player(world.fresh(np.array([row], np.int32)), rules, near, world.most, None)
-    return [lone.emitted(0, record) for record in records]
 
 
 def faults(
@@ -215,10 +219,10 @@ def faults(
     """
     near = world.network.neighbourhood()
     watched = Watched(world.fresh(world.names()), world.network.n, row_maps)
-    whole = _Player(watched.state, world.rules, near, slots, handle)
+    whole = _Player(watched.state, world, near, slots, handle)
     lone = {
         row: _Player(
-            world.fresh(np.array([row], np.int32)), world.rules,
+            world.fresh(np.array([row], np.int32)), world,
             lone_neighbourhood(world.network, row, two_hops), slots, handle,
         )
         for row in lone_rows

@@ -11,16 +11,12 @@ import numba
 
 from halfway.core.compiler.cache import CompileCache
 from halfway.core.compiler.callees import IS_PROVEN, KernelDispatcher
-from halfway.core.compiler.quick_records import quicken
-from halfway.core.message import MESSAGE
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 # The packages whose code determines the result of a run: kernels and their callers.
 COMPUTING_ROOMS = ("core", "protocols", "world", "bulk", "adapters", "sim")
-if numba.config.DISABLE_JIT:
-    quicken(MESSAGE.names or ())
 _ALWAYS = {"nopython": True, "error_model": "numpy", "boundscheck": None}
 
 

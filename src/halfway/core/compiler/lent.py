@@ -32,7 +32,6 @@ from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import as_dtype
 
 types: Any = numba_types
-_tuple_types: dict[tuple[object, ...], tuple[Any, Any]] = {}  # see `_tuple_type`
 _WORD, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 
 
@@ -81,7 +80,7 @@ class Lender:
 def _noted(value: Any, entries: list[int]) -> Any:
     """Append the entries of a lent value to a table; return the numba type of the value."""
     if isinstance(value, np.ndarray):
-        entries.append(value.ctypes.data)
+        entries.append(value.__array_interface__["data"][0])
         entries += value.shape
         entries += value.strides
         flags = value.flags
@@ -108,15 +107,9 @@ def _array_type(dtype: np.dtype[Any], ndim: int, contiguous: bool, writeable: bo
     return types.Array(inner, ndim, "C" if contiguous else "A", readonly=not writeable)
 
 
+@cache
 def _tuple_type(made: type, inner: tuple[Any, ...]) -> Any:
-    # The hash of a numba type visits the types of all its fields, so the key has addresses of
-    # types. An entry keeps its types alive, so that no other type gets their addresses.
-    key = (made, *map(id, inner))
-    if key not in _tuple_types:
-        is_named = hasattr(made, "_fields")
-        kind = types.NamedTuple(inner, made) if is_named else types.Tuple(inner)
-        _tuple_types[key] = (inner, kind)
-    return _tuple_types[key][1]
+    return types.NamedTuple(inner, made) if hasattr(made, "_fields") else types.Tuple(inner)
 
 
 @cache
