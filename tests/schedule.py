@@ -43,6 +43,15 @@ LONGEST = (
     "tests/test_interrupts.py",
     "tests/report/verdicts/test_verdict_page.py",
     "tests/comparison/test_decision.py",
+    "tests/bulk/broker_trees/test_figures_twin.py",
+    "tests/report/test_comparison_results.py",
+    "tests/cli/test_fuzz.py",
+    "tests/papers/test_underlay_siena.py",
+    "tests/protocols/test_gossip.py",
+    "tests/protocols/failure_detectors/test_histories.py",
+    "tests/protocols/broker_trees/test_leaving.py",
+    "tests/report/test_contrast.py",
+    "tests/protocols/walks/test_lists.py",
 )
 _USES_SPARK = re.compile(r"^def test_\w+\([^)]*\bspark\b", re.MULTILINE)
 

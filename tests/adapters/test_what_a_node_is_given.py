@@ -99,25 +99,26 @@ def _instances(system: str) -> tuple[SystemInstance, SystemInstance]:
     return one, other
 
 
-def _given(instance: SystemInstance, row: int) -> dict[str, Any]:
-    """All that a node has from the start, by name: its arrays, and the rules."""
-    state: Any = instance.state
-    found = {name: of[instance.own_rows(state, name, row)] for name, of in named_arrays(state)}
-    for name, value in zip(instance.rules._fields, instance.rules, strict=True):
-        found[f"rules.{name}"] = np.array(repr(value))
-    return found
+def _given(instance: SystemInstance, name: str, row: int) -> Any:
+    """What a node has from the start in an array of the state."""
+    array = dict(named_arrays(instance.state))[name]
+    return array[instance.own_rows(instance.state, name, row)]
+
+
+def _rules(instance: SystemInstance) -> dict[str, str]:
+    named = zip(instance.rules._fields, instance.rules, strict=True)
+    return {f"rules.{name}": repr(value) for name, value in named}
 
 
 def _differences(name: str, a: Any, b: Any) -> Iterator[tuple[str, str]]:
     """How an array of a node differs in two instances, and which fields of its records do."""
-    fields = a.dtype.names
-    if a.shape == b.shape:
-        parts = {f"{name}.{field}": (a[field], b[field]) for field in fields or ()}
+    if a.shape != b.shape:
+        yield name, SIZE if _is_blank(a, b) else VALUE
+    elif a.tobytes() != b.tobytes():
+        parts = {f"{name}.{field}": (a[field], b[field]) for field in a.dtype.names or ()}
         for part, (x, y) in (parts or {name: (a, b)}).items():
             if x.tobytes() != y.tobytes() and part.rpartition(".")[2] != _STREAM:
                 yield part, VALUE
-    else:
-        yield name, SIZE if _is_blank(a, b) else VALUE
 
 
 def _is_blank(a: Any, b: Any) -> bool:
@@ -134,7 +135,8 @@ def _is_free_list(part: Any) -> bool:
 
 
 def _entries(part: Any) -> set[bytes]:
-    return {entry.tobytes() for entry in np.ravel(part)}
+    entries, size = np.ravel(part).tobytes(), part.dtype.itemsize
+    return {entries[first : first + size] for first in range(0, len(entries), size)}
 
 
 def difference(
@@ -145,12 +147,13 @@ def difference(
     A node that is a broker, or has an application, in one of the instances only is not compared
     in the tables of that role.
     """
-    found: dict[str, str] = {}
+    theirs, arrays = _rules(other), dict(named_arrays(other.state))
+    found = {name: VALUE for name, rule in _rules(one).items() if rule != theirs[name]}
     for row in rows:
         changed = _roles(one, row) ^ _roles(other, row)
-        given = _given(other, row)
-        for name, a in _given(one, row).items():
-            b = given[name]
+        for name, array in named_arrays(one.state):
+            a = array[one.own_rows(one.state, name, row)]
+            b = arrays[name][other.own_rows(other.state, name, row)]
             if not (0 in (a.size, b.size) and _role_of(name) in changed):
                 new = dict(_differences(name, a, b))
                 found |= {part: how for part, how in new.items() if found.get(part) != VALUE}
@@ -211,8 +214,8 @@ def test_one_fact_more_is_found_in_each_field(system: str) -> None:
 
 def _common_row(one: SystemInstance, other: SystemInstance, array: str) -> int:
     """A node that has entries of an array in both instances."""
-    both = (row for row in range(_NODES) if _given(one, row)[array].size)
-    return next(row for row in both if _given(other, row)[array].size)
+    both = (row for row in range(_NODES) if _given(one, array, row).size)
+    return next(row for row in both if _given(other, array, row).size)
 
 
 def _add_a_fact(entries: Any) -> None:

@@ -257,7 +257,7 @@ def hidden_imports(root: Path) -> list[str]:
     for source in python_files(root, "src"):
         lines = source.text.splitlines()
         numbers = {k for k, line in enumerate(lines, start=1) if "noqa: F401" in line}
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
                 ours = [one for one in imports(source) if one.top == PACKAGE]
                 inside = range(node.lineno, (node.end_lineno or node.lineno) + 1)
@@ -316,7 +316,7 @@ def unseeded_random_numbers(root: Path) -> list[str]:
     found = []
     for source in python_files(root, "src"):
         welcome = set() if room(source.path) in STILL_ROOMS else SEEDED
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             for name in _random_names(node):
                 if name not in welcome:
                     found.append(f"{source.path}:{node.lineno}: np.random.{name}")

@@ -66,7 +66,7 @@ def docstring_lapses(root: Path) -> list[str]:
     """
     found = []
     for source in python_files(root, "src"):
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 lapses = _lapses(node, " ".join((ast.get_docstring(node) or "").split()))
                 found += [f"{source.path}:{node.lineno}: {node.name}: {one}" for one in lapses]
@@ -93,7 +93,7 @@ def _prose(source: Source) -> Iterator[tuple[int, str]]:
     for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], re.sub(r'"[^"]*"', "", token.string)
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = re.sub(r'[“"][^”"]*[”"]', "", node.value)
             if " " in text:  # a sentence, not a name

@@ -1,7 +1,7 @@
 """Imports inside functions: a reason for each, in this table, or beside the import."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.house.sources import PACKAGE, Source, python_files
@@ -46,17 +46,18 @@ def unused_reasons(root: Path) -> list[str]:
     return sorted((LATE.keys() - places) | (LIBRARIES.keys() - used))
 
 
-def _inside_functions(source: Source) -> Iterator[tuple[int, str]]:
+@cache
+def _inside_functions(source: Source) -> list[tuple[int, str]]:
     """Line and module of each import inside a function."""
     found = set()
-    for function in ast.walk(source.tree):
+    for function in source.nodes:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             for node in ast.walk(function):
                 if isinstance(node, ast.ImportFrom):
                     found.add((node.lineno, node.module or ""))
                 elif isinstance(node, ast.Import):
                     found |= {(node.lineno, name.name) for name in node.names}
-    yield from sorted(found)
+    return sorted(found)
 
 
 def _has_reason(source: Source, line: int, module: str) -> bool:

@@ -48,7 +48,7 @@ def count_wide(root: Path) -> int:
     return sum(
         len(_names_by_position(node)) > PARAMETERS
         for source in python_files(root, "src")
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.FunctionDef)
     )
 
@@ -73,7 +73,7 @@ def long_functions(root: Path) -> list[str]:
     """Functions of the package above the limit, signature and docstring included."""
     found = []
     for source in python_files(root, "src"):
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > FUNCTION_LINES:
@@ -86,7 +86,7 @@ def longer_than_aim(root: Path) -> int:
     lengths = (
         (node.end_lineno or node.lineno) - node.lineno + 1
         for source in python_files(root, "src")
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     )
     return sum(length > FUNCTION_AIM for length in lengths)
@@ -100,7 +100,7 @@ def wide_functions(root: Path) -> list[str]:
     found = []
     for source in python_files(root, "src"):
         place = source.path.removeprefix("src/halfway/")
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if not isinstance(node, ast.FunctionDef) or place.startswith(_COMMANDS):
                 continue
             count = len(_names_by_position(node))

@@ -23,6 +23,16 @@ class Source:
         """The file's syntax. It is parsed once for all rules."""
         return _parsed(self)
 
+    @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the syntax, as `ast.walk` finds them. They are collected once."""
+        return _walked(self)
+
+
+@cache
+def _walked(source: Source) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(source.tree))
+
 
 @cache
 def _parsed(source: Source) -> ast.Module:
@@ -82,7 +92,7 @@ def imports(source: Source) -> tuple[Import, ...]:
 
 
 def _imports(source: Source) -> Iterator[Import]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.Import(names=names):
                 yield from (Import(name.name, node.lineno) for name in names)

@@ -65,7 +65,7 @@ def renamed_imports(root: Path) -> list[str]:
         f"{source.path}:{node.lineno}: import {name.name}, not as {name.asname}"
         for source in python_files(root, "src")
         if source.path.removeprefix("src/halfway/") not in RENAMED
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("halfway")
         for name in node.names
         if name.asname not in (None, name.name)
@@ -76,7 +76,7 @@ def vague_variables(root: Path) -> list[str]:
     """Variables of long functions of the package that do not say what they hold."""
     found = []
     for source in python_files(root, "src"):
-        for function in ast.walk(source.tree):
+        for function in source.nodes:
             if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             if (function.end_lineno or function.lineno) - function.lineno < VAGUE_LINES:
@@ -128,7 +128,7 @@ def systems_named(root: Path) -> list[str]:
         f"{source.path}:{node.lineno}: {node.value.partition(':')[0]}"
         for source in python_files(root, "src")
         if room(source.path) in FOR_ANY_SYSTEM
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and names.fullmatch(node.value)

@@ -166,7 +166,7 @@ def _types(source: Source) -> Iterator[tuple[str, str, int]]:
 
 def _public_names(source: Source) -> Iterator[tuple[str, int]]:
     """Classes, functions, fields of classes and of record types, and constants of a file."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
                 if not name.startswith("_"):
@@ -184,7 +184,7 @@ def _public_names(source: Source) -> Iterator[tuple[str, int]]:
 
 def _bound_names(source: Source) -> Iterator[tuple[str, int]]:
     """Classes, functions, their arguments, and variables of a file."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.arg(arg=name):
                 yield name, node.lineno

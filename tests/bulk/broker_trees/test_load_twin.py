@@ -10,6 +10,7 @@ from halfway.bulk.broker_trees.broker_overlay import NO_BROKER, Overlay
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import Passage, passage
 from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, queued_paths, stress
+from halfway.core.compiler.lent import Lender
 from halfway.core.message import START
 from halfway.core.neighbourhood import place_of
 from halfway.protocols.broker_trees import siena, underlay_siena
@@ -176,22 +177,22 @@ def by_messages(
     """The measurement message by message, over links with the same delays and bandwidths."""
     lies = overlay.underlay
     rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
-    made = tree(overlay, drawn, balance, timing, aware=aware)
+    made, lend = tree(overlay, drawn, balance, timing, aware=aware), Lender()
     engine = new_engine(NODES, 1 << 14, 1 << 14, 1 << 17, records=RecordTraits(sizes=RECORD_BYTES))
     for row in range(BROKERS):
-        loop.post(engine, 0.0, row, int(START), -1, 0, -1)
+        loop.post(engine, 0.0, row, int(START), -1, 0, -1, lend)
     # In the order of the brokers, so that a broker's children subscribe in that order.
     for turn, client in enumerate(np.argsort(drawn.home, kind="stable").tolist()):
         row = int(rows[drawn.home[client]])
         at = timing.published_s * (0.05 + 0.2 * turn / len(drawn.home))
-        loop.post(engine, at, row, int(SUBSCRIBE), client, client, -1)
+        loop.post(engine, at, row, int(SUBSCRIBE), client, client, -1, lend)
     published = timing.published_s + drawn.at * window_s
     published_at: dict[tuple[int, int], float] = {}  # by publisher and its own number of the event
     numbers = [0] * BROKERS  # of events so far
     for event in np.argsort(published, kind="stable").tolist():
         publisher, at = int(drawn.publisher[event]), float(published[event])
         row, number = int(rows[publisher]), numbers[publisher]
-        loop.post(engine, at, row, int(PUBLISH), event, 0, number)
+        loop.post(engine, at, row, int(PUBLISH), event, 0, number, lend)
         numbers[publisher] += 1
         published_at[row, number] = at
     neighbourhood = lies.network.neighbourhood()
@@ -217,16 +218,19 @@ def carried(overlay: Overlay, journal: Any) -> tuple[list[int], list[int]]:
     some = slice(0, int(journal.tally[0]))
     records, receivers = journal.record[some], journal.row[some]
     hops = records["kind"] == NOTIFY
+    noted = (records["source"], receivers, records["target"], records["args"][:, [ORIGIN, ROUTE]])
     load, uses = [0] * lies.network.links, [0] * (ROUTES * BROKERS)
     number = {overlay[k].row: k for k in range(BROKERS)}
-    for record, row in zip(records[hops], receivers[hops].tolist(), strict=True):
-        load[int(lies.link[place_of(neighbourhood, int(record["source"]), row)])] += 1
-        if row != int(record["target"]):
+    for source, row, target, (origin, taken) in zip(
+        *(column[hops].tolist() for column in noted), strict=True
+    ):
+        load[int(lies.link[place_of(neighbourhood, source, row)])] += 1
+        if row != target:
             continue  # the message is still on its way
-        sender, receiver = number[int(record["args"][ORIGIN])], number[row]
+        sender, receiver = number[origin], number[row]
         up = overlay[sender].parent == receiver
         route = ROUTES * (sender if up else receiver) + (UP if up else DOWN)
-        uses[route + 2 * (int(record["args"][ROUTE]) % SORTS == SECOND)] += 1
+        uses[route + 2 * (taken % SORTS == SECOND)] += 1
     return load, uses
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.compiler.programs import run_program, write_modules
+from tests.core.compiler.programs import run_program, start_program, write_modules
 
 CONSTANT = "STEP = 1\n"
 CALLEE = """
@@ -80,8 +80,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_second_process_loads_the_machine_code(folder: Path) -> None:
-    assert run_program(folder, WALK) == ["10", "0"]
-    assert run_program(folder, WALK) == ["10", "1"]
+    assert start_program(folder, WALK) == ["10", "0"]
+    assert start_program(folder, WALK) == ["10", "1"]
 
 
 def test_an_edit_two_modules_away_is_seen(folder: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_damaged_file_is_compiled_anew(folder: Path, damage: str) -> None:
 
 def test_a_kernel_that_another_process_compiles_is_awaited(folder: Path) -> None:
     with ThreadPoolExecutor(2) as both:
-        answers = list(both.map(lambda _: run_program(folder, WALK), range(2)))
+        answers = list(both.map(lambda _: start_program(folder, WALK), range(2)))
     assert sorted(answers) == [["10", "0"], ["10", "1"]]
 
 

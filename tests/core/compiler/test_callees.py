@@ -134,10 +134,15 @@ def test_another_version_of_numba_has_the_same_results(folder: Path) -> None:
     ]  # fmt: skip
 
 
+def kept() -> dict[str, str]:
+    """The cache of the tests. It keeps the machine code of plain numba under the other version."""
+    return {"XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"]}
+
+
 def test_a_handler_is_the_same_with_plain_numba_and_interpreted(tmp_path: Path) -> None:
-    ours = run_program(tmp_path, HANDLE)
+    ours = run_program(tmp_path, HANDLE, **kept())
     assert int(ours[0]) > 48
-    assert run_program(tmp_path, OTHER_VERSION + HANDLE) == ours
+    assert run_program(tmp_path, OTHER_VERSION + HANDLE, **kept()) == ours
     assert run_program(tmp_path, HANDLE, NUMBA_DISABLE_JIT="1") == ours
 
 
@@ -155,9 +160,7 @@ def test_a_simulation_is_the_same_interpreted(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_simulation_is_the_same_with_plain_numba(tmp_path: Path) -> None:
     """Plain numba makes an executable of each function below the engine."""
-    # The cache of the tests keeps the machine code of plain numba under that other version.
-    shared = {"XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"]}
-    assert run_program(tmp_path, OTHER_VERSION + SIMULATE, **shared) == simulated()
+    assert run_program(tmp_path, OTHER_VERSION + SIMULATE, **kept()) == simulated()
 
 
 def test_an_error_of_typing_is_reported_again(folder: Path) -> None:

@@ -2,18 +2,24 @@
 
 import math
 from collections.abc import Mapping
+from functools import cache
 
 from halfway.papers.directional_walks import claims as walks
 from halfway.papers.drip.analysis import printed_delivery, printed_mean, printed_meeting
 from halfway.papers.walk_overlay.claims_path import WALKS
-from halfway.pipeline.reproduction.published import published
+from halfway.pipeline.reproduction.published import Published, published
 from tests.papers.made.summaries import Parameters, Rule
 
 _DIRECTED = WALKS[0]
 
 
+@cache
+def _table(figure: str) -> list[Published]:
+    return list(published(walks.HERE / f"{figure}.csv"))
+
+
 def _printed(figure: str, metric: str, **cell: object) -> float:
-    rows = published(walks.HERE / f"{figure}.csv")
+    rows = _table(figure)
     (row,) = [r for r in rows if r.metric == metric and cell.items() <= r.cell.items()]
     return row.value
 

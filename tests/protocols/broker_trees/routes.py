@@ -88,11 +88,11 @@ def plant_path(state: Any, row: dict[int, int], nodes: Any, key: tuple[int, int]
         if int(node_id) in row:
             i = row[int(node_id)]
             there = state.circuits.of[i, claim(state.circuits, i, owner, number, np.inf)]
-            there.prev = nodes[k - 1] if k else NONE
-            there.next = nodes[k + 1] if k + 1 < len(nodes) else NONE
+            there["prev"] = nodes[k - 1] if k else NONE  # quicker than an attribute
+            there["next"] = nodes[k + 1] if k + 1 < len(nodes) else NONE
             ends = {0: nodes[-1], len(nodes) - 1: nodes[0]}
-            there.peer = ends.get(k, NONE)
-            there.version = there.found = 0
+            there["peer"] = ends.get(k, NONE)
+            there["version"] = there["found"] = 0
 
 
 def plant_tree(state: Any, brokers: Int32s, parents: Int32s) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from halfway.core.compiler.lent import Lender
 from halfway.core.message import MESSAGE
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import exclude
@@ -66,7 +67,7 @@ class History:
     def __init__(
         self, network: Network, seed: int, rules: Rules = RULES, buffered_events: int = 0
     ) -> None:
-        self.network, self.rules, self.now = network, rules, 0.0
+        self.network, self.rules, self.now, self.lend = network, rules, 0.0, Lender()
         node_ids = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max())
         self.state = walk_overlay.state(
@@ -89,14 +90,14 @@ class History:
 
     def post(self, kind: int, row: int, topic: int = -1, event: int = -1, at: float = 0.0) -> None:
         """Command a node, now or a little later. The content of an event has the event's number."""
-        loop.post(self.engine, self.now + at, row, kind, topic, max(event, 0), event)
+        loop.post(self.engine, self.now + at, row, kind, topic, max(event, 0), event, self.lend)
 
     def settle(self) -> list[tuple[int, int, int]]:
         """Run until no record is in flight; (kind, row, event) of the reports meanwhile."""
         while True:
             why = loop.run(
                 self.state, self.rules, self.neighbourhood, self.engine, Ideal(_HOP), self.reach,
-                False, no_changes(), np.inf, loop.UNLIMITED, self.spare,
+                False, no_changes(), np.inf, loop.UNLIMITED, self.spare, self.lend,
             )  # fmt: skip
             if why == loop.IDLE:
                 break

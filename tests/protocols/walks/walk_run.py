@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from halfway.core.compiler.lent import Lender
 from halfway.core.message import MESSAGE, START
 from halfway.protocols.walks.messages import ADVERTISE, DELIVERED, PUBLISH, SUBSCRIBE, Rules
 from halfway.sim.engine import loop
@@ -44,6 +45,7 @@ class WalkRun:
     ) -> None:
         self.network, self.pairs, self.rules, self.now = network, pairs, rules, 0.0
         self._neighbourhood, self._changes = network.neighbourhood(), no_changes()
+        self._lend = Lender()
         node_ids = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max())
         sizes = {"publishers": 2 * len(pairs), **sizes}
@@ -58,7 +60,7 @@ class WalkRun:
 
     def command(self, at: float, row: int, kind: Any, topic: int = -1, *, event: int = -1) -> None:
         """Post a command of the application of a row, or its start event."""
-        loop.post(self._engine, at, row, kind, topic, 0, event)
+        loop.post(self._engine, at, row, kind, topic, 0, event, self._lend)
 
     def publish(self, at: float, event: int, topic: int = 0) -> None:
         """Publish an event of a topic."""
@@ -70,6 +72,7 @@ class WalkRun:
             why = loop.run(
                 self.state, self.rules, self._neighbourhood, self._engine, self.radio,
                 self._neighbourhood, False, self._changes, time, loop.UNLIMITED, self._spare,
+                self._lend,
             )  # fmt: skip
             if why in (loop.IDLE, loop.UNTIL):
                 break

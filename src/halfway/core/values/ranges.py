@@ -12,8 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 _MOST_I4, _MOST_U4 = 2.0**31 - 1.0, 2.0**32 - 1.0
-# The integers on the wire, the shortest first.
-_INTEGERS = tuple(np.dtype(f"<{sort}{size}") for size in (1, 2, 4, 8) for sort in "ui")
+# The integers on the wire, the shortest first, with the least and the greatest of each.
+_INTEGERS = tuple(
+    (form, np.iinfo(form).min, np.iinfo(form).max)
+    for form in (np.dtype(f"<{sort}{size}") for size in (1, 2, 4, 8) for sort in "ui")
+)
+_REAL = np.dtype("<f8")
 
 
 class ValueRange(NamedTuple):
@@ -45,11 +49,10 @@ class ValueRange(NamedTuple):
     def form(self) -> np.dtype[np.generic]:
         """The wire form of the range's values: the shortest integer type with room, or a double."""
         if self.whole:
-            for form in _INTEGERS:
-                room = np.iinfo(form)
-                if room.min <= self.low and self.high <= room.max:
+            for form, least, most in _INTEGERS:
+                if least <= self.low and self.high <= most:
                     return form
-        return np.dtype("<f8")
+        return _REAL
 
     def highest(self, limits: Mapping[str, int]) -> float:
         """Return the highest value of the range under the limits of an instance."""

@@ -5,6 +5,7 @@ measurement.
 import ast
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
@@ -57,12 +58,18 @@ def _spec(name: str) -> ModuleSpec | None:
     return find_spec(name)
 
 
-def _imported(source: bytes, package: str) -> Iterator[str]:
-    """Yield the names that a measurement's source imports; of `from a import b`, a and a.b."""
+@cache
+def _imported(source: bytes, package: str) -> tuple[str, ...]:
+    """Return the names that a measurement's source imports; of `from a import b`, a and a.b."""
     try:
         tree = ast.parse(source)
     except SyntaxError:  # the runs fail and report it
-        return
+        return ()
+    return tuple(_names(tree, package))
+
+
+def _names(tree: ast.Module, package: str) -> Iterator[str]:
+    """Yield the names that a measurement's syntax tree imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
