@@ -138,9 +138,10 @@ def rules(values: Mapping[str, Value]) -> Rules:
 
 def most_emissions(state: PathGossipState, rules: Rules) -> int:
     """Return the most records that one call of the `handle` of gossip on paths emits."""
-    members, degree = int(state.heard.entry.shape[1]), int(state.walks.weights.weight.shape[1])
-    records = (degree + 1) * (members // ENTRIES + 1)
-    return members + records + group.most_walk_emissions(state.walks, rules.walks) + 2
+    # A tick gossips to each next node, and to all. A next node need not be on the neighbour list.
+    members, sends = int(state.heard.entry.shape[1]), group.most_next_nodes(state.walks) + 1
+    records = sends * (members // ENTRIES + 1)
+    return members + records + group.most_walk_emissions(state.walks, rules.walks) + 1
 
 
 def limits(state: PathGossipState, rules: Rules) -> Mapping[str, int]:
