@@ -23,13 +23,16 @@ from halfway.core.records.checks import (
     refusal,
 )
 from halfway.protocols import SYSTEMS
+from halfway.protocols.failure_detectors.counter_records import ENTRIES
+from halfway.protocols.walk_detectors import group
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn
 from tests.networks import disk
-from tests.protocols.door import fuzz
+from tests.protocols.door import flood, fuzz
 
 FEW, INTERPRETED, MANY = 2_000, 200, 10_000_000
+FLOODED, FLOOD = 100_000, 1_000_000  # records of floods
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -58,10 +61,10 @@ def test_every_place_has_a_range_and_every_range_a_place(system: str) -> None:
     assert [name for kind in kinds for name in kind.ranges if name not in used] == []
 
 
-def fuzzed(count: int, systems: list[str], **environment: str) -> dict[str, list[str]]:
-    """The output of the fuzz program by system, in a process of its own."""
+def program(name: str, count: int, systems: list[str], **environment: str) -> dict[str, list[str]]:
+    """The output of one of the two programs by system, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.protocols.door.fuzz", str(count), *systems],
+        [sys.executable, "-m", f"tests.protocols.door.{name}", str(count), *systems],
         env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -71,7 +74,7 @@ def fuzzed(count: int, systems: list[str], **environment: str) -> dict[str, list
 
 def test_no_record_that_is_accepted_raises_an_error() -> None:
     """Interpreted, on a few nodes. No call emits more than its system states."""
-    assert list(fuzzed(INTERPRETED, [], NUMBA_DISABLE_JIT="1")) == list(SYSTEMS)
+    assert list(program("fuzz", INTERPRETED, [], NUMBA_DISABLE_JIT="1")) == list(SYSTEMS)
 
 
 @pytest.mark.slow
@@ -79,8 +82,29 @@ def test_no_record_that_is_accepted_raises_an_error() -> None:
 def test_ten_million_records_raise_no_error(system: str) -> None:
     """Compiled with bounds checks; the machine code has a cache of its own."""
     cache = os.environ["XDG_CACHE_HOME"] + "/bounds"
-    lines = fuzzed(MANY, [system], NUMBA_BOUNDSCHECK="1", XDG_CACHE_HOME=cache)
+    lines = program("fuzz", MANY, [system], NUMBA_BOUNDSCHECK="1", XDG_CACHE_HOME=cache)
     assert list(lines) == [system]
+
+
+@pytest.mark.slow
+def test_a_million_records_of_floods_are_within_the_stated_emissions() -> None:
+    lines = program("flood", FLOOD, list(SYSTEMS))
+    assert list(lines) == list(SYSTEMS)
+
+
+def test_a_flood_fills_the_tables_of_a_node() -> None:
+    """A node sends more than its neighbours could take: a bound by their number is too low."""
+    run = flood.crowded("path-gossip")
+    walks, sends = run.instance.state.walks, walk_neighbours(run) + 1
+    by_neighbours = flood.MEMBERS + sends * (flood.MEMBERS // ENTRIES + 1)
+    by_neighbours += group.most_walk_emissions(walks, run.instance.rules.walks) + 2
+    result = flood.flood(run, FLOODED)
+    assert by_neighbours < result.most <= result.stated
+
+
+def walk_neighbours(run: Simulation) -> int:
+    """For how many neighbours the walks of a node have room."""
+    return int(run.instance.state.walks.weights.weight.shape[1])
 
 
 def test_the_fuzz_notices_a_handler_that_errs() -> None:

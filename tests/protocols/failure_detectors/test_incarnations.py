@@ -1,5 +1,6 @@
-"""Numbers of failure detectors in the incarnations of a node: no number of an earlier incarnation
-that other nodes remember, and no late answer to it, is taken for a number of the present one."""
+"""The numbers of failure detectors: no number of an earlier incarnation that other nodes remember,
+and no late answer to it, is taken for one of the present incarnation; and a forgotten number.
+"""
 
 from types import ModuleType
 from typing import Any
@@ -22,6 +23,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     PING_NACK,
     PING_REQUEST,
 )
+from halfway.protocols.failure_detectors.probe_state import RELAYED
 from halfway.protocols.walk_detectors import probe_walks, walk_probe
 from tests.protocols.broker_trees.test_broker_clients import NOWHERE
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
@@ -85,10 +87,46 @@ def test_a_proxy_answers_for_the_probe_of_a_requester_that_lost_its_memory() -> 
 
     def nacks(number: int) -> list[tuple[int, int]]:
         sent = proxy.emitted(NACK_TIMEOUT, PROXY, at=60.3, target=REQUESTER, sequence=number)
-        return [(int(one["next"]), int(one["sequence"])) for one in sent if one["kind"] == PING_NACK]
+        return [
+            (int(one["next"]), int(one["sequence"])) for one in sent if one["kind"] == PING_NACK
+        ]
 
     assert nacks(again) == [(REQUESTER, again)]
     assert nacks(first) == []
+
+
+def health_after(*, refused: bool) -> tuple[int, int]:
+    """The health score of a node after an acknowledged probe, and after one that is not; each
+    probe has a NACK if `refused`."""
+    node = Lone(lifeguard, REQUESTER, neighbours(MEMBER))
+    node.emitted(START, REQUESTER, at=1.0)
+    own = node.state.probes.own[0]
+    own.health, scores = 4, []
+    for at, acked in ((2.0, True), (9.0, False)):
+        (ping,) = [one for one in node.emitted(PERIOD, REQUESTER, at=at) if one["kind"] == PING]
+        own.nacks = 1  # as if a proxy were asked
+        if acked:
+            node.emitted(PING_ACK, MEMBER, at=at, target=REQUESTER, sequence=ping["sequence"])
+        if refused:
+            node.emitted(PING_NACK, PROXY, at=at + 0.3, sequence=ping["sequence"])
+        node.emitted(PERIOD, REQUESTER, at=at + 5.0)
+        scores.append(int(own.health))
+    return scores[0], scores[1]
+
+
+def test_a_proxy_that_forgot_an_acknowledgement_sends_a_nack_that_changes_nothing() -> None:
+    """The requester has the acknowledgement. Only without it does a NACK count."""
+    proxy = Lone(lifeguard, PROXY, neighbours(REQUESTER, MEMBER))
+    for number in range(1, RELAYED + 2):
+        proxy.emitted(PING_ACK, MEMBER, at=3.1, target=REQUESTER, sequence=number)
+    answers = [
+        len(proxy.emitted(NACK_TIMEOUT, PROXY, at=3.3, target=REQUESTER, sequence=number))
+        for number in range(1, RELAYED + 2)
+    ]
+    assert answers == [1, *[0] * RELAYED]
+    plain, refused = health_after(refused=False), health_after(refused=True)
+    assert plain[0] == refused[0] == 3
+    assert plain[1] > refused[1]
 
 
 @pytest.mark.parametrize("module", [swim, lifeguard])
