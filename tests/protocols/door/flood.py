@@ -26,10 +26,14 @@ from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
 from halfway.core.records.checks import ACCEPTED, FROM_NETWORK, record_checks, refusal
 from halfway.sim.simulation import Simulation
+from halfway.world.workload.monitoring import Monitoring
+from tests.networks import line
 from tests.protocols.door.fuzz import (
     FEW_NODES,
+    OPTIONS,
     SEED,
     SHORT_S,
+    UNTIL_S,
     blank,
     channel,
     described,
@@ -56,9 +60,12 @@ class Flooded(NamedTuple):
 
 
 def crowded(system: str) -> Simulation:
-    """A run of a system: of failure detectors with many members, and only at its beginning."""
+    """A run of a system on a few nodes; of a failure detector on a long line, at its beginning."""
     if TABLE[system].adapter.detects_failures:
-        return recorded(system, MEMBERS, 0.0)
+        return Simulation(
+            system, line(MEMBERS), workload=Monitoring(0.0), seconds=UNTIL_S, seed=SEED,
+            options=OPTIONS.get(system), stretch=False,
+        )  # fmt: skip
     return recorded(system, *((FEW_NODES, SHORT_S) if config.DISABLE_JIT else ()))
 
 

@@ -23,8 +23,8 @@ from halfway.core.records.checks import (
     refusal,
 )
 from halfway.protocols import SYSTEMS
-from halfway.protocols.failure_detectors.counter_records import ENTRIES
-from halfway.protocols.walk_detectors import group
+from halfway.protocols.walks.messages import SUBSCRIBES
+from halfway.protocols.walks.state import OPEN
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn
@@ -93,18 +93,17 @@ def test_a_million_records_of_floods_are_within_the_stated_emissions() -> None:
 
 
 def test_a_flood_fills_the_tables_of_a_node() -> None:
-    """A node sends more than its neighbours could take: a bound by their number is too low."""
+    """A node has paths over far more nodes than it has neighbours, and gossips to some of them."""
     run = flood.crowded("path-gossip")
-    walks, sends = run.instance.state.walks, walk_neighbours(run) + 1
-    by_neighbours = flood.MEMBERS + sends * (flood.MEMBERS // ENTRIES + 1)
-    by_neighbours += group.most_walk_emissions(walks, run.instance.rules.walks) + 2
-    result = flood.flood(run, FLOODED)
-    assert by_neighbours < result.most <= result.stated
-
-
-def walk_neighbours(run: Simulation) -> int:
-    """For how many neighbours the walks of a node have room."""
-    return int(run.instance.state.walks.weights.weight.shape[1])
+    result, state = flood.flood(run, FLOODED), run.instance.state
+    assert flood.MEMBERS in state.heard.members.known
+    paths, degree = state.walks.trails.paths, state.walks.weights.weight.shape[1]
+    open_paths = (paths.status == OPEN) & (paths.side == SUBSCRIBES)
+    assert open_paths.sum(axis=(1, 2)).max() > 4 * degree
+    assert flood.MEMBERS < result.most <= result.stated
+    run.instance = run.instance._replace(most_emissions=result.most - 1)
+    with pytest.raises(AssertionError, match=f"more than {result.most - 1} emissions"):
+        flood.flood(run, FLOODED)
 
 
 def test_the_fuzz_notices_a_handler_that_errs() -> None:

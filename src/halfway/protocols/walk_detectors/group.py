@@ -71,13 +71,6 @@ def most_walk_emissions(walks: DirectionalState, rules: messages.Rules) -> int:
     return rendezvous.most_emissions(walks.trails, rules)
 
 
-def most_next_nodes(walks: DirectionalState) -> int:
-    """Return the most nodes that are next on the paths from one node to the members of the
-    group.
-    """
-    return int(walks.trails.paths.shape[2])
-
-
 @apart
 def join(walks, rules, neighbourhood, i, message, out):
     """Let row i join the group of members: begin the next role that row i does not have yet."""

@@ -108,7 +108,7 @@ def most_emissions(state: PathHeartbeatState, rules: Rules) -> int:
     """Return the most records that one call of the `handle` of heartbeats on paths emits."""
     # A tick sends the heartbeat to each next node, which need not be on the neighbour list.
     members, hop = int(state.heard.entry.shape[1]), 2 if rules.walks.retries > 0 else 1
-    beats = group.most_next_nodes(state.walks) * hop
+    beats = int(state.walks.trails.paths.shape[2]) * hop
     return members + beats + group.most_walk_emissions(state.walks, rules.walks) + 1
 
 
