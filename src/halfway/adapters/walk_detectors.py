@@ -4,7 +4,7 @@ from typing import Any
 
 from halfway.adapters.failure_detectors import DetectorAdapter
 from halfway.adapters.interface import UNACKNOWLEDGED, RunContext
-from halfway.adapters.walks import FEW_HOPS
+from halfway.adapters.walks import FEW_HOPS, FORGOTTEN_WEIGHTS, forgotten_weights
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.protocols.walks.state import NO_ROOM
 
@@ -30,6 +30,7 @@ class PathDetectorAdapter(WalkDetectorAdapter):
         return super().shortfalls(state) | {
             "trails, branches and paths without room": int(trails.counts[:, NO_ROOM].sum()),
             UNACKNOWLEDGED: int(trails.hops.counts[:, TABLE_FULL].sum()),
+            FORGOTTEN_WEIGHTS: forgotten_weights(state.walks.weights),
         }
 
 
