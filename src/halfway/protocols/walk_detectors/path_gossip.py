@@ -130,7 +130,8 @@ def rules(values: Mapping[str, Value]) -> Rules:
 def most_emissions(state: PathGossipState, rules: Rules) -> int:
     """Return the most records that one call of the `handle` of gossip on paths emits."""
     members = int(state.heard.entry.shape[1])
-    records = (most_next_nodes(state) + 1) * (members // ENTRIES + 1)
+    sends = int(most_next_nodes(state)) + 1
+    records = sends * (members // ENTRIES + 1)
     return members + records + group.most_walk_emissions(state.walks, rules.walks) + 1
 
 
