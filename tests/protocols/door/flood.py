@@ -59,7 +59,7 @@ class Flooded(NamedTuple):
     stated: int
 
 
-def crowded(system: str) -> Simulation:
+def prepared(system: str) -> Simulation:
     """A run of a system on a few nodes; of a failure detector on a long line, at its beginning."""
     if TABLE[system].adapter.detects_failures:
         return Simulation(
@@ -140,7 +140,7 @@ def main() -> None:
     warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
     count, *systems = sys.argv[1:]
     for system in systems or TABLE:
-        result = flood(crowded(system), int(count))
+        result = flood(prepared(system), int(count))
         sys.stdout.write(f"{system} {result._asdict()}\n")
         sys.stdout.flush()
 

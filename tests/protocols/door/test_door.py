@@ -94,7 +94,7 @@ def test_a_million_records_of_floods_are_within_the_stated_emissions() -> None:
 
 def test_a_flood_fills_the_tables_of_a_node() -> None:
     """A node has paths over far more nodes than it has neighbours, and gossips to some of them."""
-    run = flood.crowded("path-gossip")
+    run = flood.prepared("path-gossip")
     result, state = flood.flood(run, FLOODED), run.instance.state
     assert flood.MEMBERS in state.heard.members.known
     paths, degree = state.walks.trails.paths, state.walks.weights.weight.shape[1]
