@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfway.adapters.interface import RunContext
-from halfway.adapters.walks import HOP_BYTES, members_of, places
+from halfway.adapters.walks import FORGOTTEN_WEIGHTS, HOP_BYTES, members_of, places
 from halfway.protocols.walks import random_walk
 from halfway.protocols.walks.messages import ADVERTISE, SUBSCRIBE, UNSUBSCRIBE, Rules
 from halfway.sim.engine.node_ids import NodeIds
@@ -12,7 +12,7 @@ from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Drawn, Listed
-from tests.networks import disk, line, star
+from tests.networks import disk, from_links, line, star
 
 LOSSY = IdealRadio(delay_s=0.005, success=0.8)
 RELIABLE = {"retries": 6, "buffer_size": 0}
@@ -91,6 +91,21 @@ def test_a_node_has_room_for_the_members_of_the_largest_topic_or_for_those_of_th
     network = disk(n=20, radius=0.45, seed=2)
     assert walks(network, demand).instance.state.trails.paths.shape == (20, 2, 5)
     assert walks(network, demand, trails=3).instance.state.trails.trails.shape == (20, 2, 3)
+
+
+@pytest.mark.parametrize("steps", [50, 2000])
+def test_a_long_walk_counts_the_raised_weights_that_its_nodes_forget(steps: int) -> None:
+    """Each of 12 neighbours has 110 pairs of a link in and another one out, and room for 64."""
+    run = Simulation(
+        "directional-walk", from_links(12, [(a, b) for a in range(12) for b in range(a)]),
+        workload=Listed([(1, 1)], [(1.0, 0, 0)]), seconds=25.0, seed=3, hello=None,
+        options={"most_steps": steps, "retries": 0},
+    )  # fmt: skip
+    shortfalls = run.run().shortfalls
+    marks = run.state.weights.marks
+    assert run.state.weights.marked_walk.shape[1] == 64
+    assert (marks.max() > 64) == (steps == 2000)
+    assert shortfalls.get(FORGOTTEN_WEIGHTS, 0) == sum(max(int(each) - 64, 0) for each in marks)
 
 
 def test_each_role_is_one_command_and_each_event_is_one_command() -> None:

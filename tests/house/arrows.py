@@ -58,7 +58,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "anti_entropy": {"."},
         "drip": {"."},
         "broker_trees": {"."},
-        "failure_detectors": set(),
+        "failure_detectors": {"."},
         "walk_detectors": {".", "walks", "failure_detectors"},
     },
     "protocols/broker_trees": {

@@ -1,5 +1,7 @@
 """The adapter of failure detectors: no application publishes, and every node is a member."""
 
+from typing import Any
+
 from halfway.adapters.commands import Commands, commands
 from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
 from halfway.protocols.failure_detectors.member_index import EVICTED, WITHOUT_ROOM, MemberIndex
@@ -24,7 +26,7 @@ class DetectorAdapter(Adapter):
         state = module.state(context.node_ids, members, context.seed, **sizes)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
-            shortfalls=lambda state: _shortfalls(_index_of(state)),
+            shortfalls=self.shortfalls,
             most_beside=module.MOST_BESIDE, limits=limits_of(module, state, rules),
         )  # fmt: skip
 
@@ -35,6 +37,16 @@ class DetectorAdapter(Adapter):
         del context, members
         values = self.values
         return {"intervals": int(values["phi_intervals"])} if values.get("phi_threshold") else {}
+
+    def shortfalls(self, state: Any) -> dict[str, int]:
+        """Return the shortfalls that the adapter of a failure detector counts: members for which
+        nodes had no room.
+        """
+        counts = _index_of(state).counts.sum(axis=0)
+        return {
+            "forgotten members": int(counts[EVICTED]),
+            "members without room": int(counts[WITHOUT_ROOM]),
+        }
 
     def start_up_commands(self, demand: Demand) -> Commands:
         """Return no commands: a failure detector starts with its node."""
@@ -53,14 +65,6 @@ def _index_of(state: tuple[object, ...]) -> MemberIndex:
     """
     parts = (part for one in state if isinstance(one, tuple) for part in (one, *one))
     return next(part for part in parts if isinstance(part, MemberIndex))
-
-
-def _shortfalls(index: MemberIndex) -> dict[str, int]:
-    counts = index.counts.sum(axis=0)
-    return {
-        "forgotten members": int(counts[EVICTED]),
-        "members without room": int(counts[WITHOUT_ROOM]),
-    }
 
 
 ADAPTERS = dict.fromkeys(("heartbeat", "gossip-counters", "swim", "lifeguard"), DetectorAdapter)

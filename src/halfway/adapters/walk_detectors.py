@@ -1,8 +1,12 @@
 """The adapter of failure detectors over walks: the sizes of the tables of trails and hops."""
 
+from typing import Any
+
 from halfway.adapters.failure_detectors import DetectorAdapter
-from halfway.adapters.interface import RunContext
-from halfway.adapters.walks import FEW_HOPS
+from halfway.adapters.interface import UNACKNOWLEDGED, RunContext
+from halfway.adapters.walks import FEW_HOPS, FORGOTTEN_WEIGHTS, forgotten_weights
+from halfway.protocols.reliable_hop import TABLE_FULL
+from halfway.protocols.walks.state import NO_ROOM
 
 
 class WalkDetectorAdapter(DetectorAdapter):
@@ -17,4 +21,21 @@ class WalkDetectorAdapter(DetectorAdapter):
         return found
 
 
-ADAPTERS = dict.fromkeys(("path-heartbeat", "walk-probe", "path-gossip"), WalkDetectorAdapter)
+class PathDetectorAdapter(WalkDetectorAdapter):
+    """The adapter of a failure detector whose records follow the paths of a group."""
+
+    def shortfalls(self, state: Any) -> dict[str, int]:
+        """Return the shortfalls of a failure detector with those of the walks of its group."""
+        trails = state.walks.trails
+        return super().shortfalls(state) | {
+            "trails, branches and paths without room": int(trails.counts[:, NO_ROOM].sum()),
+            UNACKNOWLEDGED: int(trails.hops.counts[:, TABLE_FULL].sum()),
+            FORGOTTEN_WEIGHTS: forgotten_weights(state.walks.weights),
+        }
+
+
+ADAPTERS = {
+    "path-heartbeat": PathDetectorAdapter,
+    "walk-probe": WalkDetectorAdapter,
+    "path-gossip": PathDetectorAdapter,
+}

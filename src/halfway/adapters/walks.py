@@ -18,6 +18,7 @@ from halfway.adapters.interface import (
 )
 from halfway.core.message import MESSAGE
 from halfway.protocols.reliable_hop import TABLE_FULL, longest_wait_s
+from halfway.protocols.walks.directional_walk import Weights
 from halfway.protocols.walks.messages import (
     ADVERTISE,
     KINDS,
@@ -43,6 +44,7 @@ from halfway.protocols.walks.state import (
 from halfway.world.workload.demand import Demand
 
 FEW_HOPS = 8  # in flight, for which every node has room
+FORGOTTEN_WEIGHTS = "forgotten raised weights of links"  # a shortfall
 _MOST_BYTES = 1e9  # bytes of the tables of hops of all nodes
 # Bytes of a hop: its record, three integers, and its share of the accepted hops.
 HOP_BYTES = MESSAGE.itemsize + 3 * 4 + 8 * KNOWN_HOPS
@@ -181,7 +183,13 @@ def _shortfalls(state: Any) -> dict[str, int]:
         "events evicted before a meeting": int(counts[EVICTED]),
         "trails, branches and paths without room (option trails)": int(counts[NO_ROOM]),
         UNACKNOWLEDGED: int(state.trails.hops.counts[:, TABLE_FULL].sum()),
+        FORGOTTEN_WEIGHTS: forgotten_weights(state.weights) if hasattr(state, "weights") else 0,
     }
+
+
+def forgotten_weights(weights: Weights) -> int:
+    """Return how many raised weights of directional walks all nodes replaced by later ones."""
+    return int(np.maximum(weights.marks - weights.marked_walk.shape[1], 0).sum())
 
 
 ADAPTERS = {"directional-walk": WalkAdapter, "random-walk": WalkAdapter}

@@ -54,15 +54,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "georendezvous": {"retries": 2, "points": 3, "replicas": 2},
     "drip": {"brokers": 7, "replace_brokers": True, "expiry_s": 2.5},
     "siena": {"brokers": 5, "retries": 2},
-    "underlay-siena": {
-        "brokers": 5,
-        "retries": 2,
-        "known_brokers": 2,
-        "confirm_timeout_s": 2.0,
-    },
+    "underlay-siena": {"brokers": 5, "retries": 2, "known_brokers": 2, "confirm_timeout_s": 2.0},
+    "path-heartbeat": {"retries": 2},
+    "path-gossip": {"retries": 2},
 }
 WIDTHS = {"walk-overlay": 2}  # of subscriptions to content
 _RING = 4096  # emitted records that are mutated in turn
+STRANGERS = 256  # senders that are no nodes of the run, and send more than once
+_LAST = (1 << 32) - 1  # the largest incarnation
 _HEADER, _ARGS = 7, 8  # columns of the table of checks: header fields, then `args`, then `reals`
 
 
@@ -110,13 +109,14 @@ def fuzz(run: Simulation, count: int, seed: int = SEED) -> Result:
                 run.at, n, piece,
             )  # fmt: skip
         except Exception as error:
-            raise AssertionError(f"{_described(run, work[0])}: {error!r}") from error
-        assert out.tally[1] == 0, f"{_described(run, work[0])}: more than {most} emissions"
+            raise AssertionError(f"{described(run, work[0])}: {error!r}") from error
+        assert out.tally[1] == 0, f"{described(run, work[0])}: more than {most} emissions"
         left -= piece
     return Result(checks.refused, kinds, int(state[1]))
 
 
-def _described(run: Simulation, record: Any) -> str:
+def described(run: Simulation, record: Any) -> str:
+    """A record of a run for a message."""
     return f"{run.system}: {run.instance.kinds.names.get(int(record.kind), '?')} {record}"
 
 
@@ -125,12 +125,12 @@ def _fuzz(door, out, checks, records, rows, declared, work, state, kinds, now, n
     record, slots, ring = work[0], out.free.shape[0], records.shape[0] - _RING
     for _ in range(count):
         now += 1e-4
-        row = np.int64(rows[_draw(state, rows.shape[0])])
-        made = _draw(state, 4) == 0
-        record.kind = declared[_draw(state, declared.shape[0])]
+        row = np.int64(rows[draw(state, rows.shape[0])])
+        made = draw(state, 4) == 0
+        record.kind = declared[draw(state, declared.shape[0])]
         if not made:
-            work[0] = records[_draw(state, records.shape[0])]
-        origin = _origin(checks.origins[record.kind], state)
+            work[0] = records[draw(state, records.shape[0])]
+        origin = channel(checks.origins[record.kind], state)
         form = checks.command[record.kind] if origin == FROM_APPLICATION else np.int64(record.kind)
         if made:
             _make(record, checks, form, now, state)
@@ -138,7 +138,8 @@ def _fuzz(door, out, checks, records, rows, declared, work, state, kinds, now, n
             _mutate(record, checks, form, now, state)
         record.at, record.source = now, row
         if origin == FROM_NETWORK:
-            record.source = _draw(state, n)
+            record.source, record.incarnation = sender(state, n), _incarnation(record, state)
+            record.hops = record.hops if draw(state, 4) > 0 else np.uint16(draw(state, 1 << 16))
         why = refusal(checks, record, origin)
         if why != ACCEPTED:
             checks.refused[why] += 1
@@ -156,43 +157,71 @@ def _fuzz(door, out, checks, records, rows, declared, work, state, kinds, now, n
 @kernel
 def _make(record, checks, form, now, state):
     """Make a record of its kind with any values that fit a row of the checks."""
-    _blank(record)
+    blank(record)
     for column in range(checks.bounds.shape[1]):
         if checks.declared[form, column] == 1:
-            _write(record, column, _fitting(checks, form, column, now, state))
+            write(record, column, _fitting(checks, form, column, now, state))
 
 
 @kernel
 def _mutate(record, checks, form, now, state):
     """Change up to three columns of a record, and sometimes its kind."""
-    for _ in range(_draw(state, 4)):
-        column = _draw(state, checks.bounds.shape[1])
-        if _draw(state, 4) == 0:
-            _write(record, column, _wild(state))
+    for _ in range(draw(state, 4)):
+        column = draw(state, checks.bounds.shape[1])
+        if draw(state, 4) == 0:
+            write(record, column, _wild(state))
         elif checks.declared[form, column] == 1:
-            _write(record, column, _fitting(checks, form, column, now, state))
-    if _draw(state, 50) == 0:
-        record.kind = _draw(state, 256)
+            write(record, column, _fitting(checks, form, column, now, state))
+    if draw(state, 50) == 0:
+        record.kind = draw(state, 256)
 
 
 @kernel
-def _origin(allowed, state):
+def channel(allowed, state):
     """A channel that a kind may come from, or sometimes any channel."""
-    origin = np.uint8(1 << _draw(state, 3))
-    if _draw(state, 20) > 0 and allowed & 7 != 0:
+    origin = np.uint8(1 << draw(state, 3))
+    if draw(state, 20) > 0 and allowed & 7 != 0:
         while allowed & origin == 0:
-            origin = np.uint8(1 << _draw(state, 3))
+            origin = np.uint8(1 << draw(state, 3))
     return origin
 
 
 @kernel
-def _draw(state, bound):
+def draw(state, bound):
+    """A number from 0 to below a bound."""
     state[0] = advanced(state[0])
     return np.int64(mixed(state[0]) % np.uint64(bound))
 
 
 @kernel
-def _blank(record):
+def stranger(number):
+    """The id of a stranger: any number of 31 bits."""
+    return np.int32(mixed(np.uint64(number)) >> np.uint64(33))
+
+
+@kernel
+def sender(state, n):
+    """The id of a sender: a node of the run, a stranger that comes again, or any."""
+    turn = draw(state, 4)
+    if turn < 2:
+        return np.int32(draw(state, n))
+    return stranger(draw(state, STRANGERS if turn == 2 else 1 << 40))
+
+
+@kernel
+def _incarnation(record, state):
+    """The incarnation of a sender: that of the record, a small one, a large one, or any."""
+    turn = draw(state, 8)
+    if turn < 4:
+        return record.incarnation
+    if turn < 6:
+        return np.uint32(draw(state, 4))
+    return np.uint32(_LAST - draw(state, 2 if turn == 6 else 1 << 32))
+
+
+@kernel
+def blank(record):
+    """Empty the fields of a record that a protocol fills, and its hops and incarnation."""
     record["flags"], record.hops, record.next, record.incarnation = 0, 3, 0, 0
     record.target, record.topic, record.event, record.publisher = -1, -1, -1, -1
     record.sequence, record.epoch = 0, 0
@@ -203,7 +232,7 @@ def _blank(record):
 
 
 @kernel
-def _write(record, column, value):
+def write(record, column, value):
     """Write a value into a column of a record, as far as its type has room."""
     if column >= _HEADER + _ARGS:
         record.reals[column - _HEADER - _ARGS] = value
@@ -233,17 +262,17 @@ def _write(record, column, value):
 def _fitting(checks, form, column, now, state):
     """A value within the range of a column: an end, near its lowest, the time, or any."""
     low, high = checks.bounds[form, column, 0], checks.bounds[form, column, 1]
-    turn = _draw(state, 8)
+    turn = draw(state, 8)
     if low == -np.inf:
         ends = np.nan, low, high, 0.0, 1.0, 2.0, -1e300, 1e300
         return ends[turn]
-    part = np.float64(_draw(state, 1 << 30)) / (1 << 30)
+    part = np.float64(draw(state, 1 << 30)) / (1 << 30)
     if turn == 0:
         value = low
     elif turn == 1:
         value = high
     elif turn < 6:
-        value = max(low, np.float64(_draw(state, 20) - 2))
+        value = max(low, np.float64(draw(state, 20) - 2))
     elif turn == 6:
         value = now - 10.0 * part
     else:
@@ -256,16 +285,16 @@ def _fitting(checks, form, column, now, state):
 @kernel
 def _wild(state):
     """A value that no protocol expects."""
-    turn = _draw(state, 8)
+    turn = draw(state, 8)
     if turn < 3:
         return (np.nan, np.inf, -1e300)[turn]
     if turn == 3:
-        return np.float64(_draw(state, 70)) - 3.0
+        return np.float64(draw(state, 70)) - 3.0
     if turn == 4:
-        return np.float64(_draw(state, 1000)) / 8.0
+        return np.float64(draw(state, 1000)) / 8.0
     if turn == 5:
-        return 2.0**31 - 1.0 - _draw(state, 2)
-    return np.float64(_draw(state, 1 << 32)) - 2.0**31
+        return 2.0**31 - 1.0 - draw(state, 2)
+    return np.float64(draw(state, 1 << 32)) - 2.0**31
 
 
 def main() -> None:

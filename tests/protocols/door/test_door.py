@@ -23,13 +23,16 @@ from halfway.core.records.checks import (
     refusal,
 )
 from halfway.protocols import SYSTEMS
+from halfway.protocols.walks.messages import SUBSCRIBES
+from halfway.protocols.walks.state import OPEN
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn
 from tests.networks import disk
-from tests.protocols.door import fuzz
+from tests.protocols.door import flood, fuzz
 
 FEW, INTERPRETED, MANY = 2_000, 200, 10_000_000
+FLOODED, FLOOD = 100_000, 1_000_000  # records of floods
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -58,10 +61,10 @@ def test_every_place_has_a_range_and_every_range_a_place(system: str) -> None:
     assert [name for kind in kinds for name in kind.ranges if name not in used] == []
 
 
-def fuzzed(count: int, systems: list[str], **environment: str) -> dict[str, list[str]]:
-    """The output of the fuzz program by system, in a process of its own."""
+def program(name: str, count: int, systems: list[str], **environment: str) -> dict[str, list[str]]:
+    """The output of one of the two programs by system, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.protocols.door.fuzz", str(count), *systems],
+        [sys.executable, "-m", f"tests.protocols.door.{name}", str(count), *systems],
         env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -71,7 +74,7 @@ def fuzzed(count: int, systems: list[str], **environment: str) -> dict[str, list
 
 def test_no_record_that_is_accepted_raises_an_error() -> None:
     """Interpreted, on a few nodes. No call emits more than its system states."""
-    assert list(fuzzed(INTERPRETED, [], NUMBA_DISABLE_JIT="1")) == list(SYSTEMS)
+    assert list(program("fuzz", INTERPRETED, [], NUMBA_DISABLE_JIT="1")) == list(SYSTEMS)
 
 
 @pytest.mark.slow
@@ -79,8 +82,28 @@ def test_no_record_that_is_accepted_raises_an_error() -> None:
 def test_ten_million_records_raise_no_error(system: str) -> None:
     """Compiled with bounds checks; the machine code has a cache of its own."""
     cache = os.environ["XDG_CACHE_HOME"] + "/bounds"
-    lines = fuzzed(MANY, [system], NUMBA_BOUNDSCHECK="1", XDG_CACHE_HOME=cache)
+    lines = program("fuzz", MANY, [system], NUMBA_BOUNDSCHECK="1", XDG_CACHE_HOME=cache)
     assert list(lines) == [system]
+
+
+@pytest.mark.slow
+def test_a_million_records_of_floods_are_within_the_stated_emissions() -> None:
+    lines = program("flood", FLOOD, list(SYSTEMS))
+    assert list(lines) == list(SYSTEMS)
+
+
+def test_a_flood_fills_the_tables_of_a_node() -> None:
+    """A node has paths over far more nodes than it has neighbours, and gossips to some of them."""
+    run = flood.prepared("path-gossip")
+    result, state = flood.flood(run, FLOODED), run.instance.state
+    assert flood.MEMBERS in state.heard.members.known
+    paths, degree = state.walks.trails.paths, state.walks.weights.weight.shape[1]
+    open_paths = (paths.status == OPEN) & (paths.side == SUBSCRIBES)
+    assert open_paths.sum(axis=(1, 2)).max() > 4 * degree
+    assert flood.MEMBERS < result.most <= result.stated
+    run.instance = run.instance._replace(most_emissions=result.most - 1)
+    with pytest.raises(AssertionError, match=f"more than {result.most - 1} emissions"):
+        flood.flood(run, FLOODED)
 
 
 def test_the_fuzz_notices_a_handler_that_errs() -> None:

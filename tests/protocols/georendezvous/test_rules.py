@@ -22,6 +22,7 @@ from halfway.protocols.georendezvous.messages import (
     POINT,
 )
 from halfway.protocols.georendezvous.rules import rules
+from halfway.protocols.georendezvous.state import NO_ROOM, state
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from tests.protocols.georendezvous.cell_networks import network_of
@@ -54,6 +55,23 @@ def member(state: Any, i: Any, direction: Any) -> Any:
 @kernel
 def populated_mask(state: Any, i: Any) -> Any:
     return cell_neighbours.populated_mask(state, i)
+
+
+@kernel
+def pruned_place(state: Any, i: Any, topic: Any, publisher: Any, now: Any) -> Any:
+    return point_store.pruned_place(state, i, topic, publisher, now)
+
+
+def test_a_full_table_of_pruned_points_counts_the_entry_that_it_forgets() -> None:
+    """The entry that expires first gives way. An entry that has expired does not count."""
+    cells = state(np.array([3], np.int32), 1, 2, 4, 1, pruned=2)
+    forgotten, places = [], []
+    for publisher, now in ((7, 10.0), (8, 12.0), (7, 13.0), (9, 15.0), (6, 30.0)):
+        places.append(int(pruned_place(cells, 0, 0, publisher, now)))
+        cells.pruned.until[0, places[-1]] = now + 5.5
+        forgotten.append(int(cells.lost[0, NO_ROOM]))
+    assert forgotten == [0, 0, 0, 1, 1]
+    assert places[3] == places[1] != places[0] == places[2]
 
 
 def test_a_path_of_fewer_hops_is_shorter_and_of_equal_ones_that_of_the_closer_point() -> None:

@@ -61,6 +61,7 @@ from halfway.protocols.broker_trees.tables.table_repair import (
     send_forwarded,
     send_held,
 )
+from halfway.protocols.incarnation_numbers import number_before
 
 _NUMBERS = np.int32(2**31 - 1)  # largest number of a PING, after which the numbers start again
 
@@ -82,6 +83,9 @@ def on_start(state, rules, sender, out):
     """
     b = sender.broker
     parents.reset_watch(state, b)
+    first = number_before(np.uint32(state.searches.incarnation[b]))
+    for path in range(state.pings.shape[1]):
+        state.pings[b, path] = max(state.pings[b, path], first)
     for s in range(state.paths.peer.shape[1]):
         clear(state.paths, b, s)
     for s in range(state.children.child.shape[1]):

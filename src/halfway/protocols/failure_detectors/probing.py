@@ -40,6 +40,7 @@ from halfway.protocols.failure_detectors.probe_state import (
     change_health,
     learn,
 )
+from halfway.protocols.incarnation_numbers import number_before
 
 NEIGHBOUR_HOPS = 2  # a proxy reported that the member is its own neighbour
 MOST_BESIDE = 0  # every record is for one neighbour
@@ -258,11 +259,12 @@ def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
 
 
 @apart
-def start(state, rules, i, now, out):
-    """Start the probes of row i, and the timers of its suspicions, because a crash ended all
-    timers.
+def start(state, rules, i, message, out):
+    """Start the probes of row i with the numbers of its incarnation, and the timers of its
+    suspicions, because a crash ended all timers.
     """
-    own = state.own[i]
+    own, now = state.own[i], message.at
+    own.sequence = max(own.sequence, number_before(message.incarnation))
     own.place = NONE
     emit(out, PERIOD, rules.period_s * uniform(random_bits(state, i)), state.node_id[i])
     for k in range(state.members.known[i]):
@@ -302,4 +304,4 @@ def receive(state, rules, neighbourhood, i, message, out):
     elif kind == NACK_TIMEOUT:
         _nack(state, neighbourhood, i, message, out)
     elif kind == START:
-        start(state, rules, i, now, out)
+        start(state, rules, i, message, out)

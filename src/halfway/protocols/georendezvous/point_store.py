@@ -141,7 +141,7 @@ def is_tried(state, rules, i, topic, point):
 @apart
 def pruned_place(state, i, topic, publisher, now):
     """Return the place of a publisher in the table of pruned points; a new publisher gets an empty
-    place.
+    place. If the table has no room, the publisher takes the place that expires first.
     """
     pruned, place = state.pruned, 0
     for r in range(pruned.publisher.shape[1]):
@@ -151,6 +151,7 @@ def pruned_place(state, i, topic, publisher, now):
         if pruned.until[i, r] < pruned.until[i, place]:
             place = r
     same = pruned.topic[i, place] == topic and pruned.publisher[i, place] == publisher
+    state.lost[i, NO_ROOM] += pruned.until[i, place] > now and not same
     if not same or pruned.until[i, place] <= now:
         pruned.topic[i, place], pruned.publisher[i, place] = topic, publisher
         pruned.points[i, place] = 0

@@ -42,9 +42,11 @@ from halfway.protocols.failure_detectors.periods import (
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence, counter_number
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
+from halfway.protocols.walk_detectors.path_contacts import CONTACT, contact_of, grew_for
 from halfway.protocols.walks import messages, rendezvous
 from halfway.protocols.walks.delivery import leads_on
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
+from halfway.protocols.walks.state import NO_ROOM
 
 ROUNDS = 7  # place in `args` of a GOSSIP: the remaining rounds for the receiver
 
@@ -72,17 +74,6 @@ OPTIONS = {
     ),
     **group.OPTIONS,
 }
-
-# A node's contacts with a member. `heard` has the counters of the member.
-CONTACT = np.dtype(
-    [
-        ("at", "<f8"),  # when the member itself last sent gossip, by the own clock (s)
-        ("node_id", "<i4"),  # the member
-        ("came_from", "<i4"),  # the node whose gossip made the counter grow last
-        ("is_due", "u1"),  # 1 if the counter grew since the last gossip
-        ("is_broken", "u1"),  # 1 if the member is silent as a next node
-    ]
-)
 
 
 class Rules(NamedTuple):
@@ -138,9 +129,10 @@ def rules(values: Mapping[str, Value]) -> Rules:
 
 def most_emissions(state: PathGossipState, rules: Rules) -> int:
     """Return the most records that one call of the `handle` of gossip on paths emits."""
-    members, degree = int(state.heard.entry.shape[1]), int(state.walks.weights.weight.shape[1])
-    records = (degree + 1) * (members // ENTRIES + 1)
-    return members + records + group.most_walk_emissions(state.walks, rules.walks) + 2
+    members = int(state.heard.entry.shape[1])
+    sends = int(most_next_nodes(state)) + 1
+    records = sends * (members // ENTRIES + 1)
+    return members + records + group.most_walk_emissions(state.walks, rules.walks) + 1
 
 
 def limits(state: PathGossipState, rules: Rules) -> Mapping[str, int]:
@@ -151,20 +143,19 @@ def limits(state: PathGossipState, rules: Rules) -> Mapping[str, int]:
 
 
 @inlined
+def most_next_nodes(state):
+    """Return the most next nodes to which a node gossips on paths at once: twice its most
+    neighbours, because a path may lead over a node whose hello has not come, or comes no more.
+    """
+    return 2 * state.walks.weights.weight.shape[1]
+
+
+@inlined
 def emit_gossip(towards, rounds, out):
     """Emit an empty record of gossip on paths to one neighbour or to all."""
     o = emit_counters(GOSSIP, towards, out)
     o.args[ROUNDS] = rounds
     return o
-
-
-@inlined
-def grew_for(state, i, place, towards):
-    """Return whether row i gossips a counter to a next node on a path: the counter grew since the
-    last gossip, and came from another node.
-    """
-    contact = state.contact[i, place]
-    return contact.is_due == 1 and contact.came_from != towards
 
 
 @apart
@@ -231,31 +222,20 @@ def find_break(state, rules, i, towards, since, now):
 
 @apart
 def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
-    """Send one gossip from row i to each next node on the paths to members."""
-    trails = state.walks.trails
+    """Send one gossip from row i to each next node on the paths to members, while there is room;
+    count the other next nodes.
+    """
+    trails, left = state.walks.trails, most_next_nodes(state)
     for k in range(trails.paths.shape[2]):
         if leads_on(trails, rules.walks, i, GROUP, k, NONE, now):
             path = trails.paths[i, GROUP, k]
             find_break(state, rules, i, path.back, path.since, now)
-            send_grown(state, i, epoch, path.back, counts_own, out)
+            if left > 0:
+                send_grown(state, i, epoch, path.back, counts_own, out)
+            trails.counts[i, NO_ROOM] += left <= 0
+            left -= 1
     for k in range(state.heard.members.known[i]):
         state.contact[i, state.heard.members.place[i, k]].is_due = 0
-
-
-@apart
-def contact_of(state, i, member):
-    """Return the place of a member in row i's contacts for gossip on paths, or NO_PLACE if the
-    member is unknown.
-    """
-    place = find_member(state.heard.members, i, member)
-    if place != NO_PLACE:
-        contact = state.contact[i, place]
-        if contact.node_id != member:
-            contact.node_id = member
-            contact.at = -np.inf
-            contact.is_broken = 0
-            contact.is_due = 0
-    return place
 
 
 @apart

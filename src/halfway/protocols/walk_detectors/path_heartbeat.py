@@ -106,8 +106,10 @@ def rules(values: Mapping[str, Value]) -> Rules:
 
 def most_emissions(state: PathHeartbeatState, rules: Rules) -> int:
     """Return the most records that one call of the `handle` of heartbeats on paths emits."""
-    members, degree = int(state.heard.entry.shape[1]), int(state.walks.weights.weight.shape[1])
-    return members + 2 * degree + group.most_walk_emissions(state.walks, rules.walks) + 4
+    # A tick sends the heartbeat to each next node, which need not be on the neighbour list.
+    members, hop = int(state.heard.entry.shape[1]), 2 if rules.walks.retries > 0 else 1
+    beats = int(state.walks.trails.paths.shape[2]) * hop
+    return members + beats + group.most_walk_emissions(state.walks, rules.walks) + 1
 
 
 def limits(state: PathHeartbeatState, rules: Rules) -> Mapping[str, int]:

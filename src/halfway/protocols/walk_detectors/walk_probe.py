@@ -185,7 +185,8 @@ def step_on(state, rules, neighbourhood, i, step, met, out):
     from `met_members`.
     """
     random = joined(step.args[RANDOM_LOW], step.args[RANDOM_HIGH])
-    mark = low_half(seeded(np.uint64(step.publisher), np.int64(step.event)))
+    number = silence.counter_number(step.epoch, step.event)
+    mark = low_half(seeded(np.uint64(step.publisher), number))
     towards = away(state.weights, neighbourhood, i, step.source, mark, mixed(random), NONE)
     steps, random = step.args[STEPS] + 1, advanced(random)
     o = emit_step(rules, step.publisher, step.epoch, step.event, random, steps, towards, out)
