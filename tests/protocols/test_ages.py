@@ -97,8 +97,8 @@ def lossy_run(system: str) -> Simulation:
     """A run in which half of the records are lost, some nodes crash for a while, and each node has
     a clock of its own."""
     n, detects = 12, TABLE[system].adapter.detects_failures
-    options = {"retries": 6, "ack_timeout_s": 0.1, "refresh_s": 4.0, "renewal_interval_s": 4.0,
-               "brokers": 3}  # fmt: skip
+    options = {"retries": 6, "ack_timeout_s": 0.1, "brokers": 3}
+    options |= {"refresh_s": 4.0, "renewal_interval_s": 4.0}
     taken = {name: value for name, value in options.items() if name in TABLE[system].options}
     demand = Drawn(n=n, topics=2, publishers_each=2, subscribers_each=3, events=9, seed=1)
     return Simulation(

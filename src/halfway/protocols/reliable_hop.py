@@ -33,7 +33,7 @@ ACK_TIMEOUT = KINDS.timer(
     args={"attempt": ATTEMPT},
 )  # fmt: skip
 
-NO_CLOCK = np.nan  # instead of the time, where no kind of a system has an age
+NO_CLOCK = np.nan  # instead of the time, if no kind of a system has an age
 TRACKED_HOPS = 24  # in flight, for which a node has room unless its system counts them
 ACK_TIMEOUT_S = 0.1  # the default of every system; more than a round trip
 # Options of every system with reliable hops. A scenario chooses the same effort for all of them.
@@ -145,9 +145,7 @@ def track_at(hops, rules, i, place, record, now, out):
 
 @inlined
 def add_wait(hops, i, place, now, ages):
-    """Add the time since the last emission of a reliable hop's record to the age in the copy that
-    the node kept, if the kind has an age.
-    """
+    """Add the time since the last emission of a reliable hop's record to the age in its copy."""
     kept = hops.record[i, place]
     if ages.shape[0] > 0 and ages[kept.kind] >= 0:
         kept.reals[ages[kept.kind]] += now - hops.sent_at[i, place]

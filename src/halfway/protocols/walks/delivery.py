@@ -44,8 +44,11 @@ def forward(trails, rules, i, topic, event, source, hops, now, out):
     sent = False
     for k in range(trails.paths.shape[2]):
         if leads_on(trails, rules, i, topic, k, source, now):
-            towards = trails.paths[i, topic, k].back
-            emit_data(trails, rules, i, topic, event, towards, hops, now, out)
+            o = emit(out, DATA, 0.0, trails.paths[i, topic, k].back)
+            o.topic = topic
+            copy_event_id(event, o)
+            o.hops = hops
+            track_hop(trails, rules, i, o, now, out)
             sent = True
     return sent
 
@@ -59,16 +62,6 @@ def leads_on(trails, rules, i, topic, k, source, now):
     if path.side != SUBSCRIBES or path.back in (trails.node_id[i], source):
         return False
     return is_open(rules, path, now) and is_first_next(trails, rules, i, topic, k, now)
-
-
-@inlined
-def emit_data(trails, rules, i, topic, event, towards, hops, now, out):
-    """Emit an event of the walks to a neighbour, which delivers or forwards the event."""
-    o = emit(out, DATA, 0.0, towards)
-    o.topic = topic
-    copy_event_id(event, o)
-    o.hops = hops
-    track_hop(trails, rules, i, o, now, out)
 
 
 @apart

@@ -140,10 +140,10 @@ def make_step(trails, rules, i, message, place, random, towards, out):
         came_from, redraws = trails.came_from[i, place], trails.redraws[i, place] + 1
         release(trails.hops, i, place)
         trails.counts[i, REDRAWN] += 1
+        now = message.at
         send_step(
-            trails, rules, i, failed, random, steps, 0.0, towards, came_from, redraws, message.at,
-            out,
-        )  # fmt: skip
+            trails, rules, i, failed, random, steps, 0.0, towards, came_from, redraws, now, out
+        )
 
 
 @apart
