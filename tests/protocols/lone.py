@@ -104,7 +104,7 @@ def drive(world: World, journal: int = 1 << 16, *, checked: bool = True) -> Driv
         4 * spare + len(world.commands),
         1 << 12,
         journal,
-        records=RecordTraits(checks=checks),
+        records=RecordTraits(age_place=world.protocol.KINDS.ages, checks=checks),
     )
     engine.turns[list(world.down)] += 1  # odd while down
     lend = Lender()

@@ -4,6 +4,9 @@ retransmits the record until then.
 A node keeps a copy of each reliably sent record until the receiver acknowledges the record. If the
 table has no room for a record, the node sends the record without acknowledgement, and counts it.
 The protocol decides which records are reliable, and what happens after a hop has failed for good.
+
+The driver adds to the age of a record only the time from its last emission (see `Kinds.ages`). So a
+node first adds the time since this emission to the age in its copy, and then sends the copy.
 """
 
 from typing import Any, NamedTuple
@@ -30,6 +33,7 @@ ACK_TIMEOUT = KINDS.timer(
     args={"attempt": ATTEMPT},
 )  # fmt: skip
 
+NO_CLOCK = np.nan  # instead of the time, if no kind of a system has an age
 TRACKED_HOPS = 24  # in flight, for which a node has room unless its system counts them
 ACK_TIMEOUT_S = 0.1  # the default of every system; more than a round trip
 # Options of every system with reliable hops. A scenario chooses the same effort for all of them.
@@ -58,6 +62,7 @@ class ReliableHops(NamedTuple):
     node_id: npt.NDArray[np.int32]  # [n]
     record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
     tries: npt.NDArray[np.int32]  # [n, places] retransmissions so far
+    sent_at: npt.NDArray[np.float64]  # [n, places] own clock at the last emission
     accepted: npt.NDArray[np.int64]  # [n, known, 3] sender, its incarnation, sequence number
     counts: npt.NDArray[np.int64]  # [n, 3] hops: number of the last tracked, accepted, without room
 
@@ -71,6 +76,7 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
         node_ids,
         np.zeros((n, places), MESSAGE).view(np.recarray),
         np.zeros((n, places), np.int32),
+        np.zeros((n, places)),
         np.zeros((n, known, 3), np.int64),
         np.zeros((n, 3), np.int64),
     )
@@ -105,20 +111,20 @@ def free_place(hops, i):
 
 
 @apart
-def track(hops, rules, i, record, out):
+def track(hops, rules, i, record, now, out):
     """Track a record that was just emitted as a reliable hop; return its place, or NO_PLACE if the
-    table is full.
+    table is full. now: the node's own clock.
     """
     place = free_place(hops, i)
     if place == NO_PLACE:
         hops.counts[i, TABLE_FULL] += 1
     else:
-        track_at(hops, rules, i, place, record, out)
+        track_at(hops, rules, i, place, record, now, out)
     return place
 
 
 @apart
-def track_at(hops, rules, i, place, record, out):
+def track_at(hops, rules, i, place, record, now, out):
     """Track a record as a reliable hop at a place of the table, over the present entry of this
     place.
     """
@@ -133,7 +139,17 @@ def track_at(hops, rules, i, place, record, out):
     kept.next = record.next
     kept.sequence = record.sequence
     hops.tries[i, place] = 0
+    hops.sent_at[i, place] = now
     start_timer(hops, rules, i, place, record.at, record.hops, out)
+
+
+@inlined
+def add_wait(hops, i, place, now, ages):
+    """Add the time since the last emission of a reliable hop's record to the age in its copy."""
+    kept = hops.record[i, place]
+    if ages.shape[0] > 0 and ages[kept.kind] >= 0:
+        kept.reals[ages[kept.kind]] += now - hops.sent_at[i, place]
+    hops.sent_at[i, place] = now
 
 
 @apart
@@ -231,9 +247,9 @@ def release_all(hops, i):
 
 
 @apart
-def overdue(hops, rules, i, message, out):
+def overdue(hops, rules, i, message, ages, out):
     """Retransmit a reliable hop at its ACK_TIMEOUT; return the place of the hop if it failed for
-    good, else NO_PLACE.
+    good, else NO_PLACE. ages: see `Kinds.ages`.
 
     The caller releases the place of a failed hop.
     """
@@ -244,18 +260,18 @@ def overdue(hops, rules, i, message, out):
         return place
     hops.tries[i, place] += 1
     kept = hops.record[i, place]
-    o = emit(out, kept.kind, 0.0, kept.next)
-    copy_record(kept, o)
+    o = emit_again(hops, i, place, kept.next, message.at, ages, out)
     o.sequence = kept.sequence
     start_timer(hops, rules, i, place, 0.0, COUNTED_ON, out)
     return NO_PLACE
 
 
 @apart
-def emit_again(hops, i, place, towards, out):
-    """Emit the record of a reliable hop to another neighbour; the table does not track this
-    copy.
+def emit_again(hops, i, place, towards, now, ages, out):
+    """Emit the record of a reliable hop again, to the same or to another neighbour; the table does
+    not track this copy. ages: see `Kinds.ages`.
     """
+    add_wait(hops, i, place, now, ages)
     kept = hops.record[i, place]
     o = emit(out, kept.kind, 0.0, towards)
     copy_record(kept, o)

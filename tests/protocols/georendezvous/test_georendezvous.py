@@ -28,6 +28,7 @@ from halfway.protocols.georendezvous.clients import receive_report
 from halfway.protocols.georendezvous.messages import (
     ADVERT,
     ADVERTISE,
+    AGE,
     ARRIVED,
     HELD,
     INTEREST,
@@ -292,6 +293,9 @@ def test_a_node_that_leaves_a_place_without_neighbours_takes_its_keys_along() ->
     records, _ = cells.journal()
     kept = (records["kind"] == ADVERT) & (records["flags"] & HELD > 0)
     assert set(records["args"][kept][:, POINT]) == {0, 1}
+    # The records also age while the node holds them: the publisher renewed its entries at 3 s.
+    renewed = records["at"][kept] - records["reals"][kept][:, AGE]
+    assert renewed == pytest.approx(3.0, abs=0.05)
     assert cells.state.lost.sum() == 0
     post(cells, 8.0, far, PUBLISH, 0, 0)
     cells.run(9.0)

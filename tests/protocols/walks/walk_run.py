@@ -10,7 +10,7 @@ from halfway.core.message import MESSAGE, START
 from halfway.protocols.walks.messages import ADVERTISE, DELIVERED, PUBLISH, SUBSCRIBE, Rules
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import changes, merged, no_changes
-from halfway.sim.engine.state import grown, new_engine
+from halfway.sim.engine.state import RecordTraits, grown, new_engine
 from halfway.sim.radio.delays import Ideal, lossy
 from halfway.world.graphs.network import Network
 from halfway.world.outages import NODE_DOWN, NODE_UP
@@ -53,7 +53,10 @@ class WalkRun:
         self.trails = self.state.trails
         self.radio = lossy(Ideal(HOP), success, network, seed)
         self._spare = protocol.most_emissions(self.state, rules) * widest
-        self._engine = new_engine(network.n, 256 + 2 * self._spare, 1 << 12, JOURNAL)
+        traits = RecordTraits(age_place=protocol.KINDS.ages)
+        self._engine = new_engine(
+            network.n, 256 + 2 * self._spare, 1 << 12, JOURNAL, records=traits
+        )
         for topic, ends in enumerate(pairs):
             for w in (0, 1):
                 self.command(0.25 * w, ends[w], (ADVERTISE, SUBSCRIBE)[w], topic)

@@ -87,10 +87,10 @@ def _take_emissions(tables, hops, before):
         tables.towards[count] = to
         tables.due[count] = record.at
         tables.span[count, 0] = at
-        if to == driver.TO_NETWORK:
+        if to != driver.TO_APPLICATION:
             _add_age(tables, record, -now)
-            if not waits:
-                at = _encoded(tables, slot, at)
+        if to == driver.TO_NETWORK and not waits:
+            at = _encoded(tables, slot, at)
         tables.span[count, 1] = at
         count += 1
     tables.tally[EMITTED] = count
@@ -102,7 +102,7 @@ def _handle(door, tables, slot, origin):
     message = out.pool[slot]
     hops, before = message.hops, out.tally[0]
     message.at = now
-    if origin == FROM_NETWORK:
+    if origin != FROM_APPLICATION:
         _add_age(tables, message, now)
     if origin == FROM_APPLICATION or message.kind == START:
         driver.stamp_command(message, tables.node_id[0], tables.incarnation[0])

@@ -202,7 +202,7 @@ def on_command(state, rules, i, message, out):
 @apart
 def on_ack_timeout(state, rules, i, message, out):
     """Handle GeoRendezvous's ACK_TIMEOUT: retransmit the hop, or reroute after the last retry."""
-    place = reliable_hop.overdue(state.hops, rules, i, message, out)
+    place = reliable_hop.overdue(state.hops, rules, i, message, messages.AGES, out)
     if place == NO_PLACE:
         return
     if messages.ADVERT <= state.hops.record[i, place].kind <= messages.NOTIFY_CLIENT:

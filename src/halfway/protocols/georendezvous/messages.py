@@ -29,10 +29,10 @@ REPORT = 7  # of a WANTED or UNWANTED: the number of this report at the member t
 CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
 PREVIOUS = 2  # the cell of the previous hop, packed
 MARK = 3  # in perimeter mode: a step into a cell that it has made, packed; 0: none
-LIFETIME = 4  # seconds that are left of a transferred entry
+AGE = 4  # of an entry: seconds since its client renewed it
 REPORTER = 4  # of a WANTED or UNWANTED: the member that reports
 VERSION = 5  # of an INTEREST or PRUNE: its subscriber's count of changes; 0 where it only renews
-AGE = 5  # of a transferred ADVERT: seconds since a member of a home cell first received it
+SINCE = 5  # of a replicated ADVERT: seconds from its renewal to its first arrival at a home cell
 DETOUR = 5  # of a NOTIFY or NOTIFY_CLIENT: the part of HOPS charged for hops that failed
 # In `flags`:
 PERIMETER, ARRIVED, TRANSFERRED, WAITED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
@@ -59,7 +59,7 @@ KINDS = Kinds(
         "entry kind": whole(20, 22), "point": below("points", 255),
         "report": COUNT, "reporter": NODE,
         "hops": whole(0, 2**16 - 1), "detour hops": whole(0, 2**16 - 1),
-        "lifetime": SECONDS, "version or age": AGE_S, "publisher": NODE_OR_NONE,
+        "age_s": AGE_S, "version or first arrival": SECONDS, "publisher": NODE_OR_NONE,
         "the subscriber, or -1": NODE_OR_NONE, "incarnation": COUNT,
         "as in that record": NUMBER_OR_NONE,
     }
@@ -94,11 +94,11 @@ _CLIENT = {"client column": CLIENT_X, "client row": CLIENT_Y}
 _ROUTED = "flags target topic publisher sequence"
 _ENTRY = "flags topic publisher sequence"
 _SUBSCRIBER = {SUBSCRIBER: "the subscriber, or -1"}
+_TIMES = {"age_s": AGE, "version or first arrival": VERSION}
 REPLICATE = KINDS.network(
     14, "replicate", "a member sends an entry of its store to the members of the cell", _ENTRY,
     {**_CELL, "entry kind": ENTRY_KIND, "point": POINT},
-    {**_CLIENT, "lifetime": LIFETIME, "version or age": VERSION},
-    on_map=MapRole.HOME_CELL, reused=_SUBSCRIBER,
+    {**_CLIENT, **_TIMES}, on_map=MapRole.HOME_CELL, reused=_SUBSCRIBER, age="age_s",
 )  # fmt: skip
 
 _ARGS = {
@@ -106,7 +106,7 @@ _ARGS = {
     "point": POINT, "hops": HOPS, "step": STEP,
 }  # fmt: skip
 _REALS = {**_CLIENT, "previous cell": PREVIOUS, "mark": MARK}
-_STORED = {**_REALS, "lifetime": LIFETIME, "version or age": VERSION}
+_STORED = {**_REALS, **_TIMES}
 _EVENT = {**_REALS, "detour hops": DETOUR}
 DROPPED = KINDS.timer(
     0, "dropped", "the node ignores a routed message that has no route", f"{_ROUTED} epoch",
@@ -116,10 +116,13 @@ DROPPED = KINDS.timer(
 # have arrived.
 _routed = partial(KINDS.network, also=Channel.TIMER)
 # To the home of a rendezvous point. Handlers compare kinds: ADVERT to NOTIFY_CLIENT are routed.
-ADVERT = _routed(20, "advert", "`publisher` will publish on `topic`", _ROUTED, _ARGS, _STORED)
-INTEREST = _routed(
-    21, "interest", "a node subscribes to `topic`", _ENTRY, _ARGS, _STORED, reused=_SUBSCRIBER
+ADVERT = _routed(
+    20, "advert", "`publisher` will publish on `topic`", _ROUTED, _ARGS, _STORED, age="age_s"
 )
+INTEREST = _routed(
+    21, "interest", "a node subscribes to `topic`", _ENTRY, _ARGS, _STORED, reused=_SUBSCRIBER,
+    age="age_s",
+)  # fmt: skip
 PRUNE = _routed(
     22,
     "prune",
@@ -128,6 +131,7 @@ PRUNE = _routed(
     _ARGS,
     _STORED,
     reused=_SUBSCRIBER,
+    age="age_s",
 )
 NOTIFY = _routed(
     23, "notify", "an event travels to a rendezvous point", f"{_ROUTED} event epoch", _ARGS, _EVENT,
@@ -160,3 +164,4 @@ READY = KINDS.timer(30, "ready", "a newcomer has listened long enough", args=_ST
 BEACON = KINDS.timer(31, "beacon", "the next beacon is due", args=_STARTED)
 RENEW = KINDS.timer(32, "renew", "the next renewal is due", args=_STARTED)
 ANNOUNCE = KINDS.timer(33, "announce", "the announcement of a new label is due", args=_STARTED)
+AGES = KINDS.ages  # of all kinds above, for the reliable hop

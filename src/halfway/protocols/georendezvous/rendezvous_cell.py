@@ -51,7 +51,7 @@ def transfer(state, rules, i, now, out):
     """Send this node's entries to all members of its cell, because some keys lost a replica."""
     for e in range(state.store.kind.shape[1]):
         if rules.replicas != ALL and state.store.until[i, e] > now:
-            emit_entry(state, i, e, messages.NOTIFIED, EVERYONE, now, out)
+            emit_entry(state, rules, i, e, messages.NOTIFIED, EVERYONE, now, out)
 
 
 @apart
@@ -60,22 +60,22 @@ def replicate(state, rules, i, e, notified, towards, now, out):
 
     No node acknowledges a broadcast. So, with retries, each member also receives a copy of its own.
     """
-    o = emit_entry(state, i, e, notified, towards, now, out)
+    o = emit_entry(state, rules, i, e, notified, towards, now, out)
     if rules.retries == 0:
         return
     if towards != EVERYONE:
-        track(state.hops, rules, i, o, out)
+        track(state.hops, rules, i, o, now, out)
         return
     neighbours = state.neighbours
     for s in range(neighbours.node_id.shape[1]):
         here = direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]) == OWN
         if neighbours.until[i, s] > 0.0 and here:
-            copy = emit_entry(state, i, e, notified, neighbours.node_id[i, s], now, out)
-            track(state.hops, rules, i, copy, out)
+            copy = emit_entry(state, rules, i, e, notified, neighbours.node_id[i, s], now, out)
+            track(state.hops, rules, i, copy, now, out)
 
 
 @apart
-def emit_entry(state, i, e, notified, towards, now, out):
+def emit_entry(state, rules, i, e, notified, towards, now, out):
     """Emit an entry of the rendezvous cell's store."""
     store = state.store
     o = emit(out, messages.REPLICATE, 0.0, towards)
@@ -85,7 +85,7 @@ def emit_entry(state, i, e, notified, towards, now, out):
     o.args[messages.ENTRY_KIND], o.args[messages.POINT] = store.kind[i, e], store.point[i, e]
     o["flags"] = notified | (messages.IS_WANTED if store.reported[i, e] == _WANTED else np.uint8(0))
     o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
-    write_times(state, i, e, now, o)
+    write_times(state, rules, i, e, now, o)
     return o
 
 
@@ -165,10 +165,12 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
 
 @apart
 def put_received(state, i, message, kind, until, stamp):
-    """Store the entry in a message in the rendezvous cell; return its place, or NO_PLACE if the
-    store is full or the prune is outdated.
+    """Store the entry in a message in the rendezvous cell; return its place, or NO_PLACE if it has
+    expired, is an outdated prune, or finds the store full.
     """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
+    if until <= now:
+        return NO_PLACE
     x = np.int32(message.reals[messages.CLIENT_X])
     y = np.int32(message.reals[messages.CLIENT_Y])
     subscriber = message[messages.SUBSCRIBER]
@@ -186,8 +188,7 @@ def put_received(state, i, message, kind, until, stamp):
 def store_entry(state, rules, i, message, out):
     """Store an ADVERT, INTEREST or PRUNE in the rendezvous cell, the home of the entry's point."""
     now, topic, point = message.at, message.topic, message.args[messages.POINT]
-    transferred = message["flags"] & messages.TRANSFERRED
-    until = now + (message.reals[messages.LIFETIME] if transferred else rules.lifetime_s)
+    until = now + rules.lifetime_s - message.reals[messages.AGE]
     stamp = message.reals[messages.VERSION]
     if message.kind == messages.ADVERT:
         known = find_entry(state, i, messages.ADVERT, topic, point, message.publisher, NONE, now)
@@ -197,12 +198,11 @@ def store_entry(state, rules, i, message, out):
         return
     # [geo §2.2] "The rendezvous cell only needs to do this for the first subscriber"; we repeat the
     # report when the publisher renews, because the report is soft state as well.
-    if message.kind == messages.ADVERT and not transferred:
+    if message.kind == messages.ADVERT and not message["flags"] & messages.TRANSFERRED:
         state.store.reported[i, e] = _NOTHING
     reports = report_changes(state, rules, i, topic, point, now, out)
     notified = messages.NOTIFIED if reports > 0 else np.uint8(0)
-    # Nodes on the perimeter remember an ADVERT or INTEREST, and warn the home when a cell there
-    # fills.
+    # Nodes on the perimeter remember an ADVERT or INTEREST, and warn the home if a cell fills.
     if message.kind != messages.PRUNE and message["flags"] & messages.PERIMETER:
         remember_home(state, i, topic, point, now + rules.home_memory_s)
         notified |= messages.IS_HOME
@@ -249,9 +249,10 @@ def store_replica(state, rules, i, message, out):
     if not is_replica(state, rules, i, state.node_id[i], topic, point):
         return
     kind = np.uint8(message.args[messages.ENTRY_KIND])
-    until, stamp = now + message.reals[messages.LIFETIME], message.reals[messages.VERSION]
+    age, stamp = message.reals[messages.AGE], message.reals[messages.VERSION]
+    until = now + rules.lifetime_s - age
     if kind == messages.ADVERT:
-        stamp = now - message.reals[messages.AGE]
+        stamp = now - age + message.reals[messages.SINCE]
     is_new = is_news(state, rules, i, message, kind, until)
     if message["flags"] & messages.IS_HOME:
         remember_home(state, i, topic, point, now + rules.home_memory_s)

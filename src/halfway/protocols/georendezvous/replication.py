@@ -89,14 +89,19 @@ def drop_others(state, rules, i):
 
 
 @inlined
-def write_times(state, i, e, now, o):
-    """Write the remaining lifetime of a replicated entry, and its version or its age, into a
-    record.
+def write_times(state, rules, i, e, now, o):
+    """Write the age of a replicated entry, and its version or the first arrival of an ADVERT, into
+    a record.
+
+    An entry expires `lifetime_s` after its client renewed it. The driver ages the record, and the
+    reliable hop ages its copy. So an entry lives as long after a transfer as before.
     """
     store = state.store
-    o.reals[messages.LIFETIME] = store.until[i, e] - now
+    # Rounding must not make an age negative.
+    age = max(rules.lifetime_s - (store.until[i, e] - now), 0.0)
+    o.reals[messages.AGE] = age
     if store.kind[i, e] == messages.ADVERT:
-        o.reals[messages.AGE] = now - store.stamp[i, e]
+        o.reals[messages.SINCE] = store.stamp[i, e] - (now - age)
     else:
         o.reals[messages.VERSION] = store.stamp[i, e]
 
@@ -147,7 +152,7 @@ def route_entry(state, rules, i, e, now, out):
         store.publisher[i, e], store.subscriber[i, e], out,
     )  # fmt: skip
     o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
-    write_times(state, i, e, now, o)
+    write_times(state, rules, i, e, now, o)
     o["flags"] = messages.TRANSFERRED
     dispatch(state, rules, i, o, out)
 

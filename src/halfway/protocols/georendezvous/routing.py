@@ -65,7 +65,7 @@ def pass_on(state, rules, i, o, towards, out):
     o.next = towards
     o.args[messages.HOPS] += 1
     if rules.retries > 0 and towards != state.node_id[i]:
-        track(state.hops, rules, i, o, out)
+        track(state.hops, rules, i, o, state.clock[i], out)
 
 
 @inlined
@@ -268,7 +268,7 @@ def reroute(state, rules, i, place, out):
     """
     gone = state.hops.record[i, place].next
     cell_neighbours.forget_neighbour(state, i, gone)
-    o = emit_again(state.hops, i, place, state.node_id[i], out)
+    o = emit_again(state.hops, i, place, state.node_id[i], state.clock[i], messages.AGES, out)
     release(state.hops, i, place)
     come_from(o, state.cell[i, 0], state.cell[i, 1], OWN)
     # The hop may have arrived although its acknowledgements were lost; then there are two copies.

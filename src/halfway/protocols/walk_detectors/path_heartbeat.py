@@ -131,7 +131,7 @@ def send_beat(walks, rules, i, beat, source, now, out):
             o.publisher = beat.member
             o.epoch = beat.epoch
             o.event = beat.counter
-            track_hop(trails, rules, i, o, out)
+            track_hop(trails, rules, i, o, now, out)
 
 
 @apart

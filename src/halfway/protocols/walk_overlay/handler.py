@@ -302,7 +302,7 @@ def act(state, rules, neighbourhood, i, message, out):
     elif kind == reliable_hop.ACK:
         on_ack(state, rules, i, message, out)
     elif kind == reliable_hop.ACK_TIMEOUT:
-        place = reliable_hop.overdue(state.hops, rules, i, message, out)
+        place = reliable_hop.overdue(state.hops, rules, i, message, messages.AGES, out)
         if place != NO_PLACE:
             repair.hop_failed(state, rules, i, place, message.at, out)
     elif kind == messages.START:

@@ -10,7 +10,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE
-from halfway.protocols.reliable_hop import TABLE_FULL, receiver, release, track_at
+from halfway.protocols.reliable_hop import NO_CLOCK, TABLE_FULL, receiver, release, track_at
 from halfway.protocols.walk_overlay import messages
 
 _FREE = 0  # the sequence number of a free place
@@ -47,7 +47,8 @@ def send_reliably(state, rules, i, record, out):
     if place == NO_PLACE:
         state.hops.counts[i, TABLE_FULL] += 1
     else:
-        track_at(state.hops, rules, i, place, record, out)
+        # The fields of the overlay's records do not age, so its hops need no clock.
+        track_at(state.hops, rules, i, place, record, NO_CLOCK, out)
 
 
 @apart

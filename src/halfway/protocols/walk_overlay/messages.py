@@ -216,3 +216,4 @@ UNMATCHED = KINDS.report(
     "an event was published outside the overlay, and the node has not buffered the event",
     _EVENT,
 )
+AGES = KINDS.ages  # of all kinds above, for the reliable hop

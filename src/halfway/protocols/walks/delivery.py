@@ -44,8 +44,11 @@ def forward(trails, rules, i, topic, event, source, hops, now, out):
     sent = False
     for k in range(trails.paths.shape[2]):
         if leads_on(trails, rules, i, topic, k, source, now):
-            towards = trails.paths[i, topic, k].back
-            emit_data(trails, rules, i, topic, event, towards, hops, out)
+            o = emit(out, DATA, 0.0, trails.paths[i, topic, k].back)
+            o.topic = topic
+            copy_event_id(event, o)
+            o.hops = hops
+            track_hop(trails, rules, i, o, now, out)
             sent = True
     return sent
 
@@ -59,16 +62,6 @@ def leads_on(trails, rules, i, topic, k, source, now):
     if path.side != SUBSCRIBES or path.back in (trails.node_id[i], source):
         return False
     return is_open(rules, path, now) and is_first_next(trails, rules, i, topic, k, now)
-
-
-@inlined
-def emit_data(trails, rules, i, topic, event, towards, hops, out):
-    """Emit an event of the walks to a neighbour, which delivers or forwards the event."""
-    o = emit(out, DATA, 0.0, towards)
-    o.topic = topic
-    copy_event_id(event, o)
-    o.hops = hops
-    track_hop(trails, rules, i, o, out)
 
 
 @apart
@@ -94,7 +87,7 @@ def deliver(topic, event, hops, out):
 
 
 @inlined
-def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age, out):
+def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age, now, out):
     """Send a neighbour a buffered event of the walks for one subscriber."""
     o = emit(out, CATCH_UP, 0.0, towards)
     o.topic = topic
@@ -102,7 +95,7 @@ def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age
     copy_event_id(event, o)
     o.hops = hops
     o.reals[AGE] = age
-    track_hop(trails, rules, i, o, out)
+    track_hop(trails, rules, i, o, now, out)
 
 
 @apart
@@ -129,7 +122,8 @@ def receive_catch_up(trails, rules, i, message, out):
         if towards in (NONE, message.source):
             trails.counts[i, LOST] += 1
             return
-        emit_catch_up(trails, rules, i, topic, event, message.target, towards, hops, age, out)
+        to = message.target
+        emit_catch_up(trails, rules, i, topic, event, to, towards, hops, age, now, out)
         return
     role = trails.roles[i, 2 * topic + SUBSCRIBES]
     if role.held == 1 and now - age >= role.asked_at and record_if_new(trails.seen, i, event):
@@ -192,4 +186,4 @@ def send_buffered(trails, rules, i, topic, place, now, out):
             event = EventId(kept.event, trails.node_id[i], kept.epoch)
             kept.state = SENT_ONCE
             to, age = path.back, max(now - kept.at, 0.0)
-            emit_catch_up(trails, rules, i, topic, event, path.member, to, AFRESH, age, out)
+            emit_catch_up(trails, rules, i, topic, event, path.member, to, AFRESH, age, now, out)

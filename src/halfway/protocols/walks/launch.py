@@ -155,7 +155,7 @@ def send_first(trails, rules, i, walker, random, towards, searches, now, out):
     o.args[messages.STEPS] = 1
     o.args[messages.ROOT_ID] = root_of(trails, rules, i, walker.topic, now)
     o.args[messages.SEARCHES] = searches
-    place = track_hop(trails, rules, i, o, out)
+    place = track_hop(trails, rules, i, o, now, out)
     if place != NO_PLACE:
         trails.came_from[i, place] = NONE
         trails.redraws[i, place] = 0

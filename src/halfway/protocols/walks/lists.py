@@ -102,7 +102,7 @@ def send_member(trails, rules, i, at, other, towards, hops, now, out):
     o.args[messages.OTHER_GENERATION] = other.generation
     o.args[messages.OTHER_INCARNATION] = other.incarnation
     o.args[messages.STEPS] = hops
-    track_hop(trails, rules, i, o, out)
+    track_hop(trails, rules, i, o, now, out)
 
 
 @inlined

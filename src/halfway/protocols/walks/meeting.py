@@ -70,7 +70,9 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
         # The hop onto the neighbour that carries the other trail counts as a step.
         towards, random = trails.trails[i, topic, neighbour].back, random_of(message)
         steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walker.side]
-        send_step(trails, rules, i, message, random, steps, after, towards, message.source, 0, out)
+        send_step(
+            trails, rules, i, message, random, steps, after, towards, message.source, 0, now, out
+        )
         return True
     if neighbourhood.first[i] == neighbourhood.last[i]:
         trails.counts[i, DIED] += 1
@@ -136,7 +138,7 @@ def send_match(trails, rules, i, topic, at, met, now, out):
         return
     o = emit(out, messages.MATCH, 0.0, back)
     write_meeting(o, walker, met)
-    track_hop(trails, rules, i, o, out)
+    track_hop(trails, rules, i, o, now, out)
     keep_branch(trails, rules, i, topic, back, now, out)
 
 

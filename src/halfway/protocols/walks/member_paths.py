@@ -38,15 +38,15 @@ def send_path(trails, rules, i, topic, place, towards, now, out):
     write_member(o, walker_at(topic, path))
     o.args[messages.STEPS] = path.hops
     o.reals[messages.AGE] = max(now - path.since, 0.0)
-    track_hop(trails, rules, i, o, out)
+    track_hop(trails, rules, i, o, now, out)
 
 
 @inlined
-def send_end(trails, rules, i, walker, towards, out):
+def send_end(trails, rules, i, walker, towards, now, out):
     """Send a neighbour the end of all paths to a walk member of a topic."""
     o = emit(out, messages.END, 0.0, towards)
     write_member(o, walker)
-    track_hop(trails, rules, i, o, out)
+    track_hop(trails, rules, i, o, now, out)
 
 
 @apart
@@ -59,7 +59,7 @@ def pass_on(trails, rules, i, topic, place, source, now, out):
     parent = tree.parent if tree.status == OPEN else own
     if parent not in (own, source):
         if ends:
-            send_end(trails, rules, i, walker, parent, out)
+            send_end(trails, rules, i, walker, parent, now, out)
         else:
             send_path(trails, rules, i, topic, place, parent, now, out)
     if path.side == PUBLISHES:
@@ -70,7 +70,7 @@ def pass_on(trails, rules, i, topic, place, source, now, out):
             continue
         if is_open(rules, other, now) and is_first_next(trails, rules, i, topic, k, now):
             if ends:
-                send_end(trails, rules, i, walker, other.back, out)
+                send_end(trails, rules, i, walker, other.back, now, out)
             else:
                 send_path(trails, rules, i, topic, place, other.back, now, out)
 

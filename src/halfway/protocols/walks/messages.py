@@ -152,6 +152,7 @@ UNSUBSCRIBE = KINDS.command(
     "topic",
     ends="subscribe",
 )
+AGES = KINDS.ages  # of all kinds above, for the reliable hop
 
 OPTIONS = {
     "step_delay_s": seconds(

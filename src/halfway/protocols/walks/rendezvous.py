@@ -63,7 +63,7 @@ def receive(trails, rules, neighbourhood, i, message, out):
     if message.kind == messages.STEP:
         return not step_arrived(trails, rules, neighbourhood, i, message, out), NO_PLACE
     if message.kind == reliable_hop.ACK_TIMEOUT:
-        place = reliable_hop.overdue(trails.hops, rules, i, message, out)
+        place = reliable_hop.overdue(trails.hops, rules, i, message, messages.AGES, out)
         failed = place != NO_PLACE
         if failed and is_sweep_hop(trails, rules, i, place):
             sweep_failed(trails, rules, neighbourhood, i, place, message.at, out)

@@ -108,7 +108,7 @@ def visit(trails, neighbourhood, i, topic, at, walker, source, hops, out):
 
 
 @apart
-def go_on(trails, rules, neighbourhood, i, topic, at, step, steps, after, out):
+def go_on(trails, rules, neighbourhood, i, topic, at, step, steps, after, now, out):
     """Make the next step of a sweep from row i, unless the sweep is finished at its initiator or
     has made its most steps.
     """
@@ -119,7 +119,9 @@ def go_on(trails, rules, neighbourhood, i, topic, at, step, steps, after, out):
     random = random_of(step)
     towards = next_of_sweep(trails, neighbourhood, i, known, walker, random)
     if towards != trails.node_id[i]:
-        send_step(trails, rules, i, step, random, steps + 1, after, towards, known.parent, 0, out)
+        send_step(
+            trails, rules, i, step, random, steps + 1, after, towards, known.parent, 0, now, out
+        )
 
 
 @apart
@@ -145,11 +147,12 @@ def sweep_on(trails, rules, neighbourhood, i, message, at, out):
     if at != NO_PLACE:
         known = trails.trails[i, topic, at]
         if known.since == message.at or known.tried == message.source:
-            go_on(trails, rules, neighbourhood, i, topic, at, message, steps, after, out)
+            now = message.at
+            go_on(trails, rules, neighbourhood, i, topic, at, message, steps, after, now, out)
             return
     send_step(
         trails, rules, i, message, random_of(message), steps + 1, after, message.source, NONE, 0,
-        out,
+        message.at, out,
     )  # fmt: skip
 
 
@@ -170,9 +173,9 @@ def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
     if tries == 0:
         trails.counts[i, REDRAWN] += 1
         random = random_of(failed)
-        send_step(trails, rules, i, failed, random, steps, 0.0, towards, known.parent, 1, out)
+        send_step(trails, rules, i, failed, random, steps, 0.0, towards, known.parent, 1, now, out)
     elif towards == known.tried:
         trails.counts[i, REDRAWN] += 1
-        go_on(trails, rules, neighbourhood, i, topic, at, failed, steps, 0.0, out)
+        go_on(trails, rules, neighbourhood, i, topic, at, failed, steps, 0.0, now, out)
     else:
         trails.counts[i, DIED] += 1

@@ -170,11 +170,11 @@ def trails_of(
 
 
 @inlined
-def track_hop(trails, rules, i, record, out):
+def track_hop(trails, rules, i, record, now, out):
     """Track the record of a walk that was just emitted, if hops are acknowledged; return its place,
     or NO_PLACE.
     """
-    return track(trails.hops, rules, i, record, out) if rules.retries > 0 else NO_PLACE
+    return track(trails.hops, rules, i, record, now, out) if rules.retries > 0 else NO_PLACE
 
 
 @inlined

@@ -33,7 +33,7 @@ STEPS_PER_NODE = 30
 
 
 @kernel
-def send_step(trails, rules, i, step, random, steps, after, towards, came_from, redraws, out):
+def send_step(trails, rules, i, step, random, steps, after, towards, came_from, redraws, now, out):
     """Send a STEP with the random state of a walk to a neighbour, after a delay.
 
     step: the record of the step before, or of the launch, whose other fields are copied.
@@ -50,7 +50,7 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
     searches = step.args[messages.SEARCHES] == 1 and rules.sweep_steps == 0
     if searches or rules.at_meeting == messages.GO_ON:
         o.args[messages.FRESH] = fresh_nodes(trails, rules, i, step)
-    place = track_hop(trails, rules, i, o, out)
+    place = track_hop(trails, rules, i, o, now, out)
     if place != NO_PLACE:
         trails.came_from[i, place] = came_from
         trails.redraws[i, place] = redraws
@@ -131,14 +131,19 @@ def make_step(trails, rules, i, message, place, random, towards, out):
     if place < 0:
         after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
         source = message.source
-        send_step(trails, rules, i, message, random, steps + 1, after, towards, source, 0, out)
+        send_step(
+            trails, rules, i, message, random, steps + 1, after, towards, source, 0, message.at, out
+        )
     else:
         failed = trails.hops.record[i, place]
         steps = failed.args[messages.STEPS]
         came_from, redraws = trails.came_from[i, place], trails.redraws[i, place] + 1
         release(trails.hops, i, place)
         trails.counts[i, REDRAWN] += 1
-        send_step(trails, rules, i, failed, random, steps, 0.0, towards, came_from, redraws, out)
+        now = message.at
+        send_step(
+            trails, rules, i, failed, random, steps, 0.0, towards, came_from, redraws, now, out
+        )
 
 
 @apart

@@ -92,7 +92,7 @@ def send_root(trails, rules, i, topic, to, now, out):
     o.args[messages.GENERATION] = tree.generation
     o.args[messages.STEPS] = tree.hops
     o.reals[messages.AGE] = max(now - tree.since, 0.0)
-    track_hop(trails, rules, i, o, out)
+    track_hop(trails, rules, i, o, now, out)
 
 
 @apart

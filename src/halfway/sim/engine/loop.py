@@ -18,7 +18,7 @@ from halfway.core.door import Door, enter, enter_all
 from halfway.core.message import COMMAND_ARG, START
 from halfway.core.neighbourhood import exclude, include, is_full
 from halfway.core.outbox import emit
-from halfway.core.records.checks import is_accepted
+from halfway.core.records.checks import FROM_APPLICATION, is_accepted
 from halfway.sim.engine.attackers import change_attack, is_withheld, lie
 from halfway.sim.engine.calendar import NO_ENTRY
 from halfway.sim.engine.changes import (
@@ -76,6 +76,7 @@ def send_emissions(engine, radio, reach, now, hops, before, plain):
         travels = to == driver.TO_NETWORK and not plain
         if travels:
             lie(engine.attacks, row, record)
+        if to != driver.TO_APPLICATION and not plain:
             add_age(engine, record, -1.0, now)
         if travels and is_withheld(engine.attacks, row, own_id, record):
             engine.flight.phase[slot] = OVER
@@ -112,8 +113,8 @@ def enter_checked(door, engine, row, message, origin, now):
     """Check a due record of the event loop; if it passes, the row handles the record at the time of
     its own clock.
     """
-    travels = driver.destination(message) == driver.TO_NETWORK
-    if travels:
+    ages = origin != FROM_APPLICATION
+    if ages:
         add_age(engine, message, 1.0, now)
     engine.counters.events[0] += 1
     if is_accepted(engine.checks, message, origin):
@@ -122,7 +123,7 @@ def enter_checked(door, engine, row, message, origin, now):
         message.at = own_time(engine.clocks, row, now)
         enter(door, row, message)
         message.at = now  # other receivers of the same transmission follow
-    if travels:
+    if ages:
         add_age(engine, message, -1.0, now)
 
 

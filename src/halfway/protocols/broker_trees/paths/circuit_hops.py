@@ -15,7 +15,7 @@ from halfway.protocols.broker_trees.paths.floods import (
     repeat_flood,
     track_flood,
 )
-from halfway.protocols.broker_trees.records.messages import NO_PATH
+from halfway.protocols.broker_trees.records.messages import AGES, NO_PATH
 
 _IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
 
@@ -54,7 +54,7 @@ def handle_hop(hops, lost, rules, i, message, out):
         if place != NO_PLACE and hops.record[i, place].next == EVERYONE:
             repeat_flood(hops, rules, i, place, message, out)
             return True
-        place = reliable_hop.overdue(hops, rules, i, message, out)
+        place = reliable_hop.overdue(hops, rules, i, message, AGES, out)
         if place != NO_PLACE:
             lost[i] += 1
             reliable_hop.release(hops, i, place)
@@ -73,8 +73,8 @@ def track_new(hops, rules, i, message, before, out):
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]
         if record.next == EVERYONE and is_flood(record):
-            track_flood(hops, rules, i, message.source, record, out)
+            track_flood(hops, rules, i, message.source, record, message.at, out)
         leaves = record.next >= 0 and record.next != hops.node_id[i]
         if leaves and record.kind != reliable_hop.ACK:
             record.hops = message.hops
-            reliable_hop.track(hops, rules, i, record, out)
+            reliable_hop.track(hops, rules, i, record, message.at, out)

@@ -11,7 +11,14 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE
 from halfway.protocols import reliable_hop
-from halfway.protocols.broker_trees.records.messages import ANNOUNCE, ORIGIN, ROUTE, SEARCH, VERSION
+from halfway.protocols.broker_trees.records.messages import (
+    AGES,
+    ANNOUNCE,
+    ORIGIN,
+    ROUTE,
+    SEARCH,
+    VERSION,
+)
 
 
 @inlined
@@ -30,7 +37,7 @@ def is_same_flood(kept, record):
 
 
 @apart
-def track_flood(hops, rules, i, source, record, out):
+def track_flood(hops, rules, i, source, record, now, out):
     """Track a flood of a broker tree that row i has just emitted, in place of its earlier version.
     source: the neighbour from which row i received the record.
     """
@@ -38,7 +45,7 @@ def track_flood(hops, rules, i, source, record, out):
         kept = hops.record[i, place]
         if kept.sequence != 0 and kept.next == EVERYONE and is_same_flood(kept, record):
             reliable_hop.release(hops, i, place)
-    place = reliable_hop.track(hops, rules, i, record, out)
+    place = reliable_hop.track(hops, rules, i, record, now, out)
     if place != NO_PLACE:
         hops.record[i, place].source = source
         record.sequence = 0
@@ -67,5 +74,5 @@ def repeat_flood(hops, rules, i, place, message, out):
         reliable_hop.release(hops, i, place)
         return
     hops.tries[i, place] += 1
-    reliable_hop.emit_again(hops, i, place, EVERYONE, out)
+    reliable_hop.emit_again(hops, i, place, EVERYONE, message.at, AGES, out)
     reliable_hop.start_timer(hops, rules, i, place, 0.0, message.hops, out)

@@ -172,6 +172,7 @@ WITHDRAW = KINDS.network(
 )  # fmt: skip
 START = KINDS.start()
 KINDS.include(reliable_hop.KINDS)
+AGES = KINDS.ages  # of all kinds above, for the reliable hop
 
 
 @apart
