@@ -46,6 +46,14 @@ SYSTEMS = [name for name, one in TABLE.items() if not one.adapter.detects_failur
 START_S, EVENTS, SECONDS, LEAST_NODES = 40.0, 20, 80.0, 8
 
 
+class SweepRun(NamedTuple):
+    """What the runs of a sweep have in common: limits in seconds, and the lists of neighbours."""
+
+    cpu_s: float
+    seconds: float = SECONDS
+    hello: SentHellos | None = None  # None: nodes have the lists
+
+
 class Row(NamedTuple):
     """The outcome of one run of the sweep: a delivery ratio, or the reason why there is none."""
 
@@ -63,24 +71,24 @@ def main() -> int:
     parser.add_argument(
         "--hello", choices=("given", "sent"), default="given", help="lists of neighbours"
     )
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="the length of a run")
     asked = parser.parse_args()
     systems, hello = asked.systems.split(","), SentHellos() if asked.hello == "sent" else None
-    for line in table(asked.folder, systems, asked.networks, asked.cpu_s, hello):
+    common = SweepRun(asked.cpu_s, asked.seconds, hello)
+    for line in table(asked.folder, systems, asked.networks, common):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
     return 0
 
 
-def table(
-    folder: Path, systems: list[str], some: str, cpu_s: float, hello: SentHellos | None = None
-) -> Iterator[str]:
+def table(folder: Path, systems: list[str], some: str, common: SweepRun) -> Iterator[str]:
     """Yield the lines of the sweep's table, and then a list of what the runs noted."""
     yield " | ".join(["| network", "nodes", "links", "most neighbours", *systems, ""]).rstrip()
     yield "|" + "---|" * (4 + len(systems))
     notes = []
     for name, network in networks(folder, some):
         size = [f"{number:,}" for number in (network.n, network.links, int(network.degree.max()))]
-        rows = {system: run(system, network, cpu_s, hello) for system in systems}
+        rows = {system: run(system, network, common) for system in systems}
         cells = [name, *size, *(row.cell for row in rows.values())]
         yield "| " + " | ".join(cells) + " |"
         notes += [f"* {name}, `{one}`: {row.notes}" for one, row in rows.items() if row.notes]
@@ -108,7 +116,7 @@ def networks(folder: Path, some: str) -> Iterator[tuple[str, Network]]:
             yield f"{path.parent.name}/{path.name.split('.')[0].removesuffix('_links')}", network
 
 
-def run(system: str, network: Network, cpu_s: float, hello: SentHellos | None) -> Row:
+def run(system: str, network: Network, common: SweepRun) -> Row:
     """Run one system of the sweep on one network; "–" where it cannot run."""
     workload = Drawn(
         n=network.n, seed=1, topics=5, publishers_each=2, subscribers_each=min(10, network.n - 2),
@@ -116,16 +124,16 @@ def run(system: str, network: Network, cpu_s: float, hello: SentHellos | None) -
     )  # fmt: skip
     try:
         simulation = Simulation(
-            system, network, workload=workload, seconds=SECONDS, seed=1, hello=hello
+            system, network, workload=workload, seconds=common.seconds, seed=1, hello=common.hello
         )
         simulation.advance(until=1e-9)  # compiles the system, if that is still to be done
-        end = time.process_time() + cpu_s
+        end = time.process_time() + common.cpu_s
         simulation.advance(stop=lambda _: time.process_time() > end)
     except Unsupported as reason:
         return Row("–", reason.what)
     found = simulation.outcome()
-    if found.seconds < SECONDS:
-        return Row("…", f"not finished within {cpu_s:g} s of CPU time")
+    if found.seconds < common.seconds:
+        return Row("…", f"not finished within {common.cpu_s:g} s of CPU time")
     more = [f"{name}: {count:,}" for name, count in found.shortfalls.items()]
     more += [f"duplicates: {found.duplicates:,}"] if found.duplicates else []
     return Row(f"{found.delivery_ratio:.3g}", "; ".join(more))
