@@ -32,6 +32,7 @@ def transferring_run(seed: int) -> Simulation:
     )  # fmt: skip
 
 
+@pytest.mark.one_clock  # reads times in the state of nodes
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_no_transfer_prolongs_an_entry(seed: int) -> None:
     """Soft state: [geo §2.2] "Clients that fail to renew … are removed from the system"."""
