@@ -35,6 +35,8 @@ os.environ["HALFWAY_CHECK_RECORDS"] = "1"
 os.environ["MPLBACKEND"] = "Agg"
 
 OFFSET_S = 100.0  # the greatest offset of the clocks of nodes in simulations of tests
+# Folders whose tests run whole studies as users do, where all nodes read the time of the run.
+ONE_CLOCK = ("api", "bulk", "comparison", "papers", "pipeline", "report")
 
 # `ci` draws the same examples every time and has no deadline: the first call may compile.
 # `pytest --hypothesis-profile=dev` tests more, with new examples.
@@ -66,7 +68,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     time of a clock. Tests that read times in the state of nodes are marked `one_clock`.
     """
     module: Any = sys.modules.get("halfway.sim.simulation")  # None: no test imported it
-    if module is None or item.get_closest_marker("one_clock"):
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    if module is None or folder in ONE_CLOCK or item.get_closest_marker("one_clock"):
         return (yield)
     clocks_of, offsets = module.clocks_of, module.ClockErrors(offset_s=OFFSET_S)
     with patch.object(module, "clocks_of", lambda errors, *of: clocks_of(errors or offsets, *of)):

@@ -46,8 +46,8 @@ SYSTEMS = [name for name, one in TABLE.items() if not one.adapter.detects_failur
 START_S, EVENTS, SECONDS, LEAST_NODES = 40.0, 20, 80.0, 8
 
 
-class SweepRun(NamedTuple):
-    """What the runs of a sweep have in common: limits in seconds, and the lists of neighbours."""
+class SweepLimits(NamedTuple):
+    """The limits in seconds and the lists of neighbours that all runs of a sweep have in common."""
 
     cpu_s: float
     seconds: float = SECONDS
@@ -74,14 +74,14 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="the length of a run")
     asked = parser.parse_args()
     systems, hello = asked.systems.split(","), SentHellos() if asked.hello == "sent" else None
-    common = SweepRun(asked.cpu_s, asked.seconds, hello)
+    common = SweepLimits(asked.cpu_s, asked.seconds, hello)
     for line in table(asked.folder, systems, asked.networks, common):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
     return 0
 
 
-def table(folder: Path, systems: list[str], some: str, common: SweepRun) -> Iterator[str]:
+def table(folder: Path, systems: list[str], some: str, common: SweepLimits) -> Iterator[str]:
     """Yield the lines of the sweep's table, and then a list of what the runs noted."""
     yield " | ".join(["| network", "nodes", "links", "most neighbours", *systems, ""]).rstrip()
     yield "|" + "---|" * (4 + len(systems))
@@ -116,7 +116,7 @@ def networks(folder: Path, some: str) -> Iterator[tuple[str, Network]]:
             yield f"{path.parent.name}/{path.name.split('.')[0].removesuffix('_links')}", network
 
 
-def run(system: str, network: Network, common: SweepRun) -> Row:
+def run(system: str, network: Network, common: SweepLimits) -> Row:
     """Run one system of the sweep on one network; "–" where it cannot run."""
     workload = Drawn(
         n=network.n, seed=1, topics=5, publishers_each=2, subscribers_each=min(10, network.n - 2),

@@ -46,6 +46,7 @@ def test_after_quiescence_each_event_reaches_each_subscriber_once(system: str) -
     assert [line for seed in range(FEW) if (line := failure(system, seed))] == []
 
 
+@pytest.mark.one_clock  # `given` means one clock
 @pytest.mark.parametrize(("system", "seed"), ONCE_WRONG)
 def test_a_history_that_was_wrong_is_right(system: str, seed: int) -> None:
     assert failure(system, seed, given=True, plain=True) == ""

@@ -1,9 +1,10 @@
 """Floods of plausible records at single nodes of every system: no call emits more than its system
 states.
 
-A node receives one kind of record many times, then another kind. Numbers ascend, and half of the
-ids are strangers. So the tables of a node fill up, and timers come when they are full. Detectors
-have more members than a node has neighbours.
+A node receives one kind of record many times, then another kind. Half of the senders are
+strangers. Of the large integers in a record, three quarters are ids of strangers, and the others
+ascend. So the tables of a node fill up, and timers come when they are full. Detectors have more
+members than a node has neighbours.
 
     python -m tests.protocols.door.flood 10000 path-gossip
 
@@ -24,7 +25,13 @@ from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
-from halfway.core.records.checks import ACCEPTED, FROM_NETWORK, record_checks, refusal
+from halfway.core.records.checks import (
+    ACCEPTED,
+    FROM_APPLICATION,
+    FROM_NETWORK,
+    record_checks,
+    refusal,
+)
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.monitoring import Monitoring
 from tests.networks import line
@@ -96,7 +103,7 @@ def _flood(door, out, checks, declared, work, state, now, n, count):
         blank(record)
         record.kind, record.at, record.source = kind, now, row
         origin = channel(checks.origins[kind], state)
-        form = np.int64(kind) if origin == FROM_NETWORK else checks.command[kind]
+        form = checks.command[kind] if origin == FROM_APPLICATION else np.int64(kind)
         for column in range(checks.bounds.shape[1]):
             if checks.declared[form, column] == 1:
                 write(record, column, _plausible(checks, form, column, turn, state))

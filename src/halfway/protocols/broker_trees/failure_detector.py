@@ -235,7 +235,7 @@ def on_ping(state, sender, message, out):
         return
     state.children.child_silence[b, s, path] = 0
     if child == state.predecessor[b]:
-        state.predecessor[b] = NONE  # the former root has joined: it refuses every further JOIN
+        state.predecessor[b] = NONE  # it is a child now, and refuses every further JOIN
     note_trip(sender, child, path, message.reals[TRIP_S], message.reals[LEAST_S])
     if path == DIRECT:
         use_direct_again(sender, child)

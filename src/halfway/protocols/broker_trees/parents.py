@@ -91,8 +91,8 @@ def add_news(state, sender, o):
     """Write the news of a parent in the broker tree into a record for its child: ancestors, root
     and successors.
 
-    A broker that searches for its first parent names itself as the root: it becomes the root if it
-    finds no parent.
+    A broker without a parent names itself as the root, because it becomes the root if it finds no
+    parent and has children.
     """
     b = sender.broker
     o[PARENT] = max(state.parent[b], NONE)

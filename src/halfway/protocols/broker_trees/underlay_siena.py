@@ -134,7 +134,8 @@ class UnderlaySienaState(NamedTuple):
     root: Int32s  # [brokers] as each broker is given it, and then from the latest news
     successor: Int32s  # [brokers] of the root, from the latest news; at the root: its first child
     next_successor: Int32s  # [brokers] at children of the root: its child after the successor
-    predecessor: Int32s  # [brokers] at a root that succeeded another: the former root
+    # [brokers] at a root: the root that it asks for a place, a former one or that of another tree
+    predecessor: Int32s
     depth: Int32s  # [brokers] brokers up to the root, from the latest news
     joined_depth: Int32s  # [brokers] depth when the broker joined its parent
     above: npt.NDArray[np.int64]  # [brokers, words] the ancestors, from the latest news

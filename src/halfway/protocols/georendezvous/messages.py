@@ -32,7 +32,9 @@ MARK = 3  # in perimeter mode: a step into a cell that it has made, packed; 0: n
 AGE = 4  # of an entry: seconds since its client renewed it
 REPORTER = 4  # of a WANTED or UNWANTED: the member that reports
 VERSION = 5  # of an INTEREST or PRUNE: its subscriber's count of changes; 0 where it only renews
-SINCE = 5  # of a replicated ADVERT: seconds from its renewal to its first arrival at a home cell
+# Of a replicated ADVERT: seconds from its last renewal to its first arrival at a home cell. After a
+# renewal this is negative.
+SINCE = 5
 DETOUR = 5  # of a NOTIFY or NOTIFY_CLIENT: the part of HOPS charged for hops that failed
 # In `flags`:
 PERIMETER, ARRIVED, TRANSFERRED, WAITED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)

@@ -113,8 +113,8 @@ def enter_checked(door, engine, row, message, origin, now):
     """Check a due record of the event loop; if it passes, the row handles the record at the time of
     its own clock.
     """
-    ages = origin != FROM_APPLICATION
-    if ages:
+    is_aged = origin != FROM_APPLICATION
+    if is_aged:
         add_age(engine, message, 1.0, now)
     engine.counters.events[0] += 1
     if is_accepted(engine.checks, message, origin):
@@ -123,7 +123,7 @@ def enter_checked(door, engine, row, message, origin, now):
         message.at = own_time(engine.clocks, row, now)
         enter(door, row, message)
         message.at = now  # other receivers of the same transmission follow
-    if ages:
+    if is_aged:
         add_age(engine, message, -1.0, now)
 
 

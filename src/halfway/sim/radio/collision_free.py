@@ -178,7 +178,7 @@ def in_turn(engine, radio, reach, slot, cursor, is_due):
     radio, each after the delay of its link.
 
     is_due: whether the queue says that the first reception is due. The cursor has the row of this
-    receiver, because a search in the lists would take several ns.
+    receiver, because reading it from the lists (`turn`, then `who`) takes several ns.
     """
     message, last = engine.out.pool[slot], reach.last[engine.out.row[slot]]
     turn, row = np.int64(np.uint32(cursor)), np.uint32(cursor >> _TURN_BITS)
