@@ -45,10 +45,8 @@ class Flight(NamedTuple):
     phase: npt.NDArray[np.uint8]  # [slots] HELD, or POSTED, until its delay is over; OVER if done
     turns: npt.NDArray[np.uint32]  # [slots] turns of the sender at the emission
     departed: npt.NDArray[np.float64]  # [slots] seconds
-    # [slots] order number of the first receiver, less the first place of the sender's list; CSMA
-    # and wired radios keep other numbers here
-    order: npt.NDArray[np.int64]
-    cursor: npt.NDArray[np.int64]  # [slots] where the radio continues
+    order: npt.NDArray[np.int64]  # [slots] for the radio, such as the first receiver's order number
+    cursor: npt.NDArray[np.int64]  # [slots] for the radio: where it continues
 
 
 class Counters(NamedTuple):
