@@ -45,11 +45,15 @@ async def traced(
         traces = TraceFolder(host.nodes, folder, every_s=0.3, wall=lambda: time.time() + ahead_s)
         while min(len(node.links.table.links()) for node in host.nodes) < 2:
             await asyncio.sleep(0.02)
-        host.nodes[1].subscribe("a/#", lambda _event: None)
+        received: list[object] = []
+        host.nodes[1].subscribe("a/#", received.append)
         for k in range(20):
             await host.nodes[0].publish("a/b", str(k).encode())
             await asyncio.sleep(0.02)
         host.nodes[2].drops.count(Drop.EXPIRED, 3)
+        async with asyncio.timeout(60.0):  # anti-entropy needs some rounds
+            while len(received) < 20:
+                await asyncio.sleep(0.02)
         await asyncio.sleep(0.1)
         assert traces.close() > 0
         return dict(sum((Counter(node.drops.by_reason()) for node in host.nodes), Counter[str]()))
