@@ -5,8 +5,10 @@ import pytest
 
 from halfway.adapters.interface import RunContext
 from halfway.adapters.walks import FORGOTTEN_WEIGHTS, HOP_BYTES, members_of, places
+from halfway.core.values.digest import arrays
 from halfway.protocols.walks import random_walk
 from halfway.protocols.walks.messages import ADVERTISE, SUBSCRIBE, UNSUBSCRIBE, Rules
+from halfway.protocols.walks.state import trails_of
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
@@ -83,6 +85,14 @@ def test_places_are_limited_by_memory() -> None:
     room = places(context, rules)
     assert 50 < room < subscribers
     assert n * room * HOP_BYTES <= 1e9
+
+
+def test_the_bytes_of_a_hop_are_those_of_its_entries_in_the_tables() -> None:
+    one, two = (
+        sum(array.nbytes for array in arrays(trails_of(np.zeros(1, np.int32), 1, 1, 1, places=k)))
+        for k in (1, 2)
+    )
+    assert two - one == HOP_BYTES
 
 
 def test_a_node_has_room_for_the_members_of_the_largest_topic_or_for_those_of_the_option() -> None:

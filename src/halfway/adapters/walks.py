@@ -46,8 +46,8 @@ from halfway.world.workload.demand import Demand
 FEW_HOPS = 8  # in flight, for which every node has room
 FORGOTTEN_WEIGHTS = "forgotten raised weights of links"  # a shortfall
 _MOST_BYTES = 1e9  # bytes of the tables of hops of all nodes
-# Bytes of a hop: its record, three integers, and its share of the accepted hops.
-HOP_BYTES = MESSAGE.itemsize + 3 * 4 + 8 * KNOWN_HOPS
+# Bytes of a hop: its record, three integers of 4 bytes, a time, and its accepted hops of 24 bytes.
+HOP_BYTES = MESSAGE.itemsize + 3 * 4 + 8 + 24 * KNOWN_HOPS
 _EVENTS = 4096  # events from which the rate of publications is measured
 
 
