@@ -1,5 +1,6 @@
 """The adapter of GeoRendezvous: where it can run, its table sizes, and outcomes of small runs."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from halfway.adapters import georendezvous_sizing as sizing
 from halfway.adapters.interface import RunContext, Unsupported
 from halfway.adapters.registry import named
+from halfway.papers.georendezvous.message_run import best_point
 from halfway.problem import Problem
 from halfway.protocols.event_window import WINDOW
 from halfway.sim.engine.node_ids import NodeIds
@@ -24,7 +26,7 @@ from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, line
 
 SECONDS, NODES, EXPECTED = 4.0, 24, 6 * 4
-SIDE, WALKER_SEED = 0.125, 2  # of the cells that the walker crosses
+SIDE, WALKER_SEED, WALKED = 0.125, 2, 17  # of the cells that the walker crosses; all nodes
 
 
 def meadow() -> Network:
@@ -99,33 +101,46 @@ def test_cells_cover_the_area_of_the_nodes() -> None:
     assert (there.cell == np.floor(shifted / (there.reach * 0.35355339059327))).all()
 
 
-def newest_point(run: Simulation) -> int:
-    """The point with the fewest hops of the newest event that row 0 received of its publisher; 0
-    before the first event."""
-    (place,) = range(run.state.seen.of.shape[1])
-    newest = int(run.state.seen.of[0, place]["newest"])
-    return int(run.state.received[0, place, newest % WINDOW]["point"])
-
-
-def walked() -> dict[str, Any]:
-    """A subscriber walks along a street of 8 x 2 cells and receives four events a second."""
+def walk(window: int, every_s: float) -> Iterator[Simulation]:
+    """A subscriber walks along a street of 8 x 2 cells and receives events: the run at each half
+    second, and its end."""
     place = np.array([((x + 0.5) * SIDE, (y + 0.5) * SIDE) for y in (0, 1) for x in range(8)])
     begin = np.concatenate([[[0.1 * SIDE, 0.4 * SIDE]], place])
     end = begin.copy()
     end[0, 0] = 7.9 * SIDE
-    n = len(begin)
+    n = WALKED
     legs = Legs(np.arange(n + 1), np.full(n, 1.0), np.full(n, 13.0), *begin.T.copy(), *end.T.copy())
-    wants = Listed([(0, 0)], [(1.5 + 0.25 * k, n - 4, 0) for k in range(44)])
+    events = np.arange(1.5, 12.5, every_s)
+    wants = Listed([(0, 0)], [(at, WALKED - 4, 0) for at in events.tolist()])
     run = cells(
-        motion=Motion(legs, SIDE / 0.3535), workload=wants, seconds=13.5, window=64,
+        motion=Motion(legs, SIDE / 0.3535), workload=wants, seconds=13.5, window=window,
         options={"points": 8}, seed=WALKER_SEED,
     )  # fmt: skip
-    seen, points = set(), set()
     for half in range(3, 27):
         run.run(half / 2)
+        yield run
+
+
+def newest_point(run: Simulation) -> int:
+    """The point with the fewest hops of the newest event that the walker received, or -1."""
+    point, _ = best_point(run, 0, WALKED - 4) or (-1, 0)
+    return point
+
+
+def walked() -> dict[str, Any]:
+    """The outcome of a walk, and the cells and points of its subscriber."""
+    seen, points = set(), set()
+    for run in walk(64, 0.25):
         seen.add(tuple(map(int, run.state.cell[0])))
         points.add(newest_point(run))
     return {**summary(run.run()), "cells": sorted(seen), "points": sorted(points)}
+
+
+def test_the_newest_point_does_not_depend_on_the_length_of_the_windows() -> None:
+    """A walker receives 88 events: more than the shorter window, and fewer than the longer one."""
+    short, long = ([newest_point(run) for run in walk(window, 0.125)] for window in (64, 128))
+    assert short == long
+    assert len(set(short)) > 2
 
 
 def summary(done: Outcome) -> dict[str, Any]:
