@@ -59,6 +59,7 @@ COLUMNS = (
     "detected-share", "detection-first", "detection-all", "mistake-rate", "mistake-duration",
     "query-accuracy", "view-completeness", "messages-per-member", "bytes-per-member",
 )  # fmt: skip
+GUARDS = ("detected-share", "query-accuracy")  # a detector that fails at one of them is cheap
 WON = ("detection-all", "query-accuracy", "messages-per-member")
 BROADCAST_ACCRUAL = f"{BROADCAST}, φ"
 _RUNS_AS = {"": DETECTORS, "φ": ACCRUAL, BROADCAST: [GOSSIP], BROADCAST_ACCRUAL: [GOSSIP]}
@@ -157,21 +158,18 @@ def tables(cases: Mapping[str, FaultCase]) -> Iterator[str]:
     networks.
     """
     for name, case in cases.items():
-        shares = case.values["detected-share"]
         cells = {
-            metric: {
-                cell.system: cell
-                for cell in cells_of(0, BY_NAME[metric], of, GOSSIP, _guard(metric, shares))
-            }
+            metric: {cell.system: cell for cell in cells_of(0, BY_NAME[metric], of, GOSSIP, None)}
             for metric, of in case.values.items()
         }
+        best = {name: best_system(BY_NAME[name], _comparable(case, name)) for name in COLUMNS}
         yield from ("", f"### {name[0].upper()}{name[1:]}", "")
         yield " | ".join(["| detector", *(BY_NAME[one].heading for one in COLUMNS)]) + " |"
         yield "|---|" + "---:|" * len(COLUMNS)
-        for system in shares:
+        for system in case.values["detected-share"]:
             texts = [
                 _counted(cells[metric][system].mean.text, case.values[metric][system])
-                + (" *" if cells[metric][system].best else "")
+                + (" *" if best[metric] == system else "")
                 for metric in COLUMNS
             ]
             yield " | ".join([f"| {_marked(system)}", *texts]) + " |"
@@ -186,26 +184,19 @@ def winners(cases: Mapping[str, FaultCase]) -> Iterator[str]:
     yield " | ".join(["| scenario", *(BY_NAME[one].heading for one in WON)]) + " |"
     yield "|---|" + "---|" * len(WON)
     for name, case in cases.items():
-        shares = case.values["detected-share"]
-        texts = [
-            _winner(BY_NAME[one], case.values[one], _guard(one, shares)) for one in WON
-        ]  # fmt: skip
+        texts = [_winner(BY_NAME[one], _comparable(case, one)) for one in WON]
         yield " | ".join([f"| {name}", *texts]) + " |"
 
 
-def _winner(
-    metric: Metric, values: Mapping[str, Floats], shares: Mapping[str, Floats] | None
-) -> str:
+def _winner(metric: Metric, values: Mapping[str, Floats]) -> str:
     """Return the detector with the best mean, and in brackets the detectors that are not surely
     worse.
 
     A star marks one that is significantly better than every other, as in `halfway compare`.
     """
-    rivals = set(values) if shares is None else comparable_systems(shares)
     sign = 1.0 if metric.better == "more" else -1.0
     known = {
-        one: sign * column for one, column in values.items()
-        if one in rivals and np.isfinite(column).all()
+        one: sign * column for one, column in values.items() if np.isfinite(column).all()
     }  # fmt: skip
     if not known:
         return "–"
@@ -213,7 +204,7 @@ def _winner(
     text = (
         f"{_marked(first)} {MeanInterval(*mean_interval(values[first], bounds=metric.bounds)).text}"
     )
-    if best_system(metric, values, shares) == first:
+    if best_system(metric, values) == first:
         return f"{text} *"
     level = 1.0 - 0.05 / max(len(values) - 1, 1)
     equal = [
@@ -260,8 +251,13 @@ def _counted(text: str, values: Floats) -> str:
     return f"{text} [{count}]" if 0 < count < len(values) else text
 
 
-def _guard(metric: str, shares: Mapping[str, Floats]) -> Mapping[str, Floats] | None:
-    return None if metric == "detected-share" else shares
+def _comparable(case: FaultCase, metric: str) -> dict[str, Floats]:
+    """Return the values of a metric of the detectors that miss few crashes and suspect few living
+    members: those whose means of the other GUARDS are close to the best one.
+    """
+    guards = (comparable_systems(case.values[one]) for one in GUARDS if one != metric)
+    rivals = set(case.values[metric]).intersection(*guards)
+    return {one: column for one, column in case.values[metric].items() if one in rivals}
 
 
 def _marked(system: str) -> str:

@@ -47,6 +47,17 @@ def test_a_detector_that_misses_crashes_or_lacks_a_value_does_not_win() -> None:
     assert row(made, "`lifeguard`")[3].endswith("[7]")
 
 
+def test_a_detector_that_suspects_the_living_wins_neither_time_nor_cost() -> None:
+    times = {"swim": 5.0 + NOISE, "heartbeat": 6.0 + NOISE, "walk-probe": 0.0 + 0.1 * NOISE}
+    accuracies = {one: np.full(NETWORKS, share) for one, share in
+                  (("swim", 0.99), ("heartbeat", 1.0), ("walk-probe", 0.97))}  # fmt: skip
+    spoilt = case(detection_all=times, query_accuracy=accuracies)
+    assert row(list(winners({"deaths": spoilt})), "deaths")[1].startswith("`swim` 5.000")
+    made = list(tables({"deaths": spoilt}))
+    assert row(made, "`swim`")[3].endswith("*")
+    assert not row(made, "`walk-probe`")[3].endswith("*")
+
+
 def test_differences_to_gossip_are_those_of_each_network() -> None:
     spread = np.arange(NETWORKS, dtype=np.float64)  # networks differ more than detectors
     times = {"gossip-counters": spread, "path-gossip": spread - 2.0,
