@@ -30,9 +30,9 @@ from halfway.live.trace.parts import AROUND, ROWS, around_of, beside, head_of, s
 from halfway.problem import Problem
 
 EVERY_S = 10.0
-MOST_ROWS = 65_536  # of a node; then the next file begins
+MOST_ROWS = 65_536  # most rows of a node in a file; then the next file begins
 MOST_WAITING_ROWS = 262_144  # of all nodes, that wait for the disk
-MOST_BYTES = 1 << 30  # of the files of a process; then the oldest is removed
+MOST_BYTES = 1 << 30  # most bytes of a process's files; then the oldest file is removed
 _RECEIVED = 0
 
 

@@ -17,7 +17,7 @@ from halfway.live.topic_filters import OWN
 
 RESERVED = OWN  # no topics of clients
 ANNOUNCEMENTS = RESERVED + "shares/+"
-EXPIRY_S = 90.0  # of an announcement; it is repeated three times as often
+EXPIRY_S = 90.0  # lifetime of an announcement; it is repeated three times in this time
 SHARES_MAXIMUM = 500  # that a door announces, and that it keeps of one other door
 DOORS_MAXIMUM = 1_000
 

@@ -34,7 +34,7 @@ SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
 # Of a search, and of a record in transit: places that contradict each other may form a ring.
 MOST_HOPS = 4096
 UNKNOWN_HOPS = 2**29  # to a node that is as far as any other one
-MOST_SERIAL = 2**29 - 1  # of an owner's numbers; then they start again
+MOST_SERIAL = 2**29 - 1  # largest number of an owner; then its numbers start again
 IGNORED = 2  # column of `counts` after those of a hash table: searches without room
 
 Int32s = npt.NDArray[np.int32]
