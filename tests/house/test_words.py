@@ -91,6 +91,18 @@ def test_a_retired_word_in_a_test_is_seen(tmp_path: Path, text: str, line: int, 
     assert found.startswith(f"tests/test_it.py:{line}: {name}: use ")
 
 
+def test_a_retired_word_in_the_name_of_a_file_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "scenes.py").write_text("LIMIT = 3\n")
+    assert words.retired_words(tmp_path) == ["tests/scenes.py:1: scenes: use scenarios"]
+
+
+def test_a_word_of_spark_outside_of_the_files_about_spark_is_seen(tmp_path: Path) -> None:
+    root = package(tmp_path, sim="def stage(): ...\n", spark="def stage(): ...\n")
+    places = [line.rpartition(": use")[0] for line in words.retired_words(root)]
+    assert places == ["src/halfway/sim/file.py:1: stage"]
+
+
 def test_a_time_without_its_unit_is_seen() -> None:
     options = {"gossip": {"period": "seconds; a round", "rounds_s": "rounds", "wish": "a number"}}
     assert words.careless_options(options) == [

@@ -21,6 +21,8 @@ CONTRACT = {
 RETIRED = {
     "voice": "adapter",
     "scene": "run context, environment",
+    "scenes": "scenarios",
+    "setting": "parameters, environment",
     "letter": "command, timer",
     "letters": "commands",
     "told": "outcome, deliveries, forwarded",
@@ -58,8 +60,11 @@ RETIRED = {
     "unfit": "unsupported",
     "parked": "deferred",
 }
+# Words of Spark -> the word to use elsewhere. Only files about Spark have them in names.
+OF_SPARK = {"stage": "attempt, part, phase"}
+_ABOUT_SPARK = re.compile(r"spark|account")
 _PROGRAMS = ("src", "tests", "bench", "examples", "tools")
-_RETIRED = re.compile(rf"(?<![a-z])({'|'.join(RETIRED)})(?![a-z])")
+_RETIRED = re.compile(rf"(?<![a-z])({'|'.join((*RETIRED, *OF_SPARK))})(?![a-z])")
 # "Of a group: ..." begins a meaning for one component; such a word needs an entry of its own.
 _SECOND = re.compile(r"(?:^|[.;] )Of [^.:;]+: ")
 _TIME = re.compile(r"^seconds\b")
@@ -82,8 +87,9 @@ def classes_with_two_meanings(root: Path) -> list[str]:
 
 
 def retired_words(root: Path) -> list[str]:
-    """Retired words in fields of records, and in all names that a file binds."""
-    named = {
+    """Retired words in names of files, in fields of records, and in all names that a file binds."""
+    files = {(source.path, 1, Path(source.path).stem) for source in python_files(root, *_PROGRAMS)}
+    named = files | {
         (source.path, line, name)
         for source in python_files(root, *_PROGRAMS)
         # Most files have no such word at all, and need no syntax.
@@ -92,10 +98,11 @@ def retired_words(root: Path) -> list[str]:
         for name, line in names(source)
     }
     return [
-        f"{path}:{line}: {name}: use {RETIRED[part]}"
+        f"{path}:{line}: {name}: use {retired[part]}"
         for path, line, name in sorted(named)
+        for retired in (RETIRED if _ABOUT_SPARK.search(path) else RETIRED | OF_SPARK,)
         for part in _parts(name)
-        if part in RETIRED
+        if part in retired
     ]
 
 

@@ -99,8 +99,10 @@ class Walkers:
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
-        """Return the number of bulk walks' paths through each row [n], with the ends, and the
-        number of pairs without a meeting.
+        """Return the load of each row [n] by the paths between walks that met, and the number of
+        pairs without a meeting.
+
+        The load is the number of paths through the row, both ends included.
         """
         self._forget()
         load = np.zeros(self.network.n, np.int64)

@@ -87,7 +87,7 @@ class Service:
             await stack.enter_async_context(ControlServer(self.host, self.host.nodes[0].name))
             if self._offered.mqtt or self._offered.mqtt_tls:
                 await self._open_door(stack, access, tls)
-            self.host.resume()
+            self.host.start_kept_events()
             await self._open_pages(stack)
             self._stack = stack.pop_all()
         return self

@@ -15,7 +15,7 @@ from halfway.files import check_regular
 from halfway.live.limits import Limits
 from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.step.node_stepper import Stepper
-from halfway.live.systems.face import Setting
+from halfway.live.systems.face import NodeParameters
 from halfway.live.systems.live_systems import face_of
 from halfway.live.trace.parts import (
     AROUND,
@@ -160,8 +160,8 @@ def _no_rows(_part: bytes) -> npt.NDArray[np.void]:
 
 def _stepper(head: dict[str, Any]) -> Stepper:
     limits = Limits(**head["limits"])
-    setting = Setting(head["id"], head["key"], 0, limits)
-    face = face_of(head["system"], head["options"], setting)
+    parameters = NodeParameters(head["id"], head["key"], 0, limits)
+    face = face_of(head["system"], head["options"], parameters)
     table = HelloTable(head["id"], 0, limits.neighbours, limits.heard)
     stepper = Stepper(
         face.node, table.neighbourhood, node_id=head["id"], incarnation=head["incarnation"],

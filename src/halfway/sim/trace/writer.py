@@ -45,13 +45,6 @@ def checked_target(path: Path) -> None:
         raise Problem(what, where=str(path), remedy="remove it, or choose another file")
 
 
-def rows_of(path: Path) -> int:
-    """Return the number of rows in a complete trace file."""
-    from pyarrow import parquet
-
-    return int(parquet.read_metadata(path).num_rows)
-
-
 class Trace:
     """The writer of a trace, with one batch in memory; `close` completes the file.
 
