@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from halfway.adapters.registry import TABLE
+from halfway.comparison.evaluation.metrics import METRICS
+from halfway.scenario.json_schema import descriptions
 from tests.house import words
 from tests.house.sources import REPOSITORY
 
@@ -34,6 +36,23 @@ def test_options_name_their_unit_and_use_the_words_of_the_field() -> None:
         for name, system in TABLE.items()
     }
     assert "\n".join(words.careless_options(options)) == ""
+
+
+def test_scenario_fields_and_metrics_use_the_words_of_the_field() -> None:
+    assert sum(map(len, descriptions().values())) > 100
+    assert "\n".join(words.careless_fields(descriptions())) == ""
+    assert "\n".join(words.careless_metrics(metric.name for metric in METRICS)) == ""
+
+
+def test_a_field_without_a_unit_and_a_metric_with_a_retired_word_are_seen() -> None:
+    fields = {"at": "The time of the crash.", "for": "The length of a pause in s.", "wish": "A."}
+    assert words.careless_fields({"faults crash": fields}) == [
+        "faults crash: at: state the unit of the time: in s",
+        "faults crash: wish: use subscription",
+    ]
+    assert words.careless_metrics(["busiest-per-member", "max-node-load"]) == [
+        "busiest-per-member: use max node load",
+    ]
 
 
 def test_the_list_of_words_is_true() -> None:

@@ -6,7 +6,7 @@
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tests.house.sources import Source, python_files
@@ -68,6 +68,8 @@ _RETIRED = re.compile(rf"(?<![a-z])({'|'.join((*RETIRED, *OF_SPARK))})(?![a-z])"
 # "Of a group: ..." begins a meaning for one component; such a word needs an entry of its own.
 _SECOND = re.compile(r"(?:^|[.;] )Of [^.:;]+: ")
 _TIME = re.compile(r"^seconds\b")
+_TIME_IN_WORDS = re.compile(r"^The (\w+ )?(time|period|length of an? (attack|pause))\b")
+_UNIT = re.compile(r"\bin (s|their unit)\b")
 
 
 def classes_with_two_meanings(root: Path) -> list[str]:
@@ -115,6 +117,26 @@ def careless_options(options: Mapping[str, Mapping[str, str]]) -> list[str]:
                 found.append(f"{system}: {name}: a time ends in _s, and nothing else does")
             found += [f"{system}: {name}: use {RETIRED[p]}" for p in _parts(name) if p in RETIRED]
     return found
+
+
+def careless_fields(tables: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Fields of the scenario file (table -> name -> meaning) with a retired word, or with a time
+    whose unit is neither in the name nor in the first sentence of the meaning.
+    """
+    found = []
+    for table, own in tables.items():
+        for name, meaning in own.items():
+            first = meaning.partition(". ")[0]
+            if _TIME_IN_WORDS.match(first) and not _UNIT.search(first):
+                found.append(f"{table}: {name}: state the unit of the time: in s")
+            found += [f"{table}: {name}: use {RETIRED[p]}" for p in _parts(name) if p in RETIRED]
+    return found
+
+
+def careless_metrics(names: Iterable[str]) -> list[str]:
+    """Names of metrics with a retired word."""
+    parts = ((name, part) for name in names for part in name.split("-"))
+    return [f"{name}: use {RETIRED[part]}" for name, part in parts if part in RETIRED]
 
 
 def glossary(page: str) -> list[tuple[str, str, list[str]]]:

@@ -98,8 +98,8 @@ def members_of(demand: Demand) -> npt.NDArray[np.int64]:
 
 
 def places(context: RunContext, rules: Rules) -> int:
-    """Return the number of hops in flight for which the busiest node of a walk system has room, or
-    0 if hops are not acknowledged.
+    """Return the number of hops in flight for which a node of a walk system has room, or 0 if hops
+    are not acknowledged.
 
     A node launches all its walks at once, sends each event to at most all neighbours, sends the
     paths to all members of a topic and the root along all branches at once, and forwards the walks
