@@ -89,7 +89,7 @@ def plain_value(value: object, field: str) -> Any:
         case Real():
             return float(value)
         case list() | tuple():
-            return [plain_value(one, f"{field}[{k}]") for k, one in enumerate(value)]
+            return [plain_value(entry, f"{field}[{k}]") for k, entry in enumerate(value)]
         case Mapping() if all(isinstance(name, str) for name in value):
             return {
                 name: plain_value(inner, f"{field}.{name}".removeprefix("scenario."))

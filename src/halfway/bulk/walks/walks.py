@@ -89,12 +89,12 @@ class Walkers:
         self._check(k)
         self._forget()
         pairs = checked_pairs(self.network, pairs)
-        found = kernels.Meetings(np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64))
+        met = kernels.Meetings(np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64))
         kernels.meetings(
             self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
-            kernels.MeetingRule(k, interpretation == "heard", self.most_steps), found,
+            kernels.MeetingRule(k, interpretation == "heard", self.most_steps), met,
         )  # fmt: skip
-        return found
+        return met
 
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"

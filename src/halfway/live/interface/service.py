@@ -120,10 +120,10 @@ class Service:
             if text:
                 address = listening_address(field, text)
                 try:
-                    given = await door.listen(*address, tls=context)
+                    bound = await door.listen(*address, tls=context)
                 except OSError as error:
                     raise unavailable(field, text, error) from None
-                self.addresses[field] = shown(given)
+                self.addresses[field] = shown(bound)
         self.host.sections["mqtt"] = lambda: self._door_status(door)
 
     async def _open_pages(self, stack: AsyncExitStack) -> None:

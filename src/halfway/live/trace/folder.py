@@ -189,7 +189,7 @@ class NodeTrace:
             return
         records = np.array(self._records, MESSAGE) if self._records else np.zeros(0, MESSAGE)
         heard = self.node.links.table.heard()
-        names = {peer: one.hello.name for peer, one in heard.items()}
+        names = {peer: sender.hello.name for peer, sender in heard.items()}
         table = live_table(
             np.array(self._what, np.uint8), records, self._stamps, drops,
             node=(self.node.node_id, self.node.name, self.node.identity.incarnation),

@@ -72,10 +72,11 @@ class Store:
                 remedy = "name a new or an empty folder"
                 raise Problem(what, where=str(self.folder), remedy=remedy)
             return
-        found = _manifest(self._mark)
-        if found.format != FORMAT:
+        manifest = _manifest(self._mark)
+        if manifest.format != FORMAT:
             what = (
-                f"results have format {found.format} of halfway {found.halfway}, expected {FORMAT}"
+                f"results have format {manifest.format} of halfway {manifest.halfway}, "
+                f"expected {FORMAT}"
             )
             remedy = "use that version of halfway, or name another folder"
             raise Problem(what, where=str(self.folder), remedy=remedy)

@@ -59,7 +59,8 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
 @apart
 def fresh_nodes(trails, rules, i, step):
     """Return how many nodes a search has visited for the first time, up to this step."""
-    place = trail_of(trails, rules, i, step.topic, step.args[messages.SIDE], step.publisher, step.at)
+    side = step.args[messages.SIDE]
+    place = trail_of(trails, rules, i, step.topic, side, step.publisher, step.at)
     fresh = place != NO_PLACE and trails.trails[i, step.topic, place].since == step.at
     return step.args[messages.FRESH] + np.int32(fresh)
 

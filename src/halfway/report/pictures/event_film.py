@@ -51,7 +51,7 @@ def write_film(replay: Replay, file: Path, *, event: int = 1, seconds: float = 6
         film = _Film(replay, event - 1, float(times[-1] - times[0]) * _GLOW)
         pictures = [film.picture(float(t)) for t in times]
     palette = pictures[-1].quantize(_COLOURS)
-    flat = [one.quantize(palette=palette, dither=Image.Dither.NONE) for one in pictures]
+    flat = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     content = io.BytesIO()
     flat[0].save(
         content, "GIF", save_all=True, append_images=flat[1:], duration=1000 // _RATE, loop=0

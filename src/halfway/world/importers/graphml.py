@@ -54,7 +54,7 @@ class _Reader(XmlReader):
         if not self.graphs:
             raise Problem("the file has no <graph>: expected one", where=str(self.path))
 
-    def started(self, kind: str, given: dict[str, str]) -> None:
+    def started(self, kind: str, attributes: dict[str, str]) -> None:
         if not self.inside and kind != "graphml":
             raise Problem(f"root element <{kind}>: expected <graphml>", where=self.here())
         if kind == "graph" and self.inside == ["graphml"]:
@@ -62,19 +62,19 @@ class _Reader(XmlReader):
             if self.graphs > 1:
                 raise Problem("a second <graph>: expected only one", where=self.here())
         elif kind == "key":
-            self.key_started(given)
+            self.key_started(attributes)
         elif kind == "node":
-            name = self.attribute("node", "id", given)
+            name = self.attribute("node", "id", attributes)
             if name in self.nodes:
                 raise Problem(f"node '{name}' occurs twice", where=self.here())
             self.nodes[name] = {}
             self.open_nodes.append(name)
         elif kind == "edge":
-            ends = [self.attribute("edge", end, given) for end in ("source", "target")]
+            ends = [self.attribute("edge", end, attributes) for end in ("source", "target")]
             self.links.append((ends[0], ends[1], self.here()))
             self.speeds.append(math.nan)
         elif kind == "data":
-            self.key = self.attribute("data", "key", given)
+            self.key = self.attribute("data", "key", attributes)
 
     def key_started(self, given: dict[str, str]) -> None:
         name, target = given.get("attr.name", "").lower(), given.get("for", "all")

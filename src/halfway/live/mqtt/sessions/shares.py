@@ -112,8 +112,8 @@ class Shares:
         sessions = self._members.get(share)
         if not sessions:
             return None
-        online = [one for one in sessions.values() if one.is_online]
-        others = {door: one for door, one in self._others.items() if one[1] > now}
+        online = [session for session in sessions.values() if session.is_online]
+        others = {door: entry for door, entry in self._others.items() if entry[1] > now}
         doors = [door for door, (shares, _) in others.items() if shares.get(share, False)]
         if not online and not doors:
             doors = [door for door, (shares, _) in others.items() if share in shares]
