@@ -82,6 +82,14 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
     )
 
 
+def hop_bytes(known: int) -> int:
+    """Return the bytes in the tables of reliable hops for each hop in flight with `known` accepted
+    hops.
+    """
+    hops = reliable_hops(np.zeros(1, np.int32), 1, known)
+    return sum(table.nbytes for table in (hops.record, hops.tries, hops.sent_at, hops.accepted))
+
+
 def longest_wait_s(rules: Any) -> float:
     """Return the seconds after which a reliable hop fails for good: the sum of all its timeouts."""
     waits = (rules.ack_timeout_s * rules.ack_backoff**tries for tries in range(rules.retries + 1))

@@ -111,8 +111,7 @@ def _print_legend(out: Console, results: Results) -> None:
     out.print(
         f"A value is a mean over {wording.count(results.replicates, 'replicate')}, ± the longer "
         "side of its 95 % interval. If the sides differ, both ends are in brackets. "
-        f"{few}* marks a system that is significantly better than every other system of comparable "
-        f"delivery. {NO_VALUE} means no value.",
+        f"{few}* {wording.STAR_LEGEND} {NO_VALUE} means no value.",
         markup=False,
     )
 
