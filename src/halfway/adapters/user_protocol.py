@@ -186,5 +186,6 @@ def _imported(source: UserSource) -> ModuleType:
             raise
         what = f"{type(error).__name__}: {' '.join(str(error).split())}"
         what = what.replace(USER_FILE, file_of(source.name))
-        raise Problem(what, where=f"{file_of(source.name)}:{line_in(error) or 1}") from None
+        where = f"{file_of(source.name)}:{line_in(error) or 1}"
+        raise Problem(what, where=where, remedy="correct the file at this line") from None
     return module

@@ -236,7 +236,8 @@ def _sorted_out(
     supported = {system.name: system for system in systems if system.name not in unsupported}
     if not supported:
         name, why = next(iter(unsupported.items()))
-        raise Problem(f"no system can run here; {name}: {why}")
+        what = f"no system can run here; {name}: {why}"
+        raise Problem(what, remedy="choose another system, or change the scenario")
     remarked = [
         remark if len(places) == len(points) else f"{remark} (at {places[0]})"
         for remark, places in remarks.items()

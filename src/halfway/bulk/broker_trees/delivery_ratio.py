@@ -57,7 +57,8 @@ def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> l
     else:
         elements = _used(overlay, root)
     if count > len(elements):
-        raise Problem(f"{count} faults, but only {len(elements)} elements can fail")
+        what = f"{count} faults, but only {len(elements)} elements can fail"
+        raise Problem(what, remedy="draw fewer faults")
     order = np.random.default_rng(seed).permutation(len(elements))[:count]
     return [(int(a), int(b)) for a, b in elements[order]]
 

@@ -63,7 +63,8 @@ class TraceFolder:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             what = f"cannot write traces: {(error.strerror or str(error)).lower()}"
-            raise Problem(what, where=str(folder)) from None
+            remedy = "name a folder in which the node can write"
+            raise Problem(what, where=str(folder), remedy=remedy) from None
         self._every_s, self._open, self._folder = every_s, True, folder
         # The nodes must not wait for the disk. So one thread writes, in order.
         self._disk, self._writes = ThreadPoolExecutor(1), list[_Written]()

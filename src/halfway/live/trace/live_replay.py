@@ -175,7 +175,8 @@ def _stepper(head: dict[str, Any]) -> Stepper:
 def _fill(targets: list[Any], content: bytes, path: Path) -> None:
     """Write the arrays of a part of a live trace into the arrays of the node."""
     if sum(one.nbytes for one in targets) != len(content):
-        raise Problem("the trace is of another version of the system", where=str(path))
+        what = "the trace is of another version of the system"
+        raise Problem(what, where=str(path), remedy="replay it with the version that wrote it")
     at = 0
     for one in targets:
         if one.nbytes:

@@ -72,7 +72,8 @@ def check_reachable(master: str) -> None:
             reasons.append(str(error))
         else:
             return
-    raise Problem(f"cannot connect: {reasons[0]}", where=origin(master))
+    remedy = "start this Spark server, or choose another --master"
+    raise Problem(f"cannot connect: {reasons[0]}", where=origin(master), remedy=remedy)
 
 
 def origin(master: str) -> str:

@@ -74,7 +74,7 @@ def finished_folder(out: Path | str) -> Iterator[Path]:
         return
     copy = WorkingCopy(url, "read")
     if not copy.fetch():
-        raise Problem("there is no such folder", where=url)
+        raise Problem("there is no such folder: expected a folder with results", where=url)
     yield copy.folder
 
 

@@ -37,7 +37,8 @@ def opened(path: Path, run: RunId) -> tuple[Any, str]:
     for name, value in run._asdict().items():
         if about[name] != value:
             what = f"the trace was made with {name} = {about[name]}, not {value}"
-            raise Problem(what, where=str(path))
+            remedy = "give the scenario and the options of the trace"
+            raise Problem(what, where=str(path), remedy=remedy)
     return file, str(about["state"])
 
 

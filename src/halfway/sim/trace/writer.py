@@ -35,7 +35,8 @@ def checked_target(path: Path) -> None:
     except FileNotFoundError:
         if path.parent.is_dir():
             return
-        raise Problem("cannot write a trace: no such directory", where=str(path)) from None
+        what = "cannot write a trace: no such directory"
+        raise Problem(what, where=str(path), remedy="create the directory first") from None
     except OSError as error:
         raise _unwritable(path, error) from None
     if stat.S_ISDIR(mode):

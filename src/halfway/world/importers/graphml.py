@@ -66,7 +66,8 @@ class _Reader(XmlReader):
         elif kind == "node":
             name = self.attribute("node", "id", attributes)
             if name in self.nodes:
-                raise Problem(f"node '{name}' occurs twice", where=self.here())
+                what = f"node '{name}' occurs twice: expected one <node> for each id"
+                raise Problem(what, where=self.here())
             self.nodes[name] = {}
             self.open_nodes.append(name)
         elif kind == "edge":
@@ -101,7 +102,8 @@ class _Reader(XmlReader):
         for k, (source, target, place) in enumerate(self.links):
             for side, name in enumerate((source, target)):
                 if name not in index:
-                    raise Problem(f"an edge leads to the unknown node '{name}'", where=place)
+                    what = f"an edge leads to the unknown node '{name}': expected a <node>"
+                    raise Problem(what, where=place)
                 ends[k, side] = index[name]
         if not self.links:
             raise Problem(

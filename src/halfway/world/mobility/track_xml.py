@@ -44,7 +44,7 @@ def read_xml_tracks(path: Path) -> Traces:
         raise Problem(what, where=str(path)) from None
     fixes = {name: track for name, track in reader.fixes.items() if track}
     if not fixes:
-        raise Problem("no fix with a time in the file", where=str(path))
+        raise Problem("no fix with a time in the file: expected one or more", where=str(path))
     try:
         return traces_of_fixes(_in_metres(fixes, path) if reader.geographic else fixes)
     except DuplicateFixError as error:

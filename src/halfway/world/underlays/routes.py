@@ -148,7 +148,7 @@ def check_end(network: Network, row: int, closed: Closed) -> None:
     if not 0 <= row < network.n:
         raise Problem(f"row = {row}: expected 0…{network.n - 1}", where=network.name)
     if closed.rows[row]:
-        raise Problem(f"row {row} is closed: no route begins or ends there", where=network.name)
+        raise Problem(f"row {row} is closed: expected an open row", where=network.name)
 
 
 def _heap(network: Network) -> RowHeap:
