@@ -72,8 +72,8 @@ class TraceFolder:
         self.problem: Problem | None = None  # the first of the disk
         self._files, self._bytes = deque[tuple[Path, int]](), 0
         self._traces = [NodeTrace(node, folder, wall, self._write) for node in nodes]
-        for k, one in enumerate(self._traces, start=1):  # not all at the same moment
-            one.node.scheduler.after(every_s * k / len(nodes), self._due, one)
+        for k, trace in enumerate(self._traces, start=1):  # not all at the same moment
+            trace.node.scheduler.after(every_s * k / len(nodes), self._due, trace)
 
     @property
     def rows(self) -> int:
