@@ -11,8 +11,7 @@ from halfway.adapters.registry import TABLE, named
 from halfway.adapters.user_protocol import read_user_system, user_system
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.evaluation.cell_statistics import StoppingRule
-from halfway.comparison.evaluation.comparison_results import Metric, Need
-from halfway.comparison.evaluation.decision import DecisionRule
+from halfway.comparison.evaluation.comparison_results import DecisionRule, Metric, Need
 from halfway.comparison.evaluation.metrics import METRICS, metrics_for, purpose_of
 from halfway.comparison.plan import SystemSource
 from halfway.problem import Problem

@@ -1,7 +1,6 @@
-"""The engine, the instance of the system and the radio of one run."""
+"""The engine of one run, and the instance of its system."""
 
 import os
-from typing import Any
 
 from halfway.adapters.interface import Adapter, RunContext, SystemInstance, Unsupported
 from halfway.core.records.checks import no_checks, record_checks
@@ -17,7 +16,6 @@ from halfway.sim.engine.state import (
 )
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.environment import Environment
-from halfway.sim.radio.declarations import Radio
 from halfway.sim.run_context import CLOCKS, LIES, stream
 from halfway.sim.run_settings import Inspection
 from halfway.sim.workload.payloads import payload_of
@@ -35,14 +33,6 @@ def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInsta
     if why := adapter.unsupported(context):
         raise Unsupported(f"{name} cannot run here: {why}")
     return adapter.instance(context)
-
-
-def radio_of(
-    declared: Radio, environment: Environment, seconds: float, seed: int, number: int
-) -> Any:
-    """Return a radio for a run, seeded by the random stream with this number."""
-    course = None if environment.motion is None else environment.motion.course_of(seconds)
-    return declared.made(environment.start, course, stream(seed, number))
 
 
 def with_room(engine: Engine, free: int) -> Engine:

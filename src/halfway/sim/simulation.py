@@ -1,7 +1,6 @@
 """`Simulation`: the run of any system on any network, message by message."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from halfway.sim.metrics.summary import RadioUse, outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
 from halfway.sim.run_context import FAULTS, RADIO, check_run, context_of, stream
-from halfway.sim.run_engine import instance_of, radio_of, run_engine, with_room
+from halfway.sim.run_engine import instance_of, run_engine, with_room
 from halfway.sim.run_log import RunLog
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.workload.payloads import PayloadSizes
@@ -108,7 +107,6 @@ class Simulation:
         self.neighbours = neighbours_of(sent, self._adapter, self.environment, context, seed)
         self.instance = self.neighbours.instance(instance_of(chosen.name, self._adapter, context))
         self.declared, self.power = radio or IdealRadio(), checked(nodes.power or Power())
-        self._new_radio = partial(radio_of, self.declared, around, self.seconds, seed)
         self.radio = self._new_radio(RADIO)
         self._batteries = None if nodes.batteries is None else Batteries(nodes.batteries, context.n)
         hops, self.at, self._posted_to = self.instance.hops_from_publisher, 0.0, 0.0
@@ -283,14 +281,20 @@ class Simulation:
         self._memory.lose(row, int(self.engine.incarnation[row]))
         self._changes.b[k] = KEPT
 
+    def _new_radio(self, number: int) -> Any:
+        """Return a radio for the simulation, seeded by one of its random streams."""
+        environment, seconds = self.environment, self.seconds
+        course = None if environment.motion is None else environment.motion.course_of(seconds)
+        return self.declared.made(environment.start, course, stream(self.seed, number))
+
     def _started(self) -> StartUp:
         """Post the simulation's start events at time 0, then its start-up commands."""
         self._changes = self.environment.advance(0.0)
         self._instant = InstantLimit.of(self.environment.n)
-        self.neighbours.warm_up(self.instance, self.declared, self._new_radio, self.engine.clocks)
-        if self.instance.kinds.starts:
+        instance, clocks = self.instance, self.engine.clocks
+        self.neighbours.warm_up(instance, self.declared.copies, self._new_radio, clocks)
+        if instance.kinds.starts:
             up = np.flatnonzero(self.environment.up)
             self.post(commands(np.zeros(len(up)), up, START, -1))
-        start_up = self._adapter.start_up_commands(self.demand)
-        self.post(start_up)
-        return StartUp(start_up, self.environment.initially_down, self.instance.kinds)
+        self.post(start_up := self._adapter.start_up_commands(self.demand))
+        return StartUp(start_up, self.environment.initially_down, instance.kinds)
