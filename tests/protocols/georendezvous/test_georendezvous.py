@@ -44,9 +44,9 @@ from halfway.protocols.georendezvous.messages import (
     UNWANTED,
     WANTED,
 )
-from halfway.protocols.georendezvous.rendezvous_cell import put_received
 from halfway.protocols.georendezvous.routing import direction_back, packed
 from halfway.protocols.georendezvous.rules import rules
+from halfway.protocols.georendezvous.stored_records import put_received
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
@@ -209,7 +209,9 @@ def test_nothing_is_sent_to_a_point_without_subscribers() -> None:
 
 
 def test_events_of_a_publisher_that_joins_after_the_pruning_arrive() -> None:
-    """Prunes are for one publisher: events of another come through all points, then the best."""
+    """[geo §2.3] "This soft-wires a publisher and a subscriber": prunes are for one publisher.
+    Events of another one come through all points, then through the best.
+    """
     cells = settled()
     for at, row in ((3.0, 1), (8.0, 24)):
         post(cells, at, row, ADVERTISE, 0)
@@ -437,7 +439,9 @@ def test_a_hop_that_failed_does_not_prune_the_better_point() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("replicas", [1, 2])
 def test_nothing_is_lost_where_keys_are_divided(replicas: int) -> None:
-    """Nodes that leave announce it and transfer their keys; newcomers receive theirs."""
+    """[geo §2.2] "keys inside a cell can be divided by the nodes". Nodes that leave transfer their
+    keys, and newcomers receive theirs.
+    """
     lost = {seed: gone for seed in range(1000) if (gone := drawn(seed, replicas=replicas).missed())}
     assert lost == {}
 
@@ -450,6 +454,7 @@ def test_a_replica_that_does_not_lead_rehomes_on_request(seed: int) -> None:
 
 @pytest.mark.slow
 def test_nothing_is_lost_in_ten_thousand_random_histories() -> None:
+    """[geo §2.2] "all the notifications that get to the rendezvous cell are forwarded"."""
     lost = {seed: missed for seed in range(10_000) if (missed := drawn(seed).missed())}
     assert lost == {}
 
