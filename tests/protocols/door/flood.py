@@ -108,7 +108,7 @@ def _flood(door, out, checks, declared, work, state, now, n, count):
             if checks.declared[form, column] == 1:
                 write(record, column, _plausible(checks, form, column, turn, state))
         if origin == FROM_NETWORK:
-            record.source = sender(state, n)
+            record.source = sender(state, n, row)
         why = refusal(checks, record, origin)
         if why != ACCEPTED:
             checks.refused[why] += 1

@@ -5,7 +5,9 @@ A node that reads neighbour lists also sends hellos, so records of these are amo
     python -m tests.protocols.door.fuzz 10000 flooding gossip
 
 prints one line a system, and ends at the first record after which a handler raises an error, or
-emits more than it states. With NUMBA_BOUNDSCHECK=1 compiled handlers check their indices; with
+emits more than it states. After a record that is no timer, it also ends at an emission that its
+kind does not declare: on another channel, or with another field. A field may be out of range,
+because a random number of a neighbour may be the greatest that a node can count. With NUMBA_BOUNDSCHECK=1 compiled handlers check their indices; with
 NUMBA_DISABLE_JIT=1 Python does. Give the first a compile cache of its own (XDG_CACHE_HOME).
 """
 
@@ -20,14 +22,17 @@ from halfway.adapters.registry import TABLE
 from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
-from halfway.core.message import MESSAGE
+from halfway.core.message import APP, MESSAGE
 from halfway.core.outbox import outbox
 from halfway.core.prng import advanced, mixed
 from halfway.core.records.checks import (
     ACCEPTED,
     FROM_APPLICATION,
     FROM_NETWORK,
+    FROM_SELF,
+    OUT_OF_RANGE,
     REASONS,
+    WRONG_CHANNEL,
     record_checks,
     refusal,
 )
@@ -100,17 +105,20 @@ def fuzz(run: Simulation, count: int, seed: int = SEED) -> Result:
     declared, most = np.flatnonzero(checks.origins & 7).astype(np.uint8), instance.most_emissions
     out, state = outbox(most), np.array([seed, 0], np.uint64)
     door = Door(*run.neighbours.node(instance, out), run.neighbours.neighbourhood, out)
-    work, left = np.zeros(1, MESSAGE).view(np.recarray), count
+    work, left = np.zeros(2, MESSAGE).view(np.recarray), count  # received, and emitted in reply
     while left > 0:
         piece = min(left, 1 << 20)
         try:
-            _fuzz(
+            why = _fuzz(
                 door, lent(out), checks, records, rows, declared, work, state, kinds,
                 run.at, n, piece,
             )  # fmt: skip
         except Exception as error:
             raise AssertionError(f"{described(run, work[0])}: {error!r}") from error
         assert out.tally[1] == 0, f"{described(run, work[0])}: more than {most} emissions"
+        assert why == ACCEPTED, (
+            f"{described(run, work[0])}: emits {described(run, work[1])}: {REASONS[why]}"
+        )
         left -= piece
     return Result(checks.refused, kinds, int(state[1]))
 
@@ -138,7 +146,7 @@ def _fuzz(door, out, checks, records, rows, declared, work, state, kinds, now, n
             _mutate(record, checks, form, now, state)
         record.at, record.source = now, row
         if origin == FROM_NETWORK:
-            record.source, record.incarnation = sender(state, n), _incarnation(record, state)
+            record.source, record.incarnation = sender(state, n, row), _incarnation(record, state)
             record.hops = record.hops if draw(state, 4) > 0 else np.uint16(draw(state, 1 << 16))
         why = refusal(checks, record, origin)
         if why != ACCEPTED:
@@ -147,11 +155,33 @@ def _fuzz(door, out, checks, records, rows, declared, work, state, kinds, now, n
         kinds[record.kind] += 1
         enter(door, np.uint32(row), record)
         if out.tally[1] > 0:
-            return
+            return ACCEPTED
+        why = undeclared(checks, out, row, work) if origin != FROM_SELF else ACCEPTED
+        if why != ACCEPTED:
+            return why
         for stacked in range(out.tally[0], slots):
             records[ring + np.int64(state[1] % np.uint64(_RING))] = out.pool[out.free[stacked]]
             state[1] += np.uint64(1)
         out.tally[0] = slots
+    return ACCEPTED
+
+
+@kernel
+def undeclared(checks, out, row, work):
+    """The first reason for which an emission of a row does not fit the declaration of its kind,
+    apart from ranges; the emission is then the second record of `work`. Otherwise ACCEPTED."""
+    for stacked in range(out.tally[0], out.free.shape[0]):
+        emitted = out.pool[out.free[stacked]]
+        emitted.source = row
+        allowed, reports = checks.origins[emitted.kind], emitted.next == APP
+        origin = FROM_SELF if emitted.next == row else FROM_NETWORK
+        why = refusal(checks, emitted, allowed if reports else origin)
+        if reports and allowed & 7 != 0:
+            why = WRONG_CHANNEL  # a kind that nodes receive
+        if why != ACCEPTED and why != OUT_OF_RANGE:
+            work[1] = emitted
+            return why
+    return ACCEPTED
 
 
 @kernel
@@ -200,12 +230,13 @@ def stranger(number):
 
 
 @kernel
-def sender(state, n):
-    """The id of a sender: a node of the run, a stranger that comes again, or any."""
+def sender(state, n, row):
+    """The id of a sender: another node of the run, a stranger that comes again, or any."""
     turn = draw(state, 4)
     if turn < 2:
-        return np.int32(draw(state, n))
-    return stranger(draw(state, STRANGERS if turn == 2 else 1 << 40))
+        return np.int32((row + 1 + draw(state, n - 1)) % n)
+    some = stranger(1 + draw(state, STRANGERS if turn == 2 else 1 << 40))
+    return some if some != row else np.int32(row + 1)
 
 
 @kernel
