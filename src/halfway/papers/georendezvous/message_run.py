@@ -35,11 +35,14 @@ def cell_run(
     journal: int = 0,
     faults: Sequence[Fault] = (),
     clock: ClockErrors | None = None,
+    success: float = 1.0,
+    check: bool | None = None,
 ) -> Simulation:
     """Return a message run of GeoRendezvous that publishes and subscribes only by posted commands.
 
     publishers: whose newest events a node distinguishes. entries: places in the store of a node.
-    journal: records received to keep. clock: the errors of the nodes' clocks.
+    journal: records received to keep. clock: the errors of the nodes' clocks. success: the
+    probability of each reception. check: see `run_engine`.
     """
 
     class Sized(Adapter):
@@ -57,8 +60,9 @@ def cell_run(
         System("georendezvous", handler.__name__, Sized, {}),
         None if isinstance(network, Motion) else network, motion=motion,
         nodes=NodeSettings(clock=clock),
-        workload=Listed([], []), radio=IdealRadio(delay_s=HOP_S), faults=faults, seconds=seconds,
-        stretch=False, inspection=Inspection(journal=journal),
+        workload=Listed([], []), radio=IdealRadio(delay_s=HOP_S, success=success),
+        faults=faults, seconds=seconds,
+        stretch=False, inspection=Inspection(journal=journal, check=check),
     )  # fmt: skip
 
 
