@@ -124,7 +124,7 @@ def radio_history(
             post(cells, during, topic, PUBLISH, topic, event)  # on its way while nodes change
             late = at + span - 0.1
             post(cells, late, topic, PUBLISH, topic, event + 1)
-            if at >= calm_s and advertises(publishing[topic], late, span - 0.1):
+            if at >= calm_s and advertises(publishing[topic], late, span - 1.2):
                 reached = linked(network, up, topic) & SUBSCRIBERS
                 due |= {(event + 1, row) for row in reached}
             event += 2
