@@ -35,20 +35,15 @@ from halfway.core.records.checks import (
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.monitoring import Monitoring
 from tests.networks import line
+from tests.protocols.door.draws import blank, channel, draw, sender, stranger, write
 from tests.protocols.door.fuzz import (
     FEW_NODES,
     OPTIONS,
     SEED,
     SHORT_S,
     UNTIL_S,
-    blank,
-    channel,
     described,
-    draw,
     recorded,
-    sender,
-    stranger,
-    write,
 )
 
 MEMBERS = 100  # nodes of a run of a failure detector

@@ -80,7 +80,7 @@ def publishing_of(seed: int, first_s: float, last_s: float, plain: bool) -> list
 
 
 def begin_clients(cells: Simulation, publishing: list[Periods]) -> None:
-    """Let row k publish on topic k in its periods, and let other clients subscribe to all topics."""
+    """Let row k publish on topic k in its periods, and other clients subscribe to all topics."""
     for topic, periods in enumerate(publishing):
         for row in SUBSCRIBERS:
             post(cells, _BEGIN_S, row, SUBSCRIBE, topic)

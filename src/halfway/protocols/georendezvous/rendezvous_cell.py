@@ -58,7 +58,7 @@ def transfer(state, rules, i, now, out):
 def replicate(state, rules, i, e, notified, towards, now, out):
     """Replicate an entry in its rendezvous cell. `notified`: its publishers have been notified.
 
-    No node acknowledges a broadcast. So, with retries, each other member also receives its own copy.
+    No node acknowledges a broadcast. So, with retries, each other member also gets a copy.
     """
     o = emit_entry(state, rules, i, e, notified, towards, now, out)
     if rules.retries == 0:
