@@ -24,25 +24,16 @@ _HOPS_IN_FLIGHT = 32
 
 
 def cell_run(
-    network: Network | Motion,
-    rules: handler.Rules,
-    *,
-    topics: int,
-    publishers: int = 8,
-    seconds: float,
-    entries: int = 64,
-    seed: int = 7,
-    journal: int = 0,
-    faults: Sequence[Fault] = (),
-    clock: ClockErrors | None = None,
-    success: float = 1.0,
+    network: Network | Motion, rules: handler.Rules, *, topics: int, seconds: float,
+    publishers: int = 8, entries: int = 64, seed: int = 7, journal: int = 0,
+    faults: Sequence[Fault] = (), clock: ClockErrors | None = None, success: float = 1.0,
     check: bool | None = None,
-) -> Simulation:
+) -> Simulation:  # fmt: skip
     """Return a message run of GeoRendezvous that publishes and subscribes only by posted commands.
 
     publishers: whose newest events a node distinguishes. entries: places in the store of a node.
     journal: records received to keep. clock: the errors of the nodes' clocks. success: the
-    probability of each reception. check: see `run_engine`.
+    probability of each reception. check: whether the door checks records, see `Inspection`.
     """
 
     class Sized(Adapter):
@@ -59,10 +50,9 @@ def cell_run(
     return Simulation(
         System("georendezvous", handler.__name__, Sized, {}),
         None if isinstance(network, Motion) else network, motion=motion,
-        nodes=NodeSettings(clock=clock),
-        workload=Listed([], []), radio=IdealRadio(delay_s=HOP_S, success=success),
-        faults=faults, seconds=seconds,
-        stretch=False, inspection=Inspection(journal=journal, check=check),
+        nodes=NodeSettings(clock=clock), workload=Listed([], []), faults=faults, seconds=seconds,
+        radio=IdealRadio(delay_s=HOP_S, success=success), stretch=False,
+        inspection=Inspection(journal=journal, check=check),
     )  # fmt: skip
 
 
