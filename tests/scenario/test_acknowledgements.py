@@ -116,11 +116,9 @@ def outcome_of(system: str) -> Outcome:
     """The outcome of a short run on a lossy radio, with nodes that crash and lose their memory."""
     detects = TABLE[system].adapter.detects_failures
     work = {"kind": "failure-detection"} if detects else {"publishers_each": 2, "events": 40}
-    read = scenario(
-        system=system, seconds=30.0, seed=0, workload=work, **LOSSY["loss"],
-        faults=[{"fault": "churn", "mean_up_s": 10.0, "mean_down_s": 3.0, "share": 0.3,
-                 "until": 25.0, "memory": "lost"}],
-    )  # fmt: skip
+    crashes = {"fault": "churn", "mean_up_s": 10.0, "mean_down_s": 3.0, "share": 0.3}
+    fields = LOSSY["loss"] | {"workload": work, "faults": [crashes | {"memory": "lost"}]}
+    read = scenario(system=system, seconds=30.0, seed=0, **fields)
     return simulation_of(read).run()
 
 

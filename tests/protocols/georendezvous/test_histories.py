@@ -42,9 +42,8 @@ def test_the_oracle_notices_what_is_missing_twice_unasked_or_refused(
 
     monkeypatch.setattr(judged_runs, "delivered", changed)
     history.cells.engine.checks.refused[1] += 1
-    assert history.wrong() == [
-        f"missed {gone}", f"twice {again}", f"unasked {stranger}", "refused 1",
-    ]  # fmt: skip
+    lines = f"missed {gone}\ntwice {again}\nunasked {stranger}\nrefused 1"
+    assert "\n".join(history.wrong()) == lines
 
 
 def test_losses_end_when_a_history_becomes_calm() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from halfway.adapters.commands import commands
 from halfway.adapters.georendezvous import instance_of
 from halfway.adapters.interface import Adapter, RunContext, System, SystemInstance
-from halfway.protocols.event_window import WINDOW, slot_of
+from halfway.protocols.event_window import WINDOW
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE
 from halfway.sim.environment.clock_errors import ClockErrors
@@ -85,7 +85,8 @@ def best_point(
         wanted = int(there["newest"]) if event is None else event
         behind = int(there["newest"]) - wanted
         if 0 <= behind < WINDOW and (int(there["bits"]) >> behind) & 1:
-            received = state.received[row, place, slot_of(state.seen, wanted)]
+            slots = state.received[row, place]
+            received = slots[wanted % len(slots)]  # as `slot_of` chooses it
             return int(received["point"]), int(received["hops"])
     return None
 
