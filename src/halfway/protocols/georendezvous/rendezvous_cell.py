@@ -13,7 +13,7 @@ from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.bridges import is_nearest
-from halfway.protocols.georendezvous.cell_neighbours import OWN, direction_of
+from halfway.protocols.georendezvous.cell_neighbours import OWN, direction_of_known
 from halfway.protocols.georendezvous.point_store import (
     find_entry,
     is_entry,
@@ -55,7 +55,7 @@ def transfer(state, rules, i, now, out):
 def replicate(state, rules, i, e, notified, towards, now, out):
     """Replicate an entry in its rendezvous cell. `notified`: its publishers have been notified.
 
-    No node acknowledges a broadcast. So, with retries, each member also receives a copy of its own.
+    No node acknowledges a broadcast. So, with retries, each other member also gets a copy.
     """
     o = emit_entry(state, rules, i, e, notified, towards, now, out)
     if rules.retries == 0:
@@ -65,8 +65,8 @@ def replicate(state, rules, i, e, notified, towards, now, out):
         return
     neighbours = state.neighbours
     for s in range(neighbours.node_id.shape[1]):
-        here = direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]) == OWN
-        if neighbours.until[i, s] > 0.0 and here:
+        # A bridge node is in its own table.
+        if neighbours.until[i, s] > 0.0 and direction_of_known(state, i, s) == OWN:
             copy = emit_entry(state, rules, i, e, notified, neighbours.node_id[i, s], now, out)
             track(state.hops, rules, i, copy, now, out)
 
