@@ -215,8 +215,8 @@ def _winner(metric: Metric, values: Mapping[str, Floats]) -> str:
 
 
 def against_gossip(cases: Mapping[str, FaultCase]) -> Iterator[str]:
-    """Yield the tables of the detectors over walks, minus gossip, network by network: one table
-    for gossip counters, and one for gossip counters by broadcast where it runs.
+    """Yield the tables of the differences between the detectors over walks and gossip, network by
+    network: one for gossip counters, and one for gossip counters by broadcast where it runs.
     """
     columns = ("detection-all", "query-accuracy", "messages-per-member", "bytes-per-member")
     by_broadcast = f"{GOSSIP} {BROADCAST}"

@@ -10,7 +10,7 @@ from tests.house.sources import PACKAGE, python_files
 HEADING = "## Where each rule is"
 _PROTOCOLS = ("protocols", "bulk")  # rooms whose functions are the rules of papers
 _SECTION = re.compile(r"§|\b(?:Alg\.|Algorithm|Fig\.) ?\d")
-_TEXTBOOK = re.compile(r"\[Knuth[^\]]*\]")  # an algorithm of a textbook is no rule of a system
+_TEXTBOOK = re.compile(r"\[Knuth[^\]]*\]")  # an algorithm of a textbook is not a rule of a system
 _CODE = re.compile(r"`((?:protocols|bulk|papers|world)\.[\w.]+)`")
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 # Pages of papers -> the tag by which comments and tests cite the paper.

@@ -46,7 +46,7 @@ def recorded_name(study: str) -> str:
 def identity(request: Request, seed: int | None = None) -> str:
     """Return the digest of a study's question: its scenario, points and seed.
 
-    The title, the systems and the needs are no part of the question.
+    The title, the systems and the needs are not part of the question.
     """
     plain = plain_of(request.scenario)
     varies = [dict(point.varies) for point in request.points]

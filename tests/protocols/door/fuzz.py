@@ -4,7 +4,7 @@ A node that reads neighbour lists also sends hellos, so records of these are amo
 
     python -m tests.protocols.door.fuzz 10000 flooding gossip
 
-prints one line a system, and ends at the first record after which a handler raises an error, or
+prints one line per system, and ends at the first record after which a handler raises an error, or
 emits more than it states. After a record from the network or an application, and after a timer of
 the run before, it also ends at an emission that its kind does not declare: on another channel, or
 with another field. A field may be out of range, because a random number of a neighbour may be the

@@ -1,7 +1,7 @@
 """The evidence of a comparison on one need: two p-values, for "does not meet the need" and "meets
 the need".
 
-All tests are one-sided, on one margin a replicate. A margin is positive if the need is met.
+All tests are one-sided, on one margin per replicate. A margin is positive if the need is met.
 """
 
 import math

@@ -121,7 +121,7 @@ def _printed(
 def _plot(
     form: Literal["boxplot", "bars", "curves"], metric: str, y_title: str, **given: Any
 ) -> Plot:
-    """Return a plot of the experiments over the number of nodes, with a panel a system."""
+    """Return a plot of the experiments over the number of nodes, with a panel per system."""
     return Plot(form, metric, "n", "system", "nodes", y_title, **given)
 
 

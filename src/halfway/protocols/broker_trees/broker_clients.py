@@ -69,7 +69,9 @@ _OVERLAP_S = 1.0  # seconds for which a client's node stays at its old broker af
 
 @apart
 def start_client(state, rules, i, c, out):
-    """Start the refreshes of a client's node at a time of its own within the interval."""
+    """Start the refreshes of a client's node after a wait that its node id gives: at most half of
+    `join_delay_s`.
+    """
     state.clients.missed[c] = state.clients.attached[c] = 0
     wait_s = 0.5 * rules.join_delay_s * uniform(mixed(np.uint64(state.node_id[i])))
     emit(out, REFRESH, wait_s, state.node_id[i])

@@ -187,7 +187,7 @@ def on_timeout(state, rules, sender, message, out):
         child = place_in_row(state.children.child, b, record.target) >= 0
         to = record.target if child else NONE
     kept.tries[b, place] += 1
-    if to < 0:  # this is the root now, or the receiver is no child any more
+    if to < 0:  # this is the root now, or the receiver is not a child any more
         record.args[NUMBER] = 0
     elif kept.tries[b, place] > _MOST_TRIES:
         kept.failed[b] += 1
