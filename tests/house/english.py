@@ -54,9 +54,9 @@ def hard_words(root: Path) -> list[str]:
 
 # A noun phrase, a shape or a question at the start of a function's docstring. A citation may lead.
 _NO_VERB = re.compile(
-    r"^(?:\[(?:geo|drw|dwo|uas|drip|Haas|Carzaniga|remedy)[^\]]*\] )?"
+    r"^(?:\[(?:geo|drw|dwo|uas|drip|Haas|Carzaniga|Demers|remedy)[^\]]*\] )?"
     r"(?:(?:The|An?|All|Our|Whether|How|Why|What|Which|Who|Where) "
-    r"|\[(?!geo|drw|dwo|uas|drip|Haas|Carzaniga|remedy)|[a-z`(\d])"
+    r"|\[(?!geo|drw|dwo|uas|drip|Haas|Carzaniga|Demers|remedy)|[a-z`(\d])"
 )
 _LABEL = re.compile(r"\b(an? (?:\w+ )?walks' \w+)|^((?:For|Of|In) [^.:\n]{3,40}: )", re.IGNORECASE)
 _FRAGMENT = re.compile(r"(; whether |(?:^|[.;] )How many\b|\. Its place\b|\. The place of )")

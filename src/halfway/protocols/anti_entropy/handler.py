@@ -112,8 +112,8 @@ def send_event(state, i, place, event, towards, out):
 
 @apart
 def push_lacking(state, i, place, bits, newest, most, towards, out):
-    """Send the anti-entropy events of a publisher that a neighbour lacks by its bits, up to a
-    limit; return the number of events sent.
+    """[Demers et al. 1987 §1.3, push] Send the anti-entropy events of a publisher that a neighbour
+    lacks by its bits, up to a limit; return the number of events sent.
     """
     sent = 0
     for event in range(first_held(state, i, place), np.int64(state.held.of[i, place].newest) + 1):
@@ -126,14 +126,16 @@ def push_lacking(state, i, place, bits, newest, most, towards, out):
 
 @inlined
 def start_round_timer(state, i, wait, out):
-    """Start the timer of the next anti-entropy round."""
+    """[Demers et al. 1987 §1.3] Start the timer of the next anti-entropy round, once per period."""
     o = emit(out, messages.ROUND, wait, state.node_id[i])
     o.args[messages.START_NUMBER] = state.starts[i]
 
 
 @apart
 def compare(state, rules, neighbourhood, i, out):
-    """Send a random neighbour the anti-entropy digests of the publishers that are next in turn."""
+    """[Demers et al. 1987 §1.3] Send a random neighbour the anti-entropy digests of the publishers
+    that are next in turn.
+    """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if first == last:
         return
@@ -171,8 +173,8 @@ def send_digest(state, i, after, partner, out):
 
 @apart
 def answer_digest(state, rules, i, message, out):
-    """Answer an anti-entropy digest: push the events that the sender lacks, and request the events
-    that row i lacks.
+    """[Demers et al. 1987 §1.3, push-pull] Answer an anti-entropy digest: push the events that the
+    sender lacks, and request the events that row i lacks.
     """
     sent = lacking = 0
     for k in range(messages.PAGE):
@@ -196,8 +198,8 @@ def answer_digest(state, rules, i, message, out):
 
 @apart
 def request(state, rules, i, message, out):
-    """Request up to `batch` events that the sender of an anti-entropy digest holds and row i
-    lacks.
+    """[Demers et al. 1987 §1.3, pull] Request up to `batch` events that the sender of an
+    anti-entropy digest holds and row i lacks.
     """
     o, requested = emit(out, messages.REQUEST, 0.0, message.source), 0
     for k in range(messages.PAGE):
@@ -214,8 +216,8 @@ def request(state, rules, i, message, out):
 
 @apart
 def push_unnamed(state, i, message, most, out):
-    """Push the events of publishers in the range of ids of an anti-entropy digest that the digest
-    does not name, up to a limit.
+    """[Demers et al. 1987 §1.3, push] Push the events of publishers in the range of ids of an
+    anti-entropy digest that the digest does not name, up to a limit.
     """
     after = message.args[messages.AFTER]
     while most > 0:
@@ -231,7 +233,9 @@ def push_unnamed(state, i, message, most, out):
 
 @apart
 def answer_request(state, rules, i, message, out):
-    """Answer an anti-entropy request with the requested events that row i holds."""
+    """[Demers et al. 1987 §1.3, pull] Answer an anti-entropy request with the requested events that
+    row i holds.
+    """
     sent = 0
     for k in range(messages.PAGE):
         publisher = message.args[messages.PUBLISHERS + k]
