@@ -23,7 +23,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.handler import handles
 from halfway.core.message import START
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, uniform
@@ -92,7 +92,7 @@ def accept(state, i, message, out):
     if the event is too old.
     """
     place = window_of(state.held, i, message.publisher, message.epoch)
-    if place == NONE or message.event < first_held(state, i, place):
+    if place == NO_PLACE or message.event < first_held(state, i, place):
         return
     move_to(state, i, place, message.event)
     if record_if_new(state.held, i, message):
@@ -158,7 +158,7 @@ def send_digest(state, i, after, partner, out):
     o.args[messages.AFTER] = after
     for k in range(messages.PAGE):
         place = next_publisher(state, i, upto)
-        if place == NONE:
+        if place == NO_PLACE:
             o.args[messages.PUBLISHERS + k] = messages.NO_PUBLISHER
             continue
         upto = state.held.of[i, place].publisher
@@ -166,7 +166,7 @@ def send_digest(state, i, after, partner, out):
         o.args[messages.NEWEST + k] = state.held.of[i, place].newest
         o.reals[messages.BITS + k] = held_bits(state, i, place)
         o.reals[messages.EPOCHS + k] = state.held.of[i, place].epoch
-    is_last = next_publisher(state, i, upto) == NONE
+    is_last = next_publisher(state, i, upto) == NO_PLACE
     o.args[messages.UPTO] = messages.LAST_ID if is_last else upto
     return messages.NO_PUBLISHER if is_last else upto
 
@@ -181,7 +181,7 @@ def answer_digest(state, rules, i, message, out):
         publisher = message.args[messages.PUBLISHERS + k]
         newest = np.int64(message.args[messages.NEWEST + k])
         place = window_of(state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k]))
-        if place == NONE:
+        if place == NO_PLACE:
             continue  # no publisher, or an epoch that is over
         move_to(state, i, place, newest)
         know_of(state.held, i, place, newest)
@@ -207,7 +207,7 @@ def request(state, rules, i, message, out):
         o.args[messages.NEWEST + k] = newest = message.args[messages.NEWEST + k]
         o.reals[messages.EPOCHS + k] = message.reals[messages.EPOCHS + k]
         place = window_of(state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k]))
-        if place != NONE:
+        if place != NO_PLACE:
             there, most = message.reals[messages.BITS + k], rules.batch - requested
             bits, count = lacking_bits(state, i, place, there, np.int64(newest), most)
             o.reals[messages.BITS + k] = bits
@@ -222,7 +222,7 @@ def push_unnamed(state, i, message, most, out):
     after = message.args[messages.AFTER]
     while most > 0:
         place = next_publisher(state, i, after)
-        if place == NONE or state.held.of[i, place].publisher > message.args[messages.UPTO]:
+        if place == NO_PLACE or state.held.of[i, place].publisher > message.args[messages.UPTO]:
             return
         after, named = state.held.of[i, place].publisher, False
         for k in range(messages.PAGE):
@@ -241,7 +241,7 @@ def answer_request(state, rules, i, message, out):
         publisher = message.args[messages.PUBLISHERS + k]
         newest = np.int64(message.args[messages.NEWEST + k])
         place = place_of_publisher(state.held, i, publisher)
-        if place == NONE or state.held.of[i, place].epoch != message.reals[messages.EPOCHS + k]:
+        if place == NO_PLACE or state.held.of[i, place].epoch != message.reals[messages.EPOCHS + k]:
             continue
         for event in range(max(newest - messages.SPAN + 1, np.int64(0)), newest + 1):
             requested = has_bit(message.reals[messages.BITS + k], newest - event)
