@@ -87,7 +87,7 @@ class _Answers:
             ))  # fmt: skip
 
     def end_in(self, seconds: float) -> None:
-        """End the wait for answers after these seconds from now."""
+        """End the wait for answers to a route request after these seconds from now."""
         self._until = self._loop.time() + seconds
 
     async def until(self, seconds: float) -> AsyncIterator[Hopped]:

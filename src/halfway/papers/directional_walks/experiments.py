@@ -126,7 +126,7 @@ def _plot(
 
 
 def _growth_plot(metric: str, y_title: str) -> Plot:
-    """Return a plot of paper 1's growth study: both axes logarithmic, a curve a degree."""
+    """Return a plot of paper 1's growth study: with logarithmic axes and one curve per degree."""
     return _plot("curves", metric, y_title, colour="degree", log=True, log_x=True)
 
 
