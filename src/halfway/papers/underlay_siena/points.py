@@ -147,8 +147,8 @@ def _lossy_loads() -> list[Point]:
 
 
 def growth(_scale: Scale) -> list[Point]:
-    """Declare the points for the work of Algorithm 1 [uas §4] in underlay-aware SIENA, by the number
-    of brokers.
+    """Declare the points for the work of Algorithm 1 [uas §4] in underlay-aware SIENA, by the
+    number of brokers.
     """
     return [
         Point(f"{_ROOM}:growth", {"n": NODES, "brokers": brokers}, NETWORK, 12.0 * brokers)
