@@ -33,7 +33,7 @@ from halfway.comparison.evaluation.cell_statistics import (
 )
 from halfway.comparison.evaluation.comparison_results import MeanInterval, Metric
 from halfway.comparison.evaluation.metrics import METRICS
-from halfway.pipeline.reproduction.estimates import mean_interval
+from halfway.pipeline.statistics.estimates import mean_interval
 
 DETECTORS = [name for name in TABLE if TABLE[name].adapter.detects_failures]
 ACCRUAL = [name for name in DETECTORS if name not in ("swim", "lifeguard")]

@@ -53,7 +53,7 @@ from halfway.comparison.evaluation.evidence import (
     p_of,
 )
 from halfway.comparison.evaluation.metrics import Purpose, purpose_of
-from halfway.pipeline.reproduction.estimates import greatest_share, mean_interval
+from halfway.pipeline.statistics.estimates import greatest_share, mean_interval
 
 _SPENT = 2.0 / 3.0  # share of the remaining error that each decision spends
 # Replicates, of the estimate for an open system; more are not estimated.

@@ -6,10 +6,11 @@ from functools import partial
 import numpy as np
 
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import difference
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_order, judge_ratio
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import difference
+from halfway.pipeline.statistics.summary import Summary
 
 _row = partial(Verdict, "drip")
 _less = partial(judge_ratio, "drip")
