@@ -2,8 +2,8 @@
 
 Subscribers, publishers and brokers come and go, nodes move, crash with or without their memory, and
 links are cut for a while. In a third of the histories, a radio loses records. The flat oracle knows
-the roles only: after quiescence, each event must reach each subscriber of its topic once, or with losses at
-most once, and nothing else. All histories are deterministic in their seed.
+the roles only: after quiescence, each event must reach each subscriber of its topic once, or with
+losses at most once, and nothing else. All histories are deterministic in their seed.
 """
 
 from collections.abc import Mapping, Sequence

@@ -66,8 +66,8 @@ def with_periods(seed: int, demand: Listed, until_s: float) -> Listed:
 
 
 def with_brokers(seed: int, demand: Listed, n: int, until_s: float) -> Listed:
-    """The demand with named brokers in two thirds of the histories: the root, and brokers that enter
-    or leave before `until_s` seconds, do both, or stay.
+    """The demand with named brokers in two thirds of the histories: the root, and brokers that come
+    or go before `until_s` seconds, do both, or stay.
     """
     draw = np.random.default_rng([seed, _BROKERS])
     if draw.integers(3) == 0:

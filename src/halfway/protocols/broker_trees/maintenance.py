@@ -86,6 +86,7 @@ def receive_leave(state, rules, sender, message, out):
     elif source == state.parent[sender.broker]:
         parent_search.follow_leaving(state, rules, sender, message, out)
     else:
+        parents.forget_broker(state, sender.broker, source)
         parents.adopt(state, sender, source, source, out)
 
 

@@ -177,11 +177,16 @@ def on_found(state, rules, sender, message, out):
 def follow_leaving(state, rules, sender, message, out):
     """[uas Algorithm 2] "C.Connect To(B.Parent)": ask the grandparent for a place as its child,
     because the parent leaves.
+
+    A parent that has left earlier names no grandparent. It answers the JOINs on each new path, and
+    only the first answer begins a search.
     """
     b = sender.broker
-    state.grandparent[b], state.asked[b] = message[messages.PARENT], 0
     state.missed[b, DIRECT] = state.missed[b, SECOND] = rules.missed_pings + 1
-    search_parent(state, rules, sender, message.at, out)
+    if message[messages.PARENT] != NONE:
+        state.grandparent[b], state.asked[b] = message[messages.PARENT], 0
+    if state.asked[b] == 0:
+        search_parent(state, rules, sender, message.at, out)
 
 
 @apart

@@ -279,6 +279,17 @@ def lose_child(state, sender, child, out):
 
 
 @apart
+def forget_broker(state, b, gone):
+    """Forget a broker that has left the tree, so that this broker asks it for a place no more."""
+    for known in (
+        state.grandparent, state.alternate, state.successor, state.next_successor,
+        state.predecessor,
+    ):  # fmt: skip
+        if known[b] == gone:
+            known[b] = NONE
+
+
+@apart
 def adopt(state, sender, failed, replaced, out):
     """[uas §4.1] Take over the children of a dead child, and then remove the dead child from the
     broker's tables.

@@ -22,6 +22,7 @@ from halfway.protocols.broker_trees import (
     broker_clients,
     broker_start,
     confirmations,
+    entering,
     event_routing,
     failure_detector,
     maintenance,
@@ -40,7 +41,6 @@ from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no
 from halfway.protocols.broker_trees.entering import (
     Leaves,
     enter,
-    is_for_broker,
     is_outside,
     no_leaves,
     remember_own,
@@ -218,8 +218,8 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 
 @apart
 def receive_outside(rules, sender, message, out):
-    """Handle a record for a broker at a node that is outside the underlay-aware tree."""
-    if message.kind == messages.KEEP_ALIVE:
+    """Handle a record at a node outside the underlay-aware tree: tell who asks that it has left."""
+    if entering.is_for_broker(message):
         peer_paths.reply(sender, message, messages.LEAVING, out)
     elif message.kind == messages.REFRESH:
         emit(out, messages.REFRESH, rules.refresh_s, sender.own)
@@ -287,7 +287,7 @@ def receive(state, rules, sender, c, message, out):
     elif not is_outside(state, b):
         remember_own(state, rules.catalogue, c, message)
         receive_in_tree(state, rules, sender, message, out)
-    elif b != NONE and (c == NONE or is_for_broker(message)):
+    elif b != NONE and (c == NONE or entering.is_for_broker(message)):
         receive_outside(rules, sender, message, out)
     elif c != NONE:
         receive_at_client(state, rules, sender.row, c, message, out)
