@@ -21,7 +21,7 @@ from halfway.protocols.broker_trees.paths.decisions import (
     fallback,
 )
 from halfway.protocols.broker_trees.paths.nearby import nearest_but, nth_nearest
-from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_path, send
+from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_path
 from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
@@ -165,10 +165,9 @@ def on_found(state, rules, sender, message, out):
             ask(sender, nearer, 1, out)
             return
     asks = state.asked[b] > 0 or peer == state.parent[b] or is_other_root(state, b, peer)
-    if asks and path_to(sender.circuits, sender.row, peer, DIRECT) == way_back(
-        sender.circuits, sender.row, message
-    ):
-        send(sender, JOIN, peer, out)
+    new = way_back(sender.circuits, sender.row, message)
+    if asks and path_to(sender.circuits, sender.row, peer, DIRECT) == new:
+        send_along(sender.circuits, sender.row, new, JOIN, sender.own, out)
         if peer == state.parent[b] and state.missed[b, DIRECT] <= rules.missed_pings:
             complete_paths(state, rules, sender, out)
 
