@@ -1,6 +1,7 @@
 """Brokers that enter and leave: what others still know of them, and what they received before."""
 
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,18 +12,29 @@ from halfway.core.outbox import Outbox
 from halfway.protocols.broker_trees import siena, underlay_siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
+from halfway.protocols.broker_trees.paths.decisions import DIRECT
 from halfway.protocols.broker_trees.records.messages import (
     AWAY,
+    BACK,
     CLIENT,
     DELIVERED,
     DIRECTION,
     ENTER,
     FILTER,
+    FOUND,
+    JOIN,
     LEAVE,
+    LEAVING,
     NOTIFY,
     ORIGIN,
+    PARENT,
+    REFRESH,
+    ROUTE,
+    SEARCH,
     SUBSCRIBE,
+    VERSION,
 )
+from halfway.protocols.broker_trees.records.underlay_messages import ACCEPT, TICK
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
@@ -32,10 +44,11 @@ from halfway.world.workload.demand import Listed
 from halfway.world.workload.named_roles import BrokerPeriod
 from tests.networks import line
 from tests.protocols.broker_trees.test_broker_clients import NOWHERE
+from tests.protocols.broker_trees.test_roots import NEIGHBOUR, OTHER, OWN, PATH, Broker
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, VALUES
 from tests.protocols.lone import emitted_by, entered
 
-OWN, OTHER, NEIGHBOUR = 40, 9, 7  # ids: of the node, of a broker, and of a node between them
+GRANDPARENT = 11  # its id
 QUICK = {"refresh_s": 2.0, "join_delay_s": 1.0}
 
 
@@ -89,6 +102,61 @@ def test_an_application_receives_an_event_once_when_its_node_changes_its_role(
     assert node.state.parent.tolist() == [OUTSIDE]
     assert node.hear(NOTIFY, event=1) == []
     assert node.hear(NOTIFY, event=2) == [2]
+
+
+def silenced() -> tuple[Broker, Any]:
+    """A broker whose parent misses all PINGs, and the broker's search for a new path to it."""
+    broker = Broker(underlay_siena, OTHER)
+    broker.state.parent[0], broker.state.grandparent[0] = OTHER, GRANDPARENT
+    for _ in range(broker.rules.missed_pings + 2):
+        broker.hear(TICK, OWN)
+    sent = broker.hear(REFRESH, OWN)
+    (search,) = (one for one in sent if one.kind == SEARCH and one.target == OTHER)
+    return broker, search
+
+
+def is_silent(broker: Broker) -> bool:
+    """Whether the direct path to the parent of a broker counts as dead."""
+    return int(broker.state.missed[0, DIRECT]) > broker.rules.missed_pings
+
+
+def test_a_path_to_a_silent_parent_does_not_show_that_it_is_a_broker_still() -> None:
+    """[uas §4.1] "assumed to be failed": until it answers the JOIN on the new path as a parent."""
+    broker, search = silenced()
+    path = {"route": search.args[ROUTE], "direction": BACK}
+    sent = broker.hear(FOUND, OTHER, **path, number=search.args[VERSION])
+    assert [int(one.kind) for one in sent] == [JOIN]
+    assert is_silent(broker)
+    broker.hear(ACCEPT, OTHER, **path)
+    assert not is_silent(broker)
+
+
+def test_a_parent_that_has_left_begins_one_search_for_another_parent() -> None:
+    broker, search = silenced()
+    path = {"route": search.args[ROUTE], "direction": BACK}
+    broker.hear(FOUND, OTHER, **path, number=search.args[VERSION])
+    asked = int(broker.state.asked[0])
+    assert asked > 1
+    broker.hear(LEAVING, OTHER, **path)
+    assert broker.state.asked.tolist() == [asked]
+
+
+def test_a_node_that_left_the_tree_says_so_to_a_broker_that_asks_for_a_place() -> None:
+    node = Broker(underlay_siena, OTHER)
+    node.state.parent[0] = OUTSIDE
+    (left,) = node.hear(JOIN, OTHER, route=PATH, direction=AWAY)
+    assert (left.kind, left.target, left[PARENT]) == (LEAVING, OTHER, NONE)
+
+
+def test_a_broker_asks_a_broker_that_has_left_no_more() -> None:
+    """A root without children asks its successor, and the root that it replaced."""
+    root = Broker(underlay_siena, OWN)
+    root.state.asked[0] = 1
+    root.state.successor[0] = root.state.predecessor[0] = OTHER
+    asked = {SEARCH, JOIN}
+    assert asked & {int(one.kind) for one in root.hear(TICK, OWN)}
+    root.hear(LEAVING, OTHER, route=PATH, direction=AWAY)
+    assert not asked & {int(one.kind) for _ in range(4) for one in root.hear(TICK, OWN)}
 
 
 def run_of(
