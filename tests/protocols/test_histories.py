@@ -31,6 +31,7 @@ FEW, MANY = 10, 10_000
 ONCE_WRONG = [
     ("siena", 69),  # a command again after a crash was due, by rounding, while the node was down
     ("siena", 108),  # the only way to a broker led through a node that lost its memory
+    ("siena", 3744),  # a broker without a parent heard of none, and counted its clients as silent
     ("siena", 869),  # an UNSUBSCRIBE was lost on a link that was cut
     ("underlay-siena", 1164),  # of three roots one neither knew a successor nor a predecessor
     ("drip", 120),  # the only broker of a list lost its memory, and was a broker no more

@@ -10,7 +10,7 @@ from halfway.core.message import MESSAGE, START
 from halfway.core.missing import NONE
 from halfway.core.outbox import Outbox
 from halfway.protocols.broker_trees import siena, underlay_siena
-from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.protocols.broker_trees.client_state import MOST_SILENT, ClientRoom
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.paths.decisions import DIRECT
 from halfway.protocols.broker_trees.records.messages import (
@@ -35,7 +35,7 @@ from halfway.protocols.broker_trees.records.messages import (
     VERSION,
 )
 from halfway.protocols.broker_trees.records.underlay_messages import ACCEPT, TICK
-from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from halfway.protocols.broker_trees.tables.subscription_table import FREE, Catalogue
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
@@ -59,9 +59,14 @@ class PartTimeBroker:
         ids, sizes = np.array([OWN], np.int32), (6,) if module is siena else (6, 5)
         self.now = 0.0
         self.state = module.state(
-            ids, ids, OTHER, *sizes, attributes=VALUES.shape[1], later=ids,
+            ids,
+            ids,
+            OTHER,
+            *sizes,
+            attributes=VALUES.shape[1],
+            later=ids,
             clients=ClientRoom(ids, 4, 2, 3),
-        )  # fmt: skip
+        )
         self.rules = siena.Rules(Catalogue(FILTERS, VALUES))
         if module is underlay_siena:
             self.rules = underlay_siena.Rules(self.rules.catalogue, 1.0, missed_pings=2, tau_s=2.0)
@@ -159,16 +164,44 @@ def test_a_broker_asks_a_broker_that_has_left_no_more() -> None:
     assert not asked & {int(one.kind) for _ in range(4) for one in root.hear(TICK, OWN)}
 
 
+def test_a_broker_of_siena_that_hears_of_no_other_broker_asks_the_root() -> None:
+    """Its neighbours know one broker, which may be this one, from before it was cut off."""
+    broker = Broker(siena, OTHER)
+    broker.state.circuits.of.peer[:] = NONE  # no path is known
+    sent = [one for _ in range(9) for one in broker.hear(REFRESH, OWN)]
+    assert {int(one.target) for one in sent if one.kind == SEARCH} == {OTHER}
+
+
+def test_a_broker_of_siena_keeps_its_clients_while_it_searches_for_a_parent() -> None:
+    """The broker refreshes each second then, and clients still send once in `refresh_s`."""
+    broker = Broker(siena, OTHER)
+    table, each = broker.state.table, int(broker.rules.refresh_s)
+    table.filter[0, 0], table.via[0, 0], table.client[0, 0] = 1, NEIGHBOUR, 0
+    for _ in range(MOST_SILENT * each):
+        broker.hear(REFRESH, OWN)
+    assert table.filter[0, 0] == 1
+    for _ in range(each):
+        broker.hear(REFRESH, OWN)
+    assert table.filter[0, 0] == FREE
+
+
 def run_of(
     brokers: tuple[BrokerPeriod, ...], seconds: float, faults: tuple[Fault, ...] = ()
 ) -> Simulation:
     """A run on a chain of nine nodes: the first node publishes to the last one in the last 5 s."""
     late = [(seconds - 5.0 + at, 0, 0) for at in range(3)]
     run = Simulation(
-        "underlay-siena", line(9), workload=Listed([(8, 0)], late, brokers=brokers), seed=1,
-        seconds=seconds, radio=IdealRadio(delay_s=0.001), stretch=False, faults=list(faults),
-        options=QUICK, inspection=Inspection(check=True),
-    )  # fmt: skip
+        "underlay-siena",
+        line(9),
+        workload=Listed([(8, 0)], late, brokers=brokers),
+        seed=1,
+        seconds=seconds,
+        radio=IdealRadio(delay_s=0.001),
+        stretch=False,
+        faults=list(faults),
+        options=QUICK,
+        inspection=Inspection(check=True),
+    )
     run.run()
     return run
 
@@ -198,8 +231,9 @@ def test_two_roots_that_know_only_brokers_that_left_become_one_tree() -> None:
     """
     brokers = (BrokerPeriod(0), BrokerPeriod(2, 2.0, 50.0), BrokerPeriod(5, 5.0))
     faults = (
-        LinkCut(a=3, b=4, at=20.0, for_=40.0), Crash(node=5, at=21.0, for_=1.0, memory="lost"),
-    )  # fmt: skip
+        LinkCut(a=3, b=4, at=20.0, for_=40.0),
+        Crash(node=5, at=21.0, for_=1.0, memory="lost"),
+    )
     run = run_of((*brokers, BrokerPeriod(7, 8.0, 45.0)), 100.0, faults)
     assert run.state.parent.tolist() == [NONE, OUTSIDE, 0, OUTSIDE]
     assert run.outcome().delivery_ratio == 1.0
@@ -213,9 +247,15 @@ def test_the_hops_of_a_broker_that_was_a_client_are_those_of_its_search() -> Non
     brokers = (BrokerPeriod(4), BrokerPeriod(1), BrokerPeriod(0, 12.0), BrokerPeriod(2, 18.0))
     demand = Listed([(0, 0), (1, 0), (2, 0)], [(40.0 + k, 3, 0) for k in range(3)], brokers=brokers)
     run = Simulation(
-        "underlay-siena", line(5), workload=demand, seconds=60.0, seed=1, stretch=False,
-        radio=IdealRadio(delay_s=0.001), inspection=Inspection(check=True),
-    )  # fmt: skip
+        "underlay-siena",
+        line(5),
+        workload=demand,
+        seconds=60.0,
+        seed=1,
+        stretch=False,
+        radio=IdealRadio(delay_s=0.001),
+        inspection=Inspection(check=True),
+    )
     outcome = run.run()
     assert run.engine.checks.refused.sum() == 0
     assert outcome.delivery_ratio == 1.0

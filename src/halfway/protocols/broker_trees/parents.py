@@ -282,9 +282,12 @@ def lose_child(state, sender, child, out):
 def forget_broker(state, b, gone):
     """Forget a broker that has left the tree, so that this broker asks it for a place no more."""
     for known in (
-        state.grandparent, state.alternate, state.successor, state.next_successor,
+        state.grandparent,
+        state.alternate,
+        state.successor,
+        state.next_successor,
         state.predecessor,
-    ):  # fmt: skip
+    ):
         if known[b] == gone:
             known[b] = NONE
 

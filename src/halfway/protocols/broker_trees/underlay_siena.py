@@ -218,7 +218,7 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 
 @apart
 def receive_outside(rules, sender, message, out):
-    """Handle a record at a node outside the underlay-aware tree: tell who asks that it has left."""
+    """Handle a record for a broker at a node outside the underlay-aware tree, which says so."""
     if entering.is_for_broker(message):
         peer_paths.reply(sender, message, messages.LEAVING, out)
     elif message.kind == messages.REFRESH:
