@@ -1,5 +1,6 @@
 """Nodes that lose their memory: every system delivers all events again after a stated time."""
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,15 @@ from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn, Crash
 from halfway.world.workload.demand import Drawn
+from tests.adapters.test_what_a_node_is_given import PAGE
 from tests.networks import disk, from_links
 
 _BACK_S = 45.0  # all crashed nodes are up again
-# The time in s after which each system has healed, and the options that heal it. Rumor routing does
-# not heal: a subscriber with an answer sends no more queries, and a node on its path may have lost
-# the path.
+_SEEDS = range(1, 6)
+_TAIL_S = 60.0  # from the first event to the end of a run
+_SLOW_TAIL_S = 200.0  # anti-entropy: a hub exchanges with one of its 30 neighbours in a round
+# The time in s after which each system has healed, and the options that heal it, as in
+# docs/models/nodes.md.
 HEALED_AFTER: dict[str, tuple[float, dict[str, Any]]] = {
     "flooding": (1.0, {}),
     "gossip": (1.0, {"fanout": 6, "rounds": 4}),
@@ -36,12 +40,13 @@ HEALED_AFTER: dict[str, tuple[float, dict[str, Any]]] = {
 def _simulation(system: str, memory: Any, seed: int, of: str = "disk") -> Simulation:
     """A run in which 24 of 60 nodes crash and come back, and then heal before any event."""
     after, options = HEALED_AFTER.get(system, (0.0, {}))
+    tail = _SLOW_TAIL_S if (system, of) == ("anti-entropy", "hubs") else _TAIL_S
     network = disk(60, 0.4, seed=3)
     if of == "hubs":  # two hubs with a bridge
         links = [(0, k) for k in range(2, 31)] + [(1, k) for k in range(31, 60)] + [(0, 1)]
         network = from_links(60, links)
     return Simulation(
-        system, network, seconds=_BACK_S + after + 60.0, seed=seed, options=options,
+        system, network, seconds=_BACK_S + after + tail, seed=seed, options=options,
         radio=IdealRadio(delay_s=0.001),
         faults=[Crash(share=0.4, at=40.0, for_=_BACK_S - 40.0, memory=memory)],
         workload=Drawn(
@@ -59,19 +64,63 @@ def _delivered(system: str, memory: Any, seed: int, of: str = "disk") -> tuple[i
     return counted.expected, counted.delivered, counted.duplicates
 
 
+def _all_delivered(system: str, of: str) -> None:
+    for seed in _SEEDS:
+        expected, delivered, duplicates = _delivered(system, "lost", seed, of)
+        assert expected >= 100
+        assert (delivered, duplicates) == (expected, 0), seed
+
+
 @pytest.mark.parametrize("system", sorted(set(HEALED_AFTER) - {"drip"}))
 def test_a_system_heals_after_nodes_lose_their_memory(system: str) -> None:
-    expected, delivered, duplicates = _delivered(system, "lost", 1)
-    assert expected >= 100
-    assert (delivered, duplicates) == (expected, 0)
+    _all_delivered(system, "disk")
 
 
-def test_drip_delivers_as_much_as_with_kept_memory() -> None:
-    # By its design an event goes to a limited number of brokers: not every subscriber gets it.
-    kept, lost = (_delivered("drip", memory, 1) for memory in ("kept", "lost"))
-    assert lost[0] == kept[0]
-    assert lost[1] >= kept[1] > 0
-    assert lost[2] == 0
+# Georendezvous needs positions. Pushes of gossip end after some rounds: few cross the bridge.
+@pytest.mark.parametrize("system", sorted(set(HEALED_AFTER) - {"drip", "georendezvous", "gossip"}))
+def test_it_heals_behind_hubs_and_a_bridge_as_well(system: str) -> None:
+    _all_delivered(system, "hubs")
+
+
+def test_the_page_states_these_times_and_options() -> None:
+    section = PAGE.read_text("utf-8").split("## After lost memory")[1].split("\n## ")[0]
+    stated = {
+        system: (float(seconds), text)
+        for names, seconds, text in re.findall(r"^\| (`.+?) \| (\d+) \| (.+) \|$", section, re.M)
+        for system in re.findall(r"`([a-z-]+)`", names)
+    }
+    assert set(stated) == set(HEALED_AFTER) - {"drip"}
+    for system, (seconds, text) in stated.items():
+        after, options = HEALED_AFTER[system]
+        assert seconds == after
+        for name, value in options.items():
+            assert f"`{name} = {value:g}`" in text
+
+
+@pytest.mark.parametrize("system", ["drip", "rumor-routing"])
+def test_a_system_without_full_delivery_delivers_as_much_as_with_kept_memory(system: str) -> None:
+    """By its design an event of drip goes to a few brokers, and a query of rumor routing makes ten
+    steps: not every subscriber gets an event."""
+    runs = {
+        memory: np.array([_delivered(system, memory, seed) for seed in range(1, 21)]).sum(axis=0)
+        for memory in ("kept", "lost")
+    }
+    assert runs["lost"][0] == runs["kept"][0]
+    assert runs["lost"][1] >= 0.95 * runs["kept"][1] > 0
+    assert runs["lost"][2] == 0
+
+
+@pytest.mark.parametrize("system", ["directional-walk", "random-walk"])
+def test_walks_that_are_launched_once_do_not_heal(
+    system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the paper prints it, a member launches its walk once: its trails are lost with the memory
+    of the nodes that they pass."""
+    monkeypatch.setitem(HEALED_AFTER, system, (40.0, {"retries": 2}))
+    for memory, most in (("kept", 1.0), ("lost", 0.9)):
+        expected, delivered, _ = _delivered(system, memory, 1)
+        assert delivered <= most * expected
+        assert memory == "lost" or delivered == expected
 
 
 @pytest.mark.parametrize("system", sorted({*HEALED_AFTER, "rumor-routing"}))
@@ -84,14 +133,6 @@ def test_each_row_of_a_state_is_the_memory_of_one_node(system: str) -> None:
         for row in range(simulation.environment.n):
             lost_by[instance.own_rows(instance.state, name, row)] += 1
         assert lost_by.tolist() == [1] * len(array), name
-
-
-@pytest.mark.parametrize(
-    "system", ["flooding", "anti-entropy", "directional-walk", "siena", "underlay-siena"]
-)
-def test_it_heals_behind_hubs_and_a_bridge_as_well(system: str) -> None:
-    expected, delivered, duplicates = _delivered(system, "lost", 2, "hubs")
-    assert (delivered, duplicates) == (expected, 0)
 
 
 def test_records_of_an_earlier_incarnation_do_not_block_reliable_hops() -> None:
