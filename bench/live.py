@@ -39,7 +39,7 @@ from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
 from halfway.live.security import Security
 from halfway.live.step.node_stepper import Stepper
-from halfway.live.systems.face import Setting
+from halfway.live.systems.face import NodeParameters
 from halfway.live.systems.live_systems import face_of
 from side_by_side import c_library
 
@@ -109,7 +109,7 @@ def endpoint_server(ended: threading.Event, known: list[Any]) -> None:
 def step_us(system: str) -> dict[str, float]:
     """Return the microseconds of a driver step: by entry point, by dispatcher, interpreted."""
     limits = Limits()
-    face = face_of(system, {}, Setting(1, 1, 1, limits))
+    face = face_of(system, {}, NodeParameters(1, 1, 1, limits))
     stepper = Stepper(
         face.node, HelloTable(1, 0, limits.neighbours, limits.heard).neighbourhood, node_id=1,
         incarnation=0, hashes=np.zeros(limits.topics, np.uint64),

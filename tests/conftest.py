@@ -67,7 +67,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     Handlers read no other clock, so a test with the same result proves that no record carries a
     time of a clock. Tests that read times in the state of nodes are marked `one_clock`.
     """
-    module: Any = sys.modules.get("halfway.sim.simulation")  # None: no test imported it
+    module: Any = sys.modules.get("halfway.sim.run_engine")  # None: no test imported it
     folder = item.path.relative_to(Path(__file__).parent).parts[0]
     if module is None or folder in ONE_CLOCK or item.get_closest_marker("one_clock"):
         return (yield)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.comparison.scenes import SMALL, written
+from tests.comparison.scenarios import SMALL, written
 
 CODE = """
 import os, signal, sys

@@ -1,6 +1,7 @@
 """Write the tables of the systems in docs/: messages, options, and the systems with their ideas.
 
 The tables come from `protocols.SYSTEMS`, and from `KINDS` and `OPTIONS` of each system's module.
+`docs/map.md` gets a row for each system of one module.
 """
 
 import re
@@ -16,6 +17,8 @@ from halfway.protocols import SYSTEMS
 
 DOCS = Path(__file__).parents[1] / "docs"
 _FIRST_OPTIONS = "\n## `[options."
+_MAP_INTRO = "The room `protocols` has these folders and modules:\n"
+_MODULE = "halfway.protocols."
 _HEAD = "| field | default | allowed | meaning and unit |\n|---|---|---|---|\n"
 
 
@@ -29,7 +32,7 @@ def main() -> int:
 def pages() -> dict[Path, str]:
     """Return the text of each page that has a table of the systems, with the present tables."""
     scenarios, comparing = DOCS / "scenarios.md", DOCS / "comparing.md"
-    overview = DOCS / "systems" / "README.md"
+    overview, rooms = DOCS / "systems" / "README.md", DOCS / "map.md"
     detectors = [name for name, system in TABLE.items() if system.adapter.detects_failures]
     others = [name for name in SYSTEMS if name not in detectors]
     above = scenarios.read_text("utf-8").partition(_FIRST_OPTIONS)[0]
@@ -39,7 +42,30 @@ def pages() -> dict[Path, str]:
         scenarios: above + "".join(_options(name) for name in SYSTEMS),
         comparing: _with_table(compared, "failure detectors", _ideas(detectors)),
         overview: _with_table(overview.read_text("utf-8"), "systems", _with_papers(others)),
+        rooms: _with_module_rows(rooms.read_text("utf-8")),
     }
+
+
+def _with_module_rows(page: str) -> str:
+    """Return the map with the systems of one module as the last rows of the table of protocols."""
+    above, intro, below = page.partition(_MAP_INTRO)
+    table, _, rest = below.lstrip("\n").partition("\n\n")
+    assert rest, f"expected a table after {_MAP_INTRO!r}"
+    rows = {
+        f"| `{file}` | The system in which {idea[0].lower()}{idea[1:]} |"
+        for file, idea in _single_modules().items()
+    }
+    others = [
+        row for row in table.splitlines()
+        if not row.startswith(tuple(f"| `{file}` " for file in _single_modules()))
+    ]  # fmt: skip
+    return f"{above}{intro}\n" + "\n".join([*others, *sorted(rows)]) + f"\n\n{rest}"
+
+
+def _single_modules() -> dict[str, str]:
+    """Return the idea of each system of one module, by its file in `protocols`."""
+    modules = {about.module.removeprefix(_MODULE): about.idea for about in SYSTEMS.values()}
+    return {f"{name}.py": idea for name, idea in modules.items() if "." not in name}
 
 
 def _with_table(page: str, name: str, table: str) -> str:

@@ -13,7 +13,7 @@ from halfway.adapters.user_protocol import UserSource, read_user_system, user_sy
 from halfway.comparison.plan import SystemSource, point_of
 from halfway.problem import Problem
 from halfway.scenario.reading import read_scenario
-from tests.comparison.scenes import written
+from tests.comparison.scenarios import written
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_protocol.py"
 PROGRAM = """

@@ -12,7 +12,7 @@ from halfway.api.comparison import Comparison
 from halfway.comparison.request import read_request
 from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
-from tests.comparison.scenes import fill
+from tests.comparison.scenarios import fill
 
 SMALL: dict[str, Any] = {
     "title": "a <b>field</b>",
@@ -93,7 +93,7 @@ def test_a_chart_shows_means_and_intervals(found):
     assert colours["range"] == ["#c27f00", "#0072b2"]  # of the page, in its light theme
 
 
-def test_a_chart_of_a_sweep_has_a_panel_for_each_other_setting(swept, tmp_path):
+def test_a_chart_of_a_sweep_has_a_panel_for_each_other_swept_field(swept, tmp_path):
     chart = swept.plot("messages-per-notification")
     plain = chart.to_dict()
     [rows] = plain["datasets"].values()

@@ -8,7 +8,7 @@ import pytest
 from halfway.comparison.request import Request
 from halfway.comparison.run_comparison import Completed, compare
 from halfway.pipeline.store.store import Store
-from tests.comparison.scenes import fill
+from tests.comparison.scenarios import fill
 from tests.house.sources import REPOSITORY
 
 PAGES = ("README.md", "docs/python.md", "docs/comparing.md")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from halfway.cli import main
-from tests.comparison.scenes import written
+from tests.comparison.scenarios import written
 
 
 def test_the_check_names_network_systems_and_runs(

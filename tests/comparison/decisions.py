@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 from halfway.comparison.evaluation.comparison_results import (
     Decision,
+    DecisionRule,
     MeanInterval,
     Need,
     ResultCell,
 )
-from halfway.comparison.evaluation.decision import DecisionRule, decide
+from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import METRICS
 from tests.comparison.studies import observed
 

@@ -11,7 +11,7 @@ from halfway.comparison.evaluation.metrics import METRICS
 from halfway.comparison.request import read_request
 from halfway.pipeline.store.store import Store
 from halfway.protocols import SYSTEMS
-from tests.comparison.scenes import fill, written
+from tests.comparison.scenarios import fill, written
 
 _DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (_DOCS / "comparing.md").read_text("utf-8")

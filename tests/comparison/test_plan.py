@@ -23,7 +23,7 @@ from halfway.pipeline.spark.simulate_rows import result
 from halfway.problem import Problem
 from halfway.report.terminal.results_report import print_results
 from halfway.scenario.reading import read_scenario
-from tests.comparison.scenes import SMALL, written
+from tests.comparison.scenarios import SMALL, written
 
 FLOODING, GOSSIP = SystemSource("flooding"), SystemSource("gossip")
 

@@ -33,7 +33,7 @@ from halfway.report.comparison.terminal_results import print_results
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
 from halfway.scenario.schema import Scenario, UnitDisk
-from tests.comparison.scenes import SMALL, fill, written
+from tests.comparison.scenarios import SMALL, fill, written
 from tests.report.comparison_specimens import results
 
 # Those of a scenario with hellos and without batteries.

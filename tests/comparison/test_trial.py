@@ -15,7 +15,7 @@ from halfway.comparison.trial import small, try_first, watched
 from halfway.problem import Problem
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
-from tests.comparison.scenes import SMALL, written
+from tests.comparison.scenarios import SMALL, written
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_protocol.py"
 TEXT = EXAMPLE.read_text("utf-8")

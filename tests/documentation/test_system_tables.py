@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tools.system_tables import _with_table, pages
+from tools.system_tables import _with_module_rows, _with_table, pages
 
 PAGES = pages()
 
@@ -18,3 +18,15 @@ def test_a_table_needs_its_place() -> None:
     assert _with_table(page, "x", "new") == "a\n<!-- table: x -->\n\nnew\n<!-- end -->\nb\n"
     with pytest.raises(AssertionError, match="place for the table y"):
         _with_table(page, "y", "new")
+
+
+def test_the_map_has_a_row_for_each_system_of_one_module() -> None:
+    page = "a\nThe room `protocols` has these folders and modules:\n\n" \
+        "| x |\n|---|\n| `gossip.py` | Old. |\n| `door.py` | A door. |\n\nb\n"  # fmt: skip
+    rows = _with_module_rows(page).splitlines()
+    assert rows[4:6] == ["|---|", "| `door.py` | A door. |"]
+    assert [row.split("`")[1] for row in rows[6:9]] == [
+        "counter_broadcast.py", "flooding.py", "gossip.py",
+    ]  # fmt: skip
+    assert "pushes new events" in rows[8]
+    assert rows[9:] == ["", "b"]

@@ -14,13 +14,13 @@ ROOM_DEPTH = 9  # modules of the longest chain in a room
 FOLDER_DEPTH = 7  # modules of the longest chain in a folder
 # Rooms and folders with longer chains -> their longest chain. These numbers only fall.
 DEEPER = {
-    "comparison": 12,
+    "comparison": 10,
     "live": 17,
     "live/mqtt/sessions": 10,
     "protocols": 15,
     "protocols/walk_overlay": 10,
     "protocols/walks": 9,
-    "sim": 12,
+    "sim": 11,
 }
 
 

@@ -24,7 +24,7 @@ UNTAGGED = re.compile(r"\[(§|(Fig\.|Table|Theorem|Alg\.) ?\d)")
 FOR_ANY_SYSTEM = {"core", "world", "sim", "scenario", "pipeline", "comparison", "report"}
 BASELINE = "flooding"  # the default of fields and options
 # Names of variables that say nothing in a function of more than VAGUE_LINES lines.
-VAGUE, VAGUE_LINES = {"found", "one", "some", "given"}, 25
+VAGUE, VAGUE_LINES = {"found", "one", "some", "given"}, 20
 LEFTOVER = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X])\b")
 # Imports of our names under another name -> the reason. In the other files, a name is the same
 # everywhere, so that a reader need not look up what it means.

@@ -1,5 +1,6 @@
 """A reader with the paper finds each rule in code, and a test of it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,10 @@ def test_a_decision_without_a_reader_is_seen(tmp_path: Path) -> None:
         "decision 0001: nothing leads to it",
         "decision 0003: there is none",
     ]
+
+
+def test_the_list_of_decisions_is_in_order() -> None:
+    page = (REPOSITORY / "docs" / "decisions" / "README.md").read_text("utf-8")
+    numbers = re.findall(r"^\| \[(\d{4})\]", page, re.MULTILINE)
+    assert len(numbers) > 80
+    assert numbers == sorted(numbers)

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from halfway.adapters.registry import TABLE
+from halfway.comparison.evaluation.metrics import METRICS
+from halfway.scenario.json_schema import descriptions
 from tests.house import words
 from tests.house.sources import REPOSITORY
 
@@ -34,6 +36,23 @@ def test_options_name_their_unit_and_use_the_words_of_the_field() -> None:
         for name, system in TABLE.items()
     }
     assert "\n".join(words.careless_options(options)) == ""
+
+
+def test_scenario_fields_and_metrics_use_the_words_of_the_field() -> None:
+    assert sum(map(len, descriptions().values())) > 100
+    assert "\n".join(words.careless_fields(descriptions())) == ""
+    assert "\n".join(words.careless_metrics(metric.name for metric in METRICS)) == ""
+
+
+def test_a_field_without_a_unit_and_a_metric_with_a_retired_word_are_seen() -> None:
+    fields = {"at": "The time of the crash.", "for": "The length of a pause in s.", "wish": "A."}
+    assert words.careless_fields({"faults crash": fields}) == [
+        "faults crash: at: state the unit of the time: in s",
+        "faults crash: wish: use subscription",
+    ]
+    assert words.careless_metrics(["busiest-per-member", "max-node-load"]) == [
+        "busiest-per-member: use max node load",
+    ]
 
 
 def test_the_list_of_words_is_true() -> None:
@@ -89,6 +108,18 @@ def test_a_retired_word_in_a_test_is_seen(tmp_path: Path, text: str, line: int, 
     (tmp_path / "tests" / "test_it.py").write_text(text)
     (found,) = words.retired_words(tmp_path)
     assert found.startswith(f"tests/test_it.py:{line}: {name}: use ")
+
+
+def test_a_retired_word_in_the_name_of_a_file_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "scenes.py").write_text("LIMIT = 3\n")
+    assert words.retired_words(tmp_path) == ["tests/scenes.py:1: scenes: use scenarios"]
+
+
+def test_a_word_of_spark_outside_of_the_files_about_spark_is_seen(tmp_path: Path) -> None:
+    root = package(tmp_path, sim="def stage(): ...\n", spark="def stage(): ...\n")
+    places = [line.rpartition(": use")[0] for line in words.retired_words(root)]
+    assert places == ["src/halfway/sim/file.py:1: stage"]
 
 
 def test_a_time_without_its_unit_is_seen() -> None:

@@ -6,7 +6,7 @@
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tests.house.sources import Source, python_files
@@ -21,6 +21,8 @@ CONTRACT = {
 RETIRED = {
     "voice": "adapter",
     "scene": "run context, environment",
+    "scenes": "scenarios",
+    "setting": "parameters, environment",
     "letter": "command, timer",
     "letters": "commands",
     "told": "outcome, deliveries, forwarded",
@@ -58,11 +60,16 @@ RETIRED = {
     "unfit": "unsupported",
     "parked": "deferred",
 }
+# Words of Spark -> the word to use elsewhere. Only files about Spark have them in names.
+OF_SPARK = {"stage": "attempt, part, phase"}
+_ABOUT_SPARK = re.compile(r"spark|account")
 _PROGRAMS = ("src", "tests", "bench", "examples", "tools")
-_RETIRED = re.compile(rf"(?<![a-z])({'|'.join(RETIRED)})(?![a-z])")
+_RETIRED = re.compile(rf"(?<![a-z])({'|'.join((*RETIRED, *OF_SPARK))})(?![a-z])")
 # "Of a group: ..." begins a meaning for one component; such a word needs an entry of its own.
 _SECOND = re.compile(r"(?:^|[.;] )Of [^.:;]+: ")
 _TIME = re.compile(r"^seconds\b")
+_TIME_IN_WORDS = re.compile(r"^The (\w+ )?(time|period|length of an? (attack|pause))\b")
+_UNIT = re.compile(r"\bin (s|their unit)\b")
 
 
 def classes_with_two_meanings(root: Path) -> list[str]:
@@ -82,8 +89,9 @@ def classes_with_two_meanings(root: Path) -> list[str]:
 
 
 def retired_words(root: Path) -> list[str]:
-    """Retired words in fields of records, and in all names that a file binds."""
-    named = {
+    """Retired words in names of files, in fields of records, and in all names that a file binds."""
+    files = {(source.path, 1, Path(source.path).stem) for source in python_files(root, *_PROGRAMS)}
+    named = files | {
         (source.path, line, name)
         for source in python_files(root, *_PROGRAMS)
         # Most files have no such word at all, and need no syntax.
@@ -92,10 +100,11 @@ def retired_words(root: Path) -> list[str]:
         for name, line in names(source)
     }
     return [
-        f"{path}:{line}: {name}: use {RETIRED[part]}"
+        f"{path}:{line}: {name}: use {retired[part]}"
         for path, line, name in sorted(named)
+        for retired in (RETIRED if _ABOUT_SPARK.search(path) else RETIRED | OF_SPARK,)
         for part in _parts(name)
-        if part in RETIRED
+        if part in retired
     ]
 
 
@@ -108,6 +117,26 @@ def careless_options(options: Mapping[str, Mapping[str, str]]) -> list[str]:
                 found.append(f"{system}: {name}: a time ends in _s, and nothing else does")
             found += [f"{system}: {name}: use {RETIRED[p]}" for p in _parts(name) if p in RETIRED]
     return found
+
+
+def careless_fields(tables: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Fields of the scenario file (table -> name -> meaning) with a retired word, or with a time
+    whose unit is neither in the name nor in the first sentence of the meaning.
+    """
+    found = []
+    for table, own in tables.items():
+        for name, meaning in own.items():
+            first = meaning.partition(". ")[0]
+            if _TIME_IN_WORDS.match(first) and not _UNIT.search(first):
+                found.append(f"{table}: {name}: state the unit of the time: in s")
+            found += [f"{table}: {name}: use {RETIRED[p]}" for p in _parts(name) if p in RETIRED]
+    return found
+
+
+def careless_metrics(names: Iterable[str]) -> list[str]:
+    """Names of metrics with a retired word."""
+    parts = ((name, part) for name in names for part in name.split("-"))
+    return [f"{name}: use {RETIRED[part]}" for name, part in parts if part in RETIRED]
 
 
 def glossary(page: str) -> list[tuple[str, str, list[str]]]:

@@ -7,7 +7,7 @@ import pytest
 from halfway.comparison.request import read_request
 from halfway.comparison.run_comparison import compare
 from halfway.pipeline.store.store import Store
-from tests.comparison.scenes import fill, written
+from tests.comparison.scenarios import fill, written
 
 PAIR = ["flooding", "gossip"]
 

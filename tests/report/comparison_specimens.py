@@ -5,13 +5,14 @@ from msgspec.structs import replace
 
 from halfway.comparison.evaluation.comparison_results import (
     Curve,
+    DecisionRule,
     MeanInterval,
     Metric,
     Need,
     ResultCell,
     Results,
 )
-from halfway.comparison.evaluation.decision import DecisionRule, decide
+from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import Columns, ReplayWorld
 from halfway.sim.metrics.nodes import NodeTable

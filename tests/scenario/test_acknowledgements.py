@@ -6,8 +6,9 @@ import pytest
 
 from halfway.adapters.registry import TABLE
 from halfway.scenario.acknowledgements import acknowledges, options_of
-from halfway.scenario.build import prepared, simulation_on
+from halfway.scenario.build import prepared, simulation_of, simulation_on
 from halfway.scenario.schema import Scenario, converted
+from halfway.sim.metrics.outcome import Outcome
 
 RELIABLE = (
     "directional-walk", "random-walk", "walk-overlay", "georendezvous", "siena", "underlay-siena",
@@ -109,3 +110,22 @@ def test_the_default_decides_what_a_tree_delivers() -> None:
     assert ratios[0] == ratios[1]
     assert ratios[0][0] > 0.9
     assert ratios[2][0] < 0.7
+
+
+def outcome_of(system: str) -> Outcome:
+    """The outcome of a short run on a lossy radio, with nodes that crash and lose their memory."""
+    detects = TABLE[system].adapter.detects_failures
+    work = {"kind": "failure-detection"} if detects else {"publishers_each": 2, "events": 40}
+    crashes = {"fault": "churn", "mean_up_s": 10.0, "mean_down_s": 3.0, "share": 0.3}
+    fields = LOSSY["loss"] | {"workload": work, "faults": [crashes | {"memory": "lost"}]}
+    read = scenario(system=system, seconds=30.0, seed=0, **fields)
+    return simulation_of(read).run()
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_no_node_sends_a_record_that_the_receiver_refuses(name: str) -> None:
+    """The tests check records by default. A node is no neighbour of its own, for example."""
+    outcome = outcome_of(name)
+    assert sum(outcome.sent.values()) > 500
+    assert ("ack" in outcome.sent) == (name in RELIABLE)
+    assert [reason for reason in outcome.shortfalls if "refused" in reason] == []

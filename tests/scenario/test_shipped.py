@@ -7,7 +7,7 @@ import pytest
 from halfway.comparison.request import read_request
 from halfway.comparison.run_comparison import compare
 from halfway.pipeline.store.store import Store
-from tests.comparison.scenes import fill
+from tests.comparison.scenarios import fill
 
 FOLDER = Path(__file__).parents[2] / "examples" / "scenarios"
 SMALLER = {"seconds": "14", "workload.events": "4", "workload.start_s": "2.0"}

@@ -88,7 +88,7 @@ class GeorendezvousAdapter(Adapter):
         medium. The command of a later role is posted when the role begins.
         """
         roles = [(ADVERTISE, demand.publishers), (SUBSCRIBE, demand.subscribers)]
-        row, kind, topic = (np.concatenate([np.zeros(0, np.int32), *some]) for some in (
+        row, kind, topic = (np.concatenate([np.zeros(0, np.int32), *parts]) for parts in (
             [rows for _, lists in roles for rows in lists],
             [np.full(len(rows), what, np.int32) for what, lists in roles for rows in lists],
             [np.full(len(rows), t, np.int32) for _, lists in roles for t, rows in enumerate(lists)],

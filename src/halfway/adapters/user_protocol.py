@@ -39,16 +39,16 @@ class UserSource(NamedTuple):
     text: str
 
 
-def read_user_system(given: str) -> UserSource:
+def read_user_system(system: str) -> UserSource:
     """Read a user's protocol from the Python file at a path, or from the importable module of that
     name.
 
     Raises Problem for anything else, and for a file with the name of a built-in system.
     """
-    where = f"system {given}"
-    path = Path(given)
+    where = f"system {system}"
+    path = Path(system)
     if path.suffix != ".py" and not path.exists():
-        path = _module_file(given, where)
+        path = _module_file(system, where)
     try:
         text = read_limited(path, _MOST_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -186,5 +186,6 @@ def _imported(source: UserSource) -> ModuleType:
             raise
         what = f"{type(error).__name__}: {' '.join(str(error).split())}"
         what = what.replace(USER_FILE, file_of(source.name))
-        raise Problem(what, where=f"{file_of(source.name)}:{line_in(error) or 1}") from None
+        where = f"{file_of(source.name)}:{line_in(error) or 1}"
+        raise Problem(what, where=where, remedy="correct the file at this line") from None
     return module

@@ -4,8 +4,9 @@ from typing import Any
 
 from halfway.adapters.failure_detectors import DetectorAdapter
 from halfway.adapters.interface import UNACKNOWLEDGED, RunContext
-from halfway.adapters.walks import FEW_HOPS, FORGOTTEN_WEIGHTS, forgotten_weights
+from halfway.adapters.walks import FEW_HOPS, FORGOTTEN_WEIGHTS
 from halfway.protocols.reliable_hop import TABLE_FULL
+from halfway.protocols.walks.directional_walk import forgotten_weights
 from halfway.protocols.walks.state import NO_ROOM
 
 
@@ -30,7 +31,7 @@ class PathDetectorAdapter(WalkDetectorAdapter):
         return super().shortfalls(state) | {
             "trails, branches and paths without room": int(trails.counts[:, NO_ROOM].sum()),
             UNACKNOWLEDGED: int(trails.hops.counts[:, TABLE_FULL].sum()),
-            FORGOTTEN_WEIGHTS: forgotten_weights(state.walks.weights),
+            FORGOTTEN_WEIGHTS: forgotten_weights(state.walks),
         }
 
 

@@ -16,9 +16,7 @@ from halfway.adapters.interface import (
     SystemInstance,
     limits_of,
 )
-from halfway.core.message import MESSAGE
-from halfway.protocols.reliable_hop import TABLE_FULL, longest_wait_s
-from halfway.protocols.walks.directional_walk import Weights
+from halfway.protocols.reliable_hop import TABLE_FULL, hop_bytes, longest_wait_s
 from halfway.protocols.walks.messages import (
     ADVERTISE,
     KINDS,
@@ -46,8 +44,8 @@ from halfway.world.workload.demand import Demand
 FEW_HOPS = 8  # in flight, for which every node has room
 FORGOTTEN_WEIGHTS = "forgotten raised weights of links"  # a shortfall
 _MOST_BYTES = 1e9  # bytes of the tables of hops of all nodes
-# Bytes of a hop: its record, three integers of 4 bytes, a time, and its accepted hops of 24 bytes.
-HOP_BYTES = MESSAGE.itemsize + 3 * 4 + 8 + 24 * KNOWN_HOPS
+# Bytes of a hop in flight, with `came_from` and `redraws` of `Trails`.
+HOP_BYTES = hop_bytes(KNOWN_HOPS) + 2 * np.int32().nbytes
 _EVENTS = 4096  # events from which the rate of publications is measured
 
 
@@ -73,7 +71,8 @@ class WalkAdapter(Adapter):
             buffer_size=int(self.values["buffer_size"]),
         )  # fmt: skip
         return SystemInstance(
-            state, rules, self.module.most_emissions(state, rules), KINDS, shortfalls=_shortfalls,
+            state, rules, self.module.most_emissions(state, rules), KINDS,
+            shortfalls=self._shortfalls,
             # Only the advertisement of a trail goes to all neighbours, and no node answers an
             # advertisement.
             most_beside=0, limits=limits_of(self.module, state, rules),
@@ -88,6 +87,21 @@ class WalkAdapter(Adapter):
         roles = publishing_roles(demand, int(ADVERTISE), int(WITHDRAW), after)
         return joined((super().start_up_commands(demand), roles))
 
+    def _shortfalls(self, state: Any) -> dict[str, int]:
+        """Return the shortfalls that the adapter of the walk systems counts: walks and messages
+        without a route, and entries for which nodes had no room.
+        """
+        counts = state.trails.counts.sum(axis=0)
+        return {
+            WITHOUT_ROUTE: int(counts[LOST]),
+            "walks without a route": int(counts[DIED]),
+            "searches that ended early (option sweep_steps)": int(counts[CUT_SHORT]),
+            "events evicted before a meeting": int(counts[EVICTED]),
+            "trails, branches and paths without room (option trails)": int(counts[NO_ROOM]),
+            UNACKNOWLEDGED: int(state.trails.hops.counts[:, TABLE_FULL].sum()),
+            FORGOTTEN_WEIGHTS: int(self.module.forgotten_weights(state)),
+        }
+
 
 def members_of(demand: Demand) -> npt.NDArray[np.int64]:
     """Return [topics]: the number of members of each topic, publishers and subscribers, for which
@@ -98,8 +112,8 @@ def members_of(demand: Demand) -> npt.NDArray[np.int64]:
 
 
 def places(context: RunContext, rules: Rules) -> int:
-    """Return the number of hops in flight for which the busiest node of a walk system has room, or
-    0 if hops are not acknowledged.
+    """Return the number of hops in flight for which a node of a walk system has room, or 0 if hops
+    are not acknowledged.
 
     A node launches all its walks at once, sends each event to at most all neighbours, sends the
     paths to all members of a topic and the root along all branches at once, and forwards the walks
@@ -169,27 +183,6 @@ def path_to_member(
         if way[-1] == member:
             return way
     return []
-
-
-def _shortfalls(state: Any) -> dict[str, int]:
-    """Return the shortfalls that the adapter of the walk systems counts: walks and messages without
-    a route, and entries for which nodes had no room.
-    """
-    counts = state.trails.counts.sum(axis=0)
-    return {
-        WITHOUT_ROUTE: int(counts[LOST]),
-        "walks without a route": int(counts[DIED]),
-        "searches that ended early (option sweep_steps)": int(counts[CUT_SHORT]),
-        "events evicted before a meeting": int(counts[EVICTED]),
-        "trails, branches and paths without room (option trails)": int(counts[NO_ROOM]),
-        UNACKNOWLEDGED: int(state.trails.hops.counts[:, TABLE_FULL].sum()),
-        FORGOTTEN_WEIGHTS: forgotten_weights(state.weights) if hasattr(state, "weights") else 0,
-    }
-
-
-def forgotten_weights(weights: Weights) -> int:
-    """Return how many raised weights of directional walks all nodes replaced by later ones."""
-    return int(np.maximum(weights.marks - weights.marked_walk.shape[1], 0).sum())
 
 
 ADAPTERS = {"directional-walk": WalkAdapter, "random-walk": WalkAdapter}

@@ -2,7 +2,7 @@
 error.
 """
 
-from halfway.comparison.evaluation.decision import DecisionRule
+from halfway.comparison.evaluation.comparison_results import DecisionRule
 from halfway.comparison.study_name import recorded_name
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import record_question

@@ -32,7 +32,7 @@ from halfway.scenario.swept_points import ScenarioPoint
 _POLL_S = 0.1
 _FEW = 100  # records: enough to call every kernel of a run
 _EVERY_RUN = ("halfway.sim.simulation", "halfway.scenario.build")
-_MOST_CPU_S = 600  # of a user's protocol; compiling takes about 30 s
+_MOST_CPU_S = 600  # limit for a user's protocol; compiling takes about 30 s
 
 
 # Number of compiled systems; number of all; names of the systems under compilation; estimated
@@ -46,7 +46,7 @@ class _Work(NamedTuple):
     mark: Path
     scenario: Scenario
     source: SystemSource
-    size: int  # bytes of source: compiling takes about as long in proportion
+    size: int  # bytes of source; the compile time is about proportional to it
 
 
 def compile_first(

@@ -98,18 +98,18 @@ def run(run: Run) -> Observations:
     """
     scenario = scenario_of(run.parameters, run.network_seed)
     with run.timed("network"):
-        stage = _stage(scenario, run)
+        parts = _parts(scenario, run)
     with run.timed("run"):
-        return observations(simulation_on(stage, scenario, source_of(run.parameters).system()))
+        return observations(simulation_on(parts, scenario, source_of(run.parameters).system()))
 
 
-def _stage(scenario: Scenario, run: Run) -> PreparedScenario:
+def _parts(scenario: Scenario, run: Run) -> PreparedScenario:
     key = (run["scenario"], scenario.seed)
     if key in _LAST:
         return _LAST[key]
     check_inputs(run.parameters)  # before it is kept: a file may have changed since the plan
-    stage = prepared(scenario)
-    if stage.motion is None:  # a movement can be played only once
+    parts = prepared(scenario)
+    if parts.motion is None:  # a movement can be played only once
         _LAST.clear()
-        _LAST[key] = stage
-    return stage
+        _LAST[key] = parts
+    return parts

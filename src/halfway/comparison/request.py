@@ -11,8 +11,7 @@ from halfway.adapters.registry import TABLE, named
 from halfway.adapters.user_protocol import read_user_system, user_system
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.evaluation.cell_statistics import StoppingRule
-from halfway.comparison.evaluation.comparison_results import Metric, Need
-from halfway.comparison.evaluation.decision import DecisionRule
+from halfway.comparison.evaluation.comparison_results import DecisionRule, Metric, Need
 from halfway.comparison.evaluation.metrics import METRICS, metrics_for, purpose_of
 from halfway.comparison.plan import SystemSource
 from halfway.problem import Problem
@@ -236,7 +235,8 @@ def _sorted_out(
     supported = {system.name: system for system in systems if system.name not in unsupported}
     if not supported:
         name, why = next(iter(unsupported.items()))
-        raise Problem(f"no system can run here; {name}: {why}")
+        what = f"no system can run here; {name}: {why}"
+        raise Problem(what, remedy="choose another system, or change the scenario")
     remarked = [
         remark if len(places) == len(points) else f"{remark} (at {places[0]})"
         for remark, places in remarks.items()

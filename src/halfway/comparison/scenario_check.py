@@ -38,15 +38,17 @@ def check(request: Request, *, cores: int, seed: int | None = None) -> Check:
     first = plan([point_of(request.points[0].scenario, request.systems[0])], 1, root).to_pylist()[0]
     parameters = msgspec.json.decode(first["parameters"])
     facts = survey(scenario_of(parameters, first["network_seed"]))
-    every = [point_of(point.scenario, one) for point in request.points for one in request.systems]
+    every = [
+        point_of(point.scenario, system) for point in request.points for system in request.systems
+    ]
     runs = plan(every, request.replicates, root)
     records = facts.roles.events_that_fit * 2 * max(facts.topology.links, 1)
-    systems = [one.system() for one in request.systems]
+    systems = [system.system() for system in request.systems]
     known = notes_before_runs([point.scenario for point in request.points], systems)
     serial_s = sum(runs["cost_ms"].to_pylist()) / 1e3 + runs.num_rows * records * _RECORD_S
     return Check(
         request.scenario.title, plain_of(request.scenario), facts,
-        [one.name for one in request.systems], dict(request.unsupported),
+        [system.name for system in request.systems], dict(request.unsupported),
         [*request.remarks, *known], len(request.points), request.replicates, runs.num_rows, cores,
         (_SPARK_S + serial_s / max(cores, 1)) / 60.0,
     )  # fmt: skip

@@ -53,21 +53,21 @@ def try_first(scenario: Scenario, systems: Sequence[SystemSource]) -> None:
 
     Raises Problem with file, line and cause if a protocol fails, or does not end.
     """
-    for one in systems:
-        mark = _mark(scenario, one)
-        if not one.text or mark.exists():
+    for source in systems:
+        mark = _mark(scenario, source)
+        if not source.text or mark.exists():
             continue
-        row = plan([point_of(scenario, one)], 1).to_pylist()[0]
+        row = plan([point_of(scenario, source)], 1).to_pylist()[0]
         process = started("halfway.comparison.trial", row, NUMBA_DISABLE_JIT="1")
         with process:
             try:
                 answer, _ = process.communicate(timeout=_WALL_S)
             except subprocess.TimeoutExpired:
                 what = f"the trial run did not end within {_WALL_S:g} s"
-                raise Problem(what, where=one.name, remedy="look for an endless loop") from None
+                raise Problem(what, where=source.name, remedy="look for an endless loop") from None
             finally:
                 process.kill()
-        check_answer(answer, process.returncode, one)
+        check_answer(answer, process.returncode, source)
         mark.touch()
 
 

@@ -67,7 +67,7 @@ def checked_options(
 def check_option(system: str, declared: Mapping[str, Option], name: str, value: Value) -> None:
     """Raise Problem for an unknown option of a protocol, or a value out of range."""
     if name not in declared:
-        present = next((one for one, option in declared.items() if option.former_name == name), "")
+        present = next((own for own, option in declared.items() if option.former_name == name), "")
         if present:
             what, remedy = f"option '{name}' has a new name", f"use '{present}'"
         else:

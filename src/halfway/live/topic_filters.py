@@ -122,7 +122,7 @@ class FilterTree(Generic[_K, _V]):
         return found
 
     def _matching(self, topic: str) -> list[tuple[_K, _V]]:
-        found: list[tuple[_K, _V]] = []
+        entries: list[tuple[_K, _V]] = []
         branches = [self._root]
         wild = not topic.startswith("$")  # a wildcard at the start matches no `$`
         for level in topic.split("/"):
@@ -131,14 +131,14 @@ class FilterTree(Generic[_K, _V]):
                 below = branch.below
                 if wild:
                     if "#" in below:
-                        found += below["#"].entries.items()
+                        entries += below["#"].entries.items()
                     if "+" in below:
                         deeper.append(below["+"])
                 if level in below and level not in {"+", "#"}:
                     deeper.append(below[level])
             branches, wild = deeper, True
         for branch in branches:
-            found += branch.entries.items()
+            entries += branch.entries.items()
             if "#" in branch.below:  # "sport/#" also matches "sport"
-                found += branch.below["#"].entries.items()
-        return found
+                entries += branch.below["#"].entries.items()
+        return entries

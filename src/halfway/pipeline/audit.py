@@ -104,7 +104,8 @@ def results_in(folder: Path) -> Store:
     Raises Problem for a folder without results.
     """
     if not folder.exists():
-        raise Problem("there is no such folder", where=str(folder))
+        what = "there is no such folder: expected a folder with results"
+        raise Problem(what, where=str(folder))
     for place in (folder, folder / "runs"):
         if not folder.is_dir() or (place / "manifest.json").exists():
             return Store(place)  # which reports a file in place of a folder

@@ -126,10 +126,14 @@ class FinishedRuns(DataSourceReader):
                     row["observations"] = {o["metric"]: o["values"] for o in row["observations"]}
                 # Each row once for each study and point that needs it.
                 studies = [partition.studies.get(row["key"], [{}]) for row in rows]
-                pairs = [(row, one) for row, own in zip(rows, studies, strict=True) for one in own]
-                given = [{**msgspec.json.decode(row["parameters"]), **one} for row, one in pairs]
+                pairs = [
+                    (row, study) for row, own in zip(rows, studies, strict=True) for study in own
+                ]
+                parameters = [
+                    {**msgspec.json.decode(row["parameters"]), **study} for row, study in pairs
+                ]
                 if rows:
-                    yield tidy([row for row, _ in pairs], given, schema)
+                    yield tidy([row for row, _ in pairs], parameters, schema)
 
 
 def _studies(folder: str) -> dict[str, list[dict[str, str]]]:

@@ -60,23 +60,23 @@ def spark_columns(columns: Mapping[str, pa.DataType]) -> StructType:
     return from_arrow_schema(columns_schema(columns))
 
 
-def tidy(rows: Sequence[Fields], given: Sequence[Fields], schema: pa.Schema) -> pa.RecordBatch:
+def tidy(rows: Sequence[Fields], parameters: Sequence[Fields], schema: pa.Schema) -> pa.RecordBatch:
     """Return a row of the data source for each value of result rows (`simulate.SCHEMA`).
 
-    given: the parameters of each.
+    parameters: the parameters of each.
     """
     made = [_pieces(row) for row in rows]
-    counts = np.array([len(one.value) for one in made])
+    counts = np.array([len(observation.value) for observation in made])
     run = np.repeat(np.arange(len(rows)), counts)
     columns: dict[str, Any] = {
-        name: pa.array([cell for one in made for cell in getattr(one, name)], kind)
+        name: pa.array([cell for observation in made for cell in getattr(observation, name)], kind)
         for name, kind in _LAST
         if name in _Pieces._fields
     }
     columns["error"] = pa.array([_error(row) for row in rows], pa.string()).take(run)
     for field in schema:
         if field.name not in columns:
-            source = rows if field.name in _RESERVED else given
+            source = rows if field.name in _RESERVED else parameters
             cells = [row.get(field.name) for row in source]
             if field.type == pa.string():
                 cells = [cell if cell is None else str(cell) for cell in cells]

@@ -43,13 +43,8 @@ RETRIES_OPTION = count(
 ACK_TIMEOUT_OPTION = seconds(
     ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
 )._replace(auto=True)
-ACK_BACKOFF_OPTION = Option(
-    1.0,
-    1.0,
-    10.0,
-    "factor by which the time grows after each retransmission of a hop. 1 means equal times",
-    auto=True,
-)
+_BACKOFF = "factor by which the time grows after each retransmission of a hop. 1 means equal times"
+ACK_BACKOFF_OPTION = Option(1.0, 1.0, 10.0, _BACKOFF, auto=True)
 _FREE = 0  # the sequence number of a free place
 _SEQUENCE_NUMBERS = 2**31 - 1  # largest sequence number; then the numbers start again
 # Columns of `counts`.
@@ -80,6 +75,12 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
         np.zeros((n, known, 3), np.int64),
         np.zeros((n, 3), np.int64),
     )
+
+
+def hop_bytes(known: int) -> int:
+    """Return the bytes of one reliable hop in flight with its `known` accepted hops."""
+    hops = reliable_hops(np.zeros(1, np.int32), 1, known)
+    return sum(table.nbytes for table in (hops.record, hops.tries, hops.sent_at, hops.accepted))
 
 
 def longest_wait_s(rules: Any) -> float:

@@ -99,12 +99,12 @@ def studies_in(out: Path) -> list[StudyPage]:
 def studies_page(out: Path) -> str:
     """Return the page that lists the studies of an output folder, as HTML."""
     rows = "".join(
-        f'<tr><td><a href="{quote(f"{one.study}/{one.page}")}">{escape(one.title)}</a></td>'
-        f"<td><code>{escape(one.study)}</code></td><td>{escape(one.kind)}</td>"
-        f"<td>{escape(one.summary)}</td><td>{escape(one.finished)}</td>"
-        f"<td><code>{escape(one.digest) or 'none'}</code></td>"
-        f"<td><code>{escape(one.command)}</code></td></tr>"
-        for one in studies_in(out)
+        f'<tr><td><a href="{quote(f"{study.study}/{study.page}")}">{escape(study.title)}</a></td>'
+        f"<td><code>{escape(study.study)}</code></td><td>{escape(study.kind)}</td>"
+        f"<td>{escape(study.summary)}</td><td>{escape(study.finished)}</td>"
+        f"<td><code>{escape(study.digest) or 'none'}</code></td>"
+        f"<td><code>{escape(study.command)}</code></td></tr>"
+        for study in studies_in(out)
     )
     columns = ("study", "folder", "kind", "content", "finished (UTC)", "digest", "command")
     head = "".join(f'<th scope="col">{name}</th>' for name in columns)

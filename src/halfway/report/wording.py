@@ -1,4 +1,6 @@
-"""The texts of verdicts in every report: numbers, intervals, cells, symbols, tallies."""
+"""The texts that reports share: numbers, intervals, cells, symbols, tallies, the legend of the
+star.
+"""
 
 import math
 from collections import Counter
@@ -24,6 +26,9 @@ SYMBOL: dict[Opinion, str] = {
     "ours fails": "−",
     "ours open": "·",
 }
+STAR_LEGEND = (  # after the symbol
+    "marks a system that is significantly better than every other system of comparable delivery."
+)
 QUIET: tuple[Opinion, ...] = ("agrees", "ours holds")  # opinions whose reason is not shown
 _PLURAL: dict[Opinion, str] = {
     "differs": "differ",

@@ -18,7 +18,8 @@ from halfway.scenario.schema import FromFile, Recorded, Scenario, Waypoint, conv
 from halfway.scenario.workload import files_of, with_other_files
 from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
 
-_MOST_BYTES = 4_000_000  # of a scenario file
+_MOST_BYTES = 4_000_000  # most bytes of a scenario file
+_CORRECT_TOML = "correct the file at this place"
 
 # A TOML file, a mapping with the same fields, or a scenario that is already read.
 ScenarioSource = str | Path | Mapping[str, Any] | Scenario
@@ -69,9 +70,10 @@ def _content(scenario: ScenarioSource) -> dict[str, Any]:
         what = str(reason).lower() if reason else "expected text in UTF-8"
         raise Problem(what, where=str(path)) from None
     except tomllib.TOMLDecodeError as error:
-        raise Problem(f"invalid TOML: {error}", where=str(path)) from None
+        raise Problem(f"invalid TOML: {error}", where=str(path), remedy=_CORRECT_TOML) from None
     except RecursionError:
-        raise Problem("values are nested too deeply", where=str(path)) from None
+        what = "values are nested too deeply: expected the tables of docs/scenarios.md"
+        raise Problem(what, where=str(path)) from None
 
 
 def plain_value(value: object, field: str) -> Any:
@@ -89,7 +91,7 @@ def plain_value(value: object, field: str) -> Any:
         case Real():
             return float(value)
         case list() | tuple():
-            return [plain_value(one, f"{field}[{k}]") for k, one in enumerate(value)]
+            return [plain_value(entry, f"{field}[{k}]") for k, entry in enumerate(value)]
         case Mapping() if all(isinstance(name, str) for name in value):
             return {
                 name: plain_value(inner, f"{field}.{name}".removeprefix("scenario."))
@@ -109,7 +111,7 @@ def written(value: str, where: str) -> Any:
     except tomllib.TOMLDecodeError:
         return value
     except RecursionError:
-        raise Problem(f"{where}: the value is nested too deeply") from None
+        raise Problem(f"{where}: the value is nested too deeply: expected fewer levels") from None
 
 
 def put(plain: dict[str, Any], field: str, new: Any, where: str) -> None:

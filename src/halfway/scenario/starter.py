@@ -179,7 +179,7 @@ def _busy(traces: Traces, first: float, last: float) -> tuple[float, float]:
     """Return the start and the end, in seconds, of the time in which many nodes of a starter's
     movement exist.
 
-    At both ends, at least half as many nodes exist as at the busiest time.
+    At both ends, at least half as many nodes exist as at the time with the most nodes.
     """
     step = (last - first) / _SAMPLES
     counts = [

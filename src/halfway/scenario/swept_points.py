@@ -109,10 +109,10 @@ def _expanded(value: SweepValue, field: str, where: Path) -> Sequence[SweepValue
         )
         raise Problem(what, where=str(where), remedy=remedy)
     whole = all(re.fullmatch(r"-?\d+", match[k]) for k in (1, 4))
-    found: list[SweepValue] = []
-    while len(found) <= _MOST_POINTS:
-        at = first * step ** len(found) if factor else first + step * len(found)
+    points: list[SweepValue] = []
+    while len(points) <= _MOST_POINTS:
+        at = first * step ** len(points) if factor else first + step * len(points)
         if at > last + _ROUNDING * (last if factor else step):
             break
-        found.append(round(at) if whole else float(f"{at:.12g}"))
-    return found
+        points.append(round(at) if whole else float(f"{at:.12g}"))
+    return points

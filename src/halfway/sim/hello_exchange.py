@@ -41,11 +41,11 @@ from halfway.sim.engine.state import (
 )
 from halfway.sim.environment.environment import Environment
 from halfway.sim.memory import BlankMemory
-from halfway.sim.radio.declarations import Radio
 from halfway.sim.run_context import HELLOS, WARM_UP, stream
 
 WARM_UP_PERIODS = 10  # periods of hellos before time 0; lists settle, also over lossy links
 NewRadio = Callable[[int], Any]  # makes a radio of the run from a random stream
+Copies = Callable[[int], int]  # the slots for an emission on the radio, for the largest degree
 
 
 class SentHellos(NamedTuple):
@@ -88,7 +88,7 @@ class GivenNeighbours:
         """Do nothing: the simulator gives a node without memory its neighbours again."""
 
     def warm_up(
-        self, instance: SystemInstance, radio: Radio, new: NewRadio, clocks: Clocks
+        self, instance: SystemInstance, copies: Copies, new: NewRadio, clocks: Clocks
     ) -> None:
         """Do nothing: given neighbours are known at time 0."""
 
@@ -184,18 +184,18 @@ class HelloExchange(GivenNeighbours):
         self._learnt.last[row] = self._learnt.first[row]
 
     def warm_up(
-        self, instance: SystemInstance, radio: Radio, new: NewRadio, clocks: Clocks
+        self, instance: SystemInstance, copies: Copies, new: NewRadio, clocks: Clocks
     ) -> None:
         """Exchange hellos before time 0, until the neighbour lists settle; no metric counts these
         hellos.
 
-        Nodes send only hellos, in the environment of time 0. radio: the declaration of the radio;
-        new: the function that makes a radio from it.
+        Nodes send only hellos, in the environment of time 0. copies: the function that returns the
+        slots for an emission on the radio. new: the function that makes the radio.
         """
         environment, engine = self._environment, self._warm_engine(instance, clocks)
         rules = self._rules._replace(starts=False)
         seconds = WARM_UP_PERIODS * rules.period_s
-        slots = self._most * radio.copies(environment.max_degree())
+        slots = self._most * copies(environment.max_degree())
         made, lend = new(WARM_UP), Lender()
         why = loop.POOL_FULL
         while why == loop.POOL_FULL:

@@ -1,4 +1,4 @@
-"""The engine of one run: record sizes, payloads and checks for the instance of a system."""
+"""The engine of one run, and the instance of its system."""
 
 import os
 
@@ -6,37 +6,55 @@ from halfway.adapters.interface import Adapter, RunContext, SystemInstance, Unsu
 from halfway.core.records.checks import no_checks, record_checks
 from halfway.core.records.wire import record_sizes
 from halfway.sim.engine.attackers import attackers_of
-from halfway.sim.engine.clocks import Clocks
-from halfway.sim.engine.state import FIRST_SLOTS, Engine, NodeTraits, RecordTraits, new_engine
+from halfway.sim.engine.state import (
+    FIRST_SLOTS,
+    Engine,
+    NodeTraits,
+    RecordTraits,
+    grown,
+    new_engine,
+)
+from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.environment import Environment
+from halfway.sim.run_context import CLOCKS, LIES, stream
+from halfway.sim.run_settings import Inspection
 from halfway.sim.workload.payloads import payload_of
 
+_JOURNAL = 65_536  # records that wait to be written to a trace
 _APPLICATIONS = 4096  # capacity of the log of records for applications
 CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
 
 
 def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInstance:
     """Return the instance of a system for the engine of a run. Raises Unsupported with the reason.
-    name: the name of the system.
 
-    name: of the system.
+    name: the name of the system.
     """
     if why := adapter.unsupported(context):
         raise Unsupported(f"{name} cannot run here: {why}")
     return adapter.instance(context)
 
 
-def run_engine(
-    environment: Environment, instance: SystemInstance, payloads: int, journal: int, *,
-    clocks: Clocks, check: bool | None, seed: int,
-) -> Engine:  # fmt: skip
-    """Return the engine of a run, for one instance of a system.
+def with_room(engine: Engine, free: int) -> Engine:
+    """Return the engine of a run with room for at least `free` more records in flight."""
+    while engine.out.tally[0] < free:
+        engine = grown(engine)
+    return engine
 
-    payloads: number of events in flight with payload bytes. journal: number of received records
-    that the journal has room for. check: whether the door refuses records that do not fit the
-    declarations of their kinds; None: the environment variable HALFWAY_CHECK_RECORDS decides. seed:
-    seed of the values of liars.
+
+def run_engine(
+    environment: Environment, instance: SystemInstance, payloads: int,
+    clock: ClockErrors | None, inspection: Inspection, seed: int,
+) -> Engine:  # fmt: skip
+    """Return the engine of a run, for one instance of a system, with room for the records that are
+    kept.
+
+    payloads: number of events in flight with payload bytes. seed: seed of the run.
     """
+    check = inspection.check
+    journal = 0 if inspection.trace is None and not inspection.journal else _JOURNAL
+    clocks = clocks_of(clock, environment.n, stream(seed, CLOCKS))
+    liars = stream(seed, LIES)
     if check is None:
         check = os.environ.get(CHECK_RECORDS) == "1"
     engine = new_engine(
@@ -48,7 +66,7 @@ def run_engine(
         ),
         nodes=NodeTraits(
             ids=environment.ids, clocks=clocks, pauses=environment.pauses,
-            attacks=attackers_of(environment.ids.of, instance.kinds, instance.limits, seed)
+            attacks=attackers_of(environment.ids.of, instance.kinds, instance.limits, liars)
             if environment.attacks else None,
         ),
     )  # fmt: skip

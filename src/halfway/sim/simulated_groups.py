@@ -122,10 +122,10 @@ class SimulatedGroups:
         ]
 
     def path(self, node: int, group: int, member: int) -> tuple[int, ...]:
-        """Return the rows of the path to a member of a group, as the tables of the nodes have it
-        now, both ends included; () without a path.
+        """Return the rows of the current path to a member, both ends included, or () if there is
+        none.
 
-        Only systems over walks keep paths to members.
+        The path is read from the tables of the nodes. Only systems over walks keep such paths.
         """
         simulation, find = self._simulation, self._simulation.instance.path_to
         if find is None or node == member:

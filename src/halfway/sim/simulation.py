@@ -15,8 +15,7 @@ from halfway.problem import Problem
 from halfway.sim.endless_loop import InstantLimit
 from halfway.sim.engine import loop
 from halfway.sim.engine.queue import peek
-from halfway.sim.engine.state import Engine, grown, new_log
-from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
+from halfway.sim.engine.state import new_log
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos, neighbours_of
@@ -28,8 +27,8 @@ from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import RadioUse, outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_context import CLOCKS, FAULTS, LIES, RADIO, check_run, context_of, stream
-from halfway.sim.run_engine import instance_of, run_engine
+from halfway.sim.run_context import FAULTS, RADIO, check_run, context_of, stream
+from halfway.sim.run_engine import instance_of, run_engine, with_room
 from halfway.sim.run_log import RunLog
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.workload.payloads import PayloadSizes
@@ -41,7 +40,6 @@ from halfway.world.outages import KEPT
 from halfway.world.workload.demand import Demand
 
 Condition = Callable[["Simulation"], bool]
-_JOURNAL = 65_536  # records that wait to be written to a trace
 _STOP_EVERY = 1_000  # records between two calls of the condition to stop
 _INTERRUPT_EVERY = 1_000_000  # records after which an interrupt takes effect
 _BATCH = 65_536  # commands posted at once
@@ -105,9 +103,7 @@ class Simulation:
             discovery_delay_s=None if sent else discovery_delay_s,
             mortal=nodes.batteries is not None, node_ids=nodes.ids,
         )  # fmt: skip
-        context = context_of(
-            self.environment, self.demand, faults, seconds=self.seconds, seed=seed, window=window
-        )
+        context = context_of(around, demand, faults, seconds=self.seconds, seed=seed, window=window)
         self.neighbours = neighbours_of(sent, self._adapter, self.environment, context, seed)
         self.instance = self.neighbours.instance(instance_of(chosen.name, self._adapter, context))
         self.declared, self.power = radio or IdealRadio(), checked(nodes.power or Power())
@@ -119,7 +115,10 @@ class Simulation:
         feed = PublicationFeed(demand, deliveries, around, stretch, observers.requests)
         self.publications, names, self._lend = feed, self.environment.names(), Lender()
         self._log = RunLog(self.instance.kinds, feed, deliveries, names, inspection, observers)
-        self.engine = self._new_engine(window, nodes.clock, inspection)
+        self.engine = run_engine(
+            around, self.instance, window * demand.has_payloads, nodes.clock, inspection, seed
+        )
+        self._sizes = PayloadSizes(self.engine.payload)
         self._memory = VolatileMemory(self.instance, self.neighbours.forget, context.memory_lost)
         self._start_up = self._started()
 
@@ -210,7 +209,7 @@ class Simulation:
         """Post commands to nodes of the simulation; a command to a node that is down is lost."""
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
-            self._grow(len(batch.at) + 1)
+            self.engine = with_room(self.engine, len(batch.at) + 1)
             loop.post_all(self._lend(self.engine), lent(batch))
 
     def kill(self, *rows: int) -> None:
@@ -266,7 +265,7 @@ class Simulation:
             )  # fmt: skip
             self._log.empty(self.engine, self._changes)
             if why == loop.POOL_FULL:
-                self._grow(2 * slots)
+                self.engine = with_room(self.engine, 2 * slots)
             elif why == loop.LISTS_FULL:
                 environment.make_room()
             elif why == loop.MEMORY_LOST:
@@ -288,31 +287,14 @@ class Simulation:
         course = None if environment.motion is None else environment.motion.course_of(seconds)
         return self.declared.made(environment.start, course, stream(self.seed, number))
 
-    def _new_engine(self, window: int, clock: ClockErrors | None, inspection: Inspection) -> Engine:
-        """Return the simulation's engine, with room for the records that are kept."""
-        buffer = 0 if inspection.trace is None and not inspection.journal else _JOURNAL
-        engine = run_engine(
-            self.environment, self.instance, window * self.demand.has_payloads, buffer,
-            clocks=clocks_of(clock, self.environment.n, stream(self.seed, CLOCKS)),
-            check=inspection.check,
-            seed=stream(self.seed, LIES),
-        )  # fmt: skip
-        self._sizes = PayloadSizes(engine.payload)
-        return engine
-
-    def _grow(self, free: int) -> None:
-        """Make room in the simulation's engine for `free` more records in flight."""
-        while self.engine.out.tally[0] < free:
-            self.engine = grown(self.engine)
-
     def _started(self) -> StartUp:
         """Post the simulation's start events at time 0, then its start-up commands."""
         self._changes = self.environment.advance(0.0)
         self._instant = InstantLimit.of(self.environment.n)
-        self.neighbours.warm_up(self.instance, self.declared, self._new_radio, self.engine.clocks)
-        if self.instance.kinds.starts:
+        instance, clocks = self.instance, self.engine.clocks
+        self.neighbours.warm_up(instance, self.declared.copies, self._new_radio, clocks)
+        if instance.kinds.starts:
             up = np.flatnonzero(self.environment.up)
             self.post(commands(np.zeros(len(up)), up, START, -1))
-        start_up = self._adapter.start_up_commands(self.demand)
-        self.post(start_up)
-        return StartUp(start_up, self.environment.initially_down, self.instance.kinds)
+        self.post(start_up := self._adapter.start_up_commands(self.demand))
+        return StartUp(start_up, self.environment.initially_down, instance.kinds)

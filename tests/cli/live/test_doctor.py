@@ -60,7 +60,7 @@ def test_an_old_python_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     assert machine.python().state is State.FAILED
 
 
-def test_a_small_socket_buffer_is_noted_with_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_socket_buffer_is_noted_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network_checks, "BUFFER", 1 << 40)
     found = network_checks.sockets()
     assert found.state is State.NOTE

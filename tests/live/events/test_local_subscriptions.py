@@ -8,10 +8,10 @@ from halfway.live.events.local_subscriptions import Subscriptions
 from halfway.live.events.routed_topics import routed_filter, routed_topic
 from halfway.live.limits import DEFAULT
 from halfway.live.mesh import Event
-from halfway.live.systems.face import Command, Setting
+from halfway.live.systems.face import Command, NodeParameters
 from halfway.live.systems.live_systems import face_of
 
-_SETTING = Setting(1, 5, 9, DEFAULT)
+_PARAMETERS = NodeParameters(1, 5, 9, DEFAULT)
 
 
 def ignore(_: Event) -> None:
@@ -21,7 +21,7 @@ def ignore(_: Event) -> None:
 def subscriptions(system: str, topics: int = 8) -> tuple[Subscriptions, list[Command]]:
     """No subscriptions of a node, and the commands that it was given."""
     run: list[Command] = []
-    return Subscriptions(face_of(system, {}, _SETTING), bytes(32), topics, run.append), run
+    return Subscriptions(face_of(system, {}, _PARAMETERS), bytes(32), topics, run.append), run
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_full_table_of_topics_refuses_a_subscription() -> None:
 
 def test_a_wildcard_goes_on_when_more_topics_come_than_there_are_numbers() -> None:
     some, run = subscriptions("flooding", topics=4)
-    kinds = face_of("flooding", {}, _SETTING).node.kinds
+    kinds = face_of("flooding", {}, _PARAMETERS).node.kinds
     some.add("#", ignore)
     some.add("kept/topic", ignore)
     subscribed = set[int]()

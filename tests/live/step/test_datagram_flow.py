@@ -16,7 +16,7 @@ from halfway.live.step.node_driver import Driver
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.record_bytes import head_of
 from halfway.live.step.timers import Timers
-from halfway.live.systems.face import Setting
+from halfway.live.systems.face import NodeParameters
 from halfway.live.systems.live_systems import face_of
 from halfway.live.wire.frames import BODY, RECORD, frame, frames, key_bytes, key_in
 from halfway.protocols import gossip
@@ -34,7 +34,7 @@ class Lone:
     """A node of flooding without sockets, and what is around its driver."""
 
     def __init__(self, node_id: int, *, compiled: bool = True) -> None:
-        face = face_of("flooding", {}, Setting(node_id, 1, 1, _LIMITS))
+        face = face_of("flooding", {}, NodeParameters(node_id, 1, 1, _LIMITS))
         self.flow = Flow(face.node.kinds, 500, np.zeros(_TOPICS + 1, np.int64))
         around: Neighbourhood = HelloTable(node_id, 0, 4, 4).neighbourhood
         hashes = np.arange(1, _TOPICS + 1, dtype=np.uint64)

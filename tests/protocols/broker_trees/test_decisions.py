@@ -53,7 +53,7 @@ def test_the_rules_of_balance() -> None:
 
 def test_the_order_of_fallback_parents() -> None:
     """[uas §4.1] "has to join its grand parent or the alternate": two interpretations."""
-    asked = [[fallback(stage, first) for stage in range(FALLBACKS)] for first in (False, True)]
+    asked = [[fallback(attempt, first) for attempt in range(FALLBACKS)] for first in (False, True)]
     assert asked == [
         [GRANDPARENT, ALTERNATE, PARENT, OTHERS], [ALTERNATE, GRANDPARENT, PARENT, OTHERS],
     ]  # fmt: skip

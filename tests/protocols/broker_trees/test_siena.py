@@ -289,7 +289,7 @@ def test_a_command_whose_number_is_not_in_the_catalogue_is_ignored(kind: int, ro
 
     def emitted(number: int) -> int:
         commands = [Command(0.0, row, int(kind), number, event)]
-        if kind == UNSUBSCRIBE:  # of the last filter, so that its end leads to records
+        if kind == UNSUBSCRIBE:  # the UNSUBSCRIBE ends its only filter
             commands.insert(0, Command(0.0, row, int(SUBSCRIBE), last, -1))
         return len(drive(replace(here, commands=commands)).records) - len(commands)
 

@@ -35,20 +35,15 @@ from halfway.core.records.checks import (
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.monitoring import Monitoring
 from tests.networks import line
+from tests.protocols.door.draws import blank, channel, draw, sender, stranger, write
 from tests.protocols.door.fuzz import (
     FEW_NODES,
     OPTIONS,
     SEED,
     SHORT_S,
     UNTIL_S,
-    blank,
-    channel,
     described,
-    draw,
     recorded,
-    sender,
-    stranger,
-    write,
 )
 
 MEMBERS = 100  # nodes of a run of a failure detector
@@ -108,7 +103,7 @@ def _flood(door, out, checks, declared, work, state, now, n, count):
             if checks.declared[form, column] == 1:
                 write(record, column, _plausible(checks, form, column, turn, state))
         if origin == FROM_NETWORK:
-            record.source = sender(state, n)
+            record.source = sender(state, n, row)
         why = refusal(checks, record, origin)
         if why != ACCEPTED:
             checks.refused[why] += 1

@@ -5,7 +5,10 @@ A node that reads neighbour lists also sends hellos, so records of these are amo
     python -m tests.protocols.door.fuzz 10000 flooding gossip
 
 prints one line a system, and ends at the first record after which a handler raises an error, or
-emits more than it states. With NUMBA_BOUNDSCHECK=1 compiled handlers check their indices; with
+emits more than it states. After a record from the network or an application, and after a timer of
+the run before, it also ends at an emission that its kind does not declare: on another channel, or
+with another field. A field may be out of range, because a random number of a neighbour may be the
+greatest that a node can count. With NUMBA_BOUNDSCHECK=1 compiled handlers check their indices; with
 NUMBA_DISABLE_JIT=1 Python does. Give the first a compile cache of its own (XDG_CACHE_HOME).
 """
 
@@ -20,14 +23,16 @@ from halfway.adapters.registry import TABLE
 from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
-from halfway.core.message import MESSAGE
+from halfway.core.message import APP, MESSAGE
 from halfway.core.outbox import outbox
-from halfway.core.prng import advanced, mixed
 from halfway.core.records.checks import (
     ACCEPTED,
     FROM_APPLICATION,
     FROM_NETWORK,
+    FROM_SELF,
+    OUT_OF_RANGE,
     REASONS,
+    WRONG_CHANNEL,
     record_checks,
     refusal,
 )
@@ -37,6 +42,7 @@ from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn
 from halfway.world.workload.demand import Drawn
 from tests.networks import disk
+from tests.protocols.door.draws import blank, channel, draw, sender, write
 
 TOPICS = 3
 NODES, RUN_S = 24, 12.0  # of the run before
@@ -60,9 +66,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 WIDTHS = {"walk-overlay": 2}  # of subscriptions to content
 _RING = 4096  # emitted records that are mutated in turn
-STRANGERS = 256  # senders that are no nodes of the run, and send more than once
 _LAST = (1 << 32) - 1  # the largest incarnation
-_HEADER, _ARGS = 7, 8  # columns of the table of checks: header fields, then `args`, then `reals`
 
 
 class Result(NamedTuple):
@@ -100,17 +104,20 @@ def fuzz(run: Simulation, count: int, seed: int = SEED) -> Result:
     declared, most = np.flatnonzero(checks.origins & 7).astype(np.uint8), instance.most_emissions
     out, state = outbox(most), np.array([seed, 0], np.uint64)
     door = Door(*run.neighbours.node(instance, out), run.neighbours.neighbourhood, out)
-    work, left = np.zeros(1, MESSAGE).view(np.recarray), count
+    work, left = np.zeros(2, MESSAGE).view(np.recarray), count  # received, and emitted in reply
     while left > 0:
         piece = min(left, 1 << 20)
         try:
-            _fuzz(
+            why = _fuzz(
                 door, lent(out), checks, records, rows, declared, work, state, kinds,
                 run.at, n, piece,
             )  # fmt: skip
         except Exception as error:
             raise AssertionError(f"{described(run, work[0])}: {error!r}") from error
         assert out.tally[1] == 0, f"{described(run, work[0])}: more than {most} emissions"
+        assert why == ACCEPTED, (
+            f"{described(run, work[0])}: emits {described(run, work[1])}: {REASONS[why]}"
+        )
         left -= piece
     return Result(checks.refused, kinds, int(state[1]))
 
@@ -129,16 +136,20 @@ def _fuzz(door, out, checks, records, rows, declared, work, state, kinds, now, n
         made = draw(state, 4) == 0
         record.kind = declared[draw(state, declared.shape[0])]
         if not made:
-            work[0] = records[draw(state, records.shape[0])]
+            place = draw(state, records.shape[0])
+            work[0] = records[place]
+            row = np.int64(rows[place]) if draw(state, 2) == 0 and place < rows.shape[0] else row
         origin = channel(checks.origins[record.kind], state)
         form = checks.command[record.kind] if origin == FROM_APPLICATION else np.int64(record.kind)
+        sound = origin != FROM_SELF
         if made:
             _make(record, checks, form, now, state)
-        else:
-            _mutate(record, checks, form, now, state)
+        elif not _mutate(record, checks, form, now, state):
+            # A timer that this node had started in the run before.
+            sound |= record.source == row and checks.origins[record.kind] & 7 == FROM_SELF
         record.at, record.source = now, row
         if origin == FROM_NETWORK:
-            record.source, record.incarnation = sender(state, n), _incarnation(record, state)
+            record.source, record.incarnation = sender(state, n, row), _incarnation(record, state)
             record.hops = record.hops if draw(state, 4) > 0 else np.uint16(draw(state, 1 << 16))
         why = refusal(checks, record, origin)
         if why != ACCEPTED:
@@ -147,11 +158,33 @@ def _fuzz(door, out, checks, records, rows, declared, work, state, kinds, now, n
         kinds[record.kind] += 1
         enter(door, np.uint32(row), record)
         if out.tally[1] > 0:
-            return
+            return ACCEPTED
+        why = undeclared(checks, out, row, work) if sound else ACCEPTED
+        if why != ACCEPTED:
+            return why
         for stacked in range(out.tally[0], slots):
             records[ring + np.int64(state[1] % np.uint64(_RING))] = out.pool[out.free[stacked]]
             state[1] += np.uint64(1)
         out.tally[0] = slots
+    return ACCEPTED
+
+
+@kernel
+def undeclared(checks, out, row, work):
+    """The first reason for which an emission of a row does not fit the declaration of its kind,
+    apart from ranges; the emission is then the second record of `work`. Otherwise ACCEPTED."""
+    for stacked in range(out.tally[0], out.free.shape[0]):
+        emitted = out.pool[out.free[stacked]]
+        emitted.source = row
+        allowed, reports = checks.origins[emitted.kind], emitted.next == APP
+        origin = FROM_SELF if emitted.next == row else FROM_NETWORK
+        why = refusal(checks, emitted, allowed if reports else origin)
+        if reports and allowed & 7 != 0:
+            why = WRONG_CHANNEL  # a kind that nodes receive
+        if why != ACCEPTED and why != OUT_OF_RANGE:
+            work[1] = emitted
+            return why
+    return ACCEPTED
 
 
 @kernel
@@ -165,47 +198,18 @@ def _make(record, checks, form, now, state):
 
 @kernel
 def _mutate(record, checks, form, now, state):
-    """Change up to three columns of a record, and sometimes its kind."""
-    for _ in range(draw(state, 4)):
+    """Change up to three columns of a record, and sometimes its kind; return whether there are
+    changes."""
+    changes = draw(state, 4)
+    for _ in range(changes):
         column = draw(state, checks.bounds.shape[1])
         if draw(state, 4) == 0:
             write(record, column, _wild(state))
         elif checks.declared[form, column] == 1:
             write(record, column, _fitting(checks, form, column, now, state))
     if draw(state, 50) == 0:
-        record.kind = draw(state, 256)
-
-
-@kernel
-def channel(allowed, state):
-    """A channel that a kind may come from, or sometimes any channel."""
-    origin = np.uint8(1 << draw(state, 3))
-    if draw(state, 20) > 0 and allowed & 7 != 0:
-        while allowed & origin == 0:
-            origin = np.uint8(1 << draw(state, 3))
-    return origin
-
-
-@kernel
-def draw(state, bound):
-    """A number from 0 to below a bound."""
-    state[0] = advanced(state[0])
-    return np.int64(mixed(state[0]) % np.uint64(bound))
-
-
-@kernel
-def stranger(number):
-    """The id of a stranger: any number of 31 bits."""
-    return np.int32(mixed(np.uint64(number)) >> np.uint64(33))
-
-
-@kernel
-def sender(state, n):
-    """The id of a sender: a node of the run, a stranger that comes again, or any."""
-    turn = draw(state, 4)
-    if turn < 2:
-        return np.int32(draw(state, n))
-    return stranger(draw(state, STRANGERS if turn == 2 else 1 << 40))
+        record.kind, changes = draw(state, 256), np.int64(1)
+    return changes > 0
 
 
 @kernel
@@ -217,45 +221,6 @@ def _incarnation(record, state):
     if turn < 6:
         return np.uint32(draw(state, 4))
     return np.uint32(_LAST - draw(state, 2 if turn == 6 else 1 << 32))
-
-
-@kernel
-def blank(record):
-    """Empty the fields of a record that a protocol fills, and its hops and incarnation."""
-    record["flags"], record.hops, record.next, record.incarnation = 0, 3, 0, 0
-    record.target, record.topic, record.event, record.publisher = -1, -1, -1, -1
-    record.sequence, record.epoch = 0, 0
-    for a in range(record.args.shape[0]):
-        record.args[a] = 0
-    for a in range(record.reals.shape[0]):
-        record.reals[a] = 0.0
-
-
-@kernel
-def write(record, column, value):
-    """Write a value into a column of a record, as far as its type has room."""
-    if column >= _HEADER + _ARGS:
-        record.reals[column - _HEADER - _ARGS] = value
-        return
-    if column == 6:
-        record.epoch = np.uint32(value if 0.0 <= value < 2.0**32 else 2.0**32 - 1.0)
-        return
-    if not abs(value) < 2.0**31:
-        value = -(2.0**31)
-    if column == 0:
-        record["flags"] = np.uint8(np.int64(value) & 255)
-    elif column == 1:
-        record.target = np.int32(value)
-    elif column == 2:
-        record.topic = np.int32(value)
-    elif column == 3:
-        record.event = np.int32(value)
-    elif column == 4:
-        record.publisher = np.int32(value)
-    elif column == 5:
-        record.sequence = np.int32(value)
-    else:
-        record.args[column - _HEADER] = np.int32(value)
 
 
 @kernel

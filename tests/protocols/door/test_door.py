@@ -10,6 +10,7 @@ import pytest
 
 from halfway.core.hello.messages import HELLO_KIND, HELLO_TIMER_KIND, POSITION
 from halfway.core.hello.messages import KINDS as KINDS_OF_HELLOS
+from halfway.core.kinds import EVENT_ID, Channel, Kinds
 from halfway.core.message import MESSAGE
 from halfway.core.records.checks import (
     ACCEPTED,
@@ -22,7 +23,8 @@ from halfway.core.records.checks import (
     record_checks,
     refusal,
 )
-from halfway.protocols import SYSTEMS
+from halfway.protocols import SYSTEMS, flooding
+from halfway.protocols.application import EVENT_FIELDS
 from halfway.protocols.walks.messages import SUBSCRIBES
 from halfway.protocols.walks.state import OPEN
 from halfway.sim.run_settings import Inspection
@@ -111,6 +113,24 @@ def test_the_fuzz_notices_a_handler_that_errs() -> None:
     run = fuzz.recorded("flooding")
     run.instance = run.instance._replace(most_emissions=1)
     with pytest.raises(AssertionError, match="more than 1 emissions"):
+        fuzz.fuzz(run, FEW)
+
+
+@pytest.mark.parametrize(
+    ("channel", "fields", "why"),
+    [
+        (Channel.NETWORK, EVENT_ID, "field not declared"),  # the topic
+        (Channel.TIMER, EVENT_FIELDS, "wrong channel"),
+    ],
+)
+def test_the_fuzz_notices_an_emission_that_its_kind_does_not_declare(
+    channel: Channel, fields: str, why: str
+) -> None:
+    run, kinds = fuzz.recorded("flooding"), Kinds()
+    kinds.include(kind for kind in run.instance.kinds if kind.name != "flood")
+    kinds.declare(channel, int(flooding.FLOOD), "flood", "", fields)
+    run.instance = run.instance._replace(kinds=kinds)
+    with pytest.raises(AssertionError, match=f"emits flooding: flood .*: {why}"):
         fuzz.fuzz(run, FEW)
 
 

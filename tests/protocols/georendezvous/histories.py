@@ -3,12 +3,14 @@
 Cells fill and empty, clients subscribe and publish. The oracle knows only which nodes are members
 when. While a component of populated cells neither splits nor merges, every event must reach every
 subscriber in the publisher's component. After a split or merge, one renewal may pass: entries of
-the other part are not soft state of this component.
+the other part are not soft state of this component. After losses, the events of the end alone must
+arrive. A publisher may begin late, or withdraw and begin again.
 
     python -m tests.protocols.georendezvous.histories 0 10000
 
 runs the histories of these seeds and prints each one that fails. Each clock has an offset and a
-drift of its own; with `--given`, all clocks are equal.
+drift of its own; with `--given`, all clocks are equal. With `--plain`, no node acknowledges, no
+reception fails, and publishers advertise from the beginning.
 """
 
 import sys
@@ -18,22 +20,33 @@ from typing import Any
 import numpy as np
 
 from halfway.core.message import START
-from halfway.papers.georendezvous.message_run import cell_run, delivered, post
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
-from halfway.protocols.georendezvous.messages import ADVERTISE, LEAVE
+from halfway.papers.georendezvous.message_run import cell_run, post
+from halfway.protocols.application import PUBLISH
+from halfway.protocols.georendezvous.cell_neighbours import silence_s
+from halfway.protocols.georendezvous.messages import LEAVE
 from halfway.protocols.georendezvous.rules import Rules, rules
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.graphs.network import Network
 from tests.protocols.georendezvous.cell_networks import network_of
+from tests.protocols.georendezvous.judged_runs import (
+    CLIENTS,
+    SUBSCRIBERS,
+    TOPICS,
+    JudgedRun,
+    Periods,
+    advertises,
+    begin_clients,
+    hops_of,
+    publishing_of,
+)
 from tests.protocols.histories import CLOCKS
 
 BEACON_S, RENEWAL_S, LIFETIME_S, LISTEN_S = 8.0, 6.0, 15.0, 0.25
 SETTLED_S = 4 * LISTEN_S  # from one change to the next: a newcomer listens, then moves entries
-CHANGES, EVENTS, TOPICS = 10, 12, 2
-CLIENTS = 4  # rows 0 and 1 publish, 2 and 3 subscribe; they stay, the others join and leave
-AFTER_S = 40.0
+CHANGES, EVENTS = 10, 12  # clients stay, the other nodes join and leave
+AFTER_S, END_S = 40.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -43,19 +56,6 @@ class Change:
     at: float
     row: int
     joins: bool
-
-
-@dataclass(frozen=True)
-class History:
-    """A run ready to go, and the deliveries that must follow."""
-
-    cells: Simulation
-    due: set[tuple[int, int]]  # (event, row) that must be delivered
-
-    def missed(self) -> set[tuple[int, int]]:
-        """Run it; the deliveries that were due and did not happen."""
-        self.cells.run()
-        return self.due - set(delivered(self.cells))
 
 
 def components(cells: set[tuple[int, int]]) -> list[frozenset[tuple[int, int]]]:
@@ -88,10 +88,10 @@ def torn(before: set[tuple[int, int]], after: set[tuple[int, int]]) -> set[tuple
 
 def drawn(
     seed: int, *, replicas: int = 0, side: int = 4, nodes: int = 16,
-    clock: ClockErrors | None = None,
-) -> History:  # fmt: skip
+    clock: ClockErrors | None = None, plain: bool = False,
+) -> JudgedRun:  # fmt: skip
     """The history of a seed, ready to run."""
-    random_state = np.random.default_rng(seed)
+    random_state, link = np.random.default_rng(seed), hops_of(seed, plain)
     places = [
         (int(random_state.integers(side)), int(random_state.integers(side))) for _ in range(nodes)
     ]
@@ -99,11 +99,11 @@ def drawn(
     scalars = rules(
         0.5, int(random_state.integers(2**63)), points=3, tried=2, beacon_interval_s=BEACON_S,
         renewal_interval_s=RENEWAL_S, lifetime_s=LIFETIME_S, join_listen_s=LISTEN_S,
-        replicas=replicas,
+        replicas=replicas, retries=link.retries,
     )  # fmt: skip
     cell = [tuple(map(int, np.floor(p / scalars.side))) for p in np.asarray(network.position)]
     initial = {*range(CLIENTS), *map(int, np.flatnonzero(random_state.random(nodes) < 0.5))}
-    up, changes, at = set(initial), [], 3.0
+    up, changes, at = set(initial), list[Change](), 3.0
     for _ in range(CHANGES):
         row = int(random_state.integers(CLIENTS, nodes))
         changes.append(Change(at, row, row not in up))
@@ -115,35 +115,32 @@ def drawn(
         after = [random_state.random() * SETTLED_S, random_state.random() * 0.01]
         when = near + float(random_state.choice(after))
         published.append((when, int(random_state.integers(TOPICS))))
-    cells = _ready(network, scalars, initial, changes, published, clock)
-    return History(cells, _due(cell, initial, changes, published))
+    # A silent member is found last; then entries expire, and clients renew theirs.
+    calm_s = changes[-1].at if link.success < 1.0 else 0.0
+    healed_s = silence_s(scalars) + LIFETIME_S + RENEWAL_S if link.success < 1.0 else AFTER_S
+    published += [(changes[-1].at + healed_s, topic) for topic in range(TOPICS)]
+    publishing = publishing_of(seed, 3.0, changes[-1].at, plain)
+    cells = _ready(network, scalars, initial, changes, clock=clock, success=link.success,
+                   seconds=changes[-1].at + healed_s + END_S)  # fmt: skip
+    begin_clients(cells, publishing)
+    for event, (when, topic) in enumerate(published):
+        post(cells, when, topic, PUBLISH, topic, event)
+    judged = [(event, *one) for event, one in enumerate(published) if one[0] > calm_s + SETTLED_S]
+    return JudgedRun(
+        cells, _due(cell, initial, changes, judged, publishing), len(published), calm_s
+    )
 
 
 def _ready(
-    network: Network,
-    scalars: Rules,
-    initial: set[int],
-    changes: list[Change],
-    published: list[tuple[float, int]],
-    clock: ClockErrors | None,
+    network: Network, scalars: Rules, initial: set[int], changes: list[Change], **given: Any
 ) -> Simulation:
-    """The run with all of its commands. Absent nodes are down until they first join."""
+    """The run with all changes of its nodes. Absent nodes are down until they first join."""
     first = {change.row: change.at for change in reversed(changes) if change.row not in initial}
     absent = [Crash(node=row, at=0.0, for_=first.get(row)) for row in {*range(network.n)} - initial]
-    cells = cell_run(
-        network, scalars, topics=TOPICS, seconds=changes[-1].at + AFTER_S,
-        faults=absent, clock=clock,
-    )  # fmt: skip
-    for row in range(CLIENTS):
-        kind = ADVERTISE if row < CLIENTS // 2 else SUBSCRIBE
-        for topic in range(TOPICS):
-            if kind == SUBSCRIBE or topic == row:
-                post(cells, 1.0, row, kind, topic)
+    cells = cell_run(network, scalars, topics=TOPICS, faults=absent, check=True, **given)
     for change in changes:
         if first.get(change.row) != change.at:
             post(cells, change.at, change.row, START if change.joins else LEAVE)
-    for event, (when, topic) in enumerate(published):
-        post(cells, when, topic, PUBLISH, topic, event)
     return cells
 
 
@@ -151,9 +148,11 @@ def _due(
     cell: list[tuple[int, ...]],
     up: set[int],
     changes: list[Change],
-    published: list[tuple[float, int]],
+    published: list[tuple[int, float, int]],
+    publishing: list[Periods],
 ) -> set[tuple[int, int]]:
-    """Every subscriber in the component of the publisher, unless that was torn just before."""
+    """Every subscriber in the component of the publisher, unless that was torn just before, or the
+    publisher has just begun or has withdrawn."""
     up = set(up)
     spells: list[tuple[float, set[tuple[int, int]], dict[tuple[int, int], float]]] = []
     cells = {cell[row] for row in up}
@@ -168,7 +167,7 @@ def _due(
         cells = after
         spells.append((now, cells, dict(torn_at)))  # type: ignore[arg-type]
     due = set()
-    for event, (when, topic) in enumerate(published):
+    for event, when, topic in published:
         _, there, wounds = [spell for spell in spells if spell[0] <= when][-1]
         soon = [spell for spell in spells if when < spell[0] <= when + SETTLED_S]
         parts = [p for p in components(there) if cell[topic] in p]
@@ -176,12 +175,14 @@ def _due(
             continue
         if any(wound > when for spell in soon for wound in spell[2].values()):
             continue  # torn while the event is under way
-        due |= {(event, row) for row in range(CLIENTS // 2, CLIENTS) if cell[row] in parts[0]}
+        if advertises(publishing[topic], when, SETTLED_S):
+            due |= {(event, row) for row in SUBSCRIBERS if cell[row] in parts[0]}
     return due
 
 
 if __name__ == "__main__":
-    first, last = [int(word) for word in sys.argv[1:] if word != "--given"]
+    first, last = [int(word) for word in sys.argv[1:] if not word.startswith("--")]
+    clock, plain = None if "--given" in sys.argv else CLOCKS, "--plain" in sys.argv
     for one in range(first, last):
-        if not_delivered := drawn(one, clock=None if "--given" in sys.argv else CLOCKS).missed():
-            sys.stdout.write(f"{one}: missed {sorted(not_delivered)}\n")
+        if found_wrong := drawn(one, clock=clock, plain=plain).wrong():
+            sys.stdout.write(f"{one}: {found_wrong}\n")

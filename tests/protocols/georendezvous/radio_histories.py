@@ -1,60 +1,62 @@
 """Random histories of GeoRendezvous on sparse radio networks, and the deliveries that must follow.
 
 Nodes crash with or without their memory, leave, and come back. The oracle is flat: it knows only
-which nodes hear each other and which are up. After `HEALED_S`, every event must reach every
-subscriber that the radio links connect with the publisher, whether their cells touch or not.
+which nodes hear each other and which are up. After the time of `healed_s`, every event must reach
+every subscriber that the radio links connect with the publisher, whether their cells touch or not.
+Receptions may fail until the last change; then only the events after it must arrive. A publisher
+may begin late, or withdraw and begin again.
 
     python -m tests.protocols.georendezvous.radio_histories 0 10000
 
 runs the histories of these seeds and prints each one that fails. With `--moving`, nodes move once,
 from one such network to another one. Each clock has an offset and a drift of its own; with
-`--given`, all clocks are equal.
+`--given`, all clocks are equal. With `--plain`, no node acknowledges, no reception fails, and
+publishers advertise from the beginning.
 """
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from halfway.core.message import START
-from halfway.papers.georendezvous.message_run import cell_run, delivered, post
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
-from halfway.protocols.georendezvous.messages import ADVERTISE, LEAVE
+from halfway.papers.georendezvous.message_run import cell_run, post
+from halfway.protocols.application import PUBLISH
+from halfway.protocols.georendezvous.cell_neighbours import silence_s
+from halfway.protocols.georendezvous.messages import LEAVE
 from halfway.protocols.georendezvous.rules import Rules, rules
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
 from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.mobility.tracks import NodeTrack, traces_of
+from tests.protocols.georendezvous.judged_runs import (
+    CLIENTS,
+    SUBSCRIBERS,
+    TOPICS,
+    JudgedRun,
+    advertises,
+    begin_clients,
+    hops_of,
+    publishing_of,
+)
 from tests.protocols.histories import CLOCKS
 
 BEACON_S, LISTEN_S, RENEWAL_S, LIFETIME_S, MEMORY_S = 0.5, 0.2, 2.0, 5.0, 3.0
-# A silent node and a silent root are found after 2.5 beacons each, and a bridge follows after 3.
-# Then the old home must forget, entries of the old component expire, and clients renew theirs.
-HEALED_S = 8 * BEACON_S + LIFETIME_S + RENEWAL_S
-NODES, ROUNDS, TOPICS = 14, 5, 2
+NODES, ROUNDS = 14, 5  # clients stay up
 MOVED_S = 20.0  # within which nodes that move do so
-CLIENTS = 4  # rows 0 and 1 publish, 2 and 3 subscribe; they stay up
 
 
-@dataclass(frozen=True)
-class RadioHistory:
-    """A run ready to go, and what must follow."""
+def healed_s(scalars: Rules) -> float:
+    """The seconds after which a change has healed.
 
-    cells: Simulation
-    due: set[tuple[int, int]]  # (event, row) that must be delivered
-    published: int  # events
-
-    def wrong(self) -> list[str]:
-        """Run it; what was missed, delivered twice or delivered unasked."""
-        self.cells.run()
-        found = delivered(self.cells)
-        wrong = [f"missed {pair}" for pair in sorted(self.due - set(found))]
-        wrong += [f"twice {pair}" for pair in sorted({p for p in found if found.count(p) > 1})]
-        return wrong + [f"unasked {p}" for p in found if p[1] not in (2, 3)]
+    A silent node and a silent root are found after 2.5 beacons each, or after more with
+    acknowledgements, and a bridge follows after 3. Then the old home must forget, entries of the
+    old component expire, and clients renew theirs.
+    """
+    return 2 * silence_s(scalars) + 3 * BEACON_S + LIFETIME_S + RENEWAL_S
 
 
 def sparse(random_state: np.random.Generator) -> tuple[Network, float]:
@@ -67,34 +69,26 @@ def sparse(random_state: np.random.Generator) -> tuple[Network, float]:
     raise AssertionError("a large radius connects all nodes")
 
 
-def scalars_of(radius: float, key: int, bridges: int) -> Rules:
+def scalars_of(radius: float, key: int, bridges: int, retries: int = 0) -> Rules:
     """Rules with short times, for cells that fit a radius."""
     return rules(
         radius, key, points=3, tried=2, beacon_interval_s=BEACON_S,
         renewal_interval_s=RENEWAL_S, lifetime_s=LIFETIME_S, join_listen_s=LISTEN_S,
-        home_memory_s=MEMORY_S, bridges=bridges,
+        home_memory_s=MEMORY_S, bridges=bridges, retries=retries,
     )  # fmt: skip
 
 
-def begin_clients(cells: Simulation) -> None:
-    """Let row k publish on topic k, and let the other clients subscribe to all topics."""
-    for row in range(CLIENTS):
-        for topic in range(TOPICS):
-            if row >= 2 or topic == row:
-                post(cells, 1.0, row, SUBSCRIBE if row >= 2 else ADVERTISE, topic)
-
-
 def radio_history(
-    seed: int, *, bridges: int = 24, clock: ClockErrors | None = None
-) -> RadioHistory:
+    seed: int, *, bridges: int = 24, clock: ClockErrors | None = None, plain: bool = False
+) -> JudgedRun:
     """The history of a seed, ready to run."""
-    random_state = np.random.default_rng(seed)
+    random_state, link = np.random.default_rng(seed), hops_of(seed, plain)
     network, radius = sparse(random_state)
+    span = healed_s(scalars_of(radius, 0, bridges, link.retries))
     down: dict[int, tuple[float, str]] = {}
     crashes, commands, spells = [], [], [(0.0, frozenset(range(NODES)))]
-    end = (ROUNDS + 1) * HEALED_S
     for turn in range(1, ROUNDS + 1):
-        at, row = turn * HEALED_S, int(random_state.integers(CLIENTS, NODES))
+        at, row = turn * span, int(random_state.integers(CLIENTS, NODES))
         if row not in down:
             how = str(random_state.choice(["lost", "kept", "leave"]))
             down[row] = (at, how)
@@ -112,28 +106,36 @@ def radio_history(
         for row, (at, how) in down.items()
         if how != "leave"
     ]
-    scalars = scalars_of(radius, int(random_state.integers(2**63)), bridges)
+    scalars = scalars_of(radius, int(random_state.integers(2**63)), bridges, link.retries)
     cells = cell_run(
-        network, scalars, topics=TOPICS, seconds=end + 2.0, faults=crashes, clock=clock
-    )
-    begin_clients(cells)
+        network, scalars, topics=TOPICS, seconds=(ROUNDS + 1) * span + 2.0, faults=crashes,
+        clock=clock, success=link.success, check=True,
+    )  # fmt: skip
+    publishing = publishing_of(seed, 2.0, ROUNDS * span, plain)
+    begin_clients(cells, publishing)
     for at, row, kind in commands:
         post(cells, at, row, kind)
+    calm_s = ROUNDS * span if link.success < 1.0 else 0.0
     due: set[tuple[int, int]] = set()
     event = 0
     for at, up in spells:
         for topic in range(TOPICS):
-            during = at + 1.0 + float(random_state.random()) * (HEALED_S - 2.0)
+            during = at + 1.0 + float(random_state.random()) * (span - 2.0)
             post(cells, during, topic, PUBLISH, topic, event)  # on its way while nodes change
-            post(cells, at + HEALED_S - 0.1, topic, PUBLISH, topic, event + 1)
-            due |= {(event + 1, row) for row in linked(network, up, topic) & {2, 3}}
+            late = at + span - 0.1
+            post(cells, late, topic, PUBLISH, topic, event + 1)
+            if at >= calm_s and advertises(publishing[topic], late, span - 1.2):
+                reached = linked(network, up, topic) & SUBSCRIBERS
+                due |= {(event + 1, row) for row in reached}
             event += 2
-    return RadioHistory(cells, due, event)
+    return JudgedRun(cells, due, event, calm_s)
 
 
-def moving_history(seed: int, *, clock: ClockErrors | None = None) -> RadioHistory:
+def moving_history(
+    seed: int, *, clock: ClockErrors | None = None, plain: bool = False
+) -> JudgedRun:
     """The history of a seed in which nodes move, ready to run; some of them crash meanwhile."""
-    random_state = np.random.default_rng(seed)
+    random_state, link = np.random.default_rng(seed), hops_of(seed, plain)
     (here, one), (there, other) = sparse(random_state), sparse(random_state)
     radius = max(one, other)
     tracks = []
@@ -153,12 +155,13 @@ def moving_history(seed: int, *, clock: ClockErrors | None = None) -> RadioHisto
         for row in random_state.integers(CLIENTS, NODES, 2).tolist()[: random_state.integers(3)]
     ]  # fmt: skip
     crashes = list({crash.node: crash for crash in crashes}.values())
-    scalars = scalars_of(radius, int(random_state.integers(2**63)), 24)
-    quiet = MOVED_S + HEALED_S
+    scalars = scalars_of(radius, int(random_state.integers(2**63)), 24, link.retries)
+    quiet = MOVED_S + healed_s(scalars)
     cells = cell_run(
-        motion, scalars, topics=TOPICS, seconds=quiet + 3.0, faults=crashes, clock=clock
-    )
-    begin_clients(cells)
+        motion, scalars, topics=TOPICS, seconds=quiet + 3.0, faults=crashes, clock=clock,
+        success=link.success, check=True,
+    )  # fmt: skip
+    begin_clients(cells, publishing_of(seed, 2.0, MOVED_S, plain))
     due: set[tuple[int, int]] = set()
     for event in range(0, 8, 2):
         topic = event // 2 % TOPICS
@@ -166,8 +169,8 @@ def moving_history(seed: int, *, clock: ClockErrors | None = None) -> RadioHisto
     for event in range(1, 8, 2):
         topic = event // 2 % TOPICS
         post(cells, quiet + float(random_state.random()), topic, PUBLISH, topic, event)
-        due |= {(event, row) for row in (2, 3)}
-    return RadioHistory(cells, due, 8)
+        due |= {(event, row) for row in SUBSCRIBERS}
+    return JudgedRun(cells, due, 8, MOVED_S if link.success < 1.0 else 0.0)
 
 
 def linked(network: Network, up: frozenset[int], row: int) -> set[int]:
@@ -183,7 +186,8 @@ def linked(network: Network, up: frozenset[int], row: int) -> set[int]:
 
 if __name__ == "__main__":
     first, last = [int(word) for word in sys.argv[1:] if not word.startswith("--")]
-    drawn = moving_history if "--moving" in sys.argv else radio_history
+    history = moving_history if "--moving" in sys.argv else radio_history
+    clock, plain = None if "--given" in sys.argv else CLOCKS, "--plain" in sys.argv
     for seed in range(first, last):
-        if found_wrong := drawn(seed, clock=None if "--given" in sys.argv else CLOCKS).wrong():
+        if found_wrong := history(seed, clock=clock, plain=plain).wrong():
             sys.stdout.write(f"{seed}: {found_wrong}\n")

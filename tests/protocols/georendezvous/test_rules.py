@@ -9,22 +9,26 @@ import pytest
 from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.core.missing import NONE
+from halfway.core.records.checks import ACCEPTED, FROM_SELF, record_checks, refusal
 from halfway.core.values.ranges import AGE_S
 from halfway.papers.georendezvous.message_run import cell_run, cells_storing, post
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
-from halfway.protocols.georendezvous import cell_neighbours, clients, point_store
+from halfway.protocols.georendezvous import cell_neighbours, clients, point_store, routing
 from halfway.protocols.georendezvous.cells import adjacent_cell
 from halfway.protocols.georendezvous.messages import (
+    ADVERT,
     ADVERTISE,
     HOPS,
     INTEREST,
+    KINDS,
     NOTIFY_CLIENT,
     POINT,
 )
 from halfway.protocols.georendezvous.rules import rules
-from halfway.protocols.georendezvous.state import NO_ROOM, state
+from halfway.protocols.georendezvous.state import NO_ROOM, NO_ROUTE, state
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
+from tests.protocols.door.test_channels import drawn
 from tests.protocols.georendezvous.cell_networks import network_of
 from tests.protocols.georendezvous.test_georendezvous import FULL, STILL, row_in, settled
 
@@ -60,6 +64,23 @@ def populated_mask(state: Any, i: Any) -> Any:
 @kernel
 def pruned_place(state: Any, i: Any, topic: Any, publisher: Any, now: Any) -> Any:
     return point_store.pruned_place(state, i, topic, publisher, now)
+
+
+@kernel
+def drop(state: Any, i: Any, o: Any) -> None:
+    routing.drop(state, i, o)
+
+
+@pytest.mark.parametrize("kind", range(ADVERT, NOTIFY_CLIENT + 1))
+def test_a_dropped_message_has_only_the_fields_that_its_kind_declares(kind: int) -> None:
+    """The report of a WANTED or UNWANTED ends with it, and DROPPED has no place for a report."""
+    node, checks = state(np.array([3], np.int32), 1, 2, 4, 1), record_checks(KINDS, {})
+    for seed in range(DRAWS // 9):
+        message = drawn(checks, KINDS[kind], np.random.default_rng(seed))
+        drop(node, 0, message)
+        assert KINDS.names[int(message.kind)] == "dropped"
+        assert refusal(checks, message, FROM_SELF) == ACCEPTED
+    assert node.lost[0, NO_ROUTE] == DRAWS // 9
 
 
 def test_a_full_table_of_pruned_points_counts_the_entry_that_it_forgets() -> None:

@@ -48,6 +48,7 @@ def test_in_merge_each_member_lists_all_others_with_a_path_to_each() -> None:
 
 @pytest.mark.slow
 def test_in_merge_a_thousand_histories_have_no_wrong_list() -> None:
+    """[drw §2] "each node gets the list of all the members of the group"."""
     assert run(0, 1000) == []
 
 
@@ -58,6 +59,7 @@ def test_in_merge_members_that_are_up_list_each_other_after_crashes_and_cuts() -
 
 @pytest.mark.slow
 def test_in_merge_two_thousand_histories_with_churn_have_no_wrong_list() -> None:
+    """[drw §2] "membership must be dynamic"."""
     assert run(0, 2000, churn=True) == []
 
 
@@ -74,6 +76,7 @@ def test_in_merge_a_member_that_publishes_has_a_path_to_each_one_that_subscribes
 
 @pytest.mark.slow
 def test_in_merge_two_thousand_histories_with_mixed_roles_and_churn_have_no_wrong_list() -> None:
+    """[drw §2] "membership must be dynamic": a member with one role lists the other side."""
     assert run(0, 2000, churn=True, mixed=True) == []
 
 

@@ -111,7 +111,9 @@ def test_back_pointers_end_at_the_initiator_over_any_launches_losses_and_crashes
 
 @BOTH
 def test_a_crash_on_the_path_costs_the_events_until_the_next_refresh(protocol: ModuleType) -> None:
-    """A ring has two paths: the one in use, and the other when a node of the first is down."""
+    """[drw §2] The paper's algorithm "does not manage the failure of the nodes that compose the
+    routing path". A ring has two paths: the one in use, and the other when a node of it is down.
+    """
     rules = reliable(refresh_s=100.0, until_s=350.0, relaunch_s=40.0, launches=3)
     run = WalkRun(protocol, ring(8), [(0, 4)], rules).until(50.0)
     towards = paths_at(run.trails, 0, 0)[SUBSCRIBES, 4]

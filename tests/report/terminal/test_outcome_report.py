@@ -64,7 +64,7 @@ _OF_REQUESTS = {
 }  # fmt: skip
 _OF_MEMBERS = {
     "view-completeness", "messages-per-member", "bytes-per-member", "power-per-member",
-    "busiest-per-member",
+    "max-load-per-member",
 }  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def test_the_object_of_a_run_has_the_metrics_of_members_by_their_names_in_compar
     assert set(found["member_metrics"]) == names | _OF_MEMBERS
     seconds = 6.0 * 4 if outcome.groups is None else outcome.groups.member_seconds
     each = {"messages": sum(outcome.sent.values()), "bytes": outcome.bytes_sent,
-            "power": 1e3 * outcome.energy_j, "busiest": outcome.load.max}  # fmt: skip
+            "power": 1e3 * outcome.energy_j, "max-load": outcome.load.max}  # fmt: skip
     for name, amount in each.items():
         cost = found["member_metrics"][f"{name}-per-member"]
         assert cost == pytest.approx(amount / seconds)

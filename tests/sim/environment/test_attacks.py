@@ -115,7 +115,7 @@ def test_lies_are_the_same_for_the_same_seed_and_end_with_the_attack() -> None:
 def test_a_liar_and_a_black_hole_are_two_attacks() -> None:
     both = (Attack(kind="liar", node=1), Attack(kind="black-hole", node=1, at=2.5, for_=2.0))
     attacked = run(line(3), *both)
-    assert received(attacked, 2) == [0, 1, 4, 5]  # it lies on, and passes events on again
+    assert received(attacked, 2) == [0, 1, 4, 5]  # the node still lies, and forwards events again
 
 
 def test_the_schedule_has_attacks_beside_crashes() -> None:

@@ -142,7 +142,9 @@ def test_chunks_join_to_the_same_changes(data: st.DataObject, n: int, stops: lis
 
 
 def passing(offset: float) -> Legs:
-    """Return a node 1 that passes node 0 on a line at this distance, nearest at t = 10."""
+    """Return the motion of two nodes: node 1 passes node 0 on a straight line at this distance,
+    nearest at t = 10.
+    """
     x = np.array([0.0, -10.0])
     return Legs(
         np.arange(3), np.zeros(2), np.array([0.0, 20.0]), x, np.array([0.0, offset]),

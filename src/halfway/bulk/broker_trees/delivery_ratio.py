@@ -48,18 +48,19 @@ def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> l
     links = np.column_stack((owner, network.who)).astype(np.int64)[owner < network.who]
     nodes = np.flatnonzero(np.arange(network.n) != root)
     if where == "links":
-        some = links
+        elements = links
     elif where == "nodes":
-        some = np.column_stack((nodes, nodes))
+        elements = np.column_stack((nodes, nodes))
     elif where == "brokers":
         rows = np.array([b.row for b in overlay.brokers.values() if b.row != root])
-        some = np.column_stack((rows, rows))
+        elements = np.column_stack((rows, rows))
     else:
-        some = _used(overlay, root)
-    if count > len(some):
-        raise Problem(f"{count} faults, but only {len(some)} elements can fail")
-    order = np.random.default_rng(seed).permutation(len(some))[:count]
-    return [(int(a), int(b)) for a, b in some[order]]
+        elements = _used(overlay, root)
+    if count > len(elements):
+        what = f"{count} faults, but only {len(elements)} elements can fail"
+        raise Problem(what, remedy="draw fewer faults")
+    order = np.random.default_rng(seed).permutation(len(elements))[:count]
+    return [(int(a), int(b)) for a, b in elements[order]]
 
 
 def _used(overlay: Overlay, root: int) -> npt.NDArray[np.int64]:

@@ -39,7 +39,8 @@ def join(overlay: Overlay, row: int) -> int:
         parent = nearest(overlay, tree, sorted(connected(overlay)))
         if parent == NO_BROKER:
             label = overlay.underlay.network.label(row)
-            raise Problem(f"node {label} reaches no broker that reaches the root")
+            what = f"node {label} reaches no broker that reaches the root"
+            raise Problem(what, remedy="let the broker join after the faults on its routes end")
         attach(overlay, broker, parent, tree)
     overlay.brokers[broker.number] = broker
     overlay.joined += 1
@@ -259,6 +260,6 @@ def _check_row(overlay: Overlay, row: int) -> None:
     if not 0 <= row < network.n:
         raise Problem(f"row = {row}: expected 0…{network.n - 1}", where=network.name)
     if overlay.closed.rows[row]:
-        raise Problem(f"node {network.label(row)} is down: no broker can join there")
+        raise Problem(f"node {network.label(row)} is down: expected a node that is up")
     if any(broker.row == row for broker in overlay.brokers.values()):
-        raise Problem(f"node {network.label(row)} already has a broker")
+        raise Problem(f"node {network.label(row)} already has a broker: expected another node")

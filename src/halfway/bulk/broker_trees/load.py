@@ -45,7 +45,7 @@ class _Flight(NamedTuple):
 
     event: npt.NDArray[np.int64]  # [slots]
     route: npt.NDArray[np.int64]  # [slots]
-    stage: npt.NDArray[np.int64]  # [slots] queues of the route passed so far
+    passed: npt.NDArray[np.int64]  # [slots] queues of the route passed so far
     key: npt.NDArray[np.float64]  # [slots + 1] the heap: times …
     slot: npt.NDArray[np.int32]  # [slots + 1] … and slots
     free: npt.NDArray[np.int32]  # [slots] a stack of the free slots
@@ -146,10 +146,10 @@ def _chosen(paths, broker, direction, balance, turn, free_at, now):
 def _enqueued(paths, flight, free_at, slot, now, count):
     # The message enters the next queue of its route; the heap has the time when it leaves this
     # queue.
-    q = paths.queue[paths.first[flight.route[slot]] + flight.stage[slot]]
+    q = paths.queue[paths.first[flight.route[slot]] + flight.passed[slot]]
     begun = max(now, free_at[q])
     free_at[q] = begun + paths.service_s[q]
-    flight.stage[slot] += 1
+    flight.passed[slot] += 1
     risen(flight.key, flight.slot, _u4(count), free_at[q] + paths.delay_s[q], np.int32(slot))
     return count + 1
 
@@ -158,14 +158,14 @@ def _enqueued(paths, flight, free_at, slot, now, count):
 def _launched(paths, flight, free_at, e, route, now, count, free):
     # A message begins its route; it takes a free slot.
     slot = np.int64(flight.free[free - 1])
-    flight.event[slot], flight.route[slot], flight.stage[slot] = e, route, 0
+    flight.event[slot], flight.route[slot], flight.passed[slot] = e, route, 0
     return _enqueued(paths, flight, free_at, slot, now, count), free - 1
 
 
 @inlined
 def _ends(paths, flight, disturbed, slot):
     # Whether a message that leaves a queue is at its end, or lost (then its event is -1).
-    place = paths.first[flight.route[slot]] + flight.stage[slot]
+    place = paths.first[flight.route[slot]] + flight.passed[slot]
     if not comes_through(disturbed, paths.queue[place - 1]):
         flight.event[slot] = -1
         return True

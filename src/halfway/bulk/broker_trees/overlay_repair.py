@@ -97,8 +97,8 @@ def _fallback_parents(overlay: Overlay, broker: Broker, tree: Tree) -> Iterator[
         decisions.ALTERNATE: broker.alternate,
         decisions.PARENT: broker.parent,
     }
-    for stage in range(FALLBACKS):
-        which = fallback(stage, alternate_first)
+    for attempt in range(FALLBACKS):
+        which = fallback(attempt, alternate_first)
         if which == decisions.OTHERS:
             others = sorted(n for n in served if not overlay.is_below(n, broker.number))
             yield nearest(overlay, tree, others)

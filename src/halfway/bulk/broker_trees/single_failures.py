@@ -92,7 +92,7 @@ def causes(overlay: Overlay, failures: SingleFailures) -> Counter[Cause]:
     A broker is lost if the first stuck broker on its way up has neither x nor y (and a working
     parent), or no z (and a failed parent).
     """
-    found: Counter[Cause] = Counter()
+    counted: Counter[Cause] = Counter()
     for element in np.unique(failures.element):
         _mark(overlay, int(element), down=True)
         # One search from the root finds the brokers with any path. Each stuck broker needs one more
@@ -102,14 +102,14 @@ def causes(overlay: Overlay, failures: SingleFailures) -> Counter[Cause]:
         highest, known = tops(overlay), dict[int, Cause]()
         for number in failures.broker[failures.element == element].tolist():
             if tree.parent[overlay[number].row] < 0:
-                found["the underlay is cut"] += 1
+                counted["the underlay is cut"] += 1
                 continue
             stuck = highest[number]
             if stuck not in known:
                 known[stuck] = _cause(overlay, overlay[stuck])
-            found[known[stuck]] += 1
+            counted[known[stuck]] += 1
         _mark(overlay, int(element), down=False)
-    return found
+    return counted
 
 
 def _cause(overlay: Overlay, stuck: Broker) -> Cause:
@@ -142,8 +142,8 @@ def _path_table(overlay: Overlay) -> _PathTable:
     for k, number in enumerate(numbers):
         broker = overlay[number]
         ends = (broker.parent, broker.parent, broker.grandparent)
-        some = (broker.direct, broker.second, broker.upper)
-        for w, (end, path) in enumerate(zip(ends, some, strict=True)):
+        paths = (broker.direct, broker.second, broker.upper)
+        for w, (end, path) in enumerate(zip(ends, paths, strict=True)):
             if path is not None and end in index:
                 target[_PATHS * k + w] = index[end]
                 on = np.unique(np.concatenate((path.rows, link[path.places] + nodes)))

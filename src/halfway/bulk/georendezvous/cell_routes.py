@@ -62,7 +62,8 @@ class CellRoutes:
 
     def __init__(self, network: Network, radius: float) -> None:
         if network.position is None:
-            raise Problem("cells need node positions", where=network.name)
+            what = "cells: expected a network with positions of the nodes"
+            raise Problem(what, where=network.name)
         position = network.position
         if not (position.min() >= 0.0 and position.max() <= 1.0):
             raise Problem(

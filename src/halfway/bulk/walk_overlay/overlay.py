@@ -71,7 +71,8 @@ class WalkOverlay:
         """
         place = self.network.position
         if place is None:
-            raise Problem("a depth needs positions", where=self.network.name)
+            what = "depth: expected a network with positions of the nodes"
+            raise Problem(what, where=self.network.name)
         return farthest(place[self.rows]) / (farthest(place) if whole is None else whole)
 
     def needed(self) -> npt.NDArray[np.int64]:

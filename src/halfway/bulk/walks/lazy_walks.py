@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.walks import choices, kernels, trails
-from halfway.bulk.walks.walks import Interpretation, WalkSystem
+from halfway.bulk.walks.walks import Interpretation, WalkSystem, check_ends, check_steps
 from halfway.problem import Problem
 from halfway.world.graphs.lazy_disk import LazyDisk
 
@@ -82,12 +82,8 @@ class LazyWalkers:
 
     def _check(self, source: int, target: int, k: int) -> None:
         self.disk.check(np.array([source, target]))
-        if k < 1:
-            remedy = "give the steps of one walk to one of the other"
-            raise Problem(f"k = {k}: expected at least 1", remedy=remedy)
-        if source == target:
-            what = "the publisher and the subscriber are the same node"
-            raise Problem(what, remedy="use two nodes")
+        check_steps(k)
+        check_ends(source == target)
         for node in (source, target):
             if not len(self.disk.neighbours(node)):
                 what = f"a walk cannot leave node {node}, which has no neighbours"

@@ -86,21 +86,23 @@ class Walkers:
 
         The first walk makes one step, then the second `k`, and so on [drw §4.2].
         """
-        self._check(k)
+        check_steps(k)
         self._forget()
         pairs = checked_pairs(self.network, pairs)
-        found = kernels.Meetings(np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64))
+        met = kernels.Meetings(np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64))
         kernels.meetings(
             self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
-            kernels.MeetingRule(k, interpretation == "heard", self.most_steps), found,
+            kernels.MeetingRule(k, interpretation == "heard", self.most_steps), met,
         )  # fmt: skip
-        return found
+        return met
 
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
-        """Return the number of bulk walks' paths through each row [n], with the ends, and the
-        number of pairs without a meeting.
+        """Return the load of each row [n] by the paths between walks that met, and the number of
+        pairs without a meeting.
+
+        The load is the number of paths through the row, both ends included.
         """
         self._forget()
         load = np.zeros(self.network.n, np.int64)
@@ -130,7 +132,7 @@ class Walkers:
         """Step one pair of bulk walks, and return its trails as well; the result equals pair
         `topic` of `meetings`.
         """
-        self._check(k)
+        check_steps(k)
         checked_pairs(self.network, np.array([[source, target]]))
         advertise = interpretation == "heard"
         limit = self.most_steps if most_steps is None else most_steps
@@ -163,11 +165,6 @@ class Walkers:
         if isinstance(self._memory, choices.NodeMemory):
             self._memory.own.passed[:] = 0
 
-    def _check(self, k: int) -> None:
-        if k < 1:
-            remedy = "give the steps of one walk to one of the other"
-            raise Problem(f"k = {k}: expected at least 1", remedy=remedy)
-
 
 def checked_pairs(network: Network, pairs: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Return checked pairs [P, 2] of bulk walks, each with two different rows. Raises Problem
@@ -182,9 +179,23 @@ def checked_pairs(network: Network, pairs: npt.ArrayLike) -> npt.NDArray[np.int6
             where=network.name,
             remedy=f"use rows 0 to {network.n - 1}",
         )
-    if (rows[:, 0] == rows[:, 1]).any():
-        raise Problem("the publisher and the subscriber are the same node", remedy="use two nodes")
+    check_ends((rows[:, 0] == rows[:, 1]).any())
     return rows
+
+
+def check_steps(k: int) -> None:
+    """Raise Problem unless a pair of bulk walks can make `k` steps of the second for each step of
+    the first.
+    """
+    if k < 1:
+        remedy = "give the number of steps of the second walk for each step of the first"
+        raise Problem(f"k = {k}: expected at least 1", remedy=remedy)
+
+
+def check_ends(are_equal: bool | np.bool_) -> None:
+    """Raise Problem if the two bulk walks of a pair begin at the same node."""
+    if are_equal:
+        raise Problem("the publisher and the subscriber are the same node", remedy="use two nodes")
 
 
 def walk_pair(

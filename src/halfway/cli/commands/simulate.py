@@ -76,7 +76,7 @@ def simulate(
     run, outcome = _run(read, mine, system, trace, debug=debug)
     _show(run, outcome, nodes, as_json)
     if trace is not None:
-        from halfway.sim.trace.writer import rows_of
+        from halfway.sim.trace.trace_file import rows_of
 
         warn(f"wrote {trace}: {rows_of(trace):,} rows (docs/replaying.md describes the columns)")
 

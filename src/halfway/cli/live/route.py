@@ -91,9 +91,9 @@ def _summary(to: str, hops: "dict[int, Hopped]", arrived: "list[Hopped]", end: "
     """Return a summary of the hops of `halfway route`, and why the event or the search did not
     arrive.
     """
-    others = [one for one in hops.values() if one.node != end.node]
+    others = [hop for hop in hops.values() if hop.node != end.node]
     if not end.is_topic:
-        return f"{to}: {max(one.hops for one in hops.values())} hops away"
+        return f"{to}: {max(hop.hops for hop in hops.values())} hops away"
     if arrived:
         return f"{to}: {len(others)} nodes reached, {len(arrived)} of them have subscriptions"
     if not end.neighbours:
@@ -101,7 +101,7 @@ def _summary(to: str, hops: "dict[int, Hopped]", arrived: "list[Hopped]", end: "
             f"{to}: this node has no neighbour ({end.heard} nodes are heard; `halfway scout` says "
             "why they are no neighbours)"
         )
-    own = [one.why for one in hops.values() if one.node == end.node]
+    own = [hop.why for hop in hops.values() if hop.node == end.node]
     if own and not others:
         return f"{to}: dropped at this node: {own[-1]}"
     if not others:

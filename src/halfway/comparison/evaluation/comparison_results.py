@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -150,6 +150,24 @@ class Need(msgspec.Struct, frozen=True):
     metric: str
     bound: float
     of_best: bool = False
+
+
+class DecisionRule(NamedTuple):
+    """The rule of a decision: needs, and a metric to minimise among the systems that meet them."""
+
+    needs: tuple[Need, ...] = ()
+    minimise: str = ""
+
+    @property
+    def stated(self) -> bool:
+        """Whether the decision has a stated need or cost."""
+        return bool(self.needs or self.minimise)
+
+    @property
+    def question(self) -> str:
+        """The question of the decision as text, whatever the order of its needs."""
+        needs = sorted(f"{need.metric} {need.bound!r}" for need in self.needs)
+        return ", ".join([*needs, f"minimise {self.minimise}"])
 
 
 class NeedResult(msgspec.Struct, frozen=True):

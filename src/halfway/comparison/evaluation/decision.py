@@ -34,6 +34,7 @@ from msgspec.structs import replace
 from halfway.comparison.evaluation.cell_statistics import COMPARABLE, Floats, paired
 from halfway.comparison.evaluation.comparison_results import (
     Decision,
+    DecisionRule,
     MeanInterval,
     Metric,
     Need,
@@ -58,34 +59,6 @@ _SPENT = 2.0 / 3.0  # share of the remaining error that each decision spends
 # Replicates, of the estimate for an open system; more are not estimated.
 _COUNTS = (*range(3, 20), *range(20, 50, 5), *range(50, 100, 10), *range(100, 1001, 50))
 _ORDER: tuple[SystemVerdict, ...] = ("chosen", "not clearly worse", "open", "costs more", "fails")
-
-
-class DecisionRule(NamedTuple):
-    """The rule of a decision: needs, and a metric to minimise among the systems that meet them."""
-
-    needs: tuple[Need, ...] = ()
-    minimise: str = ""
-
-    @property
-    def stated(self) -> bool:
-        """Whether the decision has a stated need or cost."""
-        return bool(self.needs or self.minimise)
-
-    def tested(self, purpose: Purpose) -> tuple[tuple[Need, ...], str]:
-        """Return the needs of the decision, and its cost.
-
-        The usual need of the purpose is added unless a stated need has the same metric.
-        """
-        usual = Need(purpose.share, COMPARABLE, of_best=True)
-        known = any(need.metric == usual.metric for need in self.needs)
-        needs = self.needs if known else (usual, *self.needs)
-        return needs, self.minimise or purpose.cost
-
-    @property
-    def question(self) -> str:
-        """The question of the decision as text, whatever the order of its needs."""
-        needs = sorted(f"{need.metric} {need.bound!r}" for need in self.needs)
-        return ", ".join([*needs, f"minimise {self.minimise}"])
 
 
 class NeedLevels(NamedTuple):
@@ -123,6 +96,16 @@ class ErrorLevels(NamedTuple):
         return NeedLevels(met, self.failed / needs, self.missed / (systems * needs))
 
 
+def tested(rule: DecisionRule, purpose: Purpose) -> tuple[tuple[Need, ...], str]:
+    """Return the needs of a decision, and its cost.
+
+    The usual need of the purpose is added unless a stated need has the same metric.
+    """
+    usual = Need(purpose.share, COMPARABLE, of_best=True)
+    known = any(need.metric == usual.metric for need in rule.needs)
+    return (rule.needs if known else (usual, *rule.needs)), rule.minimise or purpose.cost
+
+
 def decide(
     point: int, metrics: Sequence[Metric], cells: Sequence[ResultCell], rule: DecisionRule,
     asked: Sequence[int] = (),
@@ -136,7 +119,7 @@ def decide(
     here = {(cell.system, cell.metric): cell for cell in cells if cell.point == point}
     systems = list(dict.fromkeys(system for system, _ in here))
     replicates = max((len(cell.values) for cell in here.values()), default=0)
-    needs, minimise = rule.tested(purpose_of(by_name))
+    needs, minimise = tested(rule, purpose_of(by_name))
     evidence = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
     against = {need: _p_values(of, replicates) for need, of in evidence.items()}
     meeting, failing = _sorted_out(against, systems, levels)

@@ -49,7 +49,7 @@ METRICS: tuple[tuple[Metric, ValueOf], ...] = (
             "The energy that all nodes spend for sending, receiving and idling, for each member "
             "and second."),
      _each(lambda o: 1e3 * o.energy_j)),
-    (Metric("busiest-per-member", "busiest node / member", "1/s",
+    (Metric("max-load-per-member", "max node load / member", "1/s",
             "The largest number of records that one node sends and receives, for each member and "
             "second."),
      _each(lambda o: o.load.max)),

@@ -141,7 +141,7 @@ def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
     Metrics of batteries need batteries, and metrics of hellos need nodes that send hellos. Failure
     detection, groups and events have metrics of their own.
     """
-    works = [one.workload for one in scenarios]
+    works = [scenario.workload for scenario in scenarios]
     special = {
         detection.NAMES: any(isinstance(work, FailureDetection) for work in works),
         group_metrics.NAMES: any(isinstance(work, GroupWorkload) for work in works),
@@ -150,11 +150,11 @@ def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
         ),
         _OF_EVENTS: any(not isinstance(work, FailureDetection | GroupWorkload) for work in works),
     }
-    there = {name for names, some in special.items() if some for name in names}
+    there = {name for names, has_any in special.items() if has_any for name in names}
     missing = {name for names in special for name in names} - there
-    if all(one.power.battery_j is None for one in scenarios):
+    if all(scenario.power.battery_j is None for scenario in scenarios):
         missing.update(_OF_BATTERIES)
-    if all(one.hello == "given" for one in scenarios):
+    if all(scenario.hello == "given" for scenario in scenarios):
         missing.update(_OF_HELLOS)
     return tuple(metric for metric in METRICS if metric.name not in missing)
 

@@ -77,14 +77,14 @@ def over_time(deliveries: DeliveryAccounting, seconds: float) -> dict[str, Float
     due = np.array([expected for _, _, expected in log], np.float64)
     bin_of = np.minimum((at / seconds * BINS).astype(np.int64), BINS - 1)
     place = {event: k for k, (event, _, _) in enumerate(log)}
-    found = deliveries.delivery_log or []
-    events = [place[event] for events, _, _ in found for event in events.tolist()]
-    latency = np.concatenate([np.zeros(0), *(seconds for _, _, seconds in found)])
+    logged = deliveries.delivery_log or []
+    events = [place[event] for events, _, _ in logged for event in events.tolist()]
+    latency = np.concatenate([np.zeros(0), *(seconds for _, _, seconds in logged)])
     of = bin_of[np.array(events, np.int64)]
     expected = np.bincount(bin_of, due, BINS)
     ratio, median = np.full((2, BINS), np.nan)
-    some = expected > 0
-    ratio[some] = np.bincount(of, minlength=BINS)[some] / expected[some]
+    has_events = expected > 0
+    ratio[has_events] = np.bincount(of, minlength=BINS)[has_events] / expected[has_events]
     for k in np.unique(of):
         median[k] = np.median(latency[of == k])
     return {"delivery-ratio-over-time": ratio, "latency-p50-over-time": median}

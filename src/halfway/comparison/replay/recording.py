@@ -84,7 +84,7 @@ def side_by_side(
     progress: receives about how many are recorded.
     """
     count = min(cores, len(wanted))
-    found: dict[int, Replay] = {}
+    replays: dict[int, Replay] = {}
     with contextlib.ExitStack() as stack:
         shares = [range(k, len(wanted), count) for k in range(count)]
         others = [
@@ -92,12 +92,12 @@ def side_by_side(
         ]
         for k in shares[0]:
             progress(k)
-            found[k] = _recorded(wanted[k])
+            replays[k] = _recorded(wanted[k])
         for share, finished in others:
             # An error that ended the other process appears here, too.
             recorded = finished() or [_recorded(wanted[k]) for k in share]
-            found |= dict(zip(share, recorded, strict=True))
-    return [found[k] for k in range(len(wanted))]
+            replays |= dict(zip(share, recorded, strict=True))
+    return [replays[k] for k in range(len(wanted))]
 
 
 @contextlib.contextmanager
@@ -107,9 +107,9 @@ def _other(wanted: Sequence[_Recorded]) -> Iterator[Callable[[], list[Replay]]]:
     Yields a function that waits for the replays. They are empty if the process failed.
     """
     with tempfile.TemporaryDirectory(prefix="halfway-") as folder:
-        given, file = Path(folder) / "given", Path(folder) / "replays"
-        given.write_bytes(pickle.dumps(list(wanted)))
-        with given.open("rb") as stdin, subprocess.Popen(
+        orders, file = Path(folder) / "given", Path(folder) / "replays"
+        orders.write_bytes(pickle.dumps(list(wanted)))
+        with orders.open("rb") as stdin, subprocess.Popen(
             [sys.executable, "-P", "-m", "halfway.comparison.replay.recording", str(file)],
             stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env=environment_with_imports(),

@@ -86,7 +86,7 @@ def _noted(value: Any, entries: list[int]) -> Any:
         flags = value.flags
         return _array_type(value.dtype, value.ndim, flags.c_contiguous, flags.writeable)
     if isinstance(value, tuple):
-        inner = tuple(_noted(one, entries) for one in value)
+        inner = tuple(_noted(part, entries) for part in value)
         return _tuple_type(type(value), inner)
     kind = numba.typeof(value)
     if isinstance(kind, AddressesType):

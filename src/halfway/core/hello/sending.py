@@ -22,10 +22,10 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 
-RECORDS = 4  # of one hello, at most, unless a list would then take more than `_HELLOS`
-_HELLOS = 4  # that a list takes, at most; the next hello continues a list
-QUICK = 4  # hellos after a start that follow after half a period, so that links appear soon
-_JITTER = 2.0 * (LONGEST - 1.0)  # of a period, all in all
+RECORDS = 4  # most records of one hello, unless a list would then take more than `_HELLOS`
+_HELLOS = 4  # most hellos that a list takes; the next hello continues a list
+QUICK = 4  # hellos after a start with half the period between them, so that links appear soon
+_JITTER = 2.0 * (LONGEST - 1.0)  # range of the random part of a period, as a share of the period
 
 
 def most_emissions(limit: int) -> int:

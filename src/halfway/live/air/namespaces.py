@@ -83,7 +83,8 @@ class Namespace:
             )
         if done.returncode:
             why = (done.stderr.strip().splitlines() or ["no message"])[0]
-            raise Problem(f"{command[0]} refuses a part of the air: {why}")
+            what = f"{command[0]} refuses a part of the air: {why}"
+            raise Problem(what, remedy="run it as root, on a kernel with network namespaces")
         return done.stdout
 
     def socket(self, family: int, sort: int, protocol: int = 0) -> socket.socket:
@@ -105,7 +106,7 @@ def complete_checksums(namespace: Namespace, interface: str) -> None:
             fcntl.ioctl(sock, _ETHTOOL, request.ljust(40, b"\0"))
         except OSError as error:
             what = f"{interface}: cannot switch off checksums of the device: {error.strerror}"
-            raise Problem(what) from None
+            raise Problem(what, remedy="use a Linux kernel with veth devices") from None
 
 
 def check_tools() -> None:

@@ -86,7 +86,8 @@ def _lines(sock: socket.socket) -> Iterator[bytes | None]:
         *whole, waiting = (waiting + more).split(b"\n")
         yield from whole
         if len(waiting) > 2 * MOST_LINE:
-            raise Problem("the node answers with a line that is too long")
+            what = f"the node answers with a line of over {2 * MOST_LINE:,} bytes"
+            raise Problem(what, remedy="use the same version of halfway for node and command")
 
 
 def answer_of(place: ControlSocket, request: ControlRequest) -> Answer:

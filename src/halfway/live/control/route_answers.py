@@ -22,18 +22,18 @@ async def route(node: MeshNode, request: RouteRequest) -> AsyncIterator[Hopped |
     """
     is_topic = request.is_topic or "/" in request.to
     seconds = min(max(request.seconds, 0.1), _MOST_S)
-    found = False
+    is_found = False
     with contextlib.ExitStack() as ends:
         answers = _Answers(node, ends)
         if not is_topic:
-            async for one in _searched(request.to, min(seconds, _SEARCH_S), answers):
-                found = found or one.why == HERE
-                yield one
-        if not found:
+            async for hop in _searched(request.to, min(seconds, _SEARCH_S), answers):
+                is_found = is_found or hop.why == HERE
+                yield hop
+        if not is_found:
             is_topic = True
             answers.probe(request.to)
-            async for one in answers.until(seconds):
-                yield one
+            async for hop in answers.until(seconds):
+                yield hop
     table = node.links.table
     yield Routed(is_topic, node.node_id, len(table.links()), len(table.heard()))
 

@@ -72,7 +72,8 @@ class ControlServer:
             )
         except OSError as error:
             what = f"cannot listen for commands: {error.strerror or error}"
-            raise Problem(what, where=str(self._path)) from None
+            remedy = "use a folder in which this user can write"
+            raise Problem(what, where=str(self._path), remedy=remedy) from None
         self._path.chmod(0o600)
         return self
 

@@ -94,7 +94,7 @@ class LiveNode:
     async def __aenter__(self) -> "LiveNode":
         """Start the node. Raises Problem, for instance for a port that is in use."""
         await self.host.__aenter__()
-        self.host.resume()
+        self.host.start_kept_events()
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -71,7 +71,7 @@ class BackgroundHost:
 
     async def _serve(self) -> None:
         async with Host(self._settings) as self.host:
-            self.host.resume()
+            self.host.start_kept_events()
             if not self._control:
                 self._ready.set()
                 await self._ended.wait()

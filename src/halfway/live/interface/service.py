@@ -87,7 +87,7 @@ class Service:
             await stack.enter_async_context(ControlServer(self.host, self.host.nodes[0].name))
             if self._offered.mqtt or self._offered.mqtt_tls:
                 await self._open_door(stack, access, tls)
-            self.host.resume()
+            self.host.start_kept_events()
             await self._open_pages(stack)
             self._stack = stack.pop_all()
         return self
@@ -120,10 +120,10 @@ class Service:
             if text:
                 address = listening_address(field, text)
                 try:
-                    given = await door.listen(*address, tls=context)
+                    bound = await door.listen(*address, tls=context)
                 except OSError as error:
                     raise unavailable(field, text, error) from None
-                self.addresses[field] = shown(given)
+                self.addresses[field] = shown(bound)
         self.host.sections["mqtt"] = lambda: self._door_status(door)
 
     async def _open_pages(self, stack: AsyncExitStack) -> None:

@@ -110,7 +110,7 @@ class Journal:
         for name in names[first:]:
             data = self._storage.read(name)
             scan = scanned(data)
-            self.problems += [f"{name}: {one}" for one in scan.bad]
+            self.problems += [f"{name}: {problem}" for problem in scan.bad]
             last = name == names[-1]
             if last and _is_unfinished(scan):
                 self.problems.append(f"{name}: a segment that was not finished is removed")
@@ -118,7 +118,11 @@ class Journal:
                 self._storage.remove(name)
                 continue
             self._take_over(name, scan, len(data) - scan.end, last=last)
-            yield from ((one.kind, one.data) for one in scan.records if one.kind != END_OF_SNAPSHOT)
+            yield from (
+                (record.kind, record.data)
+                for record in scan.records
+                if record.kind != END_OF_SNAPSHOT
+            )
 
     def append(self, kind: int, data: bytes, *, spare: bool = False) -> None:
         """Add a record to the next group of the journal; the record is kept once this group is

@@ -187,16 +187,16 @@ class KeptEvents:
                 return []
             position = self._positions.setdefault(stream, StreamPosition())
         if first - 1 > position.through:
-            had = sum(1 for one in position.ahead if one < first)
+            had = sum(1 for number in position.ahead if number < first)
             self._note(POSITION, _POSITION.pack(*stream, first - 1, 0))
             self.missed += first - 1 - position.through - had
             position.advance(first - 1)
         end = min(last, position.through + MOST_AHEAD) + 1
         wanted = (
-            one for one in range(position.through + 1, end)
-            if one not in position.ahead and one not in lately
+            number for number in range(position.through + 1, end)
+            if number not in position.ahead and number not in lately
         )  # fmt: skip
-        return [one for one, _ in zip(wanted, range(MOST_ASKED), strict=False)]
+        return [number for number, _ in zip(wanted, range(MOST_ASKED), strict=False)]
 
     def begin_at(self, stream: Stream, number: int) -> None:
         """Begin to read a stream of kept events at a number; a new reader does not request older

@@ -109,20 +109,20 @@ class KeptPublisher:
             return
         self._kept.expire(self._form.wall())
         self._release()
-        some, size = list[BeatRow](), 0
-        for one in self._kept.heartbeats():
-            topic = one.stream.topic
-            gone = one.first > one.last and topic not in self._asked_for_gone
+        beats, size = list[BeatRow](), 0
+        for beat in self._kept.heartbeats():
+            topic = beat.stream.topic
+            gone = beat.first > beat.last and topic not in self._asked_for_gone
             if gone or topic not in self._texts:
                 continue
             age = now - self._begun.get(topic, -math.inf)
             own = len(self._texts[topic].encode())
-            if size + own > MOST_STATED or len(some) == MOST_BEATS:
-                self._beat(some)
-                some, size = [], 0
-            some.append((self._texts[topic], one.stream.epoch, one.first, one.last, age))
+            if size + own > MOST_STATED or len(beats) == MOST_BEATS:
+                self._beat(beats)
+                beats, size = [], 0
+            beats.append((self._texts[topic], beat.stream.epoch, beat.first, beat.last, age))
             size += own
-        self._beat(some)
+        self._beat(beats)
         self._asked_for_gone.clear()
         self._scheduler.after(BEAT_S, self._tick, None)
 

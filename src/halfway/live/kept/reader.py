@@ -177,11 +177,11 @@ class KeptReader:
             is_next = number <= through or number == passed + 1
             if not is_next and not (since < over and waiting[number].since < over):
                 break
-            one, passed = waiting.pop(number), max(passed, number)
-            if one.body.is_over(now):
+            event, passed = waiting.pop(number), max(passed, number)
+            if event.body.is_over(now):
                 self._drops.count(Drop.EXPIRED)
             else:
-                self._outlet.hand_over(one.key, one.body, one.hops)
+                self._outlet.hand_over(event.key, event.body, event.hops)
             self._kept.delivered(stream, number)
         if waiting or passed > through:
             self._gaps[stream] = _Gap(through, since, passed)
@@ -214,7 +214,7 @@ class KeptReader:
         """Acknowledge the kept events on disk, and request the missing ones."""
         self._is_acking = False
         due, self._due = self._due, {}
-        found: dict[int, list[AckRow]] = {}
+        rows: dict[int, list[AckRow]] = {}
         for stream, has_news in due.items():
             beat = self._beats.pop(stream, Heartbeat(stream, 1, 0))
             waiting = self._waiting.get(stream, {})
@@ -225,15 +225,15 @@ class KeptReader:
             through = self._kept.through(stream)
             if has_news or asked:
                 row = stream.topic, stream.epoch, through, asked
-                found.setdefault(stream.publisher, []).append(row)
+                rows.setdefault(stream.publisher, []).append(row)
             if stream in self._asked:
                 self._beats[stream] = beat
                 self._acknowledge_soon(stream, has_news=False)
         on_disk = self._kept.last_write
         if isinstance(on_disk, asyncio.Future) and not on_disk.done():
-            on_disk.add_done_callback(lambda _: self._send(found))
+            on_disk.add_done_callback(lambda _: self._send(rows))
         else:
-            self._send(found)
+            self._send(rows)
 
     def _ask(self, heartbeat: Heartbeat) -> list[int]:
         """Return the numbers of the missing kept events to request now, but none that was requested

@@ -230,19 +230,19 @@ class Handshakes:
     def _response(
         self, address: Address, number: int, noise: bytes, now: float
     ) -> Opened | Refused:
-        one = self._opening.get(number)
-        if one is None or one.address != address:
+        opening = self._opening.get(number)
+        if opening is None or opening.address != address:
             return Refused("no session")
-        if one.handshake.finished:
-            self.send(address, one.datagram)
+        if opening.handshake.finished:
+            self.send(address, opening.datagram)
             return UNKNOWN
-        found = self._authentic(one, noise)
-        if isinstance(found, Refused):
-            return found
-        handshake, peer, their_number, boot = found
+        authentic = self._authentic(opening, noise)
+        if isinstance(authentic, Refused):
+            return authentic
+        handshake, peer, their_number, boot = authentic
         finish = self._codec.prologue(Finish(their_number))
         datagram = self._codec.finished(finish, handshake.write(self._payload(number)))
-        self._opening[number] = one._replace(handshake=handshake, datagram=datagram)
+        self._opening[number] = opening._replace(handshake=handshake, datagram=datagram)
         self.send(address, datagram)
         session = Session(
             peer, boot, (number, their_number), handshake.transport_keys(), initiator=True,

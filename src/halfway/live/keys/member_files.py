@@ -236,7 +236,8 @@ def _text(path: Path) -> str:
     try:
         return read_limited(path, MOST_FILE_BYTES).decode()
     except FileNotFoundError as error:
-        raise Problem("the file does not exist", where=str(path)) from error
+        what = "the file does not exist: expected a file of `halfway net`"
+        raise Problem(what, where=str(path)) from error
     except UnicodeDecodeError as error:
         raise Problem("expected a file of text", where=str(path)) from error
 

@@ -222,7 +222,7 @@ class Links:
         for peer in self.table.links():
             if peer not in with_session:  # its certificate was revoked, or it was silent
                 self.table.leave(peer)
-        for peer in [one for one, met in self._met.items() if now - met > _FORGOTTEN_S]:
+        for peer in [peer for peer, met in self._met.items() if now - met > _FORGOTTEN_S]:
             self._forget(peer)
         self._send_beacons()
         self._send_hellos()

@@ -156,7 +156,7 @@ class HelloTable:
         """Write the neighbourhood of the table again if neighbours, or their lists, have
         changed.
         """
-        links = sorted(node_id for node_id, one in self._heard.items() if one.is_link)
+        links = sorted(node_id for node_id, neighbour in self._heard.items() if neighbour.is_link)
         lists = [list(self._heard[node_id].hello.links[: self._room]) for node_id in links]
         if (links, lists) == (self._links, self._lists):
             return
@@ -168,10 +168,10 @@ class HelloTable:
             around.who[: len(own)] = own
             around.place[: len(own)] = np.arange(1, len(own) + 1)
             around.last[0] = len(own)
-        for row, some in enumerate(lists, start=1):
+        for row, others in enumerate(lists, start=1):
             at = row * room
-            around.who[at : at + len(some)] = some
-            around.last[row] = at + len(some)
+            around.who[at : at + len(others)] = others
+            around.last[row] = at + len(others)
         self.after_change()
 
 

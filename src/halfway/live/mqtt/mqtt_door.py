@@ -154,29 +154,30 @@ class MqttDoor:
         self._machine.admit(connection, packet, permissions, self._loop.time())
         self.run()
 
-    def _publish(self, one: Publication, origin: Connection | None, now: float) -> None:
+    def _publish(self, publication: Publication, origin: Connection | None, now: float) -> None:
         if self._underway >= self._limits.publications:
-            self._machine.published(one, origin, "queue full", now)
+            self._machine.published(publication, origin, "queue full", now)
             return
-        if self._levels[one.qos] is Level.KEPT:
+        if self._levels[publication.qos] is Level.KEPT:
             self._underway += 1
-            self._start(self._publish_kept(one, origin))
+            self._start(self._publish_kept(publication, origin))
             return
         if origin not in self._waiting:
             try:
                 is_taken = self._mesh.try_publish(
-                    one.topic, one.payload, level=self._levels[one.qos], retain=one.retain,
-                    expiry_s=one.expiry_s, properties=one.properties,
+                    publication.topic, publication.payload, level=self._levels[publication.qos],
+                    retain=publication.retain, expiry_s=publication.expiry_s,
+                    properties=publication.properties,
                 )  # fmt: skip
             except Refusal as refusal:
-                self._machine.published(one, origin, refusal.reason, now)
+                self._machine.published(publication, origin, refusal.reason, now)
                 return
             if is_taken:
-                self._machine.published(one, origin, None, now)
+                self._machine.published(publication, origin, None, now)
                 return
             self._waiting[origin] = deque()
             self._start(self._publish_waiting(origin))
-        self._waiting[origin].append(one)
+        self._waiting[origin].append(publication)
         self._underway += 1
 
     async def _publish_kept(self, one: Publication, origin: Connection | None) -> None:

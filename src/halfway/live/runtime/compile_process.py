@@ -19,7 +19,7 @@ from halfway.live.limits import Limits
 from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.node_stepper import Stepper
-from halfway.live.systems.face import Setting
+from halfway.live.systems.face import NodeParameters
 from halfway.live.systems.live_systems import face_of
 
 _MODULE = "halfway.live.runtime.compile_process"
@@ -53,7 +53,7 @@ def main() -> None:
     os.nice(10)  # the nodes come first
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=CompileRequest)
     limits = Limits()
-    face = face_of(request.system, request.options, Setting(1, 1, 1, limits))
+    face = face_of(request.system, request.options, NodeParameters(1, 1, 1, limits))
     table = HelloTable(1, 0, limits.neighbours, limits.heard)
     flow = Flow(face.node.kinds, limits.mtu, np.zeros(limits.topics + 1, np.int64))
     Stepper(

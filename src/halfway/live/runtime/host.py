@@ -92,10 +92,8 @@ class Host:
             self._group = None
         self.scheduler.close()
 
-    def resume(self) -> None:
-        """Start the kept events of the host's nodes. The subscriptions of the last start must be
-        restored.
-        """
+    def start_kept_events(self) -> None:
+        """Start the kept events of the host's nodes, after the subscriptions are restored."""
         for node in self.nodes:
             if node.kept is not None:
                 node.kept.start()

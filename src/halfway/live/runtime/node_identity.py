@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from halfway.core.options import Value
 from halfway.live.limits import Limits
-from halfway.live.systems.face import Face, Setting
+from halfway.live.systems.face import Face, NodeParameters
 from halfway.live.systems.live_systems import face_of
 
 
@@ -37,6 +37,6 @@ def faced(
     an option.
     """
     key = int.from_bytes(hash_key[:8], "little") >> 1
-    face = face_of(system, options, Setting(node_id, key, seed, limits))
+    face = face_of(system, options, NodeParameters(node_id, key, seed, limits))
     rules = rules_digest(system, face.values, list(face.node.kinds.names.values()))
     return face, NodeIdentity(name, system, incarnation, rules, hash_key, period_s)

@@ -198,8 +198,9 @@ class Flow:
 
 
 def quiet(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    """Return a function that calls an interpreted kernel of the flow of datagrams, first with the
-    arguments `given`, without warnings of integer overflow.
+    """Return a function that calls an interpreted kernel without warnings of integer overflow.
+
+    The arguments `given` stand before the arguments of each call.
     """
 
     def call(*arguments: Any) -> Any:

@@ -261,9 +261,9 @@ def _write_body(tables, flow, body, place, record_bytes):
     for part in range(3):
         at = put(row, at, np.uint64(flow.key[body, part]), 4)
     begin = flow.begin[body] % flow.arena.shape[0]
-    for one in range(size):
-        row[at + one] = flow.arena[begin + one]
+    for k in range(size):
+        row[at + k] = flow.arena[begin + k]
     flow.age[0] = max(tables.seconds[NOW] - flow.times[body, 0], 0.0)
-    for one in range(8):
-        row[at + AGE_AT + one] = flow.age_bytes[one]
+    for k in range(8):
+        row[at + AGE_AT + k] = flow.age_bytes[k]
     flow.fill[datagram] = at + size

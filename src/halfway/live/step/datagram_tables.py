@@ -11,7 +11,7 @@ from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.missing import NO_PLACE
 
 PLACES = 64  # neighbours with a place; the records of others pass through Python
-WAYS = 4  # entries of a set of an index
+WAYS = 4  # entries of a set of `topic_at` and `body_at`
 
 # Places of `DatagramTables.tally`.
 USED, RECEIVED, SENT, TRANSMITTED, WRITTEN, NEXT_SLOT = range(6)
@@ -22,9 +22,9 @@ PUBLISHER, EPOCH, EVENT, LEAST = range(4)
 class DatagramTables(NamedTuple):
     """The tables in which the datagram kernel finds a node's neighbours, topics and bodies.
 
-    `topic_at` and `body_at` are indexes of sets of `WAYS` entries, -1 where there is none. An index
-    is a cache: Python looks up a missing entry. The bytes of a body stay in the arena until as many
-    bytes as the arena has were written after its first byte.
+    `topic_at` and `body_at` are caches. Each is a hash table of sets with `WAYS` entries. A free
+    entry is -1. Python looks up a missing entry. The bytes of a body stay in the arena until so
+    many later bytes follow its first byte that they fill the arena.
     """
 
     peer: npt.NDArray[np.int32]  # [PLACES] node ids of the neighbours; -1: free

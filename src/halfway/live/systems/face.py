@@ -21,7 +21,7 @@ class Command(NamedTuple):
     event: int = -1
 
 
-class Setting(NamedTuple):
+class NodeParameters(NamedTuple):
     """The values from which a live node of a system is made, and which the node does not learn."""
 
     node_id: int
@@ -41,22 +41,24 @@ class Face:
     broadcast = True  # every node receives every event
     keeps_topics = False  # whether a topic's number must stay, because the state has it
 
-    def __init__(self, module: ModuleType, values: Mapping[str, Value], setting: Setting) -> None:
-        self.module, self.values, self.setting = module, dict(values), setting
+    def __init__(
+        self, module: ModuleType, values: Mapping[str, Value], parameters: NodeParameters
+    ) -> None:
+        self.module, self.values, self.parameters = module, dict(values), parameters
         self.node = self._node()
 
     def _node(self) -> SystemNode:
         """Make the interpreted node of a live face, because a fresh machine has no machine code
         yet.
         """
-        module, limits = self.module, self.setting.limits
+        module, limits = self.module, self.parameters.limits
         rules = module.Rules(**self.values)
         known = {
-            "node_ids": np.array([self.setting.node_id], np.int32),
+            "node_ids": np.array([self.parameters.node_id], np.int32),
             "topics": limits.topics,
             "window": limits.publishers,
             "publishers": limits.publishers,
-            "seed": self.setting.seed,
+            "seed": self.parameters.seed,
         }
         named = known.keys() & inspect.signature(module.state).parameters
         state = made(module.state, **{name: known[name] for name in named})

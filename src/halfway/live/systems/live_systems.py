@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Mapping
 
 from halfway.core.options import Value, checked_options
-from halfway.live.systems.face import Face, Setting
+from halfway.live.systems.face import Face, NodeParameters
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
 
@@ -50,11 +50,11 @@ def check_system(name: str) -> None:
     raise Problem(f"system = {name}: expected a system that runs live", remedy=remedy)
 
 
-def face_of(name: str, options: Mapping[str, Value], setting: Setting) -> Face:
+def face_of(name: str, options: Mapping[str, Value], parameters: NodeParameters) -> Face:
     """Return the live face of a system for one node. Raises Problem for a system or an option."""
     check_system(name)
     module = importlib.import_module(SYSTEMS[name].module)
     values = checked_options(name, module.OPTIONS, options)
     place, _, made = _FACES.get(name, _SIMPLE_FACE).partition(":")
     found: type[Face] = getattr(importlib.import_module(place), made)
-    return found(module, values, setting)
+    return found(module, values, parameters)

@@ -27,7 +27,7 @@ class WalkOverlayFace(Face):
     broadcast = False
 
     def _node(self) -> SystemNode:
-        module, limits, setting = self.module, self.setting.limits, self.setting
+        module, limits, parameters = self.module, self.parameters.limits, self.parameters
         size = sized(_NETWORK_TOPICS, float(self.values["false_positives"]))
         own = limits.subscriptions
         self._catalogue = subscription_items.Catalogue(
@@ -41,11 +41,11 @@ class WalkOverlayFace(Face):
         rules = module.Rules(
             **{name: value for name, value in values.items() if name in module.Rules._fields},
             catalogue=self._catalogue, filtered=True, bits=size.bits, hashes=size.hashes,
-            key=setting.key, until_s=FOR_EVER_S,
+            key=parameters.key, until_s=FOR_EVER_S,
         )  # fmt: skip
         state = made(
-            module.state, np.array([setting.node_id], np.int32), limits.neighbours, own,
-            limits.publishers, size.words, setting.seed, trails=TRAILS,
+            module.state, np.array([parameters.node_id], np.int32), limits.neighbours, own,
+            limits.publishers, size.words, parameters.seed, trails=TRAILS,
             links=int(values["links"]) or limits.overlay_links, branches=rules.branches,
             buffered_events=values["buffered_events"],
             tracked_hops=TRACKED_HOPS if rules.retries else 0,
@@ -64,7 +64,7 @@ class WalkOverlayFace(Face):
             return []
         entry = int(free[0])
         self._catalogue.topic[entry] = topic
-        key = np.uint64(self.setting.key)
+        key = np.uint64(self.parameters.key)
         whole = subscription_items.WHOLE_TOPIC
         self._catalogue.item[entry] = made(subscription_items.item_of, key, topic, whole, 0, 0)
         return [Command(int(SUBSCRIBE), entry)]

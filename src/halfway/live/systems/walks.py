@@ -21,11 +21,11 @@ class WalksFace(Face):
     keeps_topics = True
 
     def _node(self) -> SystemNode:
-        module, limits, setting = self.module, self.setting.limits, self.setting
+        module, limits, parameters = self.module, self.parameters.limits, self.parameters
         rules = rules_of(self.values)
         state = made(
-            module.state, np.array([setting.node_id], np.int32), limits.neighbours, limits.topics,
-            setting.seed, members=int(self.values["trails"]) or _MEMBERS,
+            module.state, np.array([parameters.node_id], np.int32), limits.neighbours,
+            limits.topics, parameters.seed, members=int(self.values["trails"]) or _MEMBERS,
             places=TRACKED_HOPS if rules.retries else 0, publishers=limits.publishers,
             buffer_size=int(self.values["buffer_size"]),
         )  # fmt: skip

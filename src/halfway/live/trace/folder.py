@@ -30,9 +30,9 @@ from halfway.live.trace.parts import AROUND, ROWS, around_of, beside, head_of, s
 from halfway.problem import Problem
 
 EVERY_S = 10.0
-MOST_ROWS = 65_536  # of a node; then the next file begins
+MOST_ROWS = 65_536  # most rows of a node in a file; then the next file begins
 MOST_WAITING_ROWS = 262_144  # of all nodes, that wait for the disk
-MOST_BYTES = 1 << 30  # of the files of a process; then the oldest is removed
+MOST_BYTES = 1 << 30  # most bytes of a process's files; then the oldest file is removed
 _RECEIVED = 0
 
 
@@ -63,7 +63,8 @@ class TraceFolder:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             what = f"cannot write traces: {(error.strerror or str(error)).lower()}"
-            raise Problem(what, where=str(folder)) from None
+            remedy = "name a folder in which the node can write"
+            raise Problem(what, where=str(folder), remedy=remedy) from None
         self._every_s, self._open, self._folder = every_s, True, folder
         # The nodes must not wait for the disk. So one thread writes, in order.
         self._disk, self._writes = ThreadPoolExecutor(1), list[_Written]()
@@ -71,8 +72,8 @@ class TraceFolder:
         self.problem: Problem | None = None  # the first of the disk
         self._files, self._bytes = deque[tuple[Path, int]](), 0
         self._traces = [NodeTrace(node, folder, wall, self._write) for node in nodes]
-        for k, one in enumerate(self._traces, start=1):  # not all at the same moment
-            one.node.scheduler.after(every_s * k / len(nodes), self._due, one)
+        for k, trace in enumerate(self._traces, start=1):  # not all at the same moment
+            trace.node.scheduler.after(every_s * k / len(nodes), self._due, trace)
 
     @property
     def rows(self) -> int:
@@ -189,7 +190,7 @@ class NodeTrace:
             return
         records = np.array(self._records, MESSAGE) if self._records else np.zeros(0, MESSAGE)
         heard = self.node.links.table.heard()
-        names = {peer: one.hello.name for peer, one in heard.items()}
+        names = {peer: sender.hello.name for peer, sender in heard.items()}
         table = live_table(
             np.array(self._what, np.uint8), records, self._stamps, drops,
             node=(self.node.node_id, self.node.name, self.node.identity.incarnation),

@@ -15,7 +15,7 @@ from halfway.files import check_regular
 from halfway.live.limits import Limits
 from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.step.node_stepper import Stepper
-from halfway.live.systems.face import Setting
+from halfway.live.systems.face import NodeParameters
 from halfway.live.systems.live_systems import face_of
 from halfway.live.trace.parts import (
     AROUND,
@@ -160,8 +160,8 @@ def _no_rows(_part: bytes) -> npt.NDArray[np.void]:
 
 def _stepper(head: dict[str, Any]) -> Stepper:
     limits = Limits(**head["limits"])
-    setting = Setting(head["id"], head["key"], 0, limits)
-    face = face_of(head["system"], head["options"], setting)
+    parameters = NodeParameters(head["id"], head["key"], 0, limits)
+    face = face_of(head["system"], head["options"], parameters)
     table = HelloTable(head["id"], 0, limits.neighbours, limits.heard)
     stepper = Stepper(
         face.node, table.neighbourhood, node_id=head["id"], incarnation=head["incarnation"],
@@ -175,7 +175,8 @@ def _stepper(head: dict[str, Any]) -> Stepper:
 def _fill(targets: list[Any], content: bytes, path: Path) -> None:
     """Write the arrays of a part of a live trace into the arrays of the node."""
     if sum(one.nbytes for one in targets) != len(content):
-        raise Problem("the trace is of another version of the system", where=str(path))
+        what = "the trace is of another version of the system"
+        raise Problem(what, where=str(path), remedy="replay it with the version that wrote it")
     at = 0
     for one in targets:
         if one.nbytes:

@@ -30,7 +30,7 @@ def head_of(node: MeshNode) -> dict[str, Any]:
     return {
         "system": node.identity.system, "options": node.face.values, "node": node.name,
         "id": node.node_id, "incarnation": node.identity.incarnation,
-        "limits": node.limits._asdict(), "key": node.face.setting.key,
+        "limits": node.limits._asdict(), "key": node.face.parameters.key,
         "at": node.scheduler.now(),
     }  # fmt: skip
 

@@ -46,7 +46,8 @@ class Recorder:
             self._file: BinaryIO = path.open("xb")
         except OSError as error:
             what = f"cannot write a trace: {(error.strerror or str(error)).lower()}"
-            raise Problem(what, where=str(path)) from None
+            remedy = "name a new file in a folder in which the node can write"
+            raise Problem(what, where=str(path), remedy=remedy) from None
         node.stepper.take_log()
         self._around = b""
         self._begin()

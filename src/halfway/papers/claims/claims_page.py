@@ -60,16 +60,20 @@ def claims_page(
 
     If several results have verdicts of one figure, the last one counts.
     """
-    newest = {(v.paper, v.figure): one for one in results for v in one.verdicts}
-    used = [one for one in results if any(one is found for found in newest.values())]
-    found = [v for one in used for v in one.verdicts if newest[v.paper, v.figure] is one]
+    newest = {(v.paper, v.figure): study for study in results for v in study.verdicts}
+    used = [study for study in results if any(study is last for last in newest.values())]
+    verdicts = [v for study in used for v in study.verdicts if newest[v.paper, v.figure] is study]
     meanings = "".join(f"* {status}: {text}.\n" for status, text in STATUSES.items())
     sections = "".join(
         _section(
             paper,
             declared[paper.name],
-            [v for v in found if v.paper == paper.name],
-            {figure: one.scale for (owner, figure), one in newest.items() if owner == paper.name},
+            [v for v in verdicts if v.paper == paper.name],
+            {
+                figure: study.scale
+                for (owner, figure), study in newest.items()
+                if owner == paper.name
+            },
         )
         for paper in papers
     )

@@ -35,13 +35,15 @@ def with_kept(new: str, old: str) -> str:
             continue
         key, cells = next(known)
         stay = before[key] if cells[_STATUS] == "J" and cells[_VERDICTS] == NO_VALUE else []
-        lines += [_line([*cells[:_READING], *one[_READING:_NOTE], cells[_NOTE]]) for one in stay]
+        lines += [
+            _line([*cells[:_READING], *earlier[_READING:_NOTE], cells[_NOTE]]) for earlier in stay
+        ]
         lines += [] if stay else [line]
-        scales = [one[_VERDICTS].rpartition("(")[2].rstrip(")") for one in stay]
+        scales = [earlier[_VERDICTS].rpartition("(")[2].rstrip(")") for earlier in stay]
         kept |= {(key[0], key[-1], scale) for scale in scales if scale != NO_VALUE}
     papers = {key[0] for key, _ in _claims(new)}
     rows = [row for row in _table(old.splitlines()) if row not in _table(lines)]
-    used = {_row_of(rows, papers, *one) for one in kept}
+    used = {_row_of(rows, papers, *place) for place in kept}
     return "\n".join(_results(lines, [row for row in rows if row in used])) + "\n"
 
 

@@ -10,7 +10,7 @@ DETECTION = "halfway.papers.directional_walks.detectors:detection"
 SCENARIOS = ("calm", "deaths", "loss", "slow nodes")
 SIZES: dict[Scale, int] = {"quick": 40, "paper": 100}
 DEGREE = 12.0
-REFRESH_S = 10.0  # of walks that are launched again; 0: launched once, as printed
+REFRESH_S = 10.0  # between two launches of a walk; 0: launched once, as printed
 PATHS, PROBES, MERGED, GOSSIP = "path-heartbeat", "walk-probe", "path-gossip", "gossip-counters"
 # Gossip by broadcast, the fair baseline: as many transmissions as GOSSIP, with a time-out as short
 # as those of the walks.

@@ -6,19 +6,19 @@ from halfway.pipeline.reproduction.figures import Scale
 GROWTH = "halfway.papers.directional_walks.growth:growth"
 CELLS = "georendezvous"
 DEGREES = (12, 15, 20)
-# A pair of pure walks makes 0.4 n steps, so that its exponent is known before 10^7 nodes. A pair of
-# directional walks makes 2 10^7 steps at 10^9 nodes, which takes a minute: `largest_points`.
+# A pair of pure walks needs 0.4 n steps, so networks below 10^7 nodes suffice for its exponent. A
+# pair of directional walks makes 2 10^7 steps at 10^9 nodes. They take a minute: `largest_points`.
 _LARGEST: dict[Scale, dict[str, int]] = {
     "quick": {"directional-walk": 6, "random-walk": 5, CELLS: 6},
     "paper": {"directional-walk": 8, "random-walk": 6, CELLS: 9},
 }
 REPLICATES: dict[Scale, int] = {"quick": 6, "paper": 20}
-# Of the largest networks, of one mean degree: powers of ten nodes, and how many networks.
+# The largest networks have one mean degree. Below: their powers of ten nodes, and their number.
 LARGEST_DEGREE = 15
 _LARGEST_POWERS: dict[Scale, tuple[int, ...]] = {"quick": (4, 5, 6), "paper": (7, 8, 9)}
 LARGEST_REPLICATES: dict[Scale, int] = {"quick": 6, "paper": 6}
-_PAIRS, _FEW_PAIRS = 5, 1  # of a network; few from 10^8 nodes on
-# Steps a node times the microseconds of one.
+_PAIRS, _FEW_PAIRS = 5, 1  # pairs of walks in a network; the second from 10^8 nodes on
+# Microseconds of the steps for each node: steps for a node, times microseconds of a step.
 _US_A_NODE = {"directional-walk": 0.03 * 2.5, "random-walk": 0.4 * 0.8}
 
 

@@ -184,15 +184,15 @@ def pairwise(run: Run) -> Observations:
     missed: 1 where `other` delivered and `system` did not. broker later, broker earlier: the same
     of copies, at the brokers that had one under `other`.
     """
-    found, copies = [], []
+    delays, copies = [], []
     second = (run["other"], run.parameters.get("other_m", run["m"]))
     for system, m in ((run["system"], run["m"]), second):
         made = simulation(run, str(system), int(m))
         made.run()
         event, row, delay = delivered(made)
-        found.append(dict(zip(zip(event.tolist(), row.tolist(), strict=True), delay, strict=True)))
+        delays.append(dict(zip(zip(event.tolist(), row.tolist(), strict=True), delay, strict=True)))
         copies.append(copied_at(made))
-    mine, others = found
+    mine, others = delays
     both = [pair for pair in others if pair in mine]
     apart = np.array([mine[pair] - others[pair] for pair in both])
     had = np.isfinite(copies[1])

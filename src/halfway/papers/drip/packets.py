@@ -22,7 +22,7 @@ def packets(run: Run) -> Observations:
     brokers = node.is_broker == 1
     published = made.demand.begun_again().take(np.inf, WINDOW).row
     size = {kind: out.kind_bytes.get(kind, 0) / max(n, 1) for kind, n in out.sent.items()}
-    found = {
+    values = {
         "subscription": size["subscription"],
         "event": size["event"],
         "event with payload": size["event"] + run["payload_bytes"],
@@ -30,4 +30,4 @@ def packets(run: Run) -> Observations:
         "repeats": out.sent["beacon"] / (node.beacon_sequence[brokers].sum() * run["n"]),
         "local": brokers[published].mean(),
     }
-    return {metric: np.array([value], np.float64) for metric, value in found.items()}
+    return {metric: np.array([value], np.float64) for metric, value in values.items()}

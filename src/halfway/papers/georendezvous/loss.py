@@ -31,7 +31,7 @@ MISSED_S = 2.5 * BEACON_S  # seconds of silence after which a node counts as gon
 LOSS_S = 12.0
 AFTER_S = 30  # seconds observed after the loss, one event a second
 END_S = LOSS_S + AFTER_S + 2.5
-SHARE = 0.1  # of all nodes, clients aside, that "a tenth of all" kills
+SHARE = 0.1  # share of the nodes, without clients, that die in the loss "a tenth of all"
 Pairs = npt.NDArray[np.int64]
 
 
@@ -39,9 +39,9 @@ def loss(run: Run) -> Observations:
     """Measure the deliveries of GeoRendezvous's events after nodes die: the members of the
     rendezvous cell, or a tenth of the network.
 
-    delivered: 1 if the subscriber received the event, a unit is an event. outage: seconds from the
-    loss to the last missed event, a unit is a topic. entries: what a node stores before the loss
-    (of a walk: trails, branches and paths), a mean over nodes.
+    delivered: 1 if the subscriber received the event, for each event. outage: seconds from the loss
+    to the last missed event, for each topic. entries: the mean number of entries that a node stores
+    before the loss (walks: trails, branches and paths).
     """
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
     cells = _before_loss(run, pairs)

@@ -7,7 +7,7 @@ import numpy as np
 from halfway.adapters.commands import commands
 from halfway.adapters.georendezvous import instance_of
 from halfway.adapters.interface import Adapter, RunContext, System, SystemInstance
-from halfway.protocols.event_window import WINDOW, slot_of
+from halfway.protocols.event_window import WINDOW, window_length
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE
 from halfway.sim.environment.clock_errors import ClockErrors
@@ -28,19 +28,37 @@ def cell_run(
     rules: handler.Rules,
     *,
     topics: int,
-    publishers: int = 8,
     seconds: float,
+    publishers: int = 8,
     entries: int = 64,
     seed: int = 7,
     journal: int = 0,
     faults: Sequence[Fault] = (),
     clock: ClockErrors | None = None,
+    success: float = 1.0,
+    check: bool | None = None,
 ) -> Simulation:
     """Return a message run of GeoRendezvous that publishes and subscribes only by posted commands.
 
     publishers: whose newest events a node distinguishes. entries: places in the store of a node.
-    journal: records received to keep. clock: the errors of the nodes' clocks.
+    journal: records received to keep. clock: the errors of the nodes' clocks. success: the
+    probability of each reception. check: whether the door checks records, see `Inspection`.
     """
+    sized = _sized(rules, topics, publishers, entries, seed)
+    motion = network if isinstance(network, Motion) else None
+    return Simulation(
+        System("georendezvous", handler.__name__, sized, {}),
+        None if isinstance(network, Motion) else network, motion=motion,
+        nodes=NodeSettings(clock=clock), workload=Listed([], []), faults=faults, seconds=seconds,
+        radio=IdealRadio(delay_s=HOP_S, success=success), stretch=False,
+        inspection=Inspection(journal=journal, check=check),
+    )  # fmt: skip
+
+
+def _sized(
+    rules: handler.Rules, topics: int, publishers: int, entries: int, seed: int
+) -> type[Adapter]:
+    """Return an adapter that makes instances with given rules and table sizes for a message run."""
 
     class Sized(Adapter):
         def instance(self, context: RunContext) -> SystemInstance:
@@ -52,14 +70,7 @@ def cell_run(
             )  # fmt: skip
             return instance_of(state, rules)
 
-    motion = network if isinstance(network, Motion) else None
-    return Simulation(
-        System("georendezvous", handler.__name__, Sized, {}),
-        None if isinstance(network, Motion) else network, motion=motion,
-        nodes=NodeSettings(clock=clock),
-        workload=Listed([], []), radio=IdealRadio(delay_s=HOP_S), faults=faults, seconds=seconds,
-        stretch=False, inspection=Inspection(journal=journal),
-    )  # fmt: skip
+    return Sized
 
 
 def post(
@@ -91,7 +102,7 @@ def best_point(
         wanted = int(there["newest"]) if event is None else event
         behind = int(there["newest"]) - wanted
         if 0 <= behind < WINDOW and (int(there["bits"]) >> behind) & 1:
-            received = state.received[row, place, slot_of(state.seen, wanted)]
+            received = state.received[row, place, wanted % window_length(state.seen)]
             return int(received["point"]), int(received["hops"])
     return None
 

@@ -172,7 +172,7 @@ def loads(run: Run) -> Observations:
         on = stress(made, aware=aware)
         link_loads = load.loads(passed, on, MESSAGE_BYTES)
     sizes = np.array([disturbed.at.size, passed.uses.sum()], np.float64)
-    # The links of no route, to grandparents, carry nothing: they only lower the mean.
+    # Links to grandparents that no route uses carry no load. They only lower the mean.
     idle = on.links / len(np.unique(on.link))
     carrying = link_loads.overlay_mean * idle
     square = (link_loads.overlay_deviation**2 + link_loads.overlay_mean**2) * idle

@@ -14,7 +14,7 @@ WHERE = ("links", "nodes", "used", "brokers")
 REPAIRS = ("repairs", "fails over only")
 SYSTEM_REMEDIES = ("none", "both")  # of the overlays of Figures 5 to 8
 BROKERS_FAIL = ("used", "brokers")  # fault models in which clients often lose their broker
-TAU = 0.01  # of the run; the paper leaves τ open
+TAU = 0.01  # τ of the run; the paper does not state it
 # Of the run, if τ is 10 s: the longest mean time of examples/tree_recovery.py, PINGs each second.
 DETECTION = 0.00424
 # Readings of open points of the paper, for Figure 5 with Algorithm 1 as printed: the sentence, the

@@ -28,16 +28,18 @@ def with_replicates(summary: Summary) -> Floats:
 def means(
     summaries: Summaries, metric: str, counts: Sequence[int], **cell: Any
 ) -> tuple[Floats, int]:
-    """Return [1 + resamples, counts]: paired means of a metric by initiators; the estimate is row
-    0.
+    """Return [1 + resamples, counts]: paired means of a metric for each number of initiators.
+
+    Row 0 is the estimate.
     """
     seen = [summaries.find(metric, initiators=count, **cell) for count in counts]
     return np.array(list(map(with_replicates, seen))).T, min(summary.networks for summary in seen)
 
 
 def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
-    """Return the estimate, first of the values [1 + resamples], with interval, on a log scale if
-    asked.
+    """Return the estimate `table[0]` with its interval from the resamples `table[1:]`.
+
+    log: compute the interval on a log scale.
     """
     if not log:
         return float(table[0]), *around(float(table[0]), table[1:], networks)
@@ -48,16 +50,15 @@ def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
 
 
 def slope(table: Floats, counts: Sequence[int]) -> Floats:
-    """Return [rows]: estimated least-squares slope over ln(initiators), for each row of the
-    table.
-    """
+    """Return [rows]: the least-squares slope of each row of the table over ln(initiators)."""
     axis = np.log(counts) - np.log(counts).mean()
     return np.asarray(table @ axis / (axis @ axis))
 
 
 def variation(summaries: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
-    """Return [1 + resamples]: estimated coefficient of variation of a metric: standard deviation /
-    mean.
+    """Return [1 + resamples]: the coefficient of variation of a metric.
+
+    It is the standard deviation over the mean.
     """
     once, twice = summaries.find(metric, **cell), summaries.find(f"{metric} squared", **cell)
     mean, square = with_replicates(once), with_replicates(twice)
@@ -65,7 +66,7 @@ def variation(summaries: Summaries, metric: str, **cell: Any) -> tuple[Floats, i
 
 
 def correlation(summaries: Summaries, counts: Sequence[int], **cell: Any) -> Estimate:
-    """Estimate Pearson's r of active nodes and depth over overlays of these initiators."""
+    """Estimate Pearson's r of active nodes and depth over the overlays with these `counts`."""
     names = ("active", "depth", "active squared", "depth squared", "active x depth")
     tables = [means(summaries, name, counts, **cell) for name in names]
     a, d, aa, dd, ad = (table.mean(axis=1) for table, _ in tables)

@@ -27,7 +27,8 @@ def name_of(file: str) -> str:
         stat = path.stat()
         digest = _digest(file, stat.st_mtime_ns, stat.st_size)
     except OSError as error:
-        raise Problem(str(error.strerror).lower(), where=file) from None
+        what = f"{str(error.strerror).lower()}: expected a readable file"
+        raise Problem(what, where=file) from None
     return f"{digest}{inner}{path.suffix}".lower()
 
 
@@ -41,7 +42,8 @@ def check_inputs(parameters: Mapping[str, Scalar]) -> None:
     """Raise Problem if an input file of a run has changed since it was planned."""
     for name, path in inputs_of(parameters).items():
         if name_of(path) != name:
-            raise Problem("the file has changed since the run was planned", where=path)
+            what = "the file has changed since the run was planned"
+            raise Problem(what, where=path, remedy="repeat the command, which plans the runs again")
 
 
 @lru_cache(maxsize=64)

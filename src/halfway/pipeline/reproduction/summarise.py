@@ -50,9 +50,9 @@ def summaries_here(store: Store, wanted: Wanted) -> dict[Named, list[Summary]]:
         chosen = set(keys)
         for row in rows:
             if row["key"] in chosen and row["status"] == "ok":
-                for one in row["observations"]:
-                    name = (row["measurement"], row["parameters"], count, one["metric"])
-                    groups.setdefault(name, []).append((row["replicate"], one["values"]))
+                for observation in row["observations"]:
+                    name = (row["measurement"], row["parameters"], count, observation["metric"])
+                    groups.setdefault(name, []).append((row["replicate"], observation["values"]))
     made = []
     for (measurement, parameters, count, metric), parts in sorted(groups.items()):
         lengths = [len(values) for _, values in parts]

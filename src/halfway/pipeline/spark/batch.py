@@ -75,7 +75,8 @@ def named_jobs(spark: SparkSession, name: str) -> Iterator[None]:
         yield
     finally:
         if context is not None:
-            nothing: Any = None  # removes the property, but PySpark's type has only str
+            # None removes the property. PySpark's annotation allows only str.
+            nothing: Any = None
             context.setLocalProperty("spark.job.description", nothing)
 
 

@@ -58,7 +58,7 @@ def _innermost(lines: list[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return the last line of a Python worker that Spark quotes in a failure, or ""."""
+    """Return the last line of the Python traceback that Spark quotes, or ""."""
     quotes = [line.strip() for quote in _QUOTED.findall(text) for line in quote.splitlines()]
     return next((line for line in reversed(quotes) if line), "")[:_LONGEST]
 

@@ -145,7 +145,8 @@ def start_jvm(
         while not connection.exists():
             if process.poll() is not None or time.monotonic() > deadline:
                 what = f"Spark's Java did not start: {first_line(folder / 'log')}"
-                raise Problem(what, where=str(java.executable))
+                remedy = "set JAVA_HOME to another Java, or give the machine more free memory"
+                raise Problem(what, where=str(java.executable), remedy=remedy)
             time.sleep(0.02)
         words = connection.read_bytes()
         (jvm.port,) = struct.unpack(">i", words[:4])

@@ -229,10 +229,10 @@ def _with_connect(cluster: Cluster, folder: Path, port: int) -> Cluster:
         *("--master", cluster.master, *words, "--name", "halfway-connect"),
         *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"),
     ]
-    found = msgspec.structs.replace(cluster, connect=f"sc://{HOST}:{port}")
-    found = _with(found, folder, "connect", command)
-    _await(found, folder, lambda: _answers(port))
-    return found
+    connected = msgspec.structs.replace(cluster, connect=f"sc://{HOST}:{port}")
+    connected = _with(connected, folder, "connect", command)
+    _await(connected, folder, lambda: _answers(port))
+    return connected
 
 
 def _await(cluster: Cluster, folder: Path, answers: Callable[[], bool]) -> None:

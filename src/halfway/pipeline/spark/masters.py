@@ -17,12 +17,12 @@ _CONNECT_SECONDS = 5.0
 _MOST_TASKS = 64  # at once on a machine, each a process; or four per core, if that is more
 
 
-def chosen_master(given: str | None) -> str:
+def chosen_master(asked: str | None) -> str:
     """Return the Spark master of a command: the given one, SPARK_REMOTE, or all cores here.
 
     Raises Problem if it is malformed, or too large for this machine.
     """
-    master = given or os.environ.get("SPARK_REMOTE") or "local[*]"
+    master = asked or os.environ.get("SPARK_REMOTE") or "local[*]"
     if not _MASTER.fullmatch(master):
         raise Problem(
             "expected a Spark master",
@@ -72,7 +72,8 @@ def check_reachable(master: str) -> None:
             reasons.append(str(error))
         else:
             return
-    raise Problem(f"cannot connect: {reasons[0]}", where=origin(master))
+    remedy = "start this Spark server, or choose another --master"
+    raise Problem(f"cannot connect: {reasons[0]}", where=origin(master), remedy=remedy)
 
 
 def origin(master: str) -> str:

@@ -174,7 +174,8 @@ def _connected(jvm: Jvm, master: str) -> SparkSession:
         return SparkSession(SparkContext(gateway=gateway))
     except (Py4JError, OSError) as error:
         reason = str(getattr(error, "java_exception", "") or first_line(jvm.folder / "log"))
-        raise Problem(reason.splitlines()[0], where=origin(master)) from error
+        remedy = "choose another --master, or look at the log of this Spark master"
+        raise Problem(reason.splitlines()[0], where=origin(master), remedy=remedy) from error
     finally:
         for name in connection:
             del os.environ[name]

@@ -42,7 +42,8 @@ def store_errors(url: str, verb: str) -> Iterator[None]:
         for pattern, what, remedy in _REASONS:
             if re.search(pattern, text):
                 raise Problem(what, where=url, remedy=remedy) from error
-        raise Problem(f"cannot {verb} results: {text.splitlines()[0]}", where=url) from error
+        what = f"cannot {verb} results: {text.splitlines()[0]}"
+        raise Problem(what, where=url, remedy="check the address and your access to it") from error
 
 
 class Lease:

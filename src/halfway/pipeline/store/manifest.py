@@ -48,16 +48,16 @@ def write_manifest(batch: Path, runs: int) -> BatchManifest:
     """
     files, columns = sorted(batch.glob("*.parquet")), ["key", "status", "digest"]
     parts = [pq.read_table(file, columns=columns) for file in files]
-    found = sum(part.num_rows for part in parts)
-    if found != runs:
-        what = f"the batch has {found} runs, expected {runs}"
+    rows = sum(part.num_rows for part in parts)
+    if rows != runs:
+        what = f"the batch has {rows} runs, expected {runs}"
         remedy = "use a folder that the driver and every worker can access"
         raise Problem(what, where=str(batch), remedy=remedy)
     table = pa.concat_tables(parts)
     errors = table.filter(pc.equal(table["status"], "error")).num_rows
     checksums = {file.name: file_checksum(file) for file in files}
     manifest = BatchManifest(
-        halfway.__version__, timestamp(), found, errors,
+        halfway.__version__, timestamp(), rows, errors,
         lines_digest(*(table[name] for name in columns)), checksums,
     )  # fmt: skip
     write_whole(batch / NAME, msgspec.json.format(msgspec.json.encode(manifest), indent=1))

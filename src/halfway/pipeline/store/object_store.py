@@ -74,7 +74,7 @@ def finished_folder(out: Path | str) -> Iterator[Path]:
         return
     copy = WorkingCopy(url, "read")
     if not copy.fetch():
-        raise Problem("there is no such folder", where=url)
+        raise Problem("there is no such folder: expected a folder with results", where=url)
     yield copy.folder
 
 
@@ -116,7 +116,7 @@ class WorkingCopy:
             self._check_ours(remote)
             wanted = {name: size for name, size in remote.items() if _counts(name, remote)}
             self._keep_unpublished(wanted)
-            for name, size in sorted(wanted.items(), key=lambda one: _order(one[0])):
+            for name, size in sorted(wanted.items(), key=lambda item: _order(item[0])):
                 if not (name.startswith(_BATCHES) and _has(self.folder / name, size)):
                     self._download(name)
         for name in self._files():

@@ -72,10 +72,11 @@ class Store:
                 remedy = "name a new or an empty folder"
                 raise Problem(what, where=str(self.folder), remedy=remedy)
             return
-        found = _manifest(self._mark)
-        if found.format != FORMAT:
+        manifest = _manifest(self._mark)
+        if manifest.format != FORMAT:
             what = (
-                f"results have format {found.format} of halfway {found.halfway}, expected {FORMAT}"
+                f"results have format {manifest.format} of halfway {manifest.halfway}, "
+                f"expected {FORMAT}"
             )
             remedy = "use that version of halfway, or name another folder"
             raise Problem(what, where=str(self.folder), remedy=remedy)
@@ -185,7 +186,10 @@ def _manifest(path: Path) -> FolderManifest:
     try:
         return msgspec.json.decode(path.read_bytes(), type=FolderManifest)
     except msgspec.MsgspecError as error:
-        raise Problem(f"malformed manifest of results: {error}", where=str(path)) from error
+        what = f"malformed manifest of results: {error}"
+        raise Problem(
+            what, where=str(path), remedy="name another folder for the results"
+        ) from error
 
 
 def _holder(lock: str) -> str:
@@ -236,7 +240,8 @@ def read_rows(file: Path, schema: pa.Schema) -> pa.Table:
     """
     with _file_errors(file, "read"), pq.ParquetFile(file) as opened:
         if missing := sorted(set(schema.names) - set(opened.schema_arrow.names)):
-            raise Problem(f"is not a file of runs: no column {missing[0]}", where=str(file))
+            what = f"is not a file of runs: no column {missing[0]}"
+            raise Problem(what, where=str(file), remedy=_REPAIR)
         return opened.read(columns=schema.names).select(schema.names).cast(schema)
 
 

@@ -28,38 +28,38 @@ from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
 from halfway.protocols.broker_trees.tables.children import first_child
 
-_FOUNDER = FALLBACKS + 1  # the last stage of a search for a parent
+_FOUNDER = FALLBACKS + 1  # the last attempt of a search for a parent
 
 
 @apart
-def last_choice(state, b, stage):
-    """Return the broker that a broker asks for a place in one of the last stages of its search:
+def last_choice(state, b, attempt):
+    """Return the broker that a broker asks for a place in one of the last attempts of its search:
     the root, then the successor of the root, then the founder of the tree, which never leaves it.
     """
-    if stage == _FOUNDER:
+    if attempt == _FOUNDER:
         return state.founder[b]
-    return state.successor[b] if stage == FALLBACKS else state.root[b]
+    return state.successor[b] if attempt == FALLBACKS else state.root[b]
 
 
 @apart
-def fallback_parent(state, rules, sender, stage):
-    """Return the broker that a broker asks in a stage of its search for a parent: the choices of
-    `fallback`, with the root, the successor of the root and the founder of the tree as the last
+def fallback_parent(state, rules, sender, attempt):
+    """Return the broker that a broker asks in an attempt of its search for a parent: the choices
+    of `fallback`, with the root, the successor of the root and the founder of the tree as the last
     ones.
     """
     b, own = sender.broker, sender.own
-    if state.parent[b] == SEEKING and stage < FALLBACKS - 1:
+    if state.parent[b] == SEEKING and attempt < FALLBACKS - 1:
         # [uas Algorithm 1] the nearest broker in hops. We let a joining broker ask the next nearest
         # broker afterwards.
-        s = nth_nearest(state.nearby, sender.row, stage)
+        s = nth_nearest(state.nearby, sender.row, attempt)
         return state.nearby.broker[sender.row, s] if s >= 0 else NONE
-    which = fallback(stage, rules.alternate_first) if stage < FALLBACKS else OTHERS
+    which = fallback(attempt, rules.alternate_first) if attempt < FALLBACKS else OTHERS
     if which == ALTERNATE:
         return state.alternate[b]
     if which == PARENT:
         return state.parent[b]
     if which == OTHERS:
-        return last_choice(state, b, stage)
+        return last_choice(state, b, attempt)
     if state.grandparent[b] != NONE:
         return state.grandparent[b]
     # [uas] children of the root have no grandparent. We let these children ask the successor of the
@@ -80,11 +80,11 @@ def fallback_after_tau(state, rules, b):
 
 
 @apart
-def is_asked_before(state, rules, sender, stage):
-    """Return whether a broker was already asked in an earlier stage of the search for a parent."""
-    for earlier in range(stage):
+def is_asked_before(state, rules, sender, attempt):
+    """Return whether an earlier attempt of the search for a parent already asked a broker."""
+    for earlier in range(attempt):
         asked = fallback_parent(state, rules, sender, earlier)
-        if asked == fallback_parent(state, rules, sender, stage):
+        if asked == fallback_parent(state, rules, sender, attempt):
             return True
     return False
 
@@ -99,22 +99,22 @@ def search_parent(state, rules, sender, now, out):
     an ancestor as a child. So such a broker becomes the root too.
     """
     b, own = sender.broker, sender.own
-    ticks = rules.missed_pings + 1  # a stage
+    ticks = rules.missed_pings + 1  # of an attempt
     has_asked = state.asked[b] >= ticks
     state.asked[b] += 1
-    for stage in range((state.asked[b] - 1) // ticks, _FOUNDER + 1):
-        other = fallback_parent(state, rules, sender, stage)
-        if stage == FALLBACKS and other == own:
+    for attempt in range((state.asked[b] - 1) // ticks, _FOUNDER + 1):
+        other = fallback_parent(state, rules, sender, attempt)
+        if attempt == FALLBACKS and other == own:
             # We make the successor the root, because the paper leaves the root's death open.
             become_root(state, b, own, now)
             return
         # PINGs reach the parent itself in every tick, and a refresh searches for paths to the
         # parent.
         skipped = other in (NONE, own, state.parent[b])
-        if not skipped and not is_asked_before(state, rules, sender, stage):
+        if not skipped and not is_asked_before(state, rules, sender, attempt):
             ask(sender, other, state.asked[b], out)
             return
-        state.asked[b] = (stage + 1) * ticks + 1
+        state.asked[b] = (attempt + 1) * ticks + 1
     state.asked[b] = 1
     if state.parent[b] == SEEKING and has_asked and first_child(state.children, b, NONE) != NONE:
         become_root(state, b, own, now)

@@ -67,30 +67,30 @@ def list_broker(state, rules, i, message):
     """
     # We count microseconds, because no clock is finer. So equal paths have equal delays.
     delay = np.floor(message.reals[messages.AGE] * 1e6 + 0.5)
-    at = beacon_routes.place_of_broker(state, i, message[messages.BROKER_ID])
-    if at >= 0:
-        if message.args[messages.BEACON_SEQUENCE] <= state.nearest[i, at].sequence:
+    place = beacon_routes.place_of_broker(state, i, message[messages.BROKER_ID])
+    if place >= 0:
+        if message.args[messages.BEACON_SEQUENCE] <= state.nearest[i, place].sequence:
             return False
     else:
-        at = 0
+        place = 0
         for s in range(state.nearest.shape[1]):
-            if state.nearest[i, at].node_id == NONE:
+            if state.nearest[i, place].node_id == NONE:
                 break
             if state.nearest[i, s].node_id == NONE or beacon_routes.is_nearer(
-                state, rules, i, at, s
+                state, rules, i, place, s
             ):
-                at = s
+                place = s
         # We break ties by node id, because the order of arrival is chance. In a list with one
         # place, we let any broker replace an entry whose beacons no longer come.
-        last = state.nearest[i, at]
+        last = state.nearest[i, place]
         is_silent = state.nearest.shape[1] == 1 and last.heard_at + rules.expiry_s < message.at
-        favoured = beacon_routes.favoured_delay(state, rules, i, at)
+        favoured = beacon_routes.favoured_delay(state, rules, i, place)
         is_farther = (delay, message[messages.BROKER_ID]) >= (favoured, last.node_id)
         if last.node_id != NONE and is_farther and not is_silent:
             return False
-        state.nearest[i, at].node_id = message[messages.BROKER_ID]
-        state.nearest[i, at].border_neighbour = NONE
-    _copy_beacon(state.nearest[i, at], message, delay)
+        state.nearest[i, place].node_id = message[messages.BROKER_ID]
+        state.nearest[i, place].border_neighbour = NONE
+    _copy_beacon(state.nearest[i, place], message, delay)
     return True
 
 

@@ -38,14 +38,13 @@ BEAT = KINDS.network(
     "epoch sequence",
     reused={"publisher": "member"},
 )
-TICK = KINDS.timer(3, "tick", "the node looks for silent members, and may send its heartbeat")
+TICK = KINDS.timer(3, "tick", silence.HEARTBEAT_TICK)
 KINDS.start()
 
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 MOST_BESIDE = 2  # most emissions for a record that other nodes receive as well
 OPTIONS = {
-    "period_s": seconds(1.0, "from one heartbeat of a member to its next heartbeat", 1e-3),
-    "timeout_s": seconds(5.0, "without a heartbeat, after which a node suspects a member", 1e-3),
+    **silence.HEARTBEAT_OPTIONS,
     "hops": count(
         64, "number of hops that a heartbeat travels. 1 means neighbours only", 1, 65_000
     ),

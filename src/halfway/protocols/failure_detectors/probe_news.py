@@ -6,6 +6,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.failure_detectors.member_index import find_member
 from halfway.protocols.failure_detectors.probe_messages import (
@@ -116,3 +117,12 @@ def read_news(state, rules, neighbourhood, i, message, now, out):
     place = find_member(state.members, i, message.source)
     if place != NO_PLACE:
         state.entry[i, place].is_watched = 1
+
+
+@inlined
+def send_probe(state, rules, i, kind, towards, target, sequence, out):
+    """Send a neighbour (given by its id) a record of a probe with news of members."""
+    o = emit(out, kind, 0.0, towards)
+    o.target = target
+    o.sequence = sequence
+    write_news(state, rules, i, o, find_member(state.members, i, towards))

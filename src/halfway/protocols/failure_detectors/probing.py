@@ -32,20 +32,24 @@ from halfway.protocols.failure_detectors.probe_messages import (
     UPDATES,
     Rules,
 )
-from halfway.protocols.failure_detectors.probe_news import read_news, write_news
+from halfway.protocols.failure_detectors.probe_news import read_news, send_probe
 from halfway.protocols.failure_detectors.probe_state import (
-    RELAYED,
     MemberNews,
     Probes,
     change_health,
     learn,
+)
+from halfway.protocols.failure_detectors.proxies import (
+    ask_proxies,
+    note_acknowledgement,
+    ping_for_another,
+    send_nack,
 )
 from halfway.protocols.incarnation_numbers import number_before
 
 NEIGHBOUR_HOPS = 2  # a proxy reported that the member is its own neighbour
 MOST_BESIDE = 0  # every record is for one neighbour
 _NUMBERS = 0x7FFFFFFF  # sequence numbers are counted modulo this
-_NACK_SHARE = 0.8  # share of the acknowledgement timeout, then a proxy sends NACK
 
 
 class ProbingState(Protocol):
@@ -63,15 +67,6 @@ def most_emissions(state: ProbingState, rules: Rules) -> int:
     # each new neighbour.
     members = int(state.probes.entry.shape[1])
     return members + 2 * (UPDATES + 1) + rules.proxies + 4
-
-
-@inlined
-def send_probe(state, rules, i, kind, towards, target, sequence, out):
-    """Send a neighbour (given by its id) a record of a probe with news of members."""
-    o = emit(out, kind, 0.0, towards)
-    o.target = target
-    o.sequence = sequence
-    write_news(state, rules, i, o, find_member(state.members, i, towards))
 
 
 @inlined
@@ -164,86 +159,6 @@ def begin_period(state, rules, neighbourhood, i, now, out):
 
 
 @inlined
-def _is_proxy(state, neighbourhood, i, e, member):
-    """Return whether neighbour e of row i can ping a member by proxy: neighbour e has the member as
-    a neighbour, and row i does not count e as dead.
-    """
-    proxy, row = neighbourhood.who[e], neighbourhood.place[e]
-    if proxy == member or row < 0 or place_of(neighbourhood, row, member) < 0:
-        return False
-    place = find_member(state.members, i, proxy)
-    return place == NO_PLACE or state.entry[i, place].status != DEAD
-
-
-@apart
-def ask_proxies(state, rules, neighbourhood, i, out):
-    """Ask random neighbours of row i to ping a member that did not acknowledge [SWIM §3.1]."""
-    own, able = state.own[i], np.int64(0)
-    member = state.entry[i, own.place].node_id
-    first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
-    for e in range(first, last):
-        able += _is_proxy(state, neighbourhood, i, e, member)
-    missing = min(np.int64(rules.proxies), able)
-    for e in range(first, last):
-        if missing > 0 and _is_proxy(state, neighbourhood, i, e, member):
-            if pick(random_bits(state, i), able) < missing:
-                proxy = neighbourhood.who[e]
-                send_probe(state, rules, i, PING_REQUEST, proxy, member, own.sequence, out)
-                missing -= 1
-                own.nacks += rules.is_lifeguard
-            able -= 1
-
-
-@inlined
-def _key(requester, sequence):
-    return np.int64(requester) << 32 | np.int64(sequence)
-
-
-@inlined
-def _acknowledged(state, rules, neighbourhood, i, message, out):
-    """Note at row i the acknowledgement of its ping, or relay the acknowledgement to the node that
-    requested the ping.
-    """
-    own = state.own[i]
-    if message.target != state.node_id[i]:
-        if place_of(neighbourhood, i, message.target) >= 0:
-            state.relayed[i, own.relayed] = _key(message.target, message.sequence)
-            own.relayed = (own.relayed + 1) % RELAYED
-            towards = message.target
-            send_probe(state, rules, i, PING_ACK, towards, towards, message.sequence, out)
-    elif message.sequence == own.sequence and own.place != NONE:
-        own.is_acked = 1
-        known = state.entry[i, own.place]
-        if message.source != known.node_id and place_of(neighbourhood, i, known.node_id) < 0:
-            known.is_watched = 0  # the proxy watches the member
-
-
-@inlined
-def _ping_for(state, rules, neighbourhood, i, message, out):
-    """Ping a neighbour of row i as a proxy for another node."""
-    if place_of(neighbourhood, i, message.target) < 0:
-        return
-    send_probe(state, rules, i, PING, message.target, message.source, message.sequence, out)
-    if rules.is_lifeguard:
-        wait = _NACK_SHARE * min(rules.ack_timeout_s, rules.period_s)
-        o = emit(out, NACK_TIMEOUT, wait, state.node_id[i])
-        o.target = message.source
-        o.sequence = message.sequence
-
-
-@inlined
-def _nack(state, neighbourhood, i, message, out):
-    """Report to the node that requested a ping that no acknowledgement came [Lifeguard §IV.A]."""
-    key = _key(message.target, message.sequence)
-    for k in range(RELAYED):
-        if state.relayed[i, k] == key:
-            return
-    if place_of(neighbourhood, i, message.target) >= 0:
-        o = emit(out, PING_NACK, 0.0, message.target)
-        o.sequence = message.sequence
-
-
-@inlined
 def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
     """End a suspicion at row i that the member did not refute in time: the member counts as dead
     [SWIM §4.2].
@@ -288,9 +203,9 @@ def receive(state, rules, neighbourhood, i, message, out):
         towards, target, number = message.source, message.target, message.sequence
         send_probe(state, rules, i, PING_ACK, towards, target, number, out)
     elif kind == PING_ACK:
-        _acknowledged(state, rules, neighbourhood, i, message, out)
+        note_acknowledgement(state, rules, neighbourhood, i, message, out)
     elif kind == PING_REQUEST:
-        _ping_for(state, rules, neighbourhood, i, message, out)
+        ping_for_another(state, rules, neighbourhood, i, message, out)
     elif kind == PING_NACK:
         if message.sequence == own.sequence:
             own.nacks = max(own.nacks - 1, 0)
@@ -302,6 +217,6 @@ def receive(state, rules, neighbourhood, i, message, out):
     elif kind == SUSPICION:
         _end_suspicion(state, rules, neighbourhood, i, message, now, out)
     elif kind == NACK_TIMEOUT:
-        _nack(state, neighbourhood, i, message, out)
+        send_nack(state, neighbourhood, i, message, out)
     elif kind == START:
         start(state, rules, i, message, out)

@@ -41,6 +41,12 @@ HEARD = np.dtype(
 _COUNTER_BITS = 31
 _FEW = 4  # least number of times between counters for φ; with fewer, the time-out is fixed
 
+# Of the detectors in which a member sends heartbeats.
+HEARTBEAT_OPTIONS = {
+    "period_s": seconds(1.0, "from one heartbeat of a member to its next heartbeat", 1e-3),
+    "timeout_s": seconds(5.0, "without a heartbeat, after which a node suspects a member", 1e-3),
+}
+HEARTBEAT_TICK = "the node looks for silent members, and may send its heartbeat"
 OPTIONS: dict[str, Option] = {
     "members": count(1024, "number of members that a node has room for", 1, 65_536),
     "phi_threshold": Option(

@@ -31,12 +31,7 @@ from halfway.protocols.georendezvous.clients import (
     subscribe,
 )
 from halfway.protocols.georendezvous.messages import KINDS
-from halfway.protocols.georendezvous.rendezvous_cell import (
-    forget_home,
-    notify,
-    store_entry,
-    store_replica,
-)
+from halfway.protocols.georendezvous.rendezvous_cell import notify
 from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica, rehome
 from halfway.protocols.georendezvous.routing import (
     addressed_cell,
@@ -49,6 +44,7 @@ from halfway.protocols.georendezvous.routing import (
 )
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import NO_ROUTE, CellState, state
+from halfway.protocols.georendezvous.stored_records import forget_home, store_entry, store_replica
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,

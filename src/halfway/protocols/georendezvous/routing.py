@@ -164,6 +164,8 @@ def relay(state, rules, i, o, linked, out):
 @apart
 def drop(state, i, o):
     """Drop and count a message without a route in Cell Hash Routing."""
+    if o.kind in (messages.WANTED, messages.UNWANTED):
+        o.args[messages.REPORT], o.reals[messages.REPORTER] = 0, 0.0  # DROPPED has no report
     o.kind = messages.DROPPED
     state.lost[i, NO_ROUTE] += 1
 

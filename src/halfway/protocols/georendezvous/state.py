@@ -6,7 +6,7 @@ passed. Tables are arrays of records, because a compiled call passes every array
 itself.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -161,16 +161,25 @@ def state(
         traversals=_empty(n, traversals, TRAVERSAL),
         advertised=np.zeros((n, topics), np.uint8),
         subscribed=np.zeros((n, topics), np.uint8),
-        wanted_until=np.full((n, topics, points), never),
-        wanted_by=np.full((n, topics, points, 2), NONE, np.int32),
         reports=np.zeros(n, np.int32),
-        home_until=np.full((n, topics, points), never),
-        home_cell=np.zeros((n, topics, points, 2), np.int32),
         seen=seen,
         received=np.zeros((*seen.of.shape, window_length(seen)), RECEIVED).view(np.recarray),
         pruned=_empty(n, pruned, PRUNED),
         hops=reliable_hops(node_ids, hops_in_flight, _ACCEPTED * hops_in_flight),
+        **_homes((n, topics, points)),
     )
+
+
+def _homes(shape: tuple[int, int, int]) -> dict[str, npt.NDArray[Any]]:
+    """Return what nodes know about the homes of the points of topics: nothing. shape: [n, topics,
+    points].
+    """
+    return {
+        "wanted_until": np.full(shape, -1.0),
+        "wanted_by": np.full((*shape, 2), NONE, np.int32),
+        "home_until": np.full(shape, -1.0),
+        "home_cell": np.zeros((*shape, 2), np.int32),
+    }
 
 
 def _empty(n: int, places: int, kind: np.dtype[np.void]) -> npt.NDArray[np.void]:

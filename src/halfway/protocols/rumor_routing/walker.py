@@ -14,8 +14,8 @@ from halfway.protocols.rumor_routing.messages import AGENT, QUERY, STEPS_LEFT, V
 
 @inlined
 def visited(message, place):
-    """Return a node that a rumor routing walker has visited, by its place in the walker's memory;
-    NONE before the first step.
+    """Return the node at a place in the memory of a rumor routing walker, or NONE for an empty
+    place.
     """
     return message.args[place] if message.kind in (AGENT, QUERY) else NONE
 

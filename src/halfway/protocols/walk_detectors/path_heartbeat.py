@@ -19,7 +19,7 @@ from halfway.core.handler import handles
 from halfway.core.kinds import Kinds
 from halfway.core.message import START
 from halfway.core.missing import NONE
-from halfway.core.options import Value, seconds
+from halfway.core.options import Value
 from halfway.core.outbox import emit
 from halfway.core.values.ranges import COUNT
 from halfway.protocols import reliable_hop
@@ -46,13 +46,12 @@ BEAT = KINDS.network(
     22, "heartbeat", "a member is alive, along the paths of the group", "epoch sequence",
     reused={"publisher": "member", "event": "counter"},
 )  # fmt: skip
-TICK = KINDS.timer(23, "tick", "the node looks for silent members, and may send its heartbeat")
+TICK = KINDS.timer(23, "tick", silence.HEARTBEAT_TICK)
 
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 MOST_BESIDE = 0  # most emissions for a record that other nodes receive as well
 OPTIONS = {
-    "period_s": seconds(1.0, "from one heartbeat of a member to its next heartbeat", 1e-3),
-    "timeout_s": seconds(5.0, "without a heartbeat, after which a node suspects a member", 1e-3),
+    **silence.HEARTBEAT_OPTIONS,
     **group.OPTIONS,
 }
 

@@ -125,9 +125,8 @@ class Rules(NamedTuple):
     link_check_interval_s: float = math.inf  # between two checks of overlay neighbours
     checks_per_keep_alive: int = 0  # link checks from one KEEP_ALIVE to the next; 0: none
     buffer_time_s: float = math.inf  # time in the buffer of an event
-    until_s: float = (
-        math.inf
-    )  # no periodic timer starts later, by the own clock, so that a test ends
+    # On the node's own clock: no periodic timer starts after this time. Tests use it to end a run.
+    until_s: float = math.inf
 
 
 KINDS = messages.KINDS

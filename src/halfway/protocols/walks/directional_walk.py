@@ -69,6 +69,12 @@ def unmarked(n: int, degree: int, marks: int) -> Weights:
     )
 
 
+def forgotten_weights(state: DirectionalState) -> int:
+    """Return how many raised weights of directional walks all nodes replaced by later ones."""
+    weights = state.weights
+    return int(np.maximum(weights.marks - weights.marked_walk.shape[1], 0).sum())
+
+
 def state(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
 ) -> DirectionalState:

@@ -65,30 +65,30 @@ def report_known(trails, rules, i, topic, now, out):
 
 
 @apart
-def share_members(trails, rules, i, topic, at, now, out):
+def share_members(trails, rules, i, topic, place, now, out):
     """Introduce the members whose trails cross row i to each other: the member of the trail at a
     place, and all others of the topic. Return whether row i has another trail.
     """
-    known, met = trails.trails[i, topic, at], False
+    known, met = trails.trails[i, topic, place], False
     for k in range(trails.trails.shape[2]):
         other = trails.trails[i, topic, k]
         here = other.status == PASSED and other.member != known.member
         if here and now - other.since <= rules.refresh_s:
             met = True
             one, another = walker_at(topic, known), walker_at(topic, other)
-            send_member(trails, rules, i, at, another, other.back, 0, now, out)
+            send_member(trails, rules, i, place, another, other.back, 0, now, out)
             send_member(trails, rules, i, k, one, known.back, 0, now, out)
     return met
 
 
 @apart
-def send_member(trails, rules, i, at, other, towards, hops, now, out):
+def send_member(trails, rules, i, place, other, towards, hops, now, out):
     """Send the news of a walk member towards the initiator whose trail on row i is at a place.
 
     towards: the next node from row i on a path to that member.
     """
     topic, own = other.topic, trails.node_id[i]
-    known = trails.trails[i, topic, at]
+    known = trails.trails[i, topic, place]
     known.met = 1
     open_path(trails, rules, i, other, towards, hops, now)
     if known.back == own:
@@ -125,8 +125,8 @@ def receive_list(trails, rules, i, message, out):
     walk.
     """
     walker, now, args = walker_of(message), message.at, message.args
-    at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
-    if at == NO_PLACE or trails.trails[i, walker.topic, at].status != PASSED:
+    place = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
+    if place == NO_PLACE or trails.trails[i, walker.topic, place].status != PASSED:
         trails.counts[i, LOST] += 1
         return
     other = Walker(
@@ -140,4 +140,4 @@ def receive_list(trails, rules, i, message, out):
     if own != NO_PLACE and trails.trails[i, walker.topic, own].status == PASSED:
         towards = trails.trails[i, walker.topic, own].back
     if other.member != trails.node_id[i]:
-        send_member(trails, rules, i, at, other, towards, hops, now, out)
+        send_member(trails, rules, i, place, other, towards, hops, now, out)

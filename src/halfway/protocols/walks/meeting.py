@@ -52,16 +52,16 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
         return True
     searches, root = message.args[messages.SEARCHES] == 1, message.args[messages.ROOT_ID]
     heard = rules.advertise and not searches
-    at = leave_trail(trails, rules, i, walker, message.source, heard, now, out)
-    if at != NO_PLACE:
-        trails.trails[i, topic, at].steps = message.args[messages.STEPS]
-        met = meet_here(trails, rules, i, topic, at, root, searches, now, out)
+    place = leave_trail(trails, rules, i, walker, message.source, heard, now, out)
+    if place != NO_PLACE:
+        trails.trails[i, topic, place].steps = message.args[messages.STEPS]
+        met = meet_here(trails, rules, i, topic, place, root, searches, now, out)
         if met and rules.at_meeting != messages.GO_ON:
             return True
     # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
     # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
     # A search goes on, because such a MATCH may come from the search's own tree.
-    matched = at != NO_PLACE and trails.trails[i, topic, at].met == 1 and not searches
+    matched = place != NO_PLACE and trails.trails[i, topic, place].met == 1 and not searches
     matched = matched and rules.at_meeting != messages.GO_ON
     if matched or is_over(trails, rules, i, message):
         return True
@@ -90,47 +90,48 @@ def sweep_arrived(trails, rules, neighbourhood, i, message, out):
         trails, rules, i, message
     ):
         return
-    at = leave_trail(trails, rules, i, walker, message.source, False, now, out)
-    if at != NO_PLACE:
-        known, steps = trails.trails[i, topic, at], message.args[messages.STEPS]
+    place = leave_trail(trails, rules, i, walker, message.source, False, now, out)
+    if place != NO_PLACE:
+        known, steps = trails.trails[i, topic, place], message.args[messages.STEPS]
         known.steps = steps
         if known.since == now:
-            visit(trails, neighbourhood, i, topic, at, walker, message.source, steps, out)
-        if meet_here(trails, rules, i, topic, at, message.args[messages.ROOT_ID], True, now, out):
+            visit(trails, neighbourhood, i, topic, place, walker, message.source, steps, out)
+        root = message.args[messages.ROOT_ID]
+        if meet_here(trails, rules, i, topic, place, root, True, now, out):
             return
-    sweep_on(trails, rules, neighbourhood, i, message, at, out)
+    sweep_on(trails, rules, neighbourhood, i, message, place, out)
 
 
 @apart
-def meet_here(trails, rules, i, topic, at, root, searches, now, out):
+def meet_here(trails, rules, i, topic, place, root, searches, now, out):
     """Let a walk, whose own trail is at a place, meet another trail on row i, or a tree with
     another root. Return whether there was a meeting. A search meets trees only.
     """
-    known, tree = trails.trails[i, topic, at], trails.trees[i, topic]
+    known, tree = trails.trails[i, topic, place], trails.trees[i, topic]
     if rules.at_meeting != messages.MERGE:
-        return share_members(trails, rules, i, topic, at, now, out)
+        return share_members(trails, rules, i, topic, place, now, out)
     if not searches:
         k = meetable(trails, rules, i, topic, known.member, PASSED, now)
         if k != NO_PLACE:
             met = trails.trails[i, topic, k]
             there, here = Met(met.member, met.side, 0), Met(known.member, known.side, 0)
-            send_match(trails, rules, i, topic, at, there, now, out)
+            send_match(trails, rules, i, topic, place, there, now, out)
             send_match(trails, rules, i, topic, k, here, now, out)
             return True
     if tree.root in (root, known.member) or not is_in_tree(trails, rules, i, topic, now):
         return False
-    send_match(trails, rules, i, topic, at, Met(tree.root, 0, 0), now, out)
+    send_match(trails, rules, i, topic, place, Met(tree.root, 0, 0), now, out)
     return True
 
 
 @apart
-def send_match(trails, rules, i, topic, at, met, now, out):
+def send_match(trails, rules, i, topic, place, met, now, out):
     """Send the news of a meeting of walks to the initiator whose trail on row i is at a place.
 
     [drw §3] "sends back messages to the publisher and the subscriber to notify about the matching".
     The nodes on the way make branches to each other. met: the other member, as a `Met`.
     """
-    known = trails.trails[i, topic, at]
+    known = trails.trails[i, topic, place]
     known.met = 1
     walker, back = walker_at(topic, known), known.back
     if back == trails.node_id[i]:
@@ -156,12 +157,12 @@ def receive_match(trails, rules, i, message, out):
     """Receive the news of a meeting of walks, on its way to the initiator."""
     walker, now, topic = walker_of(message), message.at, message.topic
     keep_branch(trails, rules, i, topic, message.source, now, out)
-    at = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
-    if at == NO_PLACE or trails.trails[i, topic, at].status != PASSED:
+    place = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
+    if place == NO_PLACE or trails.trails[i, topic, place].status != PASSED:
         trails.counts[i, LOST] += 1
         return
     hops, side = message.args[messages.STEPS] + 1, message.args[messages.OTHER_SIDE]
-    send_match(trails, rules, i, topic, at, Met(message.target, side, hops), now, out)
+    send_match(trails, rules, i, topic, place, Met(message.target, side, hops), now, out)
 
 
 @apart

@@ -44,6 +44,12 @@ def state(
     return RandomState(trails_of(node_ids, degree, topics, seed, **sizes))
 
 
+def forgotten_weights(state: RandomState) -> int:
+    """Return 0: a pure random walk raises no weights."""
+    del state
+    return 0
+
+
 def most_emissions(state: RandomState, rules: messages.Rules) -> int:
     """Return the most records that one call of the random walk's `handle` emits."""
     return rendezvous.most_emissions(state.trails, rules)

@@ -86,12 +86,12 @@ def walk(trails, rules, neighbourhood, i, walker, searches, now, out):
     """Begin a launched walk at its own node, which may already have the trail of another member."""
     topic, own, advertise = walker.topic, trails.node_id[i], rules.advertise and not searches
     root = root_of(trails, rules, i, topic, now)
-    at = leave_trail(trails, rules, i, walker, own, advertise, now, out)
-    met = at != NO_PLACE and meet_here(trails, rules, i, topic, at, root, searches, now, out)
+    place = leave_trail(trails, rules, i, walker, own, advertise, now, out)
+    met = place != NO_PLACE and meet_here(trails, rules, i, topic, place, root, searches, now, out)
     if met and rules.at_meeting != messages.GO_ON:
         return
-    if searches and rules.sweep_steps > 0 and at != NO_PLACE:
-        begin_sweep(trails, rules, neighbourhood, i, walker, at, now, out)
+    if searches and rules.sweep_steps > 0 and place != NO_PLACE:
+        begin_sweep(trails, rules, neighbourhood, i, walker, place, now, out)
     else:
         first_step(trails, rules, neighbourhood, i, walker, searches, now, out)
 

@@ -86,7 +86,7 @@ def next_of_sweep(trails, neighbourhood, i, known, walker, random):
 
 
 @apart
-def visit(trails, neighbourhood, i, topic, at, walker, source, hops, out):
+def visit(trails, neighbourhood, i, topic, place, walker, source, hops, out):
     """Enter the first visit of a sweep to row i on its trail at a place, and report the visit to
     neighbours.
 
@@ -94,7 +94,7 @@ def visit(trails, neighbourhood, i, topic, at, walker, source, hops, out):
     because the way of the sweep itself is long. hops: number of hops to the initiator through the
     source.
     """
-    known = trails.trails[i, topic, at]
+    known = trails.trails[i, topic, place]
     known.parent, known.tried = source, NONE
     first = np.int64(neighbourhood.first[i])
     last = np.int64(neighbourhood.last[i])
@@ -108,11 +108,11 @@ def visit(trails, neighbourhood, i, topic, at, walker, source, hops, out):
 
 
 @apart
-def go_on(trails, rules, neighbourhood, i, topic, at, step, steps, after, now, out):
+def go_on(trails, rules, neighbourhood, i, topic, place, step, steps, after, now, out):
     """Make the next step of a sweep from row i, unless the sweep is finished at its initiator or
     has made its most steps.
     """
-    known, walker = trails.trails[i, topic, at], walker_of(step)
+    known, walker = trails.trails[i, topic, place], walker_of(step)
     if steps >= rules.sweep_steps:
         trails.counts[i, CUT_SHORT] += 1
         return
@@ -125,11 +125,11 @@ def go_on(trails, rules, neighbourhood, i, topic, at, step, steps, after, now, o
 
 
 @apart
-def begin_sweep(trails, rules, neighbourhood, i, walker, at, now, out):
+def begin_sweep(trails, rules, neighbourhood, i, walker, place, now, out):
     """Begin a sweep at its initiator, whose own trail is at a place."""
     own, random = trails.node_id[i], first_random(trails, i, walker)
-    visit(trails, neighbourhood, i, walker.topic, at, walker, own, 0, out)
-    known = trails.trails[i, walker.topic, at]
+    visit(trails, neighbourhood, i, walker.topic, place, walker, own, 0, out)
+    known = trails.trails[i, walker.topic, place]
     towards = next_of_sweep(trails, neighbourhood, i, known, walker, random)
     if towards == own:
         trails.counts[i, DIED] += 1
@@ -138,17 +138,17 @@ def begin_sweep(trails, rules, neighbourhood, i, walker, at, now, out):
 
 
 @apart
-def sweep_on(trails, rules, neighbourhood, i, message, at, out):
+def sweep_on(trails, rules, neighbourhood, i, message, place, out):
     """Let a sweep continue from row i after a STEP: forward at a first visit or after a return,
     otherwise back at once.
     """
     after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
     topic = message.topic
-    if at != NO_PLACE:
-        known = trails.trails[i, topic, at]
+    if place != NO_PLACE:
+        known = trails.trails[i, topic, place]
         if known.since == message.at or known.tried == message.source:
             now = message.at
-            go_on(trails, rules, neighbourhood, i, topic, at, message, steps, after, now, out)
+            go_on(trails, rules, neighbourhood, i, topic, place, message, steps, after, now, out)
             return
     send_step(
         trails, rules, i, message, random_of(message), steps + 1, after, message.source, NONE, 0,
@@ -166,16 +166,16 @@ def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
     walker, tries, towards = walker_of(failed), trails.redraws[i, place], failed.next
     steps, topic = failed.args[messages.STEPS], walker.topic
     release(trails.hops, i, place)
-    at = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
-    if at == NO_PLACE or not is_same(trails.trails[i, topic, at], walker):
+    trail_place = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
+    if trail_place == NO_PLACE or not is_same(trails.trails[i, topic, trail_place], walker):
         return
-    known = trails.trails[i, topic, at]
+    known = trails.trails[i, topic, trail_place]
     if tries == 0:
         trails.counts[i, REDRAWN] += 1
         random = random_of(failed)
         send_step(trails, rules, i, failed, random, steps, 0.0, towards, known.parent, 1, now, out)
     elif towards == known.tried:
         trails.counts[i, REDRAWN] += 1
-        go_on(trails, rules, neighbourhood, i, topic, at, failed, steps, 0.0, now, out)
+        go_on(trails, rules, neighbourhood, i, topic, trail_place, failed, steps, 0.0, now, out)
     else:
         trails.counts[i, DIED] += 1

@@ -254,7 +254,7 @@ def claim_trail(trails, rules, i, topic, side, member, now):
     Expired trails are replaced first, then trails that were only heard. NO_PLACE if only trails of
     row i's own walks are left.
     """
-    found, rank, age = NO_PLACE, 0, -1.0
+    place, rank, age = NO_PLACE, 0, -1.0
     for k in range(trails.trails.shape[2]):
         known = trails.trails[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
@@ -268,9 +268,9 @@ def claim_trail(trails, rules, i, topic, side, member, now):
         else:
             worth = 2 if known.status == HEARD else 1
         if worth > rank or (worth == rank and worth > 0 and now - known.since > age):
-            found, rank, age = np.int64(k), worth, now - known.since
+            place, rank, age = np.int64(k), worth, now - known.since
     trails.counts[i, NO_ROOM] += rank < 2
-    return found
+    return place
 
 
 @apart

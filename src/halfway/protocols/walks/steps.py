@@ -59,8 +59,9 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
 @apart
 def fresh_nodes(trails, rules, i, step):
     """Return how many nodes a search has visited for the first time, up to this step."""
-    at = trail_of(trails, rules, i, step.topic, step.args[messages.SIDE], step.publisher, step.at)
-    fresh = at != NO_PLACE and trails.trails[i, step.topic, at].since == step.at
+    side = step.args[messages.SIDE]
+    place = trail_of(trails, rules, i, step.topic, side, step.publisher, step.at)
+    fresh = place != NO_PLACE and trails.trails[i, step.topic, place].since == step.at
     return step.args[messages.FRESH] + np.int32(fresh)
 
 
@@ -86,10 +87,10 @@ def is_outrun(trails, rules, i, message):
     # If all acknowledgements of a step are lost, the node repeats the step to another neighbour,
     # and the walk forks. A fork ends where it reaches the trail of the other fork with fewer steps.
     walker = walker_of(message)
-    at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, message.at)
-    if at == NO_PLACE or trails.trails[i, walker.topic, at].status != PASSED:
+    place = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, message.at)
+    if place == NO_PLACE or trails.trails[i, walker.topic, place].status != PASSED:
         return False
-    known = trails.trails[i, walker.topic, at]
+    known = trails.trails[i, walker.topic, place]
     if is_same(known, walker):
         return message.args[messages.STEPS] <= known.steps
     return is_later(known, walker)
@@ -166,11 +167,11 @@ def can_redraw(trails, rules, neighbourhood, i, place, now):
     if failed.kind == messages.STEP:
         walker = walker_of(failed)
         _forget_heard(trails, i, walker.topic, failed.next)
-        at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
+        trail_place = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
         degree = neighbourhood.last[i] - neighbourhood.first[i]
-        over = at != NO_PLACE and (
-            is_later(trails.trails[i, walker.topic, at], walker)
-            or trails.trails[i, walker.topic, at].met == 1
+        over = trail_place != NO_PLACE and (
+            is_later(trails.trails[i, walker.topic, trail_place], walker)
+            or trails.trails[i, walker.topic, trail_place].met == 1
         )
         if not over and degree > 0 and trails.redraws[i, place] < degree:
             return True

@@ -52,7 +52,7 @@ def renew_branch(trails, rules, i, topic, to, now):
     """Create or renew the branch of walks on a topic from row i to a neighbour; return whether the
     branch is new.
     """
-    found, age = NO_PLACE, -1.0
+    place, age = NO_PLACE, -1.0
     for k in range(trails.branches.shape[2]):
         branch = trails.branches[i, topic, k]
         if branch.status == OPEN and branch.to == to:
@@ -62,10 +62,10 @@ def renew_branch(trails, rules, i, topic, to, now):
         free = branch.status == FREE
         since = np.inf if free else now - branch.since
         if since > age and (free or branch.to != trails.trees[i, topic].parent):
-            found, age = np.int64(k), since
-    if found == NO_PLACE:
-        found = np.int64(0)
-    branch = trails.branches[i, topic, found]
+            place, age = np.int64(k), since
+    if place == NO_PLACE:
+        place = np.int64(0)
+    branch = trails.branches[i, topic, place]
     trails.counts[i, NO_ROOM] += is_open(rules, branch, now)
     branch.status = OPEN
     branch.to = to

@@ -23,7 +23,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
      ("requests-served", "request-time", "fail-overs", "stale-replies", "stale-replicas",
       "messages-per-request")),
     ("Cost of a member in a second",
-     ("messages-per-member", "bytes-per-member", "power-per-member", "busiest-per-member")),
+     ("messages-per-member", "bytes-per-member", "power-per-member", "max-load-per-member")),
     ("Energy and load of a whole run: all nodes, and the node with most",
      ("energy", "max-node-energy", "max-node-load", "load-gini")),
     ("Hellos: what nodes send to learn their neighbours; the costs above include them",

@@ -11,7 +11,7 @@ from halfway.report.comparison.plots.system_marks import badge
 from halfway.report.document import section
 from halfway.sim.metrics.nodes import NodeTable
 
-_MOST_ROWS = 100  # of a table; `halfway simulate --nodes` writes all
+_MOST_ROWS = 100  # most rows of a table; `halfway simulate --nodes` writes all
 _MOST_PRINTED = 10  # on paper
 _MOST_BARS = 60
 _CLASSES = 10  # of the heat map

@@ -111,8 +111,7 @@ def _print_legend(out: Console, results: Results) -> None:
     out.print(
         f"A value is a mean over {wording.count(results.replicates, 'replicate')}, ± the longer "
         "side of its 95 % interval. If the sides differ, both ends are in brackets. "
-        f"{few}* marks a system that is significantly better than every other system of comparable "
-        f"delivery. {NO_VALUE} means no value.",
+        f"{few}* {wording.STAR_LEGEND} {NO_VALUE} means no value.",
         markup=False,
     )
 
@@ -136,7 +135,10 @@ def _print_sweep(out: Console, results: Results) -> None:
     """
     fields = varied(results)
     keys: list[Column] = [
-        (field.replace(".", ".\n"), [Text(wording.scalar(one[field])) for one in results.points])
+        (
+            field.replace(".", ".\n"),
+            [Text(wording.scalar(point[field])) for point in results.points],
+        )
         for field in fields
     ]
     for metric in shown_metrics(results):
@@ -146,7 +148,7 @@ def _print_sweep(out: Console, results: Results) -> None:
             columns.append((system, cells))
         folded = [(system, [_on_two_lines(cell) for cell in cells]) for system, cells in columns]
         way = f", {metric.better} is better" if metric.better else ""
-        forms = [_parts(out, f"{metric.heading}{way}", keys, one) for one in (columns, folded)]
+        forms = [_parts(out, f"{metric.heading}{way}", keys, form) for form in (columns, folded)]
         heights = [
             sum(lines * len(results.points) + _FRAME for _ in parts)
             for lines, parts in zip((1, 2), forms, strict=True)

@@ -34,8 +34,7 @@ def comparison_html(results: Results, first_error: str = "") -> str:
     heads = [*fields, "system", *(metric.heading for metric in metrics)]
     lines = [
         f"Mean over {wording.count(results.replicates, 'replicate')}, with the 95 % interval. "
-        "★ marks a system that is significantly better than every other system of comparable "
-        "delivery."
+        f"★ {wording.STAR_LEGEND}"
     ]
     if len(rows) > _MOST_ROWS:
         lines.append(f"{len(rows) - _MOST_ROWS:,} more rows: call frame().")

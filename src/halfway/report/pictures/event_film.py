@@ -48,10 +48,10 @@ def write_film(replay: Replay, file: Path, *, event: int = 1, seconds: float = 6
         raise Problem(f"event {event}: expected a number from 1 to {count}", where="--event")
     times = _times(replay, event - 1, max(2, round(seconds * _RATE)))
     with mpl.rc_context({"text.parse_math": False, "path.simplify": False}):
-        stage = _Stage(replay, event - 1, float(times[-1] - times[0]) * _GLOW)
-        pictures = [stage.picture(float(t)) for t in times]
+        film = _Film(replay, event - 1, float(times[-1] - times[0]) * _GLOW)
+        pictures = [film.picture(float(t)) for t in times]
     palette = pictures[-1].quantize(_COLOURS)
-    flat = [one.quantize(palette=palette, dither=Image.Dither.NONE) for one in pictures]
+    flat = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     content = io.BytesIO()
     flat[0].save(
         content, "GIF", save_all=True, append_images=flat[1:], duration=1000 // _RATE, loop=0
@@ -69,7 +69,7 @@ def _times(replay: Replay, place: int, count: int) -> Doubles:
     return np.linspace(begin - _BEFORE * lasts, begin + (1 + _AFTER) * lasts, count)
 
 
-class _Stage:
+class _Film:
     """The figure of a film, whose fixed parts are drawn once, and the other parts for each
     picture.
     """

@@ -36,7 +36,7 @@ def print_account(console: Console, account: SweepAccount) -> None:
         numbers={"stages", "tasks", *_COLUMNS}, is_list=True,
     )  # fmt: skip
     for (job, part), stages in groups.items():
-        tasks = sum(one.tasks + one.failed for one in stages)
+        tasks = sum(stage.tasks + stage.failed for stage in stages)
         table.add_row(job, part, str(len(stages)), f"{tasks:,}", *_sums(stages))
     table.add_row("sum", "", str(len(account.stages)), "", *_sums(account.stages))
     console.print(

@@ -80,30 +80,30 @@ def _first(failure: Failure) -> str:
     return f"first: {', '.join([*filter(None, names), run])}"
 
 
-def _print_rest(out: Console, found: Audit) -> None:
-    if found.unfinished:
-        batches = ", ".join(found.unfinished)
+def _print_rest(out: Console, audit: Audit) -> None:
+    if audit.unfinished:
+        batches = ", ".join(audit.unfinished)
         out.print(
-            f"not counted: batches/{batches}, unfinished ({found.writer} was interrupted, or is "
+            f"not counted: batches/{batches}, unfinished ({audit.writer} was interrupted, or is "
             "still writing). The same command repeats unfinished batches."
         )
-    for damage in found.damage[:_MOST]:
+    for damage in audit.damage[:_MOST]:
         out.print(Text.assemble(("damaged", "red bold"), f"  {damage.file} {damage.what}"))
-    if (left := len(found.damage) - _MOST) > 0:
+    if (left := len(audit.damage) - _MOST) > 0:
         out.print(Text(f"{left:,} more damaged files: --json lists all", style="dim"))
-    if found.unchecked:
-        batches = ", ".join(found.unchecked)
+    if audit.unchecked:
+        batches = ", ".join(audit.unchecked)
         out.print(
             f"no manifest: batches/{batches}: files cannot be compared with their checksums, only "
             "runs with their digests"
         )
-    incomplete = [study for study in found.studies if study.made < study.runs]
+    incomplete = [study for study in audit.studies if study.made < study.runs]
     if incomplete:
         missing = sum(study.runs - study.made for study in incomplete)
         names = ", ".join(study.name for study in incomplete[:3])
         more = " …" if len(incomplete) > 3 else ""
         out.print(f"incomplete: {names}{more}: {wording.count(missing, 'run')} missing")
-    if not (found.damage or found.errors or found.unchecked or incomplete):
+    if not (audit.damage or audit.errors or audit.unchecked or incomplete):
         out.print(Text("intact: every file and every run matches its digest", style="green"))
 
 

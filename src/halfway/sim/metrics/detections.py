@@ -116,7 +116,7 @@ class DetectionAccounting:
             for column in range(4)
         )
         order = np.lexsort((code > _UP_EMPTY, t))  # at one time, changes come before reports
-        rows, others, codes = (some[order].astype(np.int64) for some in (row, other, code))
+        rows, others, codes = (column[order].astype(np.int64) for column in (row, other, code))
         crashes = int((codes == _DOWN).sum())
         pairs = _pairs(len(self._ids.of), crashes)
         counted = _replay(lent(pairs), t[order], rows, others, codes, self._start_s, at)

@@ -248,15 +248,15 @@ def _tally_of(groups: Groups) -> GroupTally:
     first = (np.cumsum(count) - count)[group].astype(np.int32)
     place = np.empty(len(stays), np.int32)
     place[peer] = np.arange(len(stays)) - first[peer]
-    some, most = len(stays), max(int(count.max(initial=0)), 1)
+    n, most = len(stays), max(int(count.max(initial=0)), 1)
     return GroupTally(
         peer, first, (first + count[group]).astype(np.int32), place,
         np.array([stay.publishes for stay in stays], np.bool_),
         np.array([stay.subscribes for stay in stays], np.bool_),
-        np.zeros(some, np.bool_), np.ones(some, np.bool_),
-        np.zeros((some, most), np.bool_), np.zeros((some, most), np.bool_),
-        np.zeros(some, np.int32), np.full(some, -1, np.int8), np.zeros(some),
-        np.full(some, np.nan), np.zeros(0), np.zeros(0, np.int32), np.zeros(0, np.int32),
+        np.zeros(n, np.bool_), np.ones(n, np.bool_),
+        np.zeros((n, most), np.bool_), np.zeros((n, most), np.bool_),
+        np.zeros(n, np.int32), np.full(n, -1, np.int8), np.zeros(n),
+        np.full(n, np.nan), np.zeros(0), np.zeros(0, np.int32), np.zeros(0, np.int32),
         np.zeros(2, np.int64), np.zeros(4, np.int64), np.zeros(1), np.zeros(4),
         np.zeros((BINS, 4)), np.zeros((4, 3)),
     )  # fmt: skip

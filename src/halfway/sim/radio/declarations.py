@@ -111,7 +111,8 @@ def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
     Problem for unknown positions.
     """
     if network.position is None:
-        raise Problem("delays by distance need a network with positions", where=network.name)
+        what = "delays by distance: expected a network with positions"
+        raise Problem(what, where=network.name)
     rows = np.repeat(np.arange(network.n), network.degree)
     gap = network.position[rows] - network.position[network.who]
     return np.asarray(np.hypot(*gap.T) / _checked_speed(speed))

@@ -2,28 +2,24 @@
 state.
 """
 
-import json
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from halfway.adapters.interface import SystemInstance
 from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
-from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood, exclude, include, is_full
 from halfway.core.outbox import outbox
 from halfway.core.records.trace_columns import PLAIN
 from halfway.core.values.digest import state_digest
-from halfway.files import check_regular
-from halfway.problem import Problem
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
 from halfway.sim.engine.clocks import Clocks, own_time
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.outcome import RunId
+from halfway.sim.trace.trace_file import opened, received_records
 
 
 class KnownNeighbours(Protocol):
@@ -53,12 +49,12 @@ def rerun(
     all nodes equals the final state in the trace. Raises Problem for a file that is not a trace, or
     is the trace of another run.
     """
-    file, state = _opened(path, run)
+    file, state = opened(path, run)
     out = outbox(max(instance.most_emissions, 1))
     node_id = environment.ids.of
     window = environment.advance(environment.window_end(run.seconds))
     for batch in file.iter_batches(columns=["what", "row", *PLAIN, "args", "reals"]):
-        records, rows = _received(batch)
+        records, rows = received_records(batch)
         k = 0
         while True:
             last = environment.at >= run.seconds
@@ -78,37 +74,6 @@ def rerun(
                 window = environment.advance(environment.window_end(run.seconds))
                 neighbours.begin_window()
     return state == state_digest(instance.state)
-
-
-def _opened(path: Path, run: RunId) -> tuple[Any, str]:
-    """Return the Parquet file of a trace to rerun, and the digest of the final state in its
-    metadata.
-    """
-    from pyarrow import ArrowInvalid, parquet
-
-    check_regular(path)
-    try:
-        file = parquet.ParquetFile(path)
-        about = json.loads(file.metadata.metadata[b"halfway"])
-    except (ArrowInvalid, KeyError, TypeError):
-        raise Problem("expected the trace of a run", where=str(path)) from None
-    for name, value in run._asdict().items():
-        if about[name] != value:
-            what = f"the trace was made with {name} = {about[name]}, not {value}"
-            raise Problem(what, where=str(path))
-    return file, str(about["state"])
-
-
-def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Return the received records (MESSAGE) of a trace's batch for a rerun, and their rows."""
-    words = batch["what"].dictionary.to_pylist()
-    which = np.flatnonzero(batch["what"].indices.to_numpy() == words.index("received"))
-    records = np.zeros(len(which), MESSAGE)
-    for name in PLAIN:
-        records[name] = batch[name].to_numpy()[which]
-    for name, width in (("args", 8), ("reals", 6)):
-        records[name] = batch[name].flatten().to_numpy().reshape(-1, width)[which]
-    return records, batch["row"].to_numpy()[which].astype(np.int64)
 
 
 @kernel

@@ -35,7 +35,8 @@ def checked_target(path: Path) -> None:
     except FileNotFoundError:
         if path.parent.is_dir():
             return
-        raise Problem("cannot write a trace: no such directory", where=str(path)) from None
+        what = "cannot write a trace: no such directory"
+        raise Problem(what, where=str(path), remedy="create the directory first") from None
     except OSError as error:
         raise _unwritable(path, error) from None
     if stat.S_ISDIR(mode):
@@ -43,13 +44,6 @@ def checked_target(path: Path) -> None:
     if begins != _PARQUET:
         what = "the file exists and is not a Parquet file, so a trace must not replace it"
         raise Problem(what, where=str(path), remedy="remove it, or choose another file")
-
-
-def rows_of(path: Path) -> int:
-    """Return the number of rows in a complete trace file."""
-    from pyarrow import parquet
-
-    return int(parquet.read_metadata(path).num_rows)
 
 
 class Trace:

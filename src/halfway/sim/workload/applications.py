@@ -76,10 +76,10 @@ class Mailboxes:
         event: numbers in the run, negative where unknown.
         """
         del changes  # a node that hears is up
-        for one, there, t, distance in zip(
-            *(some.tolist() for some in (event, row, at, hops)), strict=True
+        for number, there, t, distance in zip(
+            *(column.tolist() for column in (event, row, at, hops)), strict=True
         ):
-            message = None if one < 0 else self._demand.event_of(one)
+            message = None if number < 0 else self._demand.event_of(number)
             if message is None:
                 continue
             group = self._demand.stays[message.sender].group

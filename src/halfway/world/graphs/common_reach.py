@@ -24,13 +24,13 @@ def common_reach(network: Network) -> float:
     best = np.inf
     order = np.argsort(network.degree, kind="stable")
     for first in range(0, n, _ROWS_AT_ONCE):
-        some = order[first : first + _ROWS_AT_ONCE]
+        chunk = order[first : first + _ROWS_AT_ONCE]
         # Of a node's degree + 1 nearest others, at least one is not a neighbour.
-        nearest = min(int(network.degree[some].max(initial=0)) + 2, n)
-        gap, who = tree.query(position[some], k=nearest, distance_upper_bound=best)
-        gap, who = gap.reshape(len(some), -1), who.reshape(len(some), -1)
-        pairs = some[:, None] * n + who
+        nearest = min(int(network.degree[chunk].max(initial=0)) + 2, n)
+        gap, who = tree.query(position[chunk], k=nearest, distance_upper_bound=best)
+        gap, who = gap.reshape(len(chunk), -1), who.reshape(len(chunk), -1)
+        pairs = chunk[:, None] * n + who
         linked = ended[np.searchsorted(links, pairs)] == pairs
-        unlinked = np.isfinite(gap) & (who != some[:, None]) & ~linked
+        unlinked = np.isfinite(gap) & (who != chunk[:, None]) & ~linked
         best = min(best, float(gap[unlinked].min(initial=np.inf)))
     return best if np.isfinite(best) else 2.0 * farthest(position) + 1.0

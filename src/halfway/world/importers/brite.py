@@ -66,7 +66,8 @@ def read_brite(path: str | Path, *, largest: bool = False) -> Brite:
     position = np.empty((len(nodes.body), 2))
     for i, (number, fields) in enumerate(nodes.body):
         if fields[0] in index:
-            raise Problem(f"node {fields[0]} occurs twice", where=f"{where}:{number}")
+            what = f"node {fields[0]} occurs twice: expected one line for each node"
+            raise Problem(what, where=f"{where}:{number}")
         index[fields[0]] = i
         position[i] = [_number(nodes, number, fields, column, _NODE) for column in (1, 2)]
     ends, delay_s, bandwidth_bps, directed = _links(edges, index)
@@ -105,7 +106,7 @@ def write_brite(path: str | Path, underlay: Underlay, model: Waxman, form: str =
         Path(path).write_text("\n".join(text) + "\n", encoding="utf-8")
     except OSError as error:
         what = f"cannot be written ({error.strerror or error})"
-        raise Problem(what, where=str(path)) from None
+        raise Problem(what, where=str(path), remedy="name a file that you can write") from None
 
 
 def _ids(network: Network) -> npt.NDArray[np.int64]:
@@ -173,10 +174,10 @@ def _block(path: Path, lines: list[tuple[int, str]], name: str) -> _Lines:
     number, head = lines[first]
     count = re.search(r"\d+", head)
     if count and int(count[0]) != len(body):
-        what = f"'{name}:' declares {count[0]} lines, but {len(body)} follow"
+        what = f"'{name}:' declares {count[0]} lines, but {len(body)} follow: expected as many"
         raise Problem(what, where=f"{path}:{number}")
     if not body:
-        raise Problem(f"no line follows '{name}:'", where=f"{path}:{number}")
+        raise Problem(f"no line follows '{name}:': expected one or more", where=f"{path}:{number}")
     return _Lines(path, body)
 
 
@@ -189,9 +190,8 @@ def _links(edges: _Lines, index: dict[str, int]) -> tuple[Ends, Doubles, Doubles
         for side in (0, 1):
             name = fields[1 + side]
             if name not in index:
-                raise Problem(
-                    f"an edge leads to the unknown node {name}", where=f"{edges.path}:{number}"
-                )
+                what = f"an edge leads to the unknown node {name}: expected a node of 'Nodes:'"
+                raise Problem(what, where=f"{edges.path}:{number}")
             ends[k, side] = index[name]
         length_km, delay_ms, mbps = (_number(edges, number, fields, c, _EDGE) for c in (3, 4, 5))
         light_s = max(length_km, 0.0) / SPEED_OF_LIGHT_KM_S

@@ -21,19 +21,20 @@ def content(path: Path) -> bytes:
         if path.suffix.lower() == ".gz":
             data = _unpacked(path, data)
     except FileNotFoundError:
-        raise Problem("no such file", where=str(path)) from None
+        raise Problem("no such file", where=str(path), remedy="check the path") from None
     except EOFError:
-        raise Problem("the compressed file is truncated", where=str(path)) from None
+        what = "the compressed file is truncated"
+        raise Problem(what, where=str(path), remedy="download or pack it again") from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise Problem(f"expected a valid gzip file ({error})", where=str(path)) from None
     except OSError as error:
-        raise Problem(
-            f"the file cannot be read ({error.strerror or error})", where=str(path)
-        ) from None
+        what = f"the file cannot be read ({error.strerror or error})"
+        raise Problem(what, where=str(path), remedy="name a file that you can read") from None
     except MemoryError:
-        raise Problem("the file does not fit into memory", where=str(path)) from None
+        what = "the file does not fit into memory"
+        raise Problem(what, where=str(path), remedy="use a smaller file") from None
     if not data.strip():
-        raise Problem("the file is empty", where=str(path))
+        raise _empty(path)
     return data
 
 
@@ -56,8 +57,12 @@ def text(path: Path) -> str:
     if "\0" in found:
         raise _binary(path, data, data.index(b"\0"))
     if not found.strip():  # only a byte order mark
-        raise Problem("the file is empty", where=str(path))
+        raise _empty(path)
     return found
+
+
+def _empty(path: Path) -> Problem:
+    return Problem("the file is empty: expected content", where=str(path))
 
 
 def _binary(path: Path, data: bytes, offset: int) -> Problem:

@@ -54,7 +54,7 @@ class _Reader(XmlReader):
         if not self.graphs:
             raise Problem("the file has no <graph>: expected one", where=str(self.path))
 
-    def started(self, kind: str, given: dict[str, str]) -> None:
+    def started(self, kind: str, attributes: dict[str, str]) -> None:
         if not self.inside and kind != "graphml":
             raise Problem(f"root element <{kind}>: expected <graphml>", where=self.here())
         if kind == "graph" and self.inside == ["graphml"]:
@@ -62,19 +62,20 @@ class _Reader(XmlReader):
             if self.graphs > 1:
                 raise Problem("a second <graph>: expected only one", where=self.here())
         elif kind == "key":
-            self.key_started(given)
+            self.key_started(attributes)
         elif kind == "node":
-            name = self.attribute("node", "id", given)
+            name = self.attribute("node", "id", attributes)
             if name in self.nodes:
-                raise Problem(f"node '{name}' occurs twice", where=self.here())
+                what = f"node '{name}' occurs twice: expected one <node> for each id"
+                raise Problem(what, where=self.here())
             self.nodes[name] = {}
             self.open_nodes.append(name)
         elif kind == "edge":
-            ends = [self.attribute("edge", end, given) for end in ("source", "target")]
+            ends = [self.attribute("edge", end, attributes) for end in ("source", "target")]
             self.links.append((ends[0], ends[1], self.here()))
             self.speeds.append(math.nan)
         elif kind == "data":
-            self.key = self.attribute("data", "key", given)
+            self.key = self.attribute("data", "key", attributes)
 
     def key_started(self, given: dict[str, str]) -> None:
         name, target = given.get("attr.name", "").lower(), given.get("for", "all")
@@ -101,7 +102,8 @@ class _Reader(XmlReader):
         for k, (source, target, place) in enumerate(self.links):
             for side, name in enumerate((source, target)):
                 if name not in index:
-                    raise Problem(f"an edge leads to the unknown node '{name}'", where=place)
+                    what = f"an edge leads to the unknown node '{name}': expected a <node>"
+                    raise Problem(what, where=place)
                 ends[k, side] = index[name]
         if not self.links:
             raise Problem(

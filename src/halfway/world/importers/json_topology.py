@@ -100,7 +100,8 @@ class Items:
             return [json.loads(line) for line in body.splitlines() if line.strip()]
         except (ValueError, RecursionError):
             where = f"{self.path}:{error.lineno}:{error.colno}"
-            raise Problem(f"invalid JSON: {error.msg}", where=where) from None
+            what = f"invalid JSON: {error.msg}"
+            raise Problem(what, where=where, remedy="correct the file at this place") from None
 
     def problem(self, what: str) -> Problem:
         """Return a Problem of the JSON file."""

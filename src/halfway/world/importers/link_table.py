@@ -90,9 +90,8 @@ def links(table: TextTable, columns: LinkColumns) -> LinkList:
         values.append([table.quality(row, line, column) for column in valued])
     if not pairs:
         chosen = " and ".join(f"{name} = {value}" for name, value in only.items())
-        raise Problem(
-            f"no line has {chosen}" if only else "the file has no links", where=str(table.path)
-        )
+        what = f"no line has {chosen}" if only else "the file has no links"
+        raise Problem(f"{what}: expected at least one", where=str(table.path))
     left_out = {"lines without a quality": sum(math.isnan(sum(qualities)) for qualities in values)}
     one_way = len(quality.columns) == 1 and quality.both_ways and is_symmetric(pairs)
     known = quality._replace(both_ways=False) if one_way else quality

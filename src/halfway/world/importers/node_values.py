@@ -22,5 +22,5 @@ def read_node_values(path: str | Path, column: str) -> dict[str, float]:
         if not math.isnan(number):
             found[name] = number
     if not found:
-        raise Problem(f"no number in column {column}", where=str(path))
+        raise Problem(f"column {column}: expected a number in one line or more", where=str(path))
     return found

@@ -77,7 +77,8 @@ def csv_table(path: Path) -> TextTable:
     try:
         rows = [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:
-        raise Problem(f"{error}", where=f"{path}:{reader.line_num}") from None
+        what = f"{error}: expected a line of CSV"
+        raise Problem(what, where=f"{path}:{reader.line_num}") from None
     columns = [name.strip() for name in rows[0][1]]
     if all(is_number(name) for name in columns):
         what = "the first line has only numbers: expected names of columns"
@@ -102,7 +103,7 @@ def blank_table(path: Path) -> TextTable:
         if words.strip() and not words.lstrip().startswith(_COMMENTS)
     ]
     if not rows:
-        raise Problem("the file contains only comments", where=str(path))
+        raise Problem("the file contains only comments: expected lines of links", where=str(path))
     columns = [str(number + 1) for number in range(len(rows[0][1]))]
     table = TextTable(path, columns, rows)
     for line, row in rows:

@@ -46,9 +46,10 @@ class XmlReader:
             what = f"the XML is not well-formed ({expat.ErrorString(error.code)})"
             if self.inside and error.code in _TRUNCATED:
                 what = f"the file is truncated inside <{self.inside[-1]}>"
-            raise Problem(what, where=place) from None
+            raise Problem(what, where=place, remedy="correct the file at this place") from None
         except (LookupError, ValueError) as error:  # an unknown encoding
-            raise Problem(f"the XML is not readable ({error})", where=self.here()) from None
+            what = f"the XML is not readable ({error}): expected a known encoding, such as UTF-8"
+            raise Problem(what, where=self.here()) from None
 
     @property
     def line(self) -> int:
@@ -63,7 +64,7 @@ class XmlReader:
     def attribute(self, kind: str, name: str, given: dict[str, str]) -> str:
         """Return an attribute of an XML element; Problem if it is missing or empty."""
         if not given.get(name):
-            raise Problem(f"<{kind}> without {name}", where=self.here())
+            raise Problem(f"<{kind}> without {name}: expected this attribute", where=self.here())
         return given[name]
 
     def number(self, name: str, text: str, owner: str = "") -> float:

@@ -135,9 +135,9 @@ def _check_waypoint(
     _expect(start in ("stationary", "uniform"), what)
     what = f"speed = ({speed[0]:g}, {speed[1]:g}): expected 0 <= low <= high, high > 0"
     _expect(0.0 <= speed[0] <= speed[1] < LARGEST and speed[1] > 0.0, what)
-    for one in speed:
+    for value in speed:
         _expect(
-            not 0.0 < one < _SMALLEST, f"speed = {one:g}: expected 0, or at least {_SMALLEST:g}"
+            not 0.0 < value < _SMALLEST, f"speed = {value:g}: expected 0, or at least {_SMALLEST:g}"
         )
     what = "speed: expected low > 0 for a stationary start, or the mean speed falls for ever"
     _expect(start == "uniform" or speed[0] > 0.0, what, "use low > 0, or start = 'uniform'")

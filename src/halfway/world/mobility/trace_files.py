@@ -148,7 +148,8 @@ def read_setdest(path: str | Path) -> Traces:
         try:
             rows.append(NodeTrack(_legs_of(node), _intervals(node)))
         except ValueError as error:
-            raise Problem(f"node {number} {error}", where=f"{where}:{node.line}") from None
+            what, remedy = f"node {number} {error}", "correct the lines of this node"
+            raise Problem(what, where=f"{where}:{node.line}", remedy=remedy) from None
     return traces_of(rows, [str(number) for number in sorted(nodes)])
 
 
@@ -223,7 +224,8 @@ def _legs_of(node: _Scripted) -> list[Leg]:
         elif speed > 0.0 and (x, y) != (at_x, at_y):
             arrives = t + math.hypot(x - at_x, y - at_y) / speed
             if not arrives < LARGEST:
-                raise ValueError(f"never arrives at {x:g} {y:g} with {speed:g} m/s")
+                what = f"never arrives at {x:g} {y:g} with {speed:g} m/s: expected a higher speed"
+                raise ValueError(what)
             legs.append((t, arrives, at_x, at_y, x, y))
     return legs
 

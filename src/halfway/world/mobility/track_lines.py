@@ -83,7 +83,7 @@ def _repeats(track: list[Fix], k: int) -> bool:
 
 def _traces(path: Path, fixes: dict[str, list[Fix]], *, lasting: bool = False) -> Traces:
     if not fixes:
-        raise Problem("no node in the file", where=str(path))
+        raise Problem("no node in the file: expected lines of fixes", where=str(path))
     try:
         return traces_of_fixes(fixes, lasting=lasting)
     except DuplicateFixError as error:

@@ -44,7 +44,7 @@ def read_xml_tracks(path: Path) -> Traces:
         raise Problem(what, where=str(path)) from None
     fixes = {name: track for name, track in reader.fixes.items() if track}
     if not fixes:
-        raise Problem("no fix with a time in the file", where=str(path))
+        raise Problem("no fix with a time in the file: expected one or more", where=str(path))
     try:
         return traces_of_fixes(_in_metres(fixes, path) if reader.geographic else fixes)
     except DuplicateFixError as error:
@@ -70,17 +70,19 @@ class _Tracks(XmlReader):
         self._name, self._track, self._segment = "", list[Fix](), 0
         self._place: tuple[float, float, int] | None = None
 
-    def started(self, kind: str, given: dict[str, str]) -> None:
+    def started(self, kind: str, attributes: dict[str, str]) -> None:
         """Handle the start of an element of a mobility trace."""
         if not self.inside:
             if kind not in _ROOTS:
                 raise _Root(kind)
             self.geographic = kind == "gpx"
         elif kind == "timestep":
-            self._time_s = self._finite("time", self.attribute(kind, "time", given))
+            self._time_s = self._finite("time", self.attribute(kind, "time", attributes))
         elif kind in _MOVING and self.inside[-1] == "timestep":
-            name = self.attribute(kind, "id", given)
-            x, y = (self._finite(axis, self.attribute(kind, axis, given)) for axis in ("x", "y"))
+            name = self.attribute(kind, "id", attributes)
+            x, y = (
+                self._finite(axis, self.attribute(kind, axis, attributes)) for axis in ("x", "y")
+            )
             self.fixes.setdefault(name, []).append(Fix(self._time_s, x, y, self.line))
         elif kind == "trk":
             self._name, self._track = "", []
@@ -88,7 +90,8 @@ class _Tracks(XmlReader):
             self._segment += 1
         elif kind == "trkpt":
             lon, lat = (
-                self._finite(name, self.attribute(kind, name, given)) for name in ("lon", "lat")
+                self._finite(name, self.attribute(kind, name, attributes))
+                for name in ("lon", "lat")
             )
             if abs(lon) > 180.0 or abs(lat) > 90.0:
                 what = f"lon = {lon:g}, lat = {lat:g}: expected degrees"

@@ -93,8 +93,8 @@ def shortest_from(
 def route(
     network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
 ) -> Rows:
-    """Return the rows of the shortest route, both ends included [hops + 1], or [0] if no route
-    exists.
+    """Return the rows of the shortest route, both ends included: [hops + 1], or [0] without a
+    route.
 
     The same rows as `path(shortest(…), target)`, but the search ends at the target.
     """
@@ -109,8 +109,9 @@ def route(
 
 
 def path(tree: Tree, target: int) -> Rows:
-    """Return the rows of a route from a tree's source to `target`, both included [hops + 1], or [0]
-    if no route exists.
+    """Return the rows of the route from a tree's source to `target`, both ends included.
+
+    The shape is [hops + 1], or [0] if no route exists.
     """
     if not 0 <= target < len(tree.parent):
         raise Problem(f"row = {target}: expected 0…{len(tree.parent) - 1}")
@@ -147,7 +148,7 @@ def check_end(network: Network, row: int, closed: Closed) -> None:
     if not 0 <= row < network.n:
         raise Problem(f"row = {row}: expected 0…{network.n - 1}", where=network.name)
     if closed.rows[row]:
-        raise Problem(f"row {row} is closed: no route begins or ends there", where=network.name)
+        raise Problem(f"row {row} is closed: expected an open row", where=network.name)
 
 
 def _heap(network: Network) -> RowHeap:

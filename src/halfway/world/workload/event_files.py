@@ -74,14 +74,14 @@ def read_roles(path: str | Path) -> list[NamedRole]:
     table = _table(Path(path))
     node = table.column("node")
     topic, from_s, until_s = (
-        table.column(one) if one in table.columns else None
-        for one in ("topic", "from_s", "until_s")
+        table.column(column) if column in table.columns else None
+        for column in ("topic", "from_s", "until_s")
     )
-    found = []
+    roles = []
     for line, row in table.rows:
         first = math.nan if from_s is None else table.number(row, line, from_s)
         last = math.nan if until_s is None else table.number(row, line, until_s)
-        found.append(
+        roles.append(
             NamedRole(
                 table.name(row, line, node),
                 None if topic is None else table.name(row, line, topic),
@@ -89,7 +89,7 @@ def read_roles(path: str | Path) -> list[NamedRole]:
                 math.inf if math.isnan(last) else last,
             )
         )
-    return found
+    return roles
 
 
 def _table(path: Path) -> TextTable:

@@ -99,53 +99,55 @@ def subscribing_rows(
 
 
 def _rows_of(
-    some: Sequence[NamedRole], nodes: Names, topics: Names, where: str, does: str
+    roles: Sequence[NamedRole], nodes: Names, topics: Names, where: str, does: str
 ) -> tuple[tuple[tuple[int, ...], ...], dict[tuple[int, int], Period]]:
     """Return the rows of a workload's role by topic, and the periods not for ever. does: a verb."""
-    found: list[dict[int, Period]] = [{} for _ in topics.known]
-    for one in some:
-        if not 0.0 <= one.from_s < one.until_s:
-            what = f"from_s = {one.from_s:g}, until_s = {one.until_s:g}"
-            raise Problem(f"{what}: expected 0 <= from_s < until_s (node {one.node})", where=where)
-        row = nodes.number(one.node, where)
-        for number in _numbers(one.topic, topics, where):
-            if row in found[number]:
+    periods_of: list[dict[int, Period]] = [{} for _ in topics.known]
+    for role in roles:
+        if not 0.0 <= role.from_s < role.until_s:
+            what = f"from_s = {role.from_s:g}, until_s = {role.until_s:g}"
+            raise Problem(f"{what}: expected 0 <= from_s < until_s (node {role.node})", where=where)
+        row = nodes.number(role.node, where)
+        for number in _numbers(role.topic, topics, where):
+            if row in periods_of[number]:
                 topic = list(topics.known)[number]
-                what = f"node '{one.node}' {does} topic '{topic}' twice"
+                what = f"node '{role.node}' {does} topic '{topic}' twice"
                 raise Problem(what, where=where, remedy="give each pair once")
-            found[number][row] = (one.from_s, one.until_s)
+            periods_of[number][row] = (role.from_s, role.until_s)
     periods = {
         (row, topic): period
-        for topic, rows in enumerate(found)
+        for topic, rows in enumerate(periods_of)
         for row, period in rows.items()
         if period != ALWAYS
     }
-    return tuple(tuple(sorted(rows)) for rows in found), periods
+    return tuple(tuple(sorted(rows)) for rows in periods_of), periods
 
 
 def brokers_of(
-    some: Sequence[tuple[str, float, float]], nodes: Names, where: str
+    listed: Sequence[tuple[str, float, float]], nodes: Names, where: str
 ) -> tuple[BrokerPeriod, ...]:
     """Return the brokers that a workload names, each as node, from_s and until_s; the root first.
 
     Raises Problem for an unknown name, a broker that is named twice, a period without length, and
     a root that is not there for the whole run.
     """
-    found: list[BrokerPeriod] = []
-    for name, from_s, until_s in some:
+    brokers: list[BrokerPeriod] = []
+    for name, from_s, until_s in listed:
         if not 0.0 <= from_s < until_s:
             what = f"from_s = {from_s:g}, until_s = {until_s:g}"
             raise Problem(f"{what}: expected 0 <= from_s < until_s (node {name})", where=where)
         row = nodes.number(name, where)
-        if any(one.row == row for one in found):
+        if any(broker.row == row for broker in brokers):
             what = f"node '{name}' is named twice"
             raise Problem(what, where=where, remedy="give each broker once")
-        found.append(BrokerPeriod(row, from_s, until_s))
-    if found and (found[0].from_s, found[0].until_s) != ALWAYS:
-        what = f"node '{some[0][0]}' is the first broker, which founds the tree and stays its root"
+        brokers.append(BrokerPeriod(row, from_s, until_s))
+    if brokers and (brokers[0].from_s, brokers[0].until_s) != ALWAYS:
+        what = (
+            f"node '{listed[0][0]}' is the first broker, which founds the tree and stays its root"
+        )
         remedy = "leave out its from_s and until_s, or begin with another broker"
         raise Problem(what, where=where, remedy=remedy)
-    return tuple(found)
+    return tuple(brokers)
 
 
 def _numbers(topic: str | None, topics: Names, where: str) -> Iterable[int]:

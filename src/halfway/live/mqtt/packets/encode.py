@@ -29,7 +29,7 @@ from halfway.live.mqtt.packets.types import (
     Will,
 )
 
-_SHORT = 256  # characters of a topic that is remembered
+_SHORT = 256  # longest topic, in characters, whose encoding is cached
 _topic = lru_cache(maxsize=1024)(text)
 
 

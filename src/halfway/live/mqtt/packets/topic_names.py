@@ -2,7 +2,7 @@
 
 from halfway.live.topic_filters import filter_problem, topic_problem
 
-LEVELS_MAXIMUM = 128  # of a topic or filter; deeper ones are refused
+LEVELS_MAXIMUM = 128  # most levels of a topic or filter; deeper ones are refused
 SHARE = "$share/"
 
 

@@ -76,20 +76,24 @@ def _topic(table: Table, connection: Connection, packet: PublishPacket) -> str:
 
 
 def published(
-    table: Table, one: Publication, connection: Connection | None, refusal: str | None, now: float
+    table: Table,
+    publication: Publication,
+    connection: Connection | None,
+    refusal: str | None,
+    now: float,
 ) -> None:
     """Note the mesh's answer to an MQTT client's publication: taken, or the reason of the refusal.
 
     connection: the connection of the publication; None: a will or an announcement.
     """
-    one.result = Reason.SUCCESS
-    if refusal is None and one.qos == 0 and connection is not None:  # it has no answer
+    publication.result = Reason.SUCCESS
+    if refusal is None and publication.qos == 0 and connection is not None:  # it has no answer
         connection.pending -= 1
         table.changed[connection] = None
         return
     if refusal is not None:
         table.drops[DoorDrop.MESH_REFUSED] += 1
-        one.result = _REASONS.get(refusal, Reason.IMPLEMENTATION_ERROR)
+        publication.result = _REASONS.get(refusal, Reason.IMPLEMENTATION_ERROR)
     if connection is None or connection.session is None:
         return
     connection.pending -= 1

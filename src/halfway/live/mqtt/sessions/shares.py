@@ -17,7 +17,7 @@ from halfway.live.topic_filters import OWN
 
 RESERVED = OWN  # no topics of clients
 ANNOUNCEMENTS = RESERVED + "shares/+"
-EXPIRY_S = 90.0  # of an announcement; it is repeated three times as often
+EXPIRY_S = 90.0  # lifetime of an announcement; it is repeated three times in this time
 SHARES_MAXIMUM = 500  # that a door announces, and that it keeps of one other door
 DOORS_MAXIMUM = 1_000
 
@@ -112,8 +112,8 @@ class Shares:
         sessions = self._members.get(share)
         if not sessions:
             return None
-        online = [one for one in sessions.values() if one.is_online]
-        others = {door: one for door, one in self._others.items() if one[1] > now}
+        online = [session for session in sessions.values() if session.is_online]
+        others = {door: entry for door, entry in self._others.items() if entry[1] > now}
         doors = [door for door, (shares, _) in others.items() if shares.get(share, False)]
         if not online and not doors:
             doors = [door for door, (shares, _) in others.items() if share in shares]

@@ -168,7 +168,8 @@ class StoredSessions:
 
     def left_s(self, session: SavedSession) -> float:
         """Return the seconds until the stored session of an absent MQTT client expires."""
-        gone = session.ended or self._wall()  # a client that was online went with the process
+        # ended is 0 if the client was online when the process ended.
+        gone = session.ended or self._wall()
         return session.expiry_s - (self._wall() - gone)
 
     def expires_at(self, message: SavedMessage) -> float:

@@ -34,7 +34,7 @@ SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
 # Of a search, and of a record in transit: places that contradict each other may form a ring.
 MOST_HOPS = 4096
 UNKNOWN_HOPS = 2**29  # to a node that is as far as any other one
-MOST_SERIAL = 2**29 - 1  # of an owner's numbers; then they start again
+MOST_SERIAL = 2**29 - 1  # largest number of an owner; then its numbers start again
 IGNORED = 2  # column of `counts` after those of a hash table: searches without room
 
 Int32s = npt.NDArray[np.int32]
@@ -131,17 +131,17 @@ def claim(circuits, i, owner, number, since):
         places, oldest = circuits.of.shape[1], np.int64(-1)
         first, step = _first_and_step(owner, number)
         for k in range(min(places, PROBES)):
-            at = probed(first, step, k, places)
-            there = circuits.of[i, at]
+            probed_place = probed(first, step, k, places)
+            there = circuits.of[i, probed_place]
             if there.owner == NONE:
-                place = at
+                place = probed_place
                 break
             if there.searched_s > since:
                 continue
-            unused = unused_for(circuits, i, at)
+            unused = unused_for(circuits, i, probed_place)
             unused >>= np.int64(there.peer != NONE) << 4  # a node keeps its own paths longer
             if unused > oldest:
-                place, oldest = at, unused
+                place, oldest = probed_place, unused
         if place == NO_PLACE:
             circuits.counts[i, IGNORED] += 1
             return NO_PLACE

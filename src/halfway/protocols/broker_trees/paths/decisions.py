@@ -57,16 +57,16 @@ def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_t
 
 
 @inlined
-def fallback(stage, alternate_first):
-    """Return which relative in the underlay-aware tree a broker asks for a place in a stage of its
-    search for a parent, from 0 to FALLBACKS - 1.
+def fallback(attempt, alternate_first):
+    """Return which relative in the underlay-aware tree a broker asks in an attempt, from 0 to
+    FALLBACKS - 1, of its search for a parent.
 
     [uas §4.1] "the child node has to join its grand parent or the alternate". We add the old parent
     by a new path, because the root's children have no grandparent, and then others.
     """
-    if stage < PARENT and alternate_first:
-        return ALTERNATE if stage == 0 else GRANDPARENT
-    return stage
+    if attempt < PARENT and alternate_first:
+        return ALTERNATE if attempt == 0 else GRANDPARENT
+    return attempt
 
 
 @inlined

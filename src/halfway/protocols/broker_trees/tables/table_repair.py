@@ -69,6 +69,6 @@ def on_held(table, sender, up, message, out):
 def remove_all(table, sender, via, up, out):
     """Remove all subscriptions of the clients at a node from the broker's subscription table."""
     for s in range(table.filter.shape[1]):
-        at = table.filter[sender.broker, s] != FREE and table.via[sender.broker, s] == via
-        if at and table.client[sender.broker, s] != NONE:
+        is_via = table.filter[sender.broker, s] != FREE and table.via[sender.broker, s] == via
+        if is_via and table.client[sender.broker, s] != NONE:
             remove_slot(table, sender, s, up, out)

@@ -13,7 +13,7 @@ from halfway.report.comparison.map.packing import Packed, packed_replay, packed_
 from halfway.report.comparison.plots.system_marks import badge
 from halfway.report.document import asset, section
 
-MOST_BYTES = 4_400_000  # of all replays together; the whole page stays below 5 MB
+MOST_BYTES = 4_400_000  # most bytes of all replays; the whole page stays below 5 MB
 SCRIPTS = (
     "decode.js", "world.js", "run.js", "camera.js", "signs.js", "view.js", "names.js",
     "transmissions.js", "walks.js", "regions.js", "spread.js", "gestures.js", "player.js",

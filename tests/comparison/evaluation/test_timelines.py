@@ -14,7 +14,7 @@ from halfway.scenario.reading import read_scenario
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.workload.demand import Listed
-from tests.comparison.scenes import written
+from tests.comparison.scenarios import written
 from tests.networks import line
 
 RATIO, LATENCY_P50, MESSAGES = OVER_TIME

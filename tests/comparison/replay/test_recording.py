@@ -11,7 +11,7 @@ from halfway.comparison.replay import recording
 from halfway.comparison.replay.replay import Replay
 from halfway.scenario.reading import read_scenario
 from halfway.scenario.schema import Scenario
-from tests.comparison.scenes import written
+from tests.comparison.scenarios import written
 
 SYSTEMS = ("flooding", "gossip", "counter-broadcast")
 

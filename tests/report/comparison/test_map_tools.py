@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.report.browser import Browser
+from tests.report.comparison.test_map_player import picture
 from tests.report.comparison_specimens import NAMES, SYSTEMS
-from tests.report.test_map_player import picture
 
 CANVAS = ".views canvas"
 CAMERA = "[halfway.camera.zoom, halfway.camera.x, halfway.camera.y]"

@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 
 from halfway.comparison.evaluation.cell_statistics import cells_of
-from halfway.comparison.evaluation.comparison_results import Decision, Metric, Need, ResultCell
-from halfway.comparison.evaluation.decision import DecisionRule, ErrorLevels, decide
+from halfway.comparison.evaluation.comparison_results import (
+    Decision,
+    DecisionRule,
+    Metric,
+    Need,
+    ResultCell,
+)
+from halfway.comparison.evaluation.decision import ErrorLevels, decide
 from halfway.comparison.evaluation.metrics import METRICS
 from halfway.pipeline.reproduction.estimates import greatest_share, p_above
 from tests.comparison.decisions import (

@@ -14,7 +14,7 @@ from halfway.comparison.replay.world import MOST_EVENTS, world_of
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.core.message import MESSAGE
 from halfway.protocols import flooding
-from halfway.sim import simulation as runs
+from halfway.sim import run_engine as runs
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.run_settings import Inspection

@@ -13,8 +13,13 @@ from rich.console import Console
 
 from halfway.adapters.registry import TABLE
 from halfway.cli.terminal.screen import PLAIN
-from halfway.comparison.evaluation.comparison_results import MeanInterval, Need, Results
-from halfway.comparison.evaluation.decision import DecisionRule, decide
+from halfway.comparison.evaluation.comparison_results import (
+    DecisionRule,
+    MeanInterval,
+    Need,
+    Results,
+)
+from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.decision_text import share_text
 from halfway.protocols import SYSTEMS as BUILT_IN
 from halfway.report.comparison.comparison_files import cells_jsonl, decisions_jsonl

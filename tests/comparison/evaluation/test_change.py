@@ -34,7 +34,7 @@ def with_energy(factor: float, system: str = "gossip") -> Results:
 
 
 def test_welch_agrees_with_a_table_and_counts_no_missing_value() -> None:
-    """Samples of Welch 1947 form: the interval is that of scipy's t test with unequal variances."""
+    """The interval equals that of scipy's t test with unequal variances (Welch 1947)."""
     from scipy.stats import ttest_ind
 
     generator = np.random.default_rng(3)
