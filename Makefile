@@ -1,7 +1,7 @@
 # The commands of the project; `make help` lists them. The work is done by tools/ and by `halfway`.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check check-slow bench java-hidden lock site wheel clean
+.PHONY: help setup demo test check style types house check-slow bench java-hidden lock site wheel clean
 
 BIN := .venv/bin
 OUT ?= results/demo
@@ -27,11 +27,17 @@ demo: setup ## The first paper's numbers beside the published ones, small scale;
 test: setup ## The tests, without the slow proofs, JOBS side by side; PYTEST_FLAGS="-k walks"
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
 
-check: setup ## Style, types and the house tests
+check: style types house ## Style, types and the house tests
+
+style: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+
+types: setup
 	@$(BIN)/mypy
 	@MYPYPATH=src:bench $(BIN)/mypy --config-file= --ignore-missing-imports --follow-imports=silent bench examples
+
+house: setup
 	@$(BIN)/pytest tests/house
 
 check-slow: setup ## The proofs that take minutes

@@ -57,7 +57,8 @@ GIVEN: dict[str, dict[str, str]] = {
     },
     "drip": {"node.capability": VALUE, "intervals": SIZE},
     "siena": _SIENA,
-    "underlay-siena": _SIENA | {f"replicas.{name}": SIZE for name in _FILTERS},
+    "underlay-siena": _SIENA
+    | {"founder": VALUE, **{f"replicas.{name}": SIZE for name in _FILTERS}},
 }
 
 

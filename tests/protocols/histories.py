@@ -1,9 +1,9 @@
 """Random histories of a system, and the deliveries that must follow.
 
-Subscribers join and leave, nodes publish, move, crash with or without their memory, and links are
-cut for a while. In a third of the histories, a radio loses records. The flat oracle knows the roles
-only: after quiescence, each event must reach each subscriber of its topic once, or with losses at
-most once, and nothing else. All histories are deterministic in their seed.
+Subscribers, publishers and brokers come and go, nodes move, crash with or without their memory, and
+links are cut for a while. In a third of the histories, a radio loses records. The flat oracle knows
+the roles only: after quiescence, each event must reach each subscriber of its topic once, or with
+losses at most once, and nothing else. All histories are deterministic in their seed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,6 +26,13 @@ from halfway.world.graphs.network import Network
 from halfway.world.mobility.tracks import NodeTrack, traces_of
 from halfway.world.workload.demand import Listed
 from tests.networks import disk, from_links, line, star
+from tests.protocols.history_roles import (
+    Variant,
+    latest_begin,
+    variant_of,
+    with_brokers,
+    with_periods,
+)
 
 CHANGES_S = 30.0  # joins, leaves, moves, crashes and cuts happen before this time
 REFRESH_S = 5.0
@@ -156,17 +163,20 @@ def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> li
 
     A command to a node that is down comes later, and after a loss of its memory those in force come
     again, with the same pauses: a subscription without an end may then begin after quiescence. So
-    nodes keep their memory if such a subscription of theirs begins late.
+    nodes keep their memory if such a subscription of theirs begins late. They also keep it if their
+    role as publisher or broker would begin again after the changes.
     """
     found: list[Fault] = []
     for row in draw.permutation(network.n)[: int(draw.integers(4))].tolist():
         periods = [demand.periods.get((row, topic), (0.0, np.inf)) for topic in range(2)]
         at_once = all(begin == 0.0 or end < np.inf for begin, end in periods)
+        pause_s = latest_begin(demand, row)
         up_at, source = 1.0, draw
         while up_at < CHANGES_S - 5.0:
             at, length = source.uniform(up_at, CHANGES_S - 5.0), source.uniform(0.2, 5.0)
             is_lost = int(source.integers(2)) == 1
-            memory: Literal["kept", "lost"] = "lost" if is_lost and at_once else "kept"
+            in_time = at_once and at + length + pause_s <= CHANGES_S
+            memory: Literal["kept", "lost"] = "lost" if is_lost and in_time else "kept"
             found.append(Crash(node=row, at=float(at), for_=float(length), memory=memory))
             # A stream of their own: the histories of known seeds keep all that they had.
             source = draw.spawn(1)[0] if source is draw else source
@@ -200,22 +210,27 @@ def simulation_of(
     """The run of a history of a system, not begun, and its faults.
 
     given: nodes have lists of their neighbours and one clock. Otherwise they learn their lists from
-    hellos, and each clock has an offset and a drift of its own. plain: hops have the defaults, and
-    no reception fails.
+    hellos, and each clock has an offset and a drift of its own. plain: hops have the defaults, no
+    reception fails, and all publishers and brokers stay.
     """
     draw, promise = np.random.default_rng(seed), PROMISES[system]
+    variant = Variant({}, None) if plain else variant_of(seed, system)
+    quiet_s = variant.quiet_s or promise.quiet_s
     shape = str(draw.choice(promise.networks))
     network = network_of(draw, shape)
-    demand = demand_of(
-        draw, network.n, promise.quiet_s, named(system).with_options({}).ends_subscriptions()
-    )
+    adapter = named(system).with_options({})
+    demand = demand_of(draw, network.n, quiet_s, adapter.ends_subscriptions())
+    if not plain:
+        demand = with_periods(seed, demand, CHANGES_S)
+        if adapter.has_broker_tree:
+            demand = with_brokers(seed, demand, network.n, CHANGES_S)
     faults = faults_of(draw, network, demand)
     motion = motion_of(draw, network) if shape == "moving" else None
     retries, success = ({}, 1.0) if plain else link_of(seed, system)
-    options = dict(promise.options) | retries
+    options = dict(promise.options) | variant.options | retries
     run = Simulation(
         system, None if motion else network, motion=motion, workload=demand, seed=seed,
-        seconds=CHANGES_S + promise.quiet_s + 4.0 + promise.arrives_s, options=options,
+        seconds=CHANGES_S + quiet_s + 4.0 + promise.arrives_s, options=options,
         radio=IdealRadio(delay_s=0.001, success=success), stretch=False, faults=faults,
         nodes=NodeSettings(clock=None if given else CLOCKS), hello=None if given else SentHellos(),
         inspection=Inspection(check=True),
@@ -241,7 +256,7 @@ def deliveries_of(run: Simulation) -> list[Delivery]:
 def judged(run: Simulation, faults: Sequence[Fault], found: Sequence[Delivery]) -> Result:
     """Compare the deliveries of a history with the oracle."""
     promise, demand = PROMISES[run.system], run.demand
-    quiet = CHANGES_S + promise.quiet_s
+    quiet = run.seconds - promise.arrives_s - 4.0
     assert isinstance(demand, Listed)
     published = sorted(demand.publications, key=itemgetter(0))
     lost = {fault.node for fault in faults if isinstance(fault, Crash) and fault.memory == "lost"}

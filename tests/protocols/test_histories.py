@@ -7,19 +7,31 @@ of their neighbours and one clock. GeoRendezvous and groups have histories of th
 `georendezvous/` and `walks/`.
 """
 
+import math
 import sys
 
 import pytest
 
 from halfway.adapters.registry import TABLE
+from halfway.world.faults import Crash
+from halfway.world.workload.named_roles import ALWAYS
 from tests.protocols import histories
-from tests.protocols.histories import PROMISES, deliveries_of, failure, judged, simulation_of
+from tests.protocols.histories import (
+    CHANGES_S,
+    PROMISES,
+    deliveries_of,
+    failure,
+    judged,
+    simulation_of,
+)
+from tests.protocols.history_roles import variant_of
 
 FEW, MANY = 10, 10_000
 # Histories that once went wrong, and why.
 ONCE_WRONG = [
     ("siena", 69),  # a command again after a crash was due, by rounding, while the node was down
     ("siena", 108),  # the only way to a broker led through a node that lost its memory
+    ("siena", 3744),  # a broker without a parent heard of none, and counted its clients as silent
     ("siena", 869),  # an UNSUBSCRIBE was lost on a link that was cut
     ("underlay-siena", 1164),  # of three roots one neither knew a successor nor a predecessor
     ("drip", 120),  # the only broker of a list lost its memory, and was a broker no more
@@ -27,6 +39,9 @@ ONCE_WRONG = [
     ("underlay-siena", 6628),  # the same, and the broker answered one child no more
     ("underlay-siena", 3374),  # a root lost its memory, and its child had been the root before it
     ("underlay-siena", 4474),  # a root took its own announcement for the nearest broker
+    ("underlay-siena", 1269),  # a parent that had left answered searches, and so was not silent
+    ("underlay-siena", 2003),  # the same
+    ("underlay-siena", 605),  # the path of a client's node counted as -1 hops
     ("drip", 2709),  # a broker that lost its memory numbered its registrations from 1 again
     ("drip", 2863),  # equal delays by clocks that drift, so a subscriber never kept its broker
     ("walk-overlay", 236),  # a walk along a probe voided the timer of an earlier walk
@@ -78,6 +93,40 @@ def test_a_third_of_the_histories_has_losses_and_a_third_the_defaults() -> None:
     links = [histories.link_of(seed, "siena") for seed in range(300)]
     assert 80 < sum(success < 1.0 for _, success in links) < 120
     assert 80 < sum(not retries for retries, _ in links) < 120
+
+
+def test_publishers_and_brokers_come_and_go() -> None:
+    """A quarter of the publishers begins late and another one withdraws, and brokers change their
+    role in most histories of a tree. Commands that come again after a loss of memory are in time.
+    """
+    late = ended = publishers = changing = lost = 0
+    for seed in range(100):
+        run, faults = simulation_of("underlay-siena", seed)
+        demand = run.demand
+        publishers += sum(map(len, demand.publishers))
+        periods = list(demand.publishing_periods.values())
+        late += sum(end == math.inf for _, end in periods)
+        ended += sum(end < math.inf for _, end in periods)
+        some = [one for one in demand.brokers if (one.from_s, one.until_s) != ALWAYS]
+        changing += bool(some)
+        for fault in faults:
+            if isinstance(fault, Crash) and fault.memory == "lost":
+                again = [one for one in some if one.row == fault.node and one.until_s == math.inf]
+                assert all(fault.at + fault.for_ + one.from_s <= CHANGES_S for one in again)
+                lost += any(one.row == fault.node for one in some)
+    assert 0.2 < late / publishers < 0.3
+    assert 0.2 < ended / publishers < 0.3
+    assert 50 < changing < 75
+    assert lost > 5
+
+
+def test_a_quarter_of_the_histories_of_a_tree_has_the_default_intervals() -> None:
+    variants = [variant_of(seed, "underlay-siena") for seed in range(400)]
+    usual = [one for one in variants if one.quiet_s]
+    assert 75 < len(usual) < 125
+    assert {one.options["refresh_s"] for one in usual} == {10.0}
+    assert 150 < sum(one.options["known_brokers"] == 1 for one in variants) < 250
+    assert variant_of(0, "flooding") == ({}, None)
 
 
 def test_the_histories_need_what_a_system_promises(monkeypatch: pytest.MonkeyPatch) -> None:

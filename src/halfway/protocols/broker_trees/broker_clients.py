@@ -22,6 +22,7 @@ from halfway.protocols.broker_trees.client_state import (
     clients_each,
     entries_digest,
     forget,
+    is_new_for_client,
     is_subscribed,
     remember,
     renew,
@@ -62,7 +63,7 @@ from halfway.protocols.broker_trees.records.messages import (
     write_values,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import FREE
-from halfway.protocols.event_window import copy_event_id, record_if_new
+from halfway.protocols.event_window import copy_event_id
 
 _OVERLAP_S = 1.0  # seconds for which a client's node stays at its old broker after a change
 
@@ -266,9 +267,9 @@ def receive_from_broker(state, catalogue, i, c, message, out):
     """
     clients, kind, client = state.clients, message.kind, message.args[CLIENT]
     if kind == messages.NOTIFY:
-        each = clients_each(clients)
-        known = 0 <= client < each and is_wanted(clients, catalogue, c, client, message)
-        if known and record_if_new(clients.delivered, c * each + client, message):
+        known = 0 <= client < clients_each(clients)
+        known = known and is_wanted(clients, catalogue, c, client, message)
+        if known and is_new_for_client(clients, c, client, message):
             o = emit(out, messages.DELIVERED, 0.0, APP)
             copy_event_id(message, o)
             o.target = client

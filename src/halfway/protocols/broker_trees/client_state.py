@@ -16,7 +16,7 @@ from halfway.core.missing import NONE
 from halfway.core.prng import low_half, mixed
 from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, is_complete, remove_slot
-from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
+from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, record_if_new
 
 # First serial of a client's path. The paths of a broker have lower ones for 4,096 incarnations.
 _FIRST = 2**28
@@ -122,6 +122,17 @@ def is_subscribed(clients, c, name, client):
         if held and clients.client[c, s] == client:
             return True
     return False
+
+
+@apart
+def is_new_for_client(clients, c, client, message):
+    """Record an event as delivered to a client of a node; return whether it was new to this client.
+
+    An event for a client number beyond the limit always counts as new.
+    """
+    each = clients_each(clients)
+    known = 0 <= client < each
+    return not known or record_if_new(clients.delivered, c * each + client, message)
 
 
 @apart

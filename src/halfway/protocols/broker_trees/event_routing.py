@@ -3,8 +3,10 @@
 from typing import Any
 
 from halfway.core.compiled import apart
+from halfway.core.message import APP
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
+from halfway.protocols.broker_trees.client_state import is_new_for_client
 from halfway.protocols.broker_trees.paths import peer_paths
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
@@ -22,7 +24,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     SubscriptionTable,
     insert,
     insert_own,
-    notify,
+    matches,
     remove,
 )
 from halfway.protocols.event_window import copy_event_id
@@ -52,9 +54,61 @@ def filter_named(catalogue, message):
 
 
 @apart
-def receive_at_broker(table, catalogue, sender, up, message, out):
+def is_repeated(table, i, slot, catalogue, message):
+    """Return whether an earlier subscription table slot sends the event to the same node."""
+    via, client = table.via[i, slot], table.client[i, slot]
+    for s in range(slot):
+        same = table.via[i, s] == via and table.client[i, s] == client
+        if table.filter[i, s] != FREE and same and matches(table, i, s, catalogue, message):
+            return True
+    return False
+
+
+@apart
+def deliver(clients, catalogue, row, client, message, out):
+    """Deliver an event to a client of the broker's own node, unless the node delivered it to this
+    client before.
+
+    A node that enters or leaves the tree is a client's node at other times. So its clients have one
+    filter of duplicates in both roles. A node that always is a broker needs none, because an event
+    passes the broker once.
+    """
+    c = clients.client_index[row]
+    if c == NONE or is_new_for_client(clients, c, client, message):
+        o = emit(out, messages.DELIVERED, 0.0, APP)
+        o.target = client
+        copy_event_id(message, o)
+        write_values(catalogue, message, o)
+
+
+@apart
+def notify(state, catalogue, sender, message, source, out):
+    """Send an event once to each client and child with a matching subscription table entry, except
+    to the source of the event.
+    """
+    i, own, table = sender.broker, sender.own, state.table
+    for s in range(table.filter.shape[1]):
+        via = table.via[i, s]
+        if table.filter[i, s] == FREE or (via == source and via != own):
+            continue
+        if not matches(table, i, s, catalogue, message):
+            continue
+        if is_repeated(table, i, s, catalogue, message):
+            continue
+        if via == own:
+            deliver(state.clients, catalogue, sender.row, table.client[i, s], message, out)
+            continue
+        o = peer_paths.send_event(sender, via, out)
+        o.args[CLIENT] = table.client[i, s]
+        copy_event_id(message, o)
+        write_values(catalogue, message, o)
+
+
+@apart
+def receive_at_broker(state, catalogue, sender, up, message, out):
     """Handle a subscription, its end, or an event at a broker of either tree with parent `up`."""
     kind, client, own = message.kind, message.args[CLIENT], message.args[messages.DIRECTION] == 0
+    table = state.table
     if own and not is_command(catalogue, message):
         return
     source = sender.own if own else message.args[messages.ORIGIN]
@@ -77,7 +131,7 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
             o = peer_paths.send_event(sender, up, out)
             copy_event_id(message, o)
             write_values(catalogue, message, o)
-        notify(table, catalogue, sender, message, source, out)
+        notify(state, catalogue, sender, message, source, out)
 
 
 @apart

@@ -41,6 +41,8 @@ def refresh_broker(state, rules, sender, now, out):
     elsewhere = s >= 0 and state.nearby.root[sender.row, s] != sender.own
     if up == NONE and elsewhere and state.predecessor[b] == NONE:  # one of two trees joins
         state.predecessor[b] = state.nearby.root[sender.row, s]
+    if up == NONE:
+        parent_search.ask_founder(state, sender, out)
     complete_paths(state, rules, sender, out)
 
 
@@ -84,6 +86,7 @@ def receive_leave(state, rules, sender, message, out):
     elif source == state.parent[sender.broker]:
         parent_search.follow_leaving(state, rules, sender, message, out)
     else:
+        parents.forget_broker(state, sender.broker, source)
         parents.adopt(state, sender, source, source, out)
 
 

@@ -7,7 +7,7 @@ tree asks the nearest broker, as Algorithm 1 states.
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.broker_trees.parents import count_move
+from halfway.protocols.broker_trees.parents import count_move, is_other_root
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
 from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
 from halfway.protocols.broker_trees.paths.completion import complete_paths
@@ -21,17 +21,31 @@ from halfway.protocols.broker_trees.paths.decisions import (
     fallback,
 )
 from halfway.protocols.broker_trees.paths.nearby import nearest_but, nth_nearest
-from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_path, send
+from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_path
+from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
 from halfway.protocols.broker_trees.tables.children import first_child
 
+_FOUNDER = FALLBACKS + 1  # the last attempt of a search for a parent
+
+
+@apart
+def last_choice(state, b, attempt):
+    """Return the broker that a broker asks for a place in one of the last attempts of its search:
+    the root, then the successor of the root, then the founder of the tree, which never leaves it.
+    """
+    if attempt == _FOUNDER:
+        return state.founder[b]
+    return state.successor[b] if attempt == FALLBACKS else state.root[b]
+
 
 @apart
 def fallback_parent(state, rules, sender, attempt):
     """Return the broker that a broker asks in an attempt of its search for a parent: the choices
-    of `fallback`, then the successor of the root.
+    of `fallback`, with the root, the successor of the root and the founder of the tree as the last
+    ones.
     """
     b, own = sender.broker, sender.own
     if state.parent[b] == SEEKING and attempt < FALLBACKS - 1:
@@ -45,7 +59,7 @@ def fallback_parent(state, rules, sender, attempt):
     if which == PARENT:
         return state.parent[b]
     if which == OTHERS:
-        return state.successor[b] if attempt == FALLBACKS else state.root[b]
+        return last_choice(state, b, attempt)
     if state.grandparent[b] != NONE:
         return state.grandparent[b]
     # [uas] children of the root have no grandparent. We let these children ask the successor of the
@@ -88,7 +102,7 @@ def search_parent(state, rules, sender, now, out):
     ticks = rules.missed_pings + 1  # of an attempt
     has_asked = state.asked[b] >= ticks
     state.asked[b] += 1
-    for attempt in range((state.asked[b] - 1) // ticks, FALLBACKS + 1):
+    for attempt in range((state.asked[b] - 1) // ticks, _FOUNDER + 1):
         other = fallback_parent(state, rules, sender, attempt)
         if attempt == FALLBACKS and other == own:
             # We make the successor the root, because the paper leaves the root's death open.
@@ -104,6 +118,18 @@ def search_parent(state, rules, sender, now, out):
     state.asked[b] = 1
     if state.parent[b] == SEEKING and has_asked and first_child(state.children, b, NONE) != NONE:
         become_root(state, b, own, now)
+
+
+@apart
+def ask_founder(state, sender, out):
+    """Ask the founder of the tree for a place, at each refresh of a root that is not the founder.
+
+    Each of two roots may know only brokers of its own tree, or brokers that have left.
+    """
+    b, founder = sender.broker, state.founder[sender.broker]
+    is_child = place_in_row(state.children.child, b, founder) >= 0
+    if not is_child and founder not in (sender.own, state.predecessor[b]):
+        ask(sender, founder, state.announced[b], out)
 
 
 @apart
@@ -126,6 +152,9 @@ def ask(sender, other, turn, out):
 def on_found(state, rules, sender, message, out):
     """Ask the broker at the end of a new direct path to become, or to remain, the parent of this
     broker.
+
+    The path does not show that a silent parent is a broker still: a node that has left the tree
+    answers searches as well. So only an ACCEPT or a PONG ends the silence of the parent.
     """
     b, peer = sender.broker, message.args[ORIGIN]
     if state.parent[b] == SEEKING and 0 < state.asked[b] <= rules.missed_pings + 1:
@@ -135,13 +164,11 @@ def on_found(state, rules, sender, message, out):
         if nearer != NONE:
             ask(sender, nearer, 1, out)
             return
-    asks = state.asked[b] > 0 or peer in (state.parent[b], state.predecessor[b])
-    if asks and path_to(sender.circuits, sender.row, peer, DIRECT) == way_back(
-        sender.circuits, sender.row, message
-    ):
-        send(sender, JOIN, peer, out)
-        if peer == state.parent[b]:
-            state.missed[b, DIRECT] = 0
+    asks = state.asked[b] > 0 or peer == state.parent[b] or is_other_root(state, b, peer)
+    new = way_back(sender.circuits, sender.row, message)
+    if asks and path_to(sender.circuits, sender.row, peer, DIRECT) == new:
+        send_along(sender.circuits, sender.row, new, JOIN, sender.own, out)
+        if peer == state.parent[b] and state.missed[b, DIRECT] <= rules.missed_pings:
             complete_paths(state, rules, sender, out)
 
 
@@ -149,11 +176,16 @@ def on_found(state, rules, sender, message, out):
 def follow_leaving(state, rules, sender, message, out):
     """[uas Algorithm 2] "C.Connect To(B.Parent)": ask the grandparent for a place as its child,
     because the parent leaves.
+
+    A parent that has left earlier names no grandparent. It answers the JOINs on each new path, and
+    only the first answer begins a search.
     """
     b = sender.broker
-    state.grandparent[b], state.asked[b] = message[messages.PARENT], 0
     state.missed[b, DIRECT] = state.missed[b, SECOND] = rules.missed_pings + 1
-    search_parent(state, rules, sender, message.at, out)
+    if message[messages.PARENT] != NONE:
+        state.grandparent[b], state.asked[b] = message[messages.PARENT], 0
+    if state.asked[b] == 0:
+        search_parent(state, rules, sender, message.at, out)
 
 
 @apart

@@ -16,7 +16,7 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     take_ancestors,
     write_ancestors,
 )
-from halfway.protocols.broker_trees.paths.circuits import hops_from, send_along, way_back
+from halfway.protocols.broker_trees.paths.circuits import SORTS, hops_from, send_along, way_back
 from halfway.protocols.broker_trees.paths.completion import complete_paths
 from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, is_nearer, next_hop_up
 from halfway.protocols.broker_trees.paths.peer_paths import (
@@ -26,7 +26,7 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     send,
 )
 from halfway.protocols.broker_trees.paths.rows import place_in_row
-from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT
+from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT, ROUTE
 from halfway.protocols.broker_trees.records.underlay_messages import (
     ACCEPT,
     DEPTH,
@@ -184,6 +184,26 @@ def on_join(state, rules, sender, message, out):
 
 
 @apart
+def is_other_root(state, b, node_id):
+    """Return whether a root asks a broker for a place, so that two trees become one: the root that
+    this one replaced or heard of, or the founder of the tree.
+    """
+    found = state.parent[b] == NONE and node_id == state.founder[b]
+    return found or node_id == state.predecessor[b]
+
+
+@apart
+def end_silence(state, rules, sender, message, out):
+    """End the silence of the parent on the path of its ACCEPT, and search for the other paths."""
+    b = sender.broker
+    path = SECOND if message.args[ROUTE] % SORTS == SECOND else DIRECT
+    if state.missed[b, path] <= rules.missed_pings:
+        return
+    state.missed[b, path] = 0
+    complete_paths(state, rules, sender, out)
+
+
+@apart
 def on_accept(state, rules, sender, message, out):
     """Take the sender of an ACCEPT as parent, if this broker asked for a parent or if its parent is
     leaving.
@@ -192,9 +212,10 @@ def on_accept(state, rules, sender, message, out):
     # Two roots may have asked each other: the root with the lower id stays root.
     both = up == NONE and sender.own < source and place_in_row(state.children.child, b, source) >= 0
     replaced = up >= 0 and message.args[REPLACED] == up
-    wanted = state.asked[b] > 0 or replaced or source == state.predecessor[b]
+    wanted = state.asked[b] > 0 or replaced or is_other_root(state, b, source)
     if source == up:
         take_news(state, sender, message)
+        end_silence(state, rules, sender, message, out)
     elif wanted and not both:
         change_parent(state, rules, sender, source, message.at, out)
         take_news(state, sender, message)
@@ -255,6 +276,20 @@ def lose_child(state, sender, child, out):
     if remove_child(state.children, b, child):
         forget_peer(sender, child)
         remove(state.table, sender, FREE, child, NONE, max(state.parent[b], NONE), out)
+
+
+@apart
+def forget_broker(state, b, gone):
+    """Forget a broker that has left the tree, so that this broker asks it for a place no more."""
+    for known in (
+        state.grandparent,
+        state.alternate,
+        state.successor,
+        state.next_successor,
+        state.predecessor,
+    ):
+        if known[b] == gone:
+            known[b] = NONE
 
 
 @apart

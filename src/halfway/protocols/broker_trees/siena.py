@@ -175,7 +175,7 @@ def receive_in_tree(state, rules, sender, message, out):
         state.seen, sender.broker, message
     ):
         # We let an event pass once, because a broker that lost its memory may change its parent.
-        event_routing.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
+        event_routing.receive_at_broker(state, rules.catalogue, sender, up, message, out)
         if kind == messages.SUBSCRIBE and message.args[messages.DIRECTION] > 0:
             renew(state.clients, state.table, sender.broker, message.args[messages.ORIGIN])
 

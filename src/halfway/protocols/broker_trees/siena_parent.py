@@ -43,6 +43,9 @@ from halfway.protocols.broker_trees.tables.table_repair import (
 )
 
 _SUCCESSOR_ASKED = 6  # JOINs in a row to the parent of a broker that left, before other brokers
+# JOINs of a broker without a parent after which it asks the root, although it hears of no broker:
+# its neighbours may know this broker alone, from announcements before it was cut off.
+_UNHEARD = 6
 _SEEK_S = 1.0  # seconds between two JOINs of a broker without a parent
 _MOST_ASKED = 3  # JOINs in a row without an answer after which a broker counts as cut off
 _SEARCHED = 2  # unanswered JOINs in a row after which the broker searches for a new path
@@ -106,7 +109,9 @@ def refresh_broker(state, rules, sender, now, out):
     every_s = min(_SEEK_S, rules.refresh_s) if up == SEEKING else rules.refresh_s
     emit(out, messages.REFRESH, every_s, sender.own)
     drop_stale(state.nearby, sender.row, now, rules.refresh_s)
-    expire(state.clients, state.table, sender, True, max(up, NONE), out)
+    # Clients and children send once in `refresh_s`, also while this broker searches for a parent.
+    if up != SEEKING or state.asked[b] % max(int(rules.refresh_s / every_s), 1) == 0:
+        expire(state.clients, state.table, sender, True, max(up, NONE), out)
     if is_connected(state, b):
         announce_broker(state, sender, out)
     if up == NONE:
@@ -118,7 +123,7 @@ def refresh_broker(state, rules, sender, now, out):
             state.successor[b] = NONE
         if state.successor[b] != NONE:
             other = state.successor[b]
-        elif other != NONE and asks_root(state, b):
+        elif asks_root(state, b) and (other != NONE or state.asked[b] > _UNHEARD):
             other = state.root[b]
         if other != NONE:
             join(state, sender, other, state.asked[b] % 6 >= 4, out)

@@ -22,6 +22,7 @@ from halfway.protocols.broker_trees import (
     broker_clients,
     broker_start,
     confirmations,
+    entering,
     event_routing,
     failure_detector,
     maintenance,
@@ -40,7 +41,6 @@ from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no
 from halfway.protocols.broker_trees.entering import (
     Leaves,
     enter,
-    is_for_broker,
     is_outside,
     no_leaves,
     remember_own,
@@ -131,7 +131,8 @@ class UnderlaySienaState(NamedTuple):
     grandparent: Int32s  # [brokers] P; NONE below the root
     alternate: Int32s  # [brokers] A, a neighbour of C; NONE: none
     alternate_hops: Int32s  # [brokers] to it
-    root: Int32s  # [brokers] as each broker is given it, and then from the latest news
+    founder: Int32s  # [brokers] the first root, which each broker is given
+    root: Int32s  # [brokers] the same at first, and then from the latest news
     successor: Int32s  # [brokers] of the root, from the latest news; at the root: its first child
     next_successor: Int32s  # [brokers] at children of the root: its child after the successor
     # [brokers] at a root: the root that it asks for a place, a former one or that of another tree
@@ -186,9 +187,9 @@ def state(
 
     return UnderlaySienaState(
         node_id=node_ids, broker_index=broker_start.broker_index(node_ids, brokers), parent=up,
-        grandparent=each(NONE), alternate=each(NONE), alternate_hops=each(0), root=each(root),
-        successor=each(NONE), next_successor=each(NONE), predecessor=each(NONE), depth=each(0),
-        joined_depth=each(0),
+        grandparent=each(NONE), alternate=each(NONE), alternate_hops=each(0), founder=each(root),
+        root=each(root), successor=each(NONE), next_successor=each(NONE), predecessor=each(NONE),
+        depth=each(0), joined_depth=each(0),
         above=no_ancestors(here), announced=each(0), ticks=each(0),
         missed=np.zeros((here, 2), np.int32), pings=np.zeros((here, 2), np.int32),
         pinged_s=np.zeros((here, 2)), dead_since_s=np.full(here, np.inf),
@@ -217,8 +218,8 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 
 @apart
 def receive_outside(rules, sender, message, out):
-    """Handle a record for a broker at a node that is outside the underlay-aware tree."""
-    if message.kind == messages.KEEP_ALIVE:
+    """Handle a record for a broker at a node outside the underlay-aware tree, which says so."""
+    if entering.is_for_broker(message):
         peer_paths.reply(sender, message, messages.LEAVING, out)
     elif message.kind == messages.REFRESH:
         emit(out, messages.REFRESH, rules.refresh_s, sender.own)
@@ -235,7 +236,7 @@ def receive_in_tree(state, rules, sender, message, out):
         maintenance.receive(state, rules, sender, message, out)
     elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(state.seen, b, message):
         up = max(up, NONE)
-        event_routing.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
+        event_routing.receive_at_broker(state, rules.catalogue, sender, up, message, out)
         if kind == messages.SUBSCRIBE and message.args[messages.DIRECTION] > 0:
             renew(state.clients, state.table, b, message.args[messages.ORIGIN])
 
@@ -286,7 +287,7 @@ def receive(state, rules, sender, c, message, out):
     elif not is_outside(state, b):
         remember_own(state, rules.catalogue, c, message)
         receive_in_tree(state, rules, sender, message, out)
-    elif b != NONE and (c == NONE or is_for_broker(message)):
+    elif b != NONE and (c == NONE or entering.is_for_broker(message)):
         receive_outside(rules, sender, message, out)
     elif c != NONE:
         receive_at_client(state, rules, sender.row, c, message, out)

@@ -68,7 +68,7 @@ class Listed:
     """A demand given as lists.
 
     subscriptions: (row, topic) pairs; publications: (seconds, row, topic), in any order; sizes:
-    the bytes of payload of each publication; periods, brokers: see `Demand`.
+    the bytes of payload of each publication; periods, brokers, publishing_periods: see `Demand`.
     Raises Problem for a topic or row below 0, and for a time that is negative or not finite.
     """
 
@@ -77,6 +77,7 @@ class Listed:
     sizes: Sequence[int] | None = None
     periods: Mapping[tuple[int, int], Period] = field(default_factory=dict)
     brokers: tuple[BrokerPeriod, ...] = ()
+    publishing_periods: Mapping[tuple[int, int], Period] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for row, topic in [*self.subscriptions, *((row, of) for _, row, of in self.publications)]:
@@ -95,7 +96,6 @@ class Listed:
             raise Problem(f"{what} publications")
         order = sorted(range(len(self.publications)), key=lambda k: self.publications[k][0])
         self._ordered = [self.publications[k] for k in order]
-        self.publishing_periods: Mapping[tuple[int, int], Period] = {}
         self.has_payloads = self.sizes is not None
         self._sizes = np.array([(self.sizes or [0] * len(order))[k] for k in order], np.int64)
         self._taken = 0

@@ -106,12 +106,14 @@ def hops_from(circuits, i, owner):
     `UNKNOWN_HOPS`.
 
     A search floods the underlay, so nodes that are not on the path learn how far its owner is. It
-    does not pass the broker searched for.
+    does not pass the broker searched for. The path of a client has no search, so its hops count for
+    nothing, also after the client has become a broker.
     """
     hops = np.int32(UNKNOWN_HOPS)
     for place in range(circuits.of.shape[1]):
         there = circuits.of[i, place]
-        if there.owner == owner and there.number % SORTS == DIRECT and there.prev != NONE:
+        searched = there.owner == owner and there.hops >= 0
+        if searched and there.number % SORTS == DIRECT and there.prev != NONE:
             hops = min(hops, there.hops)
     return hops
 

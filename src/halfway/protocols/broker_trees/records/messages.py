@@ -129,7 +129,7 @@ JOIN = KINDS.network(
     args=ROUTED, reused={DIGEST: "digest of the child's subscriptions"},
 )  # fmt: skip
 LEAVING = KINDS.network(
-    22, "leaving", "the sender leaves the tree, so that its parent must adopt its children", TO_END,
+    22, "leaving", "the sender leaves the tree, and names its parent, or has left it", TO_END,
     args=ROUTED, reused={PARENT: "the sender's parent"},
 )  # fmt: skip
 KEEP_ALIVE = KINDS.network(

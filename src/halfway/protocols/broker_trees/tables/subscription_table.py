@@ -14,14 +14,11 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.filters import Filters
-from halfway.core.message import APP, MOST_ATTRIBUTES
+from halfway.core.message import MOST_ATTRIBUTES
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.paths.circuits import Int32s
-from halfway.protocols.broker_trees.paths.peer_paths import send, send_event
+from halfway.protocols.broker_trees.paths.peer_paths import send
 from halfway.protocols.broker_trees.records.messages import (
-    CLIENT,
-    DELIVERED,
     EACH,
     FILTER,
     FIRST,
@@ -31,9 +28,7 @@ from halfway.protocols.broker_trees.records.messages import (
     interval,
     parts_of,
     value,
-    write_values,
 )
-from halfway.protocols.event_window import copy_event_id
 
 FREE = NONE  # the filter of a free slot
 # These decisions are calls and not inlined. Matching takes a broker microseconds, and the compiler
@@ -280,38 +275,3 @@ def remove(table, sender, f, via, client, up, out):
             continue
         if table.via[i, s] == via and table.client[i, s] == client:
             remove_slot(table, sender, s, up, out)
-
-
-@apart
-def is_repeated(table, i, slot, catalogue, message):
-    """Return whether an earlier subscription table slot sends the event to the same node."""
-    via, client = table.via[i, slot], table.client[i, slot]
-    for s in range(slot):
-        same = table.via[i, s] == via and table.client[i, s] == client
-        if table.filter[i, s] != FREE and same and matches(table, i, s, catalogue, message):
-            return True
-    return False
-
-
-@apart
-def notify(table, catalogue, sender, message, source, out):
-    """Send an event once to each client and child with a matching subscription table entry, except
-    to the source of the event.
-    """
-    i, own = sender.broker, sender.own
-    for s in range(table.filter.shape[1]):
-        via = table.via[i, s]
-        if table.filter[i, s] == FREE or (via == source and via != own):
-            continue
-        if not matches(table, i, s, catalogue, message):
-            continue
-        if is_repeated(table, i, s, catalogue, message):
-            continue
-        if via == own:
-            o = emit(out, DELIVERED, 0.0, APP)
-            o.target = table.client[i, s]
-        else:
-            o = send_event(sender, via, out)
-            o.args[CLIENT] = table.client[i, s]
-        copy_event_id(message, o)
-        write_values(catalogue, message, o)
