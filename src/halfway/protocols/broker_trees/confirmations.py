@@ -27,7 +27,6 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     second_path,
     use_path,
 )
-from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.records.messages import (
     DIRECTION,
     NOTIFY,
@@ -39,6 +38,7 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.broker_trees.records.underlay_messages import CONFIRM, CONFIRM_TIMEOUT
 from halfway.protocols.reliable_hop import copy_record
+from halfway.protocols.rows import place_in_row
 
 PLACES = 128  # records that a broker keeps
 _MOST_TRIES = 20  # number of retransmissions after which the record is lost
