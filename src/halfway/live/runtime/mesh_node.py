@@ -81,17 +81,11 @@ class MeshNode:
         self.links.table.before_change = self._before_change
         self.links.table.after_change = lambda: self.flow.set_neighbours(self.links.table.links())
         self.endpoint = Endpoint(sock, self.links.datagram, self._turn, self.drops, limits.queue)
-        self.links.connect(self.endpoint, self._link_callbacks())
-
-    def _link_callbacks(self) -> LinkCallbacks:
-        return LinkCallbacks(
-            take=self.driver.take,
-            written=self.flow.taken_datagrams,
-            frame=self._frame,
-            greeted=self.retained_values.compare,
-            retained=self.retained_values.digest,
+        self.links.connect(self.endpoint, LinkCallbacks(
+            take=self.driver.take, written=self.flow.taken_datagrams, frame=self._frame,
+            greeted=self.retained_values.compare, retained=self.retained_values.digest,
             wants_all=lambda: self.subscriptions.wants_all,
-        )
+        ))  # fmt: skip
 
     def start(self) -> None:
         """Start the live node's system and hellos."""

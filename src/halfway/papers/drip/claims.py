@@ -21,8 +21,9 @@ CONTENDED, CONTENDED_COPIES = 10, (1, 4)  # k and m where the radio is contended
 COMPONENT_COPIES = (1, 4)  # m where each component elects its own brokers
 _NAME_SF = "mean {}, DRIP / SF"
 ELECTED = {
-    "network": "exactly k brokers in the network", "component": "each component elects k brokers",
-}  # fmt: skip
+    "network": "exactly k brokers in the network",
+    "component": "each component elects k brokers",
+}
 LESS_THAN_SF = "our scheme costs less time than the SF scheme"
 LESS_WITH_M = "delivery delay decreases"
 FOR_M = "; the sentence has k, and we read m"
