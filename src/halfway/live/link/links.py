@@ -66,9 +66,8 @@ class LinkCallbacks(NamedTuple):
 
 
 class Links:
-    """The links of one node; its endpoint calls `datagram` and `flush`.
-
-    The node calls `connect` before `start`, when the parts exist that its callbacks need.
+    """The links of one node. Its endpoint calls `datagram` and `flush`. The node calls `connect`
+    before `start`.
     """
 
     def __init__(
