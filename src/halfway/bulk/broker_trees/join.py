@@ -119,8 +119,8 @@ def candidates(overlay: Overlay, broker: Broker) -> list[int]:
 def _choose_alternate(
     overlay: Overlay, broker: Broker, direct: UnderlayPath, first: Tree | None
 ) -> None:
-    """Set the `second` path of a joining broker by its nearest candidate. first: the shortest paths
-    of the broker.
+    """Set the `second` path of a joining broker to the path through its nearest candidate. first:
+    the shortest paths of the broker.
     """
     network, interpretation = overlay.underlay.network, overlay.rules.interpretation
     inner, parent = direct.rows[1:-1], overlay[broker.parent].row

@@ -79,7 +79,7 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
 
 
 def numbers_of(run: Simulation) -> EventNumbers:
-    """Return the numbers of all events of a simulation in its replay's world."""
+    """Number all events of a simulation for its replay."""
     demand, numbers = run.demand.begun_again(), EventNumbers(run.environment.n)
     while len((some := demand.take(run.seconds, 65_536)).t):
         numbers.enter(some.row, some.event)

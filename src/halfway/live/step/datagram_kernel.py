@@ -40,8 +40,8 @@ from halfway.live.wire.frames import BODY, HEAD_BYTES, KEY_BYTES, RECORD
 AGE_AT = 9  # of the age in a body, see `live.events.bodies`
 _TOPIC_BYTES = 8
 
-# The reasons why `take` stops: at the end, at a frame for Python, without room, after a refused
-# record, or after a record with emissions for Python.
+# The reasons why `take` stops: no frame is left, Python must handle the next frame, an output is
+# full, a record was refused, or a record emitted records for Python.
 DONE, OTHER, NO_ROOM, REFUSED, LEFT = range(5)
 REASONS = 8
 

@@ -91,7 +91,7 @@ class Driver:
         return accepted
 
     def take(self, now: float, peer: int, frames: bytes, at: int) -> int:
-        """Let the node of the driver handle a peer's frames from a place on, as machine code.
+        """Let the node of the driver handle a peer's frames from an offset on, in machine code.
 
         Return the place of the first frame for the caller, or the end. A compiled node takes most
         frames.

@@ -1,7 +1,7 @@
 """The live face of the two walk systems, in which each member of a topic launches its own walk.
 
-A node learns the other members of a topic from their walks only. Topics are the node's own numbers,
-and a number stays with its topic, because trails and paths have it.
+A node learns the other members of a topic from their walks only. A node numbers its topics
+itself. A topic keeps its number, because trails and paths contain the number.
 """
 
 import numpy as np

@@ -126,7 +126,7 @@ def meet_here(trails, rules, i, topic, place, root, searches, now, out):
 
 @apart
 def send_match(trails, rules, i, topic, place, met, now, out):
-    """Send the news of a meeting of walks to the initiator whose trail on row i is at a place.
+    """Notify the initiator whose trail is at `place` of row i that its walk has met another walk.
 
     [drw §3] "sends back messages to the publisher and the subscriber to notify about the matching".
     The nodes on the way make branches to each other. met: the other member, as a `Met`.

@@ -34,8 +34,9 @@ from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 class Machine:
     """The session machine of one MQTT door.
 
-    The caller owns the sockets, the clock and the mesh. The caller passes each event of these to
-    the machine, with the time `now` in seconds of a clock that never goes back. After each call,
+    The caller owns the sockets, the clock and the mesh. The caller passes each event of the
+    sockets, the clock and the mesh to the machine, with the time `now` in seconds of a monotonic
+    clock. After each call,
     the caller carries out `admissions`, `publications` and `changed`. on_event: the function that
     the mesh calls with each event, and that calls `deliver`.
     """
