@@ -1,0 +1,123 @@
+"""The deaf neighbours of a node: neighbours that the node hears, and that do not hear the node.
+
+A node that takes routes from broadcasts hears such a neighbour as well as any other. [RFC 3561,
+§6.8] a node of AODV that gets no acknowledgement from the next hop of a reply ignores the requests
+of this neighbour for a time. We let a node ignore the broadcasts of routes of a neighbour to which
+a reliable hop failed in spite of all retransmissions, until an acknowledgement of this neighbour
+comes. A node that hears a deaf neighbour again sends it a PROBE, which the neighbour acknowledges
+if it hears the node. So a neighbour that was down serves again after one round trip. The time to
+the next PROBE doubles with each of them. A node without acknowledgements has no deaf neighbours.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.kinds import Kinds
+from halfway.core.message import AFRESH
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.outbox import emit
+from halfway.core.values.ranges import whole
+from halfway.protocols import reliable_hop
+
+KINDS = Kinds({"sequence": whole(1, 2**31 - 1)})
+PROBE = KINDS.network(
+    252, "probe", "the sender asks a neighbour that it hears to acknowledge this hop", "sequence"
+)
+
+PLACES = 16  # deaf neighbours of a node
+EMITTED = 2  # a PROBE and its timer
+_LONGEST = 8.0  # times the shortest wait between two PROBEs of a neighbour
+DEAF = np.dtype(
+    [
+        ("node_id", "<i4"),  # NONE: a free place
+        ("since_s", "<f8"),  # own clock when the hop failed
+        ("probe_at", "<f8"),  # own clock from which the next PROBE is due
+        ("wait_s", "<f8"),  # from the last PROBE to that time
+    ],
+    align=True,
+)
+# Columns of `counts`.
+MARKED, REPLACED = 0, 1
+
+
+class DeafNeighbours(NamedTuple):
+    """The deaf neighbours of each node, in no order."""
+
+    of: npt.NDArray[np.void]  # [n, places] DEAF, as a record array
+    counts: npt.NDArray[np.int64]  # [n, 2] deaf neighbours now; entries that others replaced
+
+
+def no_deaf_neighbours(n: int, retries: int) -> DeafNeighbours:
+    """Return empty tables of deaf neighbours for n nodes; without places if nodes retransmit
+    nothing.
+    """
+    of = np.zeros((n, PLACES if retries else 0), DEAF)
+    of["node_id"] = NONE
+    return DeafNeighbours(of.view(np.recarray), np.zeros((n, 2), np.int64))
+
+
+@apart
+def place_of_deaf(deaf, i, node_id):
+    """Return the place of a neighbour among the deaf neighbours of row i, or NO_PLACE."""
+    for s in range(deaf.of.shape[1]):
+        if deaf.of[i, s].node_id == node_id:
+            return np.int64(s)
+    return NO_PLACE
+
+
+@inlined
+def is_deaf(deaf, i, node_id):
+    """Return whether a neighbour of row i is deaf."""
+    return deaf.counts[i, MARKED] > 0 and place_of_deaf(deaf, i, node_id) != NO_PLACE
+
+
+@apart
+def mark_deaf(deaf, i, node_id, now):
+    """Add a neighbour to the deaf neighbours of row i, because a reliable hop to it failed; in a
+    full table, it replaces the earliest entry.
+    """
+    if deaf.of.shape[1] == 0 or place_of_deaf(deaf, i, node_id) != NO_PLACE:
+        return
+    place = place_of_deaf(deaf, i, NONE)
+    if place == NO_PLACE:
+        place = np.int64(0)
+        for s in range(deaf.of.shape[1]):
+            if deaf.of[i, s].since_s < deaf.of[i, place].since_s:
+                place = np.int64(s)
+        deaf.counts[i, REPLACED] += 1
+    else:
+        deaf.counts[i, MARKED] += 1
+    there = deaf.of[i, place]
+    there.node_id, there.since_s, there.probe_at, there.wait_s = node_id, now, now, 0.0
+
+
+@apart
+def unmark(deaf, i, node_id):
+    """Remove a neighbour from the deaf neighbours of row i, because its acknowledgement came."""
+    place = place_of_deaf(deaf, i, node_id)
+    if place != NO_PLACE:
+        deaf.of[i, place].node_id = NONE
+        deaf.counts[i, MARKED] -= 1
+
+
+@apart
+def ignores(deaf, hops, rules, i, message, shortest_s, out):
+    """Return whether row i ignores a broadcast of a route because its sender is deaf, and send the
+    sender a PROBE if one is due. shortest_s: the shortest wait between two PROBEs.
+    """
+    if deaf.counts[i, MARKED] == 0:
+        return False
+    place = place_of_deaf(deaf, i, message.source)
+    if place == NO_PLACE:
+        return False
+    there, hop = deaf.of[i, place], reliable_hop.free_place(hops, i)
+    if message.at >= there.probe_at and hop != NO_PLACE:
+        there.wait_s = min(max(2.0 * there.wait_s, shortest_s), _LONGEST * shortest_s)
+        there.probe_at = message.at + there.wait_s
+        o = emit(out, PROBE, 0.0, message.source)
+        o.hops = AFRESH
+        reliable_hop.track_at(hops, rules, i, hop, o, message.at, out)
+    return True
