@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import apart, inlined
+from halfway.core.compiled import apart
 from halfway.core.kinds import Kinds
 from halfway.core.message import AFRESH
 from halfway.core.missing import NO_PLACE, NONE
@@ -24,7 +24,7 @@ from halfway.protocols import reliable_hop
 
 KINDS = Kinds({"sequence": whole(1, 2**31 - 1)})
 PROBE = KINDS.network(
-    252, "probe", "the sender asks a neighbour that it hears to acknowledge this hop", "sequence"
+    249, "probe", "the sender asks a neighbour that it hears to acknowledge this hop", "sequence"
 )
 
 PLACES = 16  # deaf neighbours of a node
@@ -50,11 +50,11 @@ class DeafNeighbours(NamedTuple):
     counts: npt.NDArray[np.int64]  # [n, 2] deaf neighbours now; entries that others replaced
 
 
-def no_deaf_neighbours(n: int, retries: int) -> DeafNeighbours:
-    """Return empty tables of deaf neighbours for n nodes; without places if nodes retransmit
-    nothing.
+def no_deaf_neighbours(n: int, tracked: int) -> DeafNeighbours:
+    """Return empty tables of deaf neighbours for n nodes; without places if nodes track
+    no reliable hops.
     """
-    of = np.zeros((n, PLACES if retries else 0), DEAF)
+    of = np.zeros((n, PLACES if tracked else 0), DEAF)
     of["node_id"] = NONE
     return DeafNeighbours(of.view(np.recarray), np.zeros((n, 2), np.int64))
 
@@ -66,12 +66,6 @@ def place_of_deaf(deaf, i, node_id):
         if deaf.of[i, s].node_id == node_id:
             return np.int64(s)
     return NO_PLACE
-
-
-@inlined
-def is_deaf(deaf, i, node_id):
-    """Return whether a neighbour of row i is deaf."""
-    return deaf.counts[i, MARKED] > 0 and place_of_deaf(deaf, i, node_id) != NO_PLACE
 
 
 @apart
@@ -101,6 +95,14 @@ def unmark(deaf, i, node_id):
     if place != NO_PLACE:
         deaf.of[i, place].node_id = NONE
         deaf.counts[i, MARKED] -= 1
+
+
+@apart
+def unmark_all(deaf, i):
+    """Remove all deaf neighbours of row i."""
+    for s in range(deaf.of.shape[1]):
+        deaf.of[i, s].node_id = NONE
+    deaf.counts[i, MARKED] = 0
 
 
 @apart
