@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from halfway.adapters.registry import TABLE
+from halfway.scenario.acknowledgements import LOSSY_RETRIES
+from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
@@ -100,15 +102,15 @@ def test_all_arrives_once(system: str, kind: str) -> None:
             assert found.shortfalls == {} or "siena" in system
 
 
-def asymmetric(folder: Path) -> IdealRadio:
-    """A wheel's links with other qualities there than back: one direction in ten is nearly deaf."""
+def asymmetric(folder: Path, poor: float) -> IdealRadio:
+    """A wheel's links with other qualities there than back: one direction in ten is `poor`."""
     random = np.random.default_rng(5)
     network = KINDS["wheel"](36)
     lines = ["source,target,there,back"]
     for a in range(network.n):
         for b in network.neighbours(a):
             if a < b:
-                there, back = np.where(random.random(2) < 0.1, 0.3, random.uniform(0.7, 1.0, 2))
+                there, back = np.where(random.random(2) < 0.1, poor, random.uniform(0.7, 1.0, 2))
                 lines.append(f"{a},{b},{there:.3f},{back:.3f}")
     path = folder / "qualities.csv"
     path.write_text("\n".join(lines) + "\n")
@@ -123,13 +125,25 @@ MAY_LOSE_OVER_POOR_LINKS = {"walk-overlay": "overlay links that broke"}
 def test_with_acknowledgements_all_arrives_over_asymmetric_links(
     system: str, tmp_path: Path
 ) -> None:
-    radio, options = asymmetric(tmp_path), {"retries": 12}
+    radio, options = asymmetric(tmp_path, 0.3), {"retries": 12}
     for seed in SEEDS:
         given = {} if system == "anti-entropy" else options
         found = outcome(system, KINDS["wheel"](36), seed, radio=radio, options=given)
         named = found.shortfalls.get(MAY_LOSE_OVER_POOR_LINKS.get(system, ""), 0) > 0
         assert found.delivery_ratio == 1.0 or named
         assert found.duplicates == 0
+
+
+@pytest.mark.parametrize("system", RECOVER)
+def test_with_acknowledgements_all_arrives_past_one_way_links(system: str, tmp_path: Path) -> None:
+    """With hellos, and with the retries of scenarios that can lose records."""
+    radio, options = asymmetric(tmp_path, 0.0), {"retries": LOSSY_RETRIES}
+    for seed in SEEDS:
+        given = {} if system == "anti-entropy" else options
+        found = outcome(
+            system, KINDS["wheel"](36), seed, radio=radio, options=given, hello=SentHellos()
+        )
+        assert (found.delivery_ratio, found.duplicates) == (1.0, 0)
 
 
 def test_only_systems_that_spread_events_need_a_reason() -> None:
