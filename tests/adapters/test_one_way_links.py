@@ -9,7 +9,6 @@ import pytest
 from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
-from halfway.world.faults import Crash
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Drawn, Listed
 from halfway.world.workload.named_roles import BrokerPeriod
@@ -93,21 +92,6 @@ def test_without_acknowledgements_a_tree_learns_of_no_one_way_link(system: str) 
     demand = Listed([(2, 0)], events(0, 60.0), brokers=(BrokerPeriod(0),))
     found = outcome(system, TRIANGLE, ((2, 0),), demand, options={"retries": 0}, seconds=100.0)
     assert found.delivery_ratio == 0.0
-
-
-@pytest.mark.parametrize("system", TREES)
-def test_a_router_that_was_down_serves_again_soon(system: str) -> None:
-    """The neighbours of the router found it deaf, and it keeps its memory. Events arrive from the
-    second announcement on: the first one only shows that the router is there again.
-    """
-    demand = Listed([(2, 0)], events(0, 75.0), brokers=(BrokerPeriod(0),))
-    down = Crash(node=1, at=20.0, for_=30.0)
-    simulation = run(system, line(3), (), demand, seconds=100.0, faults=[down])
-    simulation.run(until=49.0)
-    assert simulation.state.deaf.counts[:, 0].tolist() == [0, 0, 1]
-    found = simulation.run()
-    assert simulation.state.deaf.counts[:, 0].tolist() == [0, 0, 0]
-    assert found.delivery_ratio == 1.0
 
 
 ALL = [(a, b) for a in range(8) for b in range(a)]
