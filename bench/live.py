@@ -179,7 +179,7 @@ class KeyedHost(Host):
                 KeyedSecurity(membership, random=os.urandom, cipher=suitable_cipher(),
                               handshake_rate=1e6)
             )  # fmt: skip
-        for one in self._securities:  # publishers are known to nodes that are no neighbours
+        for one in self._securities:  # publishers are known to nodes that are not neighbours
             for other in self._securities:
                 one.membership.learn_certificate(other.membership.own_bytes)
         return await super().__aenter__()

@@ -138,7 +138,7 @@ def pointer(array: np.ndarray) -> ctypes.c_void_p:
 def main() -> None:
     """Run every race of shortest paths and disjoint pairs, and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one object an implementation a line")
+    parser.add_argument("--json", action="store_true", help="one line per implementation")
     parser.add_argument("--rounds", type=int, default=9)
     chosen = parser.parse_args()
     c = c_library(HERE / "routes.c")

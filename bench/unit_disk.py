@@ -23,7 +23,7 @@ Points = npt.NDArray[np.float64]
 
 
 class Rows:
-    """Compressed rows that C allocated, freed with the object, after the clock has stopped."""
+    """Compressed rows that C allocated. They are freed with the object, after the clock stopped."""
 
     def __init__(self, library: ctypes.CDLL, who: ctypes.c_void_p, entries: int) -> None:
         self.compiled, self.who, self.entries = library, who, entries

@@ -128,7 +128,7 @@ def pointer(array: np.ndarray) -> ctypes.c_void_p:
 def main() -> None:
     """Run every race of walks and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one object an implementation a line")
+    parser.add_argument("--json", action="store_true", help="one line per implementation")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--steps", type=int, default=3_000_000, help="of the single walk")
     chosen = parser.parse_args()

@@ -89,7 +89,7 @@ def interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Measure walks under loss, and print one table a system."""
+    """Measure walks under loss, and print one table per system."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--networks", type=int, default=40)
     parser.add_argument("--system", nargs="+", default=["directional-walk"])

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from halfway.cli.program import Parser, positive, run, whole
 from halfway.comparison.evaluation.comparison_results import MeanInterval
-from halfway.pipeline.reproduction.estimates import mean_interval
+from halfway.pipeline.statistics.estimates import mean_interval
 from halfway.problem import Problem
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import Outcome

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from halfway.cli.program import Parser, positive, run
-from halfway.cli.terminal.screen import assignments
+from halfway.cli.terminal.assignments import assignments
 from halfway.problem import Problem
 from halfway.scenario.build import prepared
 from halfway.scenario.reading import read_scenario

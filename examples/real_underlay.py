@@ -28,7 +28,7 @@ from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
 from halfway.cli.program import Parser, run, whole
 from halfway.comparison.evaluation.comparison_results import MeanInterval
-from halfway.pipeline.reproduction.estimates import mean_interval
+from halfway.pipeline.statistics.estimates import mean_interval
 from halfway.problem import Problem
 from halfway.protocols.broker_trees.paths.decisions import BALANCES
 from halfway.world.importers.underlay_file import read_underlay, with_drawn_bandwidths

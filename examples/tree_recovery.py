@@ -29,7 +29,7 @@ from halfway.cli.program import Parser, positive, run, whole
 from halfway.comparison.evaluation.comparison_results import MeanInterval
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.pipeline.reproduction.estimates import mean_interval
+from halfway.pipeline.statistics.estimates import mean_interval
 from halfway.protocols.broker_trees.paths.circuits import find, path_to
 from halfway.protocols.broker_trees.paths.decisions import DIRECT
 from halfway.sim.run_settings import Inspection

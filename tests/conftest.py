@@ -35,6 +35,7 @@ os.environ["HALFWAY_CHECK_RECORDS"] = "1"
 os.environ["MPLBACKEND"] = "Agg"
 
 OFFSET_S = 100.0  # the greatest offset of the clocks of nodes in simulations of tests
+DRIFT_PPM = 50.0  # their greatest drift
 # Folders whose tests run whole studies as users do, where all nodes read the time of the run.
 ONE_CLOCK = ("api", "bulk", "comparison", "papers", "pipeline", "report")
 
@@ -62,17 +63,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Give each node of a test's simulations a clock with an offset of its own, of up to 100 s.
+    """Give each node of a test's simulations a clock with an offset and a drift of its own, of up
+    to 100 s and 50 ppm.
 
     Handlers read no other clock, so a test with the same result proves that no record carries a
-    time of a clock. Tests that read times in the state of nodes are marked `one_clock`.
+    time of a clock. Tests that read times in the state of nodes, or exact times of a run, are
+    marked `one_clock`.
     """
     module: Any = sys.modules.get("halfway.sim.run_engine")  # None: no test imported it
     folder = item.path.relative_to(Path(__file__).parent).parts[0]
     if module is None or folder in ONE_CLOCK or item.get_closest_marker("one_clock"):
         return (yield)
-    clocks_of, offsets = module.clocks_of, module.ClockErrors(offset_s=OFFSET_S)
-    with patch.object(module, "clocks_of", lambda errors, *of: clocks_of(errors or offsets, *of)):
+    clocks_of = module.clocks_of
+    usual = module.ClockErrors(offset_s=OFFSET_S, drift_ppm=DRIFT_PPM)
+    with patch.object(module, "clocks_of", lambda errors, *of: clocks_of(errors or usual, *of)):
         return (yield)
 
 

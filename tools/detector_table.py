@@ -33,7 +33,7 @@ from halfway.comparison.evaluation.cell_statistics import (
 )
 from halfway.comparison.evaluation.comparison_results import MeanInterval, Metric
 from halfway.comparison.evaluation.metrics import METRICS
-from halfway.pipeline.reproduction.estimates import mean_interval
+from halfway.pipeline.statistics.estimates import mean_interval
 
 DETECTORS = [name for name in TABLE if TABLE[name].adapter.detects_failures]
 ACCRUAL = [name for name in DETECTORS if name not in ("swim", "lifeguard")]
@@ -215,8 +215,8 @@ def _winner(metric: Metric, values: Mapping[str, Floats]) -> str:
 
 
 def against_gossip(cases: Mapping[str, FaultCase]) -> Iterator[str]:
-    """Yield the tables of the detectors over walks, minus gossip, network by network: one table
-    for gossip counters, and one for gossip counters by broadcast where it runs.
+    """Yield the tables of the differences between the detectors over walks and gossip, network by
+    network: one for gossip counters, and one for gossip counters by broadcast where it runs.
     """
     columns = ("detection-all", "query-accuracy", "messages-per-member", "bytes-per-member")
     by_broadcast = f"{GOSSIP} {BROADCAST}"

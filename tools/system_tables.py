@@ -1,16 +1,20 @@
 """Write the tables of the systems in docs/: messages, options, and the systems with their ideas.
 
 The tables come from `protocols.SYSTEMS`, and from `KINDS` and `OPTIONS` of each system's module.
-`docs/map.md` gets a row for each system of one module.
+`docs/map.md` gets a row for each system of one module. `docs/models/nodes.md` gets two rows for
+each system under a `BroadcastAdapter`, from `NEIGHBOUR_HOPS` and the parameters of `state`.
 """
 
+import importlib
+import inspect
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tools import message_tables
 
+from halfway.adapters.interface import BroadcastAdapter
 from halfway.adapters.registry import TABLE
 from halfway.core.options import Option
 from halfway.protocols import SYSTEMS
@@ -19,6 +23,16 @@ DOCS = Path(__file__).parents[1] / "docs"
 _FIRST_OPTIONS = "\n## `[options."
 _MAP_INTRO = "The room `protocols` has these folders and modules:\n"
 _MODULE = "halfway.protocols."
+_GIVEN_HEAD = "| system | position | broker | neighbours | given beyond that |\n"
+_SIZES_HEAD = "| system | sizes follow from |\n"
+_READS = ("no", "its list", "its list and those of neighbours")  # by `NEIGHBOUR_HOPS`
+# Parameters of `state` -> the facts of the run that they follow from, as nodes.md names them.
+_FACTS = {
+    "topics": ("topics",),
+    "publishers": ("publishers",),
+    "in_flight": ("events", "window"),
+    "window": ("window",),
+}
 _HEAD = "| field | default | allowed | meaning and unit |\n|---|---|---|---|\n"
 
 
@@ -33,6 +47,7 @@ def pages() -> dict[Path, str]:
     """Return the text of each page that has a table of the systems, with the present tables."""
     scenarios, comparing = DOCS / "scenarios.md", DOCS / "comparing.md"
     overview, rooms = DOCS / "systems" / "README.md", DOCS / "map.md"
+    nodes = DOCS / "models" / "nodes.md"
     detectors = [name for name, system in TABLE.items() if system.adapter.detects_failures]
     others = [name for name in SYSTEMS if name not in detectors]
     above = scenarios.read_text("utf-8").partition(_FIRST_OPTIONS)[0]
@@ -43,6 +58,7 @@ def pages() -> dict[Path, str]:
         comparing: _with_table(compared, "failure detectors", _ideas(detectors)),
         overview: _with_table(overview.read_text("utf-8"), "systems", _with_papers(others)),
         rooms: _with_module_rows(rooms.read_text("utf-8")),
+        nodes: _with_facts(nodes.read_text("utf-8")),
     }
 
 
@@ -60,6 +76,34 @@ def _with_module_rows(page: str) -> str:
         if not row.startswith(tuple(f"| `{file}` " for file in _single_modules()))
     ]  # fmt: skip
     return f"{above}{intro}\n" + "\n".join([*others, *sorted(rows)]) + f"\n\n{rest}"
+
+
+def _with_facts(page: str) -> str:
+    """Return the page of nodes with the rows of the systems under a `BroadcastAdapter`."""
+    given, sizes = {}, {}
+    for name, system in TABLE.items():
+        if issubclass(system.adapter, BroadcastAdapter):
+            module = importlib.import_module(system.module)
+            parameters = inspect.signature(module.state).parameters
+            given[name] = f"no | no | {_READS[module.NEIGHBOUR_HOPS]} | –"
+            facts = [fact for one, some in _FACTS.items() if one in parameters for fact in some]
+            sizes[name] = ", ".join(dict.fromkeys(facts)) or "–"
+    return _with_rows(_with_rows(page, _GIVEN_HEAD, given), _SIZES_HEAD, sizes)
+
+
+def _with_rows(page: str, head: str, cells: Mapping[str, str]) -> str:
+    """Return a page in whose table the systems have these cells, in the order of `SYSTEMS`.
+
+    The rows of other systems stay.
+    """
+    above, found, below = page.partition(head)
+    assert found, f"expected a table with the heading {head!r}"
+    table, _, rest = below.partition("\n\n")
+    line, *present = table.splitlines()
+    rows = {row.split("`")[1]: row for row in present}
+    rows |= {name: f"| `{name}` | {its} |" for name, its in cells.items()}
+    ordered = [rows[name] for name in SYSTEMS if name in rows]
+    return above + head + "\n".join([line, *ordered]) + f"\n\n{rest}"
 
 
 def _single_modules() -> dict[str, str]:

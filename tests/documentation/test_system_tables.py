@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tools.system_tables import _with_module_rows, _with_table, pages
+from tools.system_tables import _with_module_rows, _with_rows, _with_table, pages
 
 PAGES = pages()
 
@@ -18,6 +18,15 @@ def test_a_table_needs_its_place() -> None:
     assert _with_table(page, "x", "new") == "a\n<!-- table: x -->\n\nnew\n<!-- end -->\nb\n"
     with pytest.raises(AssertionError, match="place for the table y"):
         _with_table(page, "y", "new")
+
+
+def test_a_new_system_gets_a_row_and_others_keep_theirs() -> None:
+    head, line = "| system | sizes follow from |\n", "|---|---|\n"
+    page = f"a\n{head}{line}| `gossip` | old |\n| `drip` | topics |\n\nb\n"
+    rows = "| `flooding` | topics |\n| `gossip` | window |\n| `drip` | topics |\n"
+    assert _with_rows(page, head, {"gossip": "window", "flooding": "topics"}) == (
+        f"a\n{head}{line}{rows}\nb\n"
+    )
 
 
 def test_the_map_has_a_row_for_each_system_of_one_module() -> None:

@@ -128,10 +128,11 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
     "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},
     "pipeline": {
         "plan": set(),
+        "statistics": {"plan"},
         "spark": {"plan"},
         "store": {"spark"},
         ".": {"plan", "spark", "store"},
-        "reproduction": {".", "plan", "spark", "store"},
+        "reproduction": {".", "plan", "spark", "statistics", "store"},
     },
     "report": {
         ".": set(),

@@ -17,6 +17,11 @@ BANNED = re.compile(
 )
 # "Raises ValueError for content that is none": say which content is wrong.
 NONE_IDIOM = re.compile(r"\b((?:that|which|what|line|title) (?:is|are) none)\b", re.IGNORECASE)
+# "A node that is no neighbour": write "is not a neighbour".
+IS_NO = re.compile(
+    r"((?<!here )\b(?:is|are) no (?:neighbours?|members?|numbers?|datagrams?|duty|nodes?|brokers?"
+    r"|records?|files?|topics?|certificates?|metrics?|evidence|ratio|secret))\b"
+)
 # "Who has the key can join.": the subject is a component or a person. A question passes.
 WHO = re.compile(r"\b(Who [a-z]+)\b[^.?!]*[.!]")
 PYTHON = ("src", "tests", "bench", "examples", "tools")
@@ -29,11 +34,11 @@ def hard_words(root: Path) -> list[str]:
     for source in python_files(root, *PYTHON):
         # Most files have none of the words anywhere, and need not be parsed.
         suspect = BANNED.search(source.text) or NONE_IDIOM.search(source.text)
-        suspect = suspect or WHO.search(source.text)
+        suspect = suspect or IS_NO.search(source.text) or WHO.search(source.text)
         if suspect and not source.path.startswith("tests/house/"):
             for line, text in _prose(source):
                 found += [f"{source.path}:{line}: {word}" for word in BANNED.findall(text)]
-                idioms = NONE_IDIOM.findall(text) + WHO.findall(text)
+                idioms = NONE_IDIOM.findall(text) + IS_NO.findall(text) + WHO.findall(text)
                 found += [f"{source.path}:{line}: {idiom}" for idiom in idioms]
     for path in kept_files(root):
         if path.suffix in TEXTS:
@@ -42,15 +47,16 @@ def hard_words(root: Path) -> list[str]:
                 # A quotation is the paper's own English.
                 text = re.sub(r"[\"“`][^\"”`]*[\"”`]", "", line)
                 where = f"{path.relative_to(root)}:{number}"
-                found += [f"{where}: {word}" for word in BANNED.findall(text) + WHO.findall(text)]
+                idioms = IS_NO.findall(text) + WHO.findall(text)
+                found += [f"{where}: {word}" for word in BANNED.findall(text) + idioms]
     return found
 
 
 # A noun phrase, a shape or a question at the start of a function's docstring. A citation may lead.
 _NO_VERB = re.compile(
-    r"^(?:\[(?:geo|drw|dwo|uas|drip|Haas|Carzaniga|remedy)[^\]]*\] )?"
+    r"^(?:\[(?:geo|drw|dwo|uas|drip|Haas|Carzaniga|Demers|remedy)[^\]]*\] )?"
     r"(?:(?:The|An?|All|Our|Whether|How|Why|What|Which|Who|Where) "
-    r"|\[(?!geo|drw|dwo|uas|drip|Haas|Carzaniga|remedy)|[a-z`(\d])"
+    r"|\[(?!geo|drw|dwo|uas|drip|Haas|Carzaniga|Demers|remedy)|[a-z`(\d])"
 )
 _LABEL = re.compile(r"\b(an? (?:\w+ )?walks' \w+)|^((?:For|Of|In) [^.:\n]{3,40}: )", re.IGNORECASE)
 _FRAGMENT = re.compile(r"(; whether |(?:^|[.;] )How many\b|\. Its place\b|\. The place of )")

@@ -9,7 +9,7 @@ from tests.house.sources import PACKAGE, Source, python_files
 # Places whose functions may import modules of this package -> the reason.
 LATE = {
     "__init__.py": "`import halfway` loads no compiler",
-    "__main__.py": "an interrupt during the imports is no traceback",
+    "__main__.py": "an interrupt during the imports is not a traceback",
     "cli/": "a command begins without the modules of the other commands",
     "comparison/spark_source.py": "a worker of a cluster unpacks this package first",
     "pipeline/source.py": "a worker of a cluster unpacks this package first",

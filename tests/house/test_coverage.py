@@ -41,6 +41,8 @@ def test_every_test_of_a_rule_cites_its_section(page: Path) -> None:
         ("Fig. 3, line 2: a", "[drw Figure 3, line 2] a", True),
         ("Algorithm 1, line 7: a", "[drw §4, Alg. 1] a", True),
         ("Alg. 1: a", "[drw Fig. 1] a", False),
+        ("Estrin & Other 2002: a", "[Estrin & Other 2002] a", True),
+        ("Estrin & Other 2002: a", "[Another 2002] a", False),
         ("SIENA (Carzaniga et al. 2001) §4.2: a", "[Carzaniga et al. §4.2] a", True),
     ],
 )
@@ -66,7 +68,7 @@ def test_a_wrong_name_is_seen(tmp_path: Path) -> None:
     wrong = rules_without_place(tmp_path, TABLE + row.format("a", "stop", "test_stop"))
     assert wrong == ["§3: a: no bulk.walks.stop", "§3: a: no tests/test_walks.py::test_stop"]
     bare = rules_without_place(tmp_path, TABLE + "| a rule | `bulk.walks.step` | none |\n")
-    assert bare == ["a rule: expected a section, a function and a test"]
+    assert bare == ["a rule: expected a section or a paper, a function and a test"]
 
 
 def test_every_function_that_cites_a_paper_has_a_row() -> None:

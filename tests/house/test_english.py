@@ -67,6 +67,7 @@ def test_a_docstring_in_the_form_passes(tmp_path: Path, text: str) -> None:
         ('def f():\n    return f"really {x} better"', "really"),
         ('"""Raises ValueError for content that is none."""', "that is none"),
         ('"""Who has the key can join."""', "Who has"),
+        ('"""Refuse a node that is no neighbour."""', "is no neighbour"),
     ],
 )
 def test_a_hard_word_is_seen(

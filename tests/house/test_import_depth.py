@@ -36,10 +36,18 @@ def test_a_chain_counts_in_its_room_and_the_part_inside_a_folder_in_the_folder(
 def test_a_longer_chain_and_a_number_that_is_too_large_are_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: int, problem: bool
 ) -> None:
-    monkeypatch.setattr(import_depth, "DEEPER", {"sim": stated})
+    monkeypatch.setattr(import_depth, "DEEPER", {"sim": (stated, "a reason")})
     found = deep_chains(chain(tmp_path, ["sim/a", "sim/b", "sim/c"]))
     expected = f"sim: 3 modules instead of {stated}: sim.a -> sim.b -> sim.c"
     assert found == ([expected] if problem else [])
+
+
+def test_a_longer_chain_without_a_reason_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_depth, "DEEPER", {"sim": (3, "")})
+    found = deep_chains(chain(tmp_path, ["sim/a", "sim/b", "sim/c"]))
+    assert found == ["sim: expected a reason"]
 
 
 @pytest.mark.parametrize("place", ["core", "core/records"])

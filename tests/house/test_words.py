@@ -136,9 +136,10 @@ def test_a_false_list_of_words_is_seen(tmp_path: Path) -> None:
     root = package(tmp_path, sim="class Engine: ...\n")
     head = "## Words\n\n| word | meaning | in code |\n|---|---|---|\n"
     rows = "| engine | the loop | `Engine` |\n| loop | it | `Loop` |\n| engine | it | |\n"
-    rows += "| client | Of a door: a program. | |\n"
+    rows += "| client | Of a door: a program. | |\n| relay | it | |\n| relay of DRIP | it | |\n"
     assert words.false_words(root, head + rows) == [
         "engine: listed twice",
         "client: two meanings",
+        "relay: name the component",
         "loop: no `Loop` in the package",
     ]

@@ -67,6 +67,8 @@ _PROGRAMS = ("src", "tests", "bench", "examples", "tools")
 _RETIRED = re.compile(rf"(?<![a-z])({'|'.join((*RETIRED, *OF_SPARK))})(?![a-z])")
 # "Of a group: ..." begins a meaning for one component; such a word needs an entry of its own.
 _SECOND = re.compile(r"(?:^|[.;] )Of [^.:;]+: ")
+# Words that several components use -> only entries that name the component: "relay of DRIP".
+_SHARED = ("beacon", "heartbeat", "membership", "probe", "relay", "replica", "session")
 _TIME = re.compile(r"^seconds\b")
 _TIME_IN_WORDS = re.compile(r"^The (\w+ )?(time|period|length of an? (attack|pause))\b")
 _UNIT = re.compile(r"\bin (s|their unit)\b")
@@ -151,10 +153,17 @@ def glossary(page: str) -> list[tuple[str, str, list[str]]]:
 
 
 def false_words(root: Path, page: str) -> list[str]:
-    """Words that the map lists twice or with two meanings, and names of code that nothing has."""
+    """Words that the map lists twice or with two meanings, words of several components without
+    the component, and names of code that nothing has.
+    """
     words = glossary(page)
     twice = [f"{w}: listed twice" for w, n in Counter(w for w, _, _ in words).items() if n > 1]
     twice += [f"{w}: two meanings" for w, meaning, _ in words if _SECOND.search(meaning)]
+    twice += [
+        f"{word}: name the component"
+        for word, _, _ in words
+        if set(word.split(", ")) & set(_SHARED)
+    ]
     names = {name for source in python_files(root, "src") for name, _ in _public_names(source)}
     files = {Path(source.path).stem for source in python_files(root, "src")}
     known = names | files | {Path(s.path).parent.name for s in python_files(root, "src")}

@@ -18,9 +18,10 @@ from halfway.papers.directional_walks.experiments import PAPER
 from halfway.papers.directional_walks.measurements import gini, loads, meetings, visits
 from halfway.papers.directional_walks.points import load_point, meeting_point
 from halfway.pipeline.plan.run import Point, Run
-from halfway.pipeline.reproduction.estimates import estimate
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import estimate
+from halfway.pipeline.statistics.summary import Summary
 from halfway.protocols.walks.directional_walk import away, commonality, unmarked
 from halfway.protocols.walks.messages import DATA, MATCHED, STEP
 from halfway.world.graphs.network import Network

@@ -28,8 +28,9 @@ from halfway.papers.georendezvous.points import (
     tree_point,
 )
 from halfway.pipeline.plan.run import Point, Run
-from halfway.pipeline.reproduction.estimates import estimate
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
+from halfway.pipeline.statistics.estimates import estimate
+from halfway.pipeline.statistics.summary import Summary
 from halfway.report.pictures.cell_picture import modes
 
 NETWORKS = 12

@@ -14,9 +14,10 @@ from halfway.papers.directional_walks.growth_points import (
     largest_points,
 )
 from halfway.pipeline.plan.run import Observations, Run
-from halfway.pipeline.reproduction.estimates import estimate
-from halfway.pipeline.reproduction.exponents import exponent
-from halfway.pipeline.reproduction.figures import Scale, Summaries, Summary
+from halfway.pipeline.reproduction.figures import Scale, Summaries
+from halfway.pipeline.statistics.estimates import estimate
+from halfway.pipeline.statistics.exponents import exponent
+from halfway.pipeline.statistics.summary import Summary
 from halfway.world.graphs.lazy_disk import LazyDisk
 from halfway.world.graphs.mean_degree import radius_of_degree
 

@@ -20,9 +20,10 @@ from halfway.papers.underlay_siena.measurements import (
     workload,
 )
 from halfway.pipeline.plan.run import Point, Run, measurement
-from halfway.pipeline.reproduction.estimates import estimate
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.published import published
+from halfway.pipeline.statistics.estimates import estimate
+from halfway.pipeline.statistics.summary import Summary
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.papers.made.rules import RULES
 from tests.papers.made.summaries import Parameters

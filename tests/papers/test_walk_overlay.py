@@ -20,9 +20,10 @@ from halfway.papers.walk_overlay.measurements import initiator_sets, overlays, s
 from halfway.papers.walk_overlay.paired_estimates import correlation, means, slope, variation
 from halfway.papers.walk_overlay.picture import instance, picture
 from halfway.pipeline.plan.run import Run
-from halfway.pipeline.reproduction.estimates import estimate
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import estimate
+from halfway.pipeline.statistics.summary import Summary
 from halfway.protocols.walk_overlay.messages import CONTENT_EVENT
 from tests.networks import disk
 from tests.protocols.walk_overlay.history import CATALOGUE, KEY, RULES, SUBSCRIPTIONS, History

@@ -11,7 +11,6 @@ import pytest
 from halfway.pipeline.audit import audit
 from halfway.pipeline.plan.run import Point
 from halfway.pipeline.plan.sweep_plan import plan
-from halfway.pipeline.reproduction.estimates import estimate
 from halfway.pipeline.reproduction.figures import Figure, Paper
 from halfway.pipeline.reproduction.reproduction_run import reproduce
 from halfway.pipeline.reproduction.summarise import frame_of_runs
@@ -19,6 +18,7 @@ from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.spark.batch import SPARK_SCHEMA
 from halfway.pipeline.spark.failure import explained
 from halfway.pipeline.spark.simulate_rows import result, simulate
+from halfway.pipeline.statistics.estimates import estimate
 from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import sweep

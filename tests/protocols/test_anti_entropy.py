@@ -137,7 +137,9 @@ RULES = st.builds(
 def test_it_agrees_with_the_slow_oracle(
     network: Network, rules: Rules, seed: int, events: int, until: float
 ) -> None:
-    """Also where numbers outgrow the window, so that all nodes forget the old ones."""
+    """[Demers et al. 1987 §1.3] Push and pull in plain Python, also where numbers outgrow the
+    window, so that all nodes forget the old ones.
+    """
     ids = {0, events - 1, events // 2, min(31, events - 1), min(32, events - 1), events * 3 // 4}
     order = sorted(ids)
     commands = [Command(k / 4, e % network.n, PUBLISH, 0, e) for k, e in enumerate(order)]
@@ -190,7 +192,9 @@ def test_each_component_ends_with_all_its_events(network: Network, seed: int, ba
 
 
 def test_a_later_epoch_replaces_the_database_of_its_publisher() -> None:
-    """A publisher that lost its memory begins again with 0; its older events do not come back."""
+    """[Demers et al. 1987 §1.3] The later value wins: a publisher that lost its memory begins again
+    with 0, and its older events do not come back.
+    """
     state = anti_entropy.state(np.arange(3, dtype=np.int32), 1, 1, 1)
     network, rules = line(3), Rules(1.0, 0.0, 1, 5)
     commands = [Command(0.0, row, START) for row in range(3)]
@@ -205,7 +209,7 @@ def test_a_later_epoch_replaces_the_database_of_its_publisher() -> None:
 
 
 def test_a_full_window_is_sent_in_batches() -> None:
-    """Every bit that a digest has; then nothing more is sent."""
+    """[Demers et al. 1987 §1.3] Push: every bit that a digest has; then nothing more is sent."""
     commands = [Command(0.0, 0, PUBLISH, 0, e) for e in range(SPAN)]
     run = exchanged(line(2), Rules(1.0, 0.0, 1, 20), commands, 1, 20.0)
     assert held(run, 1) == {0: set(range(SPAN))}
@@ -214,6 +218,7 @@ def test_a_full_window_is_sent_in_batches() -> None:
 
 @pytest.mark.parametrize("starts", [1, 3])
 def test_a_second_start_replaces_the_first(starts: int) -> None:
+    """[Demers et al. 1987 §1.3] A node acts once per period, also after more starts."""
     commands = [Command(0.25 * k, 0, START) for k in range(1, starts)]
     run = exchanged(line(2), Rules(1.0, 0.0, 1, 1), commands, 1, 40.0)
     sent = run.records[run.records["kind"] == DIGEST]["source"]

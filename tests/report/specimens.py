@@ -3,16 +3,9 @@
 from collections.abc import Iterable
 
 from halfway.pipeline.plan.run import Point, Scalar
-from halfway.pipeline.reproduction.figures import (
-    Drawing,
-    Figure,
-    Paper,
-    Plot,
-    Scale,
-    Summaries,
-    Summary,
-)
+from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale, Summaries
 from halfway.pipeline.reproduction.verdict import Opinion, Verdict
+from halfway.pipeline.statistics.summary import Summary
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 ODD_ROW, TREND_ROW = 7, 20

@@ -124,7 +124,7 @@ def outcome_of(system: str) -> Outcome:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_no_node_sends_a_record_that_the_receiver_refuses(name: str) -> None:
-    """The tests check records by default. A node is no neighbour of its own, for example."""
+    """The tests check records by default. A node is not a neighbour of its own, for example."""
     outcome = outcome_of(name)
     assert sum(outcome.sent.values()) > 500
     assert ("ack" in outcome.sent) == (name in RELIABLE)

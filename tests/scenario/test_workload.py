@@ -121,7 +121,7 @@ def test_systems_that_do_not_learn_of_an_end_are_named(tmp_path: Path) -> None:
         "this system does not learn that a subscription ends, so later notifications still cost "
         "messages, and count as unsolicited: drip"
     ]
-    # An end after the run is no end.
+    # An end after the run has no effect.
     later = ENDING.replace("until_s = 5", "until_s = 20")
     assert not read_request(file_of(tmp_path, later), ["drip"]).remarks
     assert not read_request(file_of(tmp_path, ENDING), ["gossip"]).remarks

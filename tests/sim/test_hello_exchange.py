@@ -138,6 +138,7 @@ def test_a_hub_with_more_neighbours_than_places_counts_them() -> None:
     assert larger.shortfalls["forgotten neighbours of neighbours"] > 0
 
 
+@pytest.mark.one_clock  # the first event is published when the subscriptions begin
 @pytest.mark.parametrize("system", ["directional-walk", "random-walk", "walk-overlay"])
 def test_a_hub_of_an_as_graph_is_a_neighbour_of_all_its_leaves_at_time_0(system: str) -> None:
     """Its hello takes more records, so that its list is complete after the warm-up."""

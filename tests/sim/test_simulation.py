@@ -53,6 +53,7 @@ def test_flooding_reaches_exactly_the_subscribers_of_the_component() -> None:
     assert outcome.hops.max == 2
 
 
+@pytest.mark.one_clock  # the latency is exact
 def test_without_faults_everything_arrives_by_shortest_paths() -> None:
     network = mesh()
     demand = Drawn(60, 3, 2, 15, events=12, every_s=0.5, arrivals="poisson", seed=5)
@@ -156,6 +157,7 @@ def outcome_of_another_process() -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
+@pytest.mark.one_clock  # the other process has no clock errors
 def test_another_process_has_the_same_outcome() -> None:
     assert outcome_of_another_process() == json.loads(json.dumps(moving(seed=4).run().to_dict()))
 
@@ -319,6 +321,7 @@ def test_the_error_for_an_unknown_system_lists_all_systems() -> None:
         Simulation("pigeon", line(4), workload=Listed([(1, 0)], []))
 
 
+@pytest.mark.one_clock  # the first event is published when its subscription begins
 @pytest.mark.parametrize("success", [1.0, 0.8])
 def test_the_hops_of_a_buffered_event_are_those_of_its_path(success: float) -> None:
     """Neither the message that reports the meeting nor a repetition adds hops."""

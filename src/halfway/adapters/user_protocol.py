@@ -6,7 +6,6 @@ code is named by the text alone. So an edited file is a different system, and a 
 system.
 """
 
-import hashlib
 import importlib.util
 import inspect
 import re
@@ -23,6 +22,7 @@ from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.core.handler import is_claimed
 from halfway.core.kinds import Kinds
 from halfway.core.options import Option
+from halfway.core.values.digest import short_digest
 from halfway.files import read_limited, write_whole
 from halfway.problem import Problem
 
@@ -165,7 +165,7 @@ def _imported(source: UserSource) -> ModuleType:
     The name of the module follows from the text alone, so a copy or a renamed file uses the same
     machine code.
     """
-    digest = hashlib.sha256(source.text.encode()).hexdigest()[:16]
+    digest = short_digest(source.text)
     name = f"halfway_user_protocol_{digest}"
     if name in sys.modules:
         return sys.modules[name]

@@ -7,7 +7,6 @@ system once, in a separate process. Its machine code stays in the cache, where a
 `python -m halfway.comparison.compile_ahead` begins the run of the plan row on its stdin.
 """
 
-import hashlib
 import importlib
 import json
 import resource
@@ -23,6 +22,7 @@ from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_
 from halfway.comparison.trial import answering, check_answer, started
 from halfway.core.compiler import reach
 from halfway.core.compiler.cache import CACHE_FOLDER
+from halfway.core.values.digest import short_digest
 from halfway.pipeline.parent_process import end_with_parent
 from halfway.pipeline.plan.sweep_plan import plan
 from halfway.scenario.build import prepared, simulation_on
@@ -116,7 +116,7 @@ def _mark(scenario: Scenario, one: SystemSource, sources: str) -> Path:
     losses = getattr(radio, "success", 1.0) < 1.0 or getattr(radio, "ratios", None) is not None
     static = not isinstance(scenario.network, Waypoint | Recorded)
     words = f"{sources} {one.name} {one.text} {radio.__struct_config__.tag} {losses} {static}"
-    return CACHE_FOLDER / f"compiled-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+    return CACHE_FOLDER / f"compiled-{short_digest(words)}"
 
 
 def _started(scenario: Scenario, one: SystemSource) -> "subprocess.Popen[str]":

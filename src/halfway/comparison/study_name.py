@@ -2,13 +2,13 @@
 file.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable
 
 from halfway.comparison.plan import plain_of, point_of
 from halfway.comparison.request import Request
+from halfway.core.values.digest import short_digest
 from halfway.pipeline.plan.sweep_plan import ROOT_SEED
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyRequest, read_requests
@@ -46,7 +46,7 @@ def recorded_name(study: str) -> str:
 def identity(request: Request, seed: int | None = None) -> str:
     """Return the digest of a study's question: its scenario, points and seed.
 
-    The title, the systems and the needs are no part of the question.
+    The title, the systems and the needs are not part of the question.
     """
     plain = plain_of(request.scenario)
     varies = [dict(point.varies) for point in request.points]
@@ -54,7 +54,7 @@ def identity(request: Request, seed: int | None = None) -> str:
     files = point_of(request.scenario, request.systems[0]).parameters.get("inputs", "")
     words = [plain, varies, files, ROOT_SEED if seed is None else seed]
     text = json.dumps(words, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return short_digest(text)
 
 
 def slug(title: str) -> str:

@@ -8,7 +8,6 @@ passed.
 """
 
 import contextlib
-import hashlib
 import json
 import os
 import signal
@@ -26,6 +25,7 @@ from halfway.adapters.user_errors import user_errors
 from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_of
 from halfway.core.compiled import sources_digest
 from halfway.core.compiler.cache import CACHE_FOLDER
+from halfway.core.values.digest import short_digest
 from halfway.pipeline.parent_process import end_with_parent, known_parent
 from halfway.pipeline.plan.sweep_plan import plan
 from halfway.problem import Problem
@@ -74,7 +74,7 @@ def try_first(scenario: Scenario, systems: Sequence[SystemSource]) -> None:
 def _mark(scenario: Scenario, one: SystemSource) -> Path:
     options = json.dumps(scenario.options.get(one.name, {}), sort_keys=True)
     words = f"{sources_digest()} {one.name} {options} {one.text}"
-    return CACHE_FOLDER / f"tried-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+    return CACHE_FOLDER / f"tried-{short_digest(words)}"
 
 
 def started(module: str, row: object, **environment: str) -> "subprocess.Popen[str]":

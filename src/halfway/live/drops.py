@@ -10,7 +10,7 @@ class Drop(StrEnum):
     NOT_AUTHENTIC = "not authentic"  # the security refused the datagram
     BAD_FRAME = "bad frame"  # no frame, or a frame that ends too early
     UNKNOWN_FRAME = "unknown frame"  # a datagram of a later version
-    STRANGER = "no neighbour"  # a record from a node that is no neighbour
+    STRANGER = "no neighbour"  # a record from a node that is not a neighbour
     UNREADABLE = "unreadable record"  # a record that is not in canonical form
     REFUSED = "record refused"  # a record that the check at the door refused
     WRONG_SENDER = "wrong sender"  # a record with another sender than its datagram

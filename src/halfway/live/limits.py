@@ -8,7 +8,7 @@ from typing import NamedTuple
 class Limits(NamedTuple):
     """The limits of one live node; `docs/operating.md` has a table of these limits."""
 
-    neighbours: int = 64  # neighbours; a further node is heard, but is no neighbour
+    neighbours: int = 64  # neighbours; a further node is heard, but is not a neighbour
     heard: int = 256  # nodes that are heard, with neighbours
     publishers: int = 256  # publishers whose newest events a node distinguishes
     topics: int = 1024  # topics that a node has numbers for

@@ -71,7 +71,7 @@ def sweep(
 ) -> SweepReport:  # fmt: skip
     """Sweep a plan: make every run that the store lacks; a killed driver loses at most one batch.
 
-    spark: a session, or one on demand: then a few cheap runs are made in this process.
+    spark: a session, or one on demand. On demand, this process makes a few cheap runs.
     partitions: tasks per batch, instead of tasks of about a second. Runs in error are finished,
     unless `retry_errors`. studies: the plans that need these runs, by name of the study, to be
     recorded in the folder. Raises Problem if the store is locked, foreign or full, or if Spark

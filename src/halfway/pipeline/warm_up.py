@@ -5,7 +5,6 @@ Both happen here in parallel, once, before any worker is forked, and do not coun
 """
 
 import contextlib
-import hashlib
 import json
 import threading
 import uuid
@@ -18,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from halfway.core.values.digest import short_digest
 from halfway.pipeline.plan.sweep_plan import SCHEMA, kinds
 from halfway.pipeline.spark.batch import context_of, named_jobs, run_batch
 from halfway.pipeline.spark.daemon import WARM_UP_ROWS, WARM_UP_SECONDS
@@ -48,7 +48,7 @@ def warm_up_sweep(spark: SparkSession, pending: pa.Table) -> WarmUp:
     if context is None or "halfway" not in context.getConf().get("spark.python.daemon.module", ""):
         return WarmUp()
     rows = warm_up_rows(pending)
-    names = {hashlib.sha256(kind.encode()).hexdigest()[:16] for kind in rows}
+    names = {short_digest(kind) for kind in rows}
     if names.issubset(context.environment.get(_KNOWN, "").split()):
         return WarmUp()
     begun = perf_counter()

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from halfway.core.handler import handles
 from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import EVERYONE
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE
 from halfway.core.options import count, seconds
 from halfway.core.prng import random_bits, random_states, uniform
 from halfway.protocols import application
@@ -110,12 +110,12 @@ def handle(state, rules, neighbourhood, i, message, out):
             wait = rules.wait_s * uniform(random_bits(state, i))
             application.emit_event(message, DECIDE, wait, state.node_id[i], out)
             application.notify_application(state, i, message, out)
-        elif place != NONE and state.copies[i, place, slot] < rules.enough:
+        elif place != NO_PLACE and state.copies[i, place, slot] < rules.enough:
             state.copies[i, place, slot] += 1
     elif message.kind == DECIDE:
         # A node that forgot the publisher meanwhile does not repeat the event.
         place = place_of_event(state.seen, i, message)
-        if place != NONE and state.copies[i, place, slot] < rules.enough - 1:
+        if place != NO_PLACE and state.copies[i, place, slot] < rules.enough - 1:
             application.emit_event(message, COPY, 0.0, EVERYONE, out)
     elif message.kind in (application.SUBSCRIBE, application.UNSUBSCRIBE):
         application.change_subscription(state, i, message)

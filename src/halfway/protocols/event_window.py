@@ -104,7 +104,7 @@ def search(windows, i, publisher):
     places = windows.of.shape[1]
     # The hash of the publisher's id gives the first place of the search.
     first, step = np.uint64(publisher), _step_of(publisher)
-    oldest, age = NO_PLACE, NO_PLACE
+    oldest, age = NO_PLACE, np.int64(NONE)
     for k in range(min(places, PROBES)):
         place = probed(first, step, k, places)
         there = windows.of[i, place].publisher

@@ -130,7 +130,7 @@ def _ratios(
         return [], ""
     columns, why = guess.quality, ""
     scale = guess.scale
-    # A quality from 0 to 255 may also be an LQI, which is no ratio.
+    # A quality from 0 to 255 may also be an LQI, which is not a ratio.
     known = scale in (1.0, 100.0) or (
         scale == 255.0 and all("tq" in column.lower() for column in columns)
     )

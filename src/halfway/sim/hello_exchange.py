@@ -142,7 +142,7 @@ class HelloExchange(GivenNeighbours):
             raise Problem(str(error), remedy=remedy) from None
         self._rules = self._rules._replace(starts=of.kinds.starts)
         most = max(of.most_emissions + 1, self._most)  # a start also sets the hello timer
-        # A hello to all is no record of the system, even if its records are for one node each.
+        # A hello to all is not a record of the system, even if its records are for one node each.
         beside = None if of.most_beside is None else max(of.most_beside, 1)
         before = of.shortfalls
 

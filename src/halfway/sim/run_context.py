@@ -22,7 +22,7 @@ def context_of(
 ) -> RunContext:  # fmt: skip
     """Return the run context of a run in an environment.
 
-    seed: the seed of the run. Raises Problem if the workload names a row that is no node.
+    seed: the seed of the run. Raises Problem if the workload names a row that is not a node.
     """
     for rows in (*demand.publishers, *demand.subscribers):
         if len(rows) and rows[-1] >= environment.n:

@@ -113,7 +113,7 @@ class SimulatedGroups:
     def list(self, node: int, group: int) -> "list[ListedMember]":
         """Return the members that a member of a group lists now (LIST), by row.
 
-        Raises Problem for a row that is no member of the group now.
+        Raises Problem for a row that is not a member of the group now.
         """
         self._present(node, group)
         return [
@@ -137,7 +137,7 @@ class SimulatedGroups:
     def cast(self, node: int, group: int, data: bytes) -> None:
         """Let a member send data to its whole group (CAST), `reaction_s` from now.
 
-        Raises Problem for a row that is no publishing member of the group now.
+        Raises Problem for a row that is not a publishing member of the group now.
         """
         self._publish(node, group, GroupMessage(self._present(node, group), int(NONE), data))
 

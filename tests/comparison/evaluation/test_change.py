@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from halfway.cli import main
 from halfway.comparison.evaluation.change import changed_fields, changes
 from halfway.comparison.evaluation.comparison_results import MeanInterval, Results
-from halfway.pipeline.reproduction.estimates import welch_interval
+from halfway.pipeline.statistics.estimates import welch_interval
 from halfway.problem import Problem
 from halfway.report.comparison.comparison_files import read_results, write_results
 from tests.report.comparison_specimens import results

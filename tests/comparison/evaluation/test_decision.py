@@ -16,7 +16,7 @@ from halfway.comparison.evaluation.comparison_results import (
 )
 from halfway.comparison.evaluation.decision import ErrorLevels, decide
 from halfway.comparison.evaluation.metrics import METRICS
-from halfway.pipeline.reproduction.estimates import greatest_share, p_above
+from halfway.pipeline.statistics.estimates import greatest_share, p_above
 from tests.comparison.decisions import (
     CASES,
     MOST,
@@ -346,7 +346,7 @@ def test_equal_shares_are_as_sure_as_a_sign_test() -> None:
 
 
 def test_the_p_value_belongs_to_the_interval() -> None:
-    from halfway.pipeline.reproduction.estimates import mean_interval
+    from halfway.pipeline.statistics.estimates import mean_interval
 
     generator = np.random.default_rng(3)
     for values in (generator.exponential(size=8), generator.normal(5.0, 1.0, 8)):

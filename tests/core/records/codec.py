@@ -46,8 +46,8 @@ class Codec:
     def decode(self, data: bytes) -> Any:
         """Decode a record from the wire; `at` is 0, `next` EVERYONE, and undeclared fields blank.
 
-        It has not passed the check at the door yet. Raises ValueError for bytes that are no record
-        of a known kind, or have another length.
+        It has not passed the check at the door yet. Raises ValueError for bytes that are not a
+        record of a known kind, or have another length.
         """
         if len(data) < HEADER_BYTES:
             raise ValueError(f"{len(data)} bytes: expected a header of {HEADER_BYTES} bytes")

@@ -1,4 +1,4 @@
-"""Records on the wire: every kind of every system there and back, and bytes that are no record."""
+"""Records on the wire: every kind of every system there and back, and bytes of another form."""
 
 import importlib
 from typing import Any

@@ -36,7 +36,7 @@ class SocketNode(BedNode):
             self.flow.know_topic(hash64, topic)
 
     def transmit(self, record: Any, data: bytes) -> None:
-        """A record that the flow did not take: one towards a node that is no neighbour."""
+        """A record that the flow did not take: one towards a node that is not a neighbour."""
         del data
         head = head_of(record)
         assert head.next != EVERYONE

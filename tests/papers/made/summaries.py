@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.figures import Figure, Summaries, Summary
+from halfway.pipeline.reproduction.figures import Figure, Summaries
+from halfway.pipeline.statistics.summary import Summary
 
 Parameters = Mapping[str, Any]
 Rule = Callable[[str, Parameters], float | Mapping[str, float]]

@@ -89,7 +89,7 @@ def test_a_broker_that_never_answered_is_given_up_when_another_one_replaces_it(
 def test_a_client_stays_at_a_broker_that_answered_unless_another_one_is_nearer(
     module: ModuleType,
 ) -> None:
-    """[uas §4.1] leaves clients where they are: a broker as near as theirs is no reason to move."""
+    """[uas §4.1] leaves clients where they are: an equally near broker is not a reason to move."""
     client = Client(module)
     assert client.announced(9, version=1) == [9]
     number = int(client.state.clients.number[0])

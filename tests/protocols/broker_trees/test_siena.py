@@ -149,7 +149,10 @@ def notified(driven: Driven) -> list[tuple[int, int, int, int]]:
 def test_tables_with_covering_deliver_exactly_what_brute_force_delivers(
     parents: np.ndarray, steps: list[Step]
 ) -> None:
-    """[uas §2] "delivery of notifications or publications to appropriate subscribers": exactly."""
+    """[uas §2] "delivery of notifications or publications to appropriate subscribers": exactly.
+
+    [Carzaniga et al. §4.2] An event goes to the parent, and to the children that match.
+    """
     driven = drive(world(parents, steps))
     expected, _ = brute_force(parents, steps)
     assert notified(driven) == expected
@@ -230,6 +233,7 @@ def test_a_lone_broker_emits_what_its_row_emits(parents: np.ndarray, steps: list
 
 
 def test_a_node_behind_a_relay_is_served_as_if_it_were_at_its_broker() -> None:
+    """[uas §2] clients "are connected through an overlay network of broker nodes"."""
     parents = np.array([-1, 0, 1], np.int32)
     everything = MANY - 1
     steps = [Step(int(SUBSCRIBE), 3, 2, everything), Step(int(PUBLISH), 2, 0, 4)]

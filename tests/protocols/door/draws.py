@@ -5,7 +5,7 @@ import numpy as np
 from halfway.core.compiled import kernel
 from halfway.core.prng import advanced, mixed
 
-STRANGERS = 256  # senders that are no nodes of the run, and send more than once
+STRANGERS = 256  # senders that are not nodes of the run, and send more than once
 _HEADER, _ARGS = 7, 8  # columns of the table of checks: header fields, then `args`, then `reals`
 
 

@@ -8,8 +8,8 @@ members than a node has neighbours.
 
     python -m tests.protocols.door.flood 10000 path-gossip
 
-prints one line a system: the accepted and the refused records, the most emissions of one call, and
-the stated most. It ends with an error where a call emits more.
+prints one line per system: the accepted and the refused records, the most emissions of one call,
+and the stated most. It ends with an error where a call emits more.
 """
 
 import sys

@@ -4,7 +4,7 @@ A node that reads neighbour lists also sends hellos, so records of these are amo
 
     python -m tests.protocols.door.fuzz 10000 flooding gossip
 
-prints one line a system, and ends at the first record after which a handler raises an error, or
+prints one line per system, and ends at the first record after which a handler raises an error, or
 emits more than it states. After a record from the network or an application, and after a timer of
 the run before, it also ends at an emission that its kind does not declare: on another channel, or
 with another field. A field may be out of range, because a random number of a neighbour may be the
@@ -14,6 +14,7 @@ NUMBA_DISABLE_JIT=1 Python does. Give the first a compile cache of its own (XDG_
 
 import sys
 import warnings
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +65,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "path-heartbeat": {"retries": 2},
     "path-gossip": {"retries": 2},
 }
-WIDTHS = {"walk-overlay": 2}  # of subscriptions to content
+# Systems whose records carry the values of events: a tree sends a filter of four attributes in two
+# records.
+ATTRIBUTES = {"walk-overlay": (3, 2, 2, 2), "siena": (3, 2, 2, 2), "underlay-siena": (3, 2, 2, 2)}
 _RING = 4096  # emitted records that are mutated in turn
 _LAST = (1 << 32) - 1  # the largest incarnation
 
@@ -80,9 +83,12 @@ class Result(NamedTuple):
 def recorded(system: str, nodes: int = NODES, run_s: float = RUN_S) -> Simulation:
     """A run of a system on a few nodes that crash and come back, with its journal."""
     network = disk(n=nodes, radius=0.75 if system == "georendezvous" else 0.35, seed=3)
+    attributes = ATTRIBUTES.get(system, ())
+    each = 1 if attributes else 2
     demand = Drawn(
-        n=nodes, topics=TOPICS, subscribers_each=6, publishers_each=2, events=16, every_s=0.5,
-        seed=1, width=WIDTHS.get(system, 1),
+        n=nodes, topics=prod(attributes) if attributes else TOPICS, subscribers_each=3 * each,
+        publishers_each=each, events=16, every_s=0.5, seed=1, width=2 if attributes else 1,
+        attributes=attributes,
     )  # fmt: skip
     run = Simulation(
         system, network, workload=demand, seconds=UNTIL_S, seed=SEED, options=OPTIONS.get(system),

@@ -56,6 +56,7 @@ def test_swim_detects_a_crash_first_after_e_over_e_minus_1_periods() -> None:
     assert interval(times)[1] <= 2.0 <= interval(times)[2]
 
 
+@pytest.mark.one_clock  # the bound is exact
 @pytest.mark.parametrize("n", [3, 4, 6, 10])
 def test_swim_probes_each_member_within_2n_minus_1_periods(n: int) -> None:
     """[SWIM §4.3] With n members in a list in random order, drawn anew after each round, two probes

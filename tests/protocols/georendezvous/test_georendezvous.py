@@ -334,7 +334,7 @@ def test_divided_keys_are_stored_by_one_member_and_transferred() -> None:
     cells.run(6.0)
     mine = cells.state.store["topic"] == 0
     live = mine & (cells.state.store["until"] > 6.0) & (cells.state.store["kind"] == INTEREST)
-    assert (live.sum(axis=0).sum(), live.any(axis=1).sum()) == (4, 4)  # one entry a point
+    assert (live.sum(axis=0).sum(), live.any(axis=1).sum()) == (4, 4)  # one entry per point
     (replica, *_) = (int(row) for row in np.flatnonzero(live.any(axis=1)) if row not in (1, 40))
     cell = tuple(map(int, cells.state.cell[replica]))
     post(cells, 7.0, replica, LEAVE)

@@ -60,6 +60,7 @@ def check_paths(run: Driven, network: Network, publishers: list[int]) -> None:
 def test_paths_get_closer_hop_by_hop(
     network: Network, seed: int, steps: int, data: st.DataObject
 ) -> None:
+    """[Braginsky & Estrin 2002] An agent and a node keep the shorter one of two paths."""
     row = st.integers(0, network.n - 1)
     publishers = data.draw(st.lists(row, min_size=1, max_size=TOPICS))
     run = agents_only(network, seed, publishers, steps)
@@ -110,6 +111,7 @@ def test_walkers_avoid_their_last_five_nodes_where_they_can() -> None:
 def test_with_a_long_life_every_query_arrives_and_all_data_with_it(
     network: Network, seed: int, data: st.DataObject, agents: bool
 ) -> None:
+    """[Braginsky & Estrin 2002] A query walks until it meets a path or the source of the event."""
     row = st.integers(0, network.n - 1)
     publishers = data.draw(st.lists(row, min_size=2, max_size=2))
     wanted = data.draw(st.sets(st.tuples(row, st.integers(0, 1)), max_size=8))

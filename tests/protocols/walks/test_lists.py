@@ -16,7 +16,7 @@ import sys
 import numpy as np
 import pytest
 
-from halfway.pipeline.reproduction.estimates import mean_interval
+from halfway.pipeline.statistics.estimates import mean_interval
 from halfway.protocols.walks.messages import GO_ON, MERGE, STOP
 from tests.protocols.walks.group_histories import failure, lists_of, wrong_paths
 

@@ -41,8 +41,9 @@ def simulated(system: str, network: Network, demand: Drawn, **options: float) ->
 
 @pytest.mark.parametrize("system", ["directional-walk", "random-walk"])
 def test_a_renewal_loses_no_event(system: str) -> None:
-    """Walks are launched again every second, and events are published all the time: the path of
-    an earlier launch carries them until that of a later one is complete."""
+    """[drw §3, Fig. 1] The nodes of a path "route data subsequently": the path of an earlier launch
+    carries events until that of a later launch is complete.
+    """
     network = disk(40, 0.28, 3)
     demand = Drawn(
         n=40, topics=2, publishers_each=2, subscribers_each=4, events=600, every_s=0.04,
@@ -72,7 +73,9 @@ def test_a_search_that_meets_its_own_tree_is_followed_by_another_one() -> None:
 
 @pytest.mark.parametrize("network", [star(16), line(16), two_hubs(16), disk(30, 0.32, 1)])
 def test_one_search_joins_members_that_met_each_other_apart(network: Network) -> None:
-    """Without it some of these members stay apart, whatever the number of their walks."""
+    """[drw §1] A system that builds groups joins all members. Without the search some members stay
+    apart, whatever the number of their walks.
+    """
     demand = Drawn(
         n=network.n, topics=6, publishers_each=2, subscribers_each=3, events=90, every_s=0.05,
         start_s=20.0, seed=1,
@@ -88,6 +91,7 @@ def test_one_search_joins_members_that_met_each_other_apart(network: Network) ->
 
 
 def test_each_topic_has_one_root_its_least_member() -> None:
+    """[drw §1] "the system offers the possibility to build groups": a tree over all members."""
     network = disk(40, 0.28, 3)
     demand = Drawn(
         n=40, topics=3, publishers_each=2, subscribers_each=5, events=3, every_s=0.1, start_s=20.0,
@@ -109,6 +113,7 @@ def test_each_topic_has_one_root_its_least_member() -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_no_record_runs_in_a_ring(seed: int) -> None:
+    """[drw §1] The paths "must share the load": here within a small factor of a flood."""
     check_load(seed)
 
 
@@ -119,8 +124,7 @@ def test_no_record_runs_in_a_ring_on_more_networks(seed: int) -> None:
 
 
 def check_load(seed: int) -> None:
-    """A unit disk graph of 100 nodes, with refreshes: the load of the most loaded node is within a
-    small factor of that of a flood."""
+    """Compare the most loaded node of a walk system with that of a flood, on 100 nodes."""
     network = disk(100, 0.17, seed)
     demand = Drawn(
         n=100, topics=3, publishers_each=2, subscribers_each=10, events=60, every_s=0.5,

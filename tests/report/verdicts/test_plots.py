@@ -1,4 +1,4 @@
-"""Plots: one panel a system, the printed values among ours, and the same in words."""
+"""Plots: one panel per system, the printed values among ours, and the same in words."""
 
 import re
 

@@ -55,7 +55,7 @@ BEGIN, END = int(application.SUBSCRIBE), int(application.UNSUBSCRIBE)
             [(0.0, BEGIN, 8), (20.0, BEGIN, 7), (60.0, END, 7)], 51.0,
             [(51.0, BEGIN, 8), (51.0, BEGIN, 7)],
         ),
-        # The command that an end belongs to may be no start-up command.
+        # The command that an end belongs to need not be a start-up command.
         ([(30.0, END, 7)], 51.0, [(51.0, END, 7)]),
     ],
 )  # fmt: skip

@@ -38,7 +38,8 @@ _Moment = tuple[float, int, Element | None]  # share of the run, kind of the mom
 
 
 def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> list[Element]:
-    """Draw distinct elements that fail before a delivery; fewer are a prefix of more.
+    """Draw distinct elements that fail before a delivery. With the same seed, a smaller draw is a
+    prefix of a larger draw.
 
     Raises Problem if there are too few elements.
     """

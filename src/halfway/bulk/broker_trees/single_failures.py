@@ -89,8 +89,8 @@ def single_failures(overlay: Overlay) -> SingleFailures:
 def causes(overlay: Overlay, failures: SingleFailures) -> Counter[Cause]:
     """Count the causes of losses by single failures: a cut underlay, or a path the overlay lacks.
 
-    A broker is lost if the first stuck broker on its way up has neither x nor y (and a working
-    parent), or no z (and a failed parent).
+    A broker is lost in two cases. The first stuck broker on its way up has a working parent, but
+    neither path x nor path y. Or this broker has a failed parent, and no path z.
     """
     counted: Counter[Cause] = Counter()
     for element in np.unique(failures.element):

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from halfway.cli.terminal.assignments import assignments
 from halfway.cli.terminal.options import Changed, ScenarioFile, ScenarioSeed, SystemName
-from halfway.cli.terminal.screen import assignments, spinner
+from halfway.cli.terminal.screen import spinner
 
 
 def film(

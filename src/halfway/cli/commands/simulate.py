@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from halfway.cli.terminal.assignments import assignments
 from halfway.cli.terminal.options import (
     AsJson,
     Changed,
@@ -19,7 +20,7 @@ from halfway.cli.terminal.options import (
     SystemName,
     TraceFile,
 )
-from halfway.cli.terminal.screen import assignments, console, spinner, warn
+from halfway.cli.terminal.screen import console, spinner, warn
 from halfway.problem import Problem
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from halfway.cli.live import node_options
-from halfway.cli.terminal.screen import assignments, warn
+from halfway.cli.terminal.assignments import assignments
+from halfway.cli.terminal.screen import warn
 from halfway.problem import Problem
 
 if TYPE_CHECKING:

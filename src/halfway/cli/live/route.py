@@ -99,7 +99,7 @@ def _summary(to: str, hops: "dict[int, Hopped]", arrived: "list[Hopped]", end: "
     if not end.neighbours:
         return (
             f"{to}: this node has no neighbour ({end.heard} nodes are heard; `halfway scout` says "
-            "why they are no neighbours)"
+            "why they are not neighbours)"
         )
     own = [hop.why for hop in hops.values() if hop.node == end.node]
     if own and not others:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from halfway.cli.terminal.assignments import assignments
 from halfway.cli.terminal.options import AsJson, Changed, ScenarioFile, ScenarioSeed
-from halfway.cli.terminal.screen import RUNS_FAILED, assignments, console, warn
+from halfway.cli.terminal.screen import RUNS_FAILED, console, warn
 from halfway.problem import Problem
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ share.
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from halfway.cli.terminal.screen import assignments, spinner
+from halfway.cli.terminal.assignments import assignments
+from halfway.cli.terminal.screen import spinner
 from halfway.comparison.defaults import MAX_REPLICATES
 from halfway.problem import Problem
 

@@ -132,26 +132,6 @@ def interruptible(out: Path) -> Iterator[None]:
         raise Interrupted(what) from None
 
 
-def assignments(
-    given: list[str] | None,
-    option: str,
-    example: str = "workload.events=20",
-    remedy: str = "give it once",
-) -> dict[str, str]:
-    """Return options FIELD=VALUE from the terminal as a mapping; Problem for any other form."""
-    found = {}
-    for one in given or []:
-        field, equals, value = one.partition("=")
-        if not equals or not field.strip():
-            what = f"{option} {one}: expected FIELD=VALUE"
-            raise Problem(what, remedy=f"for example {option} {example}")
-        if field.strip() in found:
-            what = f"{option} {field.strip()}: expected once, and it is given twice"
-            raise Problem(what, remedy=remedy)
-        found[field.strip()] = value.strip()
-    return found
-
-
 @contextmanager
 def spinner(what: str) -> Iterator[None]:
     """Show a spinner with a text during the block, on a terminal only; raise a swallowed

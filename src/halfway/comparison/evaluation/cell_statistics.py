@@ -21,7 +21,7 @@ from halfway.comparison.evaluation.comparison_results import (
 )
 from halfway.comparison.evaluation.metrics import LATENCY, SHARES, guard_of, purpose_of
 from halfway.comparison.evaluation.timelines import ALL_OVER_TIME, decoded
-from halfway.pipeline.reproduction.estimates import mean_interval
+from halfway.pipeline.statistics.estimates import mean_interval
 
 Floats = npt.NDArray[np.float64]
 _ALPHA = 0.05

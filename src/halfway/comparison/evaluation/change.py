@@ -10,7 +10,7 @@ from halfway.comparison.evaluation.comparison_results import (
     Results,
 )
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import welch_interval
+from halfway.pipeline.statistics.estimates import welch_interval
 
 ChangeVerdict = Literal["better", "worse", "differs", "no clear change"]
 

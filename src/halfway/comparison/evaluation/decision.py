@@ -18,7 +18,7 @@ A mean says nothing about losses that no replicate shows. So each result of a ne
 greatest share of replicates that may miss the need. These shares have an error of 5 % of their own,
 which is divided between decisions, systems and needs.
 
-All tests are one-sided, on one value a replicate, and paired where two systems are compared. A
+All tests are one-sided, on one value per replicate, and paired where two systems are compared. A
 system that is open gets an estimate of the replicates that would settle it by the next decision, if
 further replicates are like those at hand.
 """
@@ -53,7 +53,7 @@ from halfway.comparison.evaluation.evidence import (
     p_of,
 )
 from halfway.comparison.evaluation.metrics import Purpose, purpose_of
-from halfway.pipeline.reproduction.estimates import greatest_share, mean_interval
+from halfway.pipeline.statistics.estimates import greatest_share, mean_interval
 
 _SPENT = 2.0 / 3.0  # share of the remaining error that each decision spends
 # Replicates, of the estimate for an open system; more are not estimated.
@@ -149,7 +149,7 @@ def decide(
 
 
 def _p_values(of: Mapping[str, Evidence], replicates: int) -> dict[str, PValues]:
-    """Return the p-values of a decision on one need; one replicate is no evidence."""
+    """Return the p-values of a decision on one need; one replicate is not evidence."""
     return {system: one.against() if replicates > 1 else NO_EVIDENCE for system, one in of.items()}
 
 

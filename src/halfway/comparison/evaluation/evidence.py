@@ -1,7 +1,7 @@
 """The evidence of a comparison on one need: two p-values, for "does not meet the need" and "meets
 the need".
 
-All tests are one-sided, on one margin a replicate. A margin is positive if the need is met.
+All tests are one-sided, on one margin per replicate. A margin is positive if the need is met.
 """
 
 import math
@@ -12,7 +12,7 @@ import numpy as np
 
 from halfway.comparison.evaluation.cell_statistics import Floats, paired
 from halfway.comparison.evaluation.comparison_results import Metric, Need, ResultCell
-from halfway.pipeline.reproduction.estimates import p_above
+from halfway.pipeline.statistics.estimates import p_above
 
 _TINY = 1e-12  # a margin of 0 meets a need
 _CAP = 5.0  # of a margin over another system, in the needed bound

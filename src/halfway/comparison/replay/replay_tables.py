@@ -16,7 +16,7 @@ def sent(some: TraceRows, kinds: MapKinds) -> Columns:
     """Return the replay's table of transmissions: t, source, to (-1: all neighbours), role, event
     (-1: no event).
 
-    A trace has no transmission that no node received.
+    A trace has only transmissions that at least one node received.
     """
     kind = some.of["kind"]
     carried = kinds.carry(kind, some.of["number"], some.t)

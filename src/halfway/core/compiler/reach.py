@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from zipimport import zipimporter
 
-# Any line that may be an import, at any depth. A line that is no import only costs a compilation.
+# Any line that may be an import, at any depth. Another line only costs a compilation.
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.M
 )

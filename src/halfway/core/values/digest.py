@@ -1,4 +1,6 @@
-"""The digest of the state of a protocol, by which drivers of the same handler are compared."""
+"""Digests: of the state of a protocol, by which drivers of the same handler are compared, and of
+texts and bytes.
+"""
 
 import hashlib
 from collections.abc import Iterator
@@ -6,6 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+
+def short_digest(content: str | bytes) -> str:
+    """Return the first 16 hex digits of the SHA-256 of a text or of bytes, for names and keys."""
+    data = content.encode() if isinstance(content, str) else content
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:

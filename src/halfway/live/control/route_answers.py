@@ -18,7 +18,7 @@ _QUIET_S = 0.5  # seconds after the answer of the target
 async def route(node: MeshNode, request: RouteRequest) -> AsyncIterator[Hopped | Routed]:
     """Yield each hop of a route when its answer arrives, and at the end the target of the request.
 
-    Raises Refusal for a text that is no topic, or for a topic that the node may not publish on.
+    Raises Refusal for a text that is not a topic, or for a topic that the node may not publish on.
     """
     is_topic = request.is_topic or "/" in request.to
     seconds = min(max(request.seconds, 0.1), _MOST_S)
@@ -87,7 +87,7 @@ class _Answers:
             ))  # fmt: skip
 
     def end_in(self, seconds: float) -> None:
-        """End the wait for answers after these seconds from now."""
+        """End the wait for answers to a route request after these seconds from now."""
         self._until = self._loop.time() + seconds
 
     async def until(self, seconds: float) -> AsyncIterator[Hopped]:

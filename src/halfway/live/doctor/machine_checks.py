@@ -28,7 +28,8 @@ def keys(certificate: Path | None, key: Path | None) -> Finding:
     """Check the two key files of a node for `halfway doctor`; without files, find the cipher that
     keys would use.
 
-    Raises Problem for a file that is no certificate or key, or for a certificate that is not valid.
+    Raises Problem for a file that is not a certificate or key, and for a certificate that is
+    invalid.
     """
     cipher = _CIPHERS[suitable_cipher()]
     if certificate is None or key is None:

@@ -33,7 +33,7 @@ def checked(folder: Path) -> list[CheckedSegment]:
         data = path.read_bytes()
         scan = scanned(data)
         torn, bad = len(data) - scan.end, scan.bad
-        if torn and path != paths[-1]:  # later segments were written: this is no torn tail
+        if torn and path != paths[-1]:  # later segments were written: this is not a torn tail
             bad, torn = [*bad, f"byte {scan.end}: {torn} bytes are damaged"], 0
         found.append(CheckedSegment(path.name, len(scan.records), len(data), bad, torn, replaced))
         replaced = replaced or scan.is_complete_snapshot

@@ -85,7 +85,7 @@ def scanned(data: bytes) -> Scan:
         if record is None:
             place = data.find(marker, place + 1)
             continue
-        if place > end:  # with a sound record behind them, these bytes are no torn tail
+        if place > end:  # with a sound record behind them, these bytes are not a torn tail
             bad.append(f"byte {end}: {place - end} bytes are damaged")
         records.append(record)
         place = end = place + RECORD_BYTES + len(record.data)

@@ -193,9 +193,10 @@ class KeptEvents:
             position.advance(first - 1)
         end = min(last, position.through + MOST_AHEAD) + 1
         wanted = (
-            number for number in range(position.through + 1, end)
+            number
+            for number in range(position.through + 1, end)
             if number not in position.ahead and number not in lately
-        )  # fmt: skip
+        )
         return [number for number, _ in zip(wanted, range(MOST_ASKED), strict=False)]
 
     def begin_at(self, stream: Stream, number: int) -> None:

@@ -26,8 +26,8 @@ _LIST_HEAD = struct.Struct("<4s8sIH")
 
 
 class NotValid(Exception):
-    """The error of bytes that are no valid certificate or revocation list of this network, with the
-    reason.
+    """The error of bytes that are not a valid certificate or revocation list of this network,
+    with the reason.
     """
 
 

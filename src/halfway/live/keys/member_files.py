@@ -2,12 +2,12 @@
 node.
 
     kitchen.key         the private keys of a node, two blocks of PEM; stays on the node
-    kitchen.pub         the request for a certificate, one line of text; is no secret
+    kitchen.pub         the request for a certificate, one line of text; is not a secret
     home/root.key       the root key of network home, PEM; stays offline
     home/network.json   its name, public root key and secret, and the certificates it has signed
     home/members/kitchen.cert   certificate, root key and secret for node kitchen; goes to the node
     shed.secret         the secret of a network without a root key; the same file on all nodes
-    home/revoked.list   the signed revocation list; goes to any node, and is no secret
+    home/revoked.list   the signed revocation list; goes to any node, and is not a secret
 
 Files with a secret have mode 0600. No file is ever replaced without being asked for.
 """

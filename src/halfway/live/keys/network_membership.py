@@ -24,7 +24,7 @@ from halfway.live.keys.identity import Identity
 from halfway.live.keys.patterns import any_covers
 from halfway.live.topic_filters import OWN
 
-MOST_CERTIFICATES = 4096  # certificates of nodes that are no neighbours; the oldest goes first
+MOST_CERTIFICATES = 4096  # certificates of nodes that are not neighbours; the oldest goes first
 _FOR_EVER = 2**63
 
 
@@ -83,7 +83,7 @@ class Membership:
         return certificate
 
     def learn_certificate(self, data: bytes) -> bool:
-        """Learn the certificate of a node that is no neighbour; return False if it is not valid
+        """Learn the certificate of a node that is not a neighbour; return False if it is not valid
         now.
 
         The key of a known, valid node id is never replaced by another key.

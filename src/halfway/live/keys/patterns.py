@@ -8,7 +8,7 @@ MOST_BYTES = 200  # of one pattern in UTF-8
 
 
 def pattern_error(pattern: str) -> str:
-    """Return the reason why a text is no topic pattern, or an empty text."""
+    """Return the reason why a text is not a topic pattern, or an empty text."""
     if not 0 < len(pattern.encode()) <= MOST_BYTES:
         return f"expected 1 to {MOST_BYTES} bytes"
     return filter_problem(pattern)

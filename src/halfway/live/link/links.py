@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfway.live.callbacks import ignore
 from halfway.live.drops import Drop, Drops
 from halfway.live.limits import Limits
 from halfway.live.link.datagram_clock import DatagramClock
@@ -49,14 +48,26 @@ class OwnHello(NamedTuple):
     period_s: float
 
 
-class Links:
-    """The links of one node; the caller opens the endpoint, which calls `datagram` and `flush`.
+class LinkCallbacks(NamedTuple):
+    """The functions of a node that its links call.
 
-    frame: a function for each frame of a neighbour that the links do not handle: peer, type,
-    content. take: a function that handles a neighbour's frames as far as possible (time, peer,
-    frames, begin), and returns the place of the first remaining frame. written: a function that
-    returns the datagrams of `take`. greeted: a function for the id of each neighbour that sent a
-    hello. retained, wants_all: functions that return the content of hellos.
+    take: handles a neighbour's frames as far as possible (time, peer, frames, begin), and returns
+    the place of the first remaining frame. written: returns the datagrams of `take`. frame: handles
+    each frame of a neighbour that the links do not handle: peer, type, content. greeted: handles
+    the id of each neighbour that sent a hello. retained, wants_all: return the content of hellos.
+    """
+
+    take: Callable[[float, int, bytes, int], int]
+    written: Callable[[], Iterable[tuple[int, bytes]]]
+    frame: Callable[[int, int, bytes], None]
+    greeted: Callable[[int], None]
+    retained: Callable[[], int]
+    wants_all: Callable[[], bool]
+
+
+class Links:
+    """The links of one node. Its endpoint calls `datagram` and `flush`. The node calls `connect`
+    before `start`.
     """
 
     def __init__(
@@ -65,13 +76,8 @@ class Links:
         self.security, self._own, self._scheduler = security, own, scheduler
         self._limits, self._drops = limits, drops
         self.table = HelloTable(security.node_id, own.rules, limits.neighbours, limits.heard)
-        self.endpoint: Endpoint | None = None
-        self.frame: Callable[[int, int, bytes], None] = ignore
-        self.greeted: Callable[[int], None] = ignore
-        self.take: Callable[[float, int, bytes, int], int] = _at_once
-        self.written: Callable[[], Iterable[tuple[int, bytes]]] = tuple
-        self.retained: Callable[[], int] = int
-        self.wants_all: Callable[[], bool] = bool
+        self._endpoint: Endpoint
+        self._node: LinkCallbacks
         self.static: Sequence[Address] = ()
         self.groups: Sequence[Address] = ()
         self.clock: DatagramClock | None = None  # of a node with a trace
@@ -87,6 +93,10 @@ class Links:
     def record_room(self) -> int:
         """The bytes for frames in one datagram of these links, without the clock of a trace."""
         return self._limits.mtu - self.security.overhead - HEAD.size - CLOCK_BYTES
+
+    def connect(self, endpoint: Endpoint, node: LinkCallbacks) -> None:
+        """Connect the links to the socket of their node, and to the functions of the node."""
+        self._endpoint, self._node = endpoint, node
 
     def start(self) -> None:
         """Start beacons and hellos on the links."""
@@ -115,7 +125,7 @@ class Links:
         """Send the waiting frames in as few datagrams as possible, and set the timers."""
         now = self._scheduler.now()
         self._send_pending()
-        for peer, plain in self.written():
+        for peer, plain in self._node.written():
             self._send_sealed(peer, plain, now)
         if self._waiting:
             room = self._limits.mtu - self.security.overhead
@@ -142,7 +152,7 @@ class Links:
         at, end = 0, len(plain)
         try:
             while at < end:
-                at = self.take(now, peer, plain, at)
+                at = self._node.take(now, peer, plain, at)
                 if at < end:
                     sort, content, at = frame_at(plain, at)
                     self._take(peer, sort, content)
@@ -190,7 +200,7 @@ class Links:
         elif sort == FrameType.CLOCK:
             self._take_clock(content)
         elif sort in _TYPES:
-            self.frame(peer, sort, content)
+            self._node.frame(peer, sort, content)
         else:
             self._drops.count(Drop.UNKNOWN_FRAME)
 
@@ -205,7 +215,7 @@ class Links:
             self._hurry()
         self._drops.count(Drop.NOT_HEARD, self.table.not_heard - not_heard)
         if self.table.is_link(peer):
-            self.greeted(peer)
+            self._node.greeted(peer)
 
     def _hurry(self) -> None:
         """Send the next hellos of the links soon, so that a newly heard node hears this one."""
@@ -244,17 +254,18 @@ class Links:
     def _send_beacons(self) -> None:
         known = set(self._address.values())
         unmet = [address for address in self.static if address not in known]
-        if self.endpoint is not None and (unmet or self.groups):
+        if unmet or self.groups:
             beacon = self.security.beacon()
             for address in (*unmet, *self.groups):
-                self.endpoint.send(address, beacon)
+                self._endpoint.send(address, beacon)
 
     def _send_hellos(self) -> None:
         heard = tuple(sorted(self.table.heard()))
         own = self._own
         hello = Hello(
-            own.incarnation, self._number, round(own.period_s * 1000), own.rules, self.retained(),
-            self.table.wanted_s(self.wants_all()), own.name, heard, tuple(self.table.links()),
+            own.incarnation, self._number, round(own.period_s * 1000), own.rules,
+            self._node.retained(), self.table.wanted_s(self._node.wants_all()), own.name, heard,
+            tuple(self.table.links()),
         )  # fmt: skip
         self._number += 1
         whole = frame(FrameType.HELLO, hello_bytes(hello))
@@ -272,15 +283,14 @@ class Links:
         if self.clock is not None:
             plain = frame(FrameType.CLOCK, self.clock.stamp()) + plain
         sealed = None if address is None else self.security.seal(peer, plain, now)
-        if address is None or sealed is None or self.endpoint is None:
+        if address is None or sealed is None:
             self._drops.count(Drop.NO_SESSION)
             return
-        self.endpoint.send(address, sealed)
+        self._endpoint.send(address, sealed)
 
     def _send_pending(self) -> None:
         for address, datagram in self.security.pending():
-            if self.endpoint is not None:
-                self.endpoint.send(address, datagram)
+            self._endpoint.send(address, datagram)
 
     def _count_refusal(self, reason: str) -> None:
         if reason == "own datagram":  # a group sends a copy back
@@ -288,8 +298,3 @@ class Links:
         self._drops.count(Drop.NOT_AUTHENTIC)
         if reason in self.refusals or len(self.refusals) < MOST_REFUSALS:
             self.refusals[reason] = self.refusals.get(reason, 0) + 1
-
-
-def _at_once(_now: float, _peer: int, _frames: bytes, at: int) -> int:
-    """Take no frame of a link; return the place unchanged."""
-    return at

@@ -19,7 +19,7 @@ from halfway.live.callbacks import ignore
 from halfway.live.wire.frames import NOT_WANTED, Hello
 
 _MOST_PERIOD_S = 60.0
-# The reasons why a heard node is no neighbour.
+# The reasons why a heard node is not a neighbour.
 ONE_WAY = "it does not hear this node"
 NEW = "heard too few hellos so far"
 LOSSY = "too few of its hellos arrive"
@@ -124,7 +124,7 @@ class HelloTable:
         return self._heard
 
     def why(self, node_id: int) -> str:
-        """Return why a heard node is no neighbour, or NEIGHBOUR."""
+        """Return why a heard node is not a neighbour, or NEIGHBOUR."""
         one = self._heard[node_id]
         if one.is_link:
             return NEIGHBOUR

@@ -88,7 +88,7 @@ def _map(host: Host) -> tuple[dict[int, str], set[tuple[int, int]]]:
 
 
 def _heard(host: Host) -> list[dict[str, str]]:
-    """Return nodes for the status page that the node hears and that are no neighbours, with the
+    """Return nodes for the status page that the node hears and that are not neighbours, with the
     reason.
     """
     found = list[dict[str, str]]()

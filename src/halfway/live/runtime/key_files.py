@@ -25,7 +25,7 @@ _LOG = logging.getLogger("halfway.live")
 def keyed_security(settings: Settings) -> KeyedSecurity:
     """Return the security of a node with keys, from the files of its settings.
 
-    Raises Problem for a file that is no certificate or key, or for a certificate of another key.
+    Raises Problem for a file that is not a certificate or key, or for a certificate of another key.
     """
     assert settings.key is not None
     identity = read_identity(settings.key)
@@ -52,8 +52,8 @@ def keyed_security(settings: Settings) -> KeyedSecurity:
 class RevocationFile:
     """The revocation list in a file, which a node reads again whenever it changes.
 
-    every_s: seconds between two checks. Raises Problem at the start if the file is no list of the
-    network. Later, the log names such a file, and the present list stays in force.
+    every_s: seconds between two checks. Raises Problem at the start for a file that is not such a
+    list of the network. Later, the log names this file, and the present list stays in force.
     """
 
     def __init__(

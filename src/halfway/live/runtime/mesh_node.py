@@ -13,7 +13,7 @@ from halfway.live.events.local_subscriptions import LocalSubscription, Subscript
 from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
-from halfway.live.link.links import Links, OwnHello
+from halfway.live.link.links import LinkCallbacks, Links, OwnHello
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.runtime.event_flow import EventFlow
 from halfway.live.runtime.local_delivery import Delivery, RetainedExchange
@@ -80,12 +80,12 @@ class MeshNode:
         self._loop = asyncio.get_running_loop()
         self.links.table.before_change = self._before_change
         self.links.table.after_change = lambda: self.flow.set_neighbours(self.links.table.links())
-        self.links.take, self.links.written = self.driver.take, self.flow.taken_datagrams
-        self.links.frame, self.links.greeted = self._frame, self.retained_values.compare
-        self.links.retained = self.retained_values.digest
-        self.links.wants_all = lambda: self.subscriptions.wants_all
         self.endpoint = Endpoint(sock, self.links.datagram, self._turn, self.drops, limits.queue)
-        self.links.endpoint = self.endpoint
+        self.links.connect(self.endpoint, LinkCallbacks(
+            take=self.driver.take, written=self.flow.taken_datagrams, frame=self._frame,
+            greeted=self.retained_values.compare, retained=self.retained_values.digest,
+            wants_all=lambda: self.subscriptions.wants_all,
+        ))  # fmt: skip
 
     def start(self) -> None:
         """Start the live node's system and hellos."""

@@ -269,9 +269,10 @@ class Stepper:
         flow: the tables of the datagram kernel, for its own steps.
         """
         return {
-            record_kernel.transmit: (tables,), datagram_kernel.send_emissions: (tables, *flow),
+            record_kernel.transmit: (tables,),
+            datagram_kernel.send_emissions: (tables, *flow),
             datagram_kernel.take: (self._door, tables, *flow),
-        }.get(step, (self._door, tables))  # fmt: skip
+        }.get(step, (self._door, tables))
 
     def _entry(self, step: Any, *given: Any) -> Callable[..., Any]:
         """Return the entry point of a step with its first arguments."""

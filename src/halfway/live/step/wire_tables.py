@@ -23,7 +23,7 @@ MOST_BYTES = 1 + 8 * MOST_TOPICS + MESSAGE.itemsize + 16  # of a RECORD frame
 _WORD_BYTES = 8
 _INTEGER, _WHOLE_REAL, _DOUBLE = 0, 1, 2  # sorts of parts
 
-# The reasons why bytes are no record.
+# The reasons why bytes are not a record.
 FITS, TOO_SHORT, UNKNOWN_KIND, NOT_CANONICAL, BAD_SOURCE = range(5)
 REASONS = ("fits", "too short", "unknown kind", "not canonical", "not a node id")
 

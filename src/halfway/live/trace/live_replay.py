@@ -52,7 +52,7 @@ def replay(path: Path) -> Iterator[Replayed]:
     """Replay a recording, a Parquet file of a trace, or all files of a folder in the order of
     names.
 
-    Raises Problem for a file that is no trace, or that ends too early.
+    Raises Problem for a file that is not a trace, or that ends too early.
     """
     if path.is_dir():
         files = sorted(path.glob(f"[!.]*{_PARQUET}"))

@@ -4,7 +4,6 @@
 beside each of them a hidden file with the other parts, compressed.
 """
 
-import hashlib
 import json
 import struct
 import zlib
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from halfway.core.values.digest import arrays
+from halfway.core.values.digest import arrays, short_digest
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.step.node_stepper import Stepper
 
@@ -66,7 +65,7 @@ def state_file(
 
     before, behind: the bytes of the state at the beginning and at the end of the file.
     """
-    end = {"digest": hashlib.sha256(behind).hexdigest()[:16]}
+    end = {"digest": short_digest(behind)}
     whole = [(HEAD, json.dumps(head).encode()), (STATE, before), *parts]
     whole.append((END, json.dumps(end).encode()))
     return zlib.compress(MARK + b"".join(part_bytes(*one) for one in whole), 1)

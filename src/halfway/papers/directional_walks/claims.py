@@ -14,8 +14,7 @@ from halfway.papers.claims.thresholds import (
     percent,
 )
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import ratio
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import (
     Judged,
     judge_number,
@@ -25,6 +24,8 @@ from halfway.pipeline.reproduction.judge import (
 )
 from halfway.pipeline.reproduction.published import published
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import ratio
+from halfway.pipeline.statistics.summary import Summary
 
 HERE = Path(__file__).parent
 _row = partial(Verdict, "directional-walks")

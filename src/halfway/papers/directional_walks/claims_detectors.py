@@ -21,10 +21,11 @@ from halfway.papers.directional_walks.detector_points import (
     SCENARIOS,
 )
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import difference, ratio
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_order, judge_range, ours
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import difference, ratio
+from halfway.pipeline.statistics.summary import Summary
 
 _row = partial(Verdict, "directional-walks", "section-2")
 _Detector = tuple[str, float]

@@ -8,11 +8,12 @@ from halfway.papers.claims.thresholds import NEAR, RARE, TOO_SENSITIVE, VERY_NEA
 from halfway.papers.directional_walks.claims import WALKS
 from halfway.papers.directional_walks.growth_points import CELLS, DEGREES, LARGEST_DEGREE
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import around
-from halfway.pipeline.reproduction.exponents import exponent, slopes
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_order, judge_range, ours
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import around
+from halfway.pipeline.statistics.exponents import exponent, slopes
+from halfway.pipeline.statistics.summary import Summary
 
 _FIGURE, _LARGEST = "growth", "growth-largest"
 _row = partial(Verdict, "directional-walks", _FIGURE)

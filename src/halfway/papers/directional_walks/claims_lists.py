@@ -49,7 +49,7 @@ LIST = "each node gets the list of all the members of the group"
 
 
 def list_points(scale: Scale) -> list[Point]:
-    """Return the points of paper 1's lists of members: each reading with each kind of group."""
+    """Declare the points of paper 1's lists of members: each reading with each kind of group."""
     return [_point(SIZES[scale], *cell) for cell in CELLS]
 
 

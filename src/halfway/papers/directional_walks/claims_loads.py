@@ -15,11 +15,12 @@ from halfway.papers.claims.thresholds import (
 )
 from halfway.papers.directional_walks.claims import HERE, SIZES, WALKS, statistic
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import ratio
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import Judged, judge_number, judge_order, judge_range
 from halfway.pipeline.reproduction.published import Published, published
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import ratio
+from halfway.pipeline.statistics.summary import Summary
 
 _row = partial(Verdict, "directional-walks")
 

@@ -42,7 +42,7 @@ _COST_MS = {PATHS: 3000.0, MERGED: 1500.0, "heartbeat": 1500.0}
 
 
 def detection_points(scale: Scale) -> list[Point]:
-    """Return the points of the detectors of paper 1, §2: each detector in each scenario."""
+    """Declare the points of the detectors of paper 1, §2: each detector in each scenario."""
     return [
         _point(SIZES[scale], system, refresh_s, scenario)
         for scenario in SCENARIOS

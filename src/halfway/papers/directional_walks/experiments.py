@@ -121,12 +121,12 @@ def _printed(
 def _plot(
     form: Literal["boxplot", "bars", "curves"], metric: str, y_title: str, **given: Any
 ) -> Plot:
-    """Return a plot of the experiments over the number of nodes, with a panel a system."""
+    """Return a plot of the experiments over the number of nodes, with a panel per system."""
     return Plot(form, metric, "n", "system", "nodes", y_title, **given)
 
 
 def _growth_plot(metric: str, y_title: str) -> Plot:
-    """Return a plot of paper 1's growth study: both axes logarithmic, a curve a degree."""
+    """Return a plot of paper 1's growth study: with logarithmic axes and one curve per degree."""
     return _plot("curves", metric, y_title, colour="degree", log=True, log_x=True)
 
 

@@ -31,7 +31,7 @@ def growth_point(n: int, degree: int, system: str) -> Point:
 
 
 def growth_points(scale: Scale) -> list[Point]:
-    """Return the points of paper 1's growth study at a scale, from 10^3 nodes in powers of ten."""
+    """Declare the points of paper 1's growth study at a scale, from 10^3 nodes in powers of ten."""
     return [
         growth_point(10**power, degree, system)
         for system, largest in _LARGEST[scale].items()
@@ -41,7 +41,7 @@ def growth_points(scale: Scale) -> list[Point]:
 
 
 def largest_points(scale: Scale) -> list[Point]:
-    """Return the points of directional walks on the largest networks of paper 1's growth study."""
+    """Declare the points of directional walks on the largest networks of paper 1's growth study."""
     return [
         growth_point(10**power, LARGEST_DEGREE, "directional-walk")
         for power in _LARGEST_POWERS[scale]

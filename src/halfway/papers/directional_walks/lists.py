@@ -68,8 +68,9 @@ def _stays(n: int, members: int, one_role: bool, seed: int) -> list[Stay]:
     )
     if not one_role:
         return stays
-    sides = (stay._replace(publishes=k % 2 == 0, subscribes=k % 2 == 1)
-             for k, stay in enumerate(stays))  # fmt: skip
+    sides = (
+        stay._replace(publishes=k % 2 == 0, subscribes=k % 2 == 1) for k, stay in enumerate(stays)
+    )
     return list(sides)
 
 

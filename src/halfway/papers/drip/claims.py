@@ -6,10 +6,11 @@ from functools import partial
 import numpy as np
 
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import difference
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_order, judge_ratio
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import difference
+from halfway.pipeline.statistics.summary import Summary
 
 _row = partial(Verdict, "drip")
 _less = partial(judge_ratio, "drip")
@@ -20,8 +21,9 @@ CONTENDED, CONTENDED_COPIES = 10, (1, 4)  # k and m where the radio is contended
 COMPONENT_COPIES = (1, 4)  # m where each component elects its own brokers
 _NAME_SF = "mean {}, DRIP / SF"
 ELECTED = {
-    "network": "exactly k brokers in the network", "component": "each component elects k brokers",
-}  # fmt: skip
+    "network": "exactly k brokers in the network",
+    "component": "each component elects k brokers",
+}
 LESS_THAN_SF = "our scheme costs less time than the SF scheme"
 LESS_WITH_M = "delivery delay decreases"
 FOR_M = "; the sentence has k, and we read m"

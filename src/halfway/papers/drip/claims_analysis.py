@@ -14,10 +14,11 @@ from halfway.papers.drip.analysis import (
     printed_meeting,
 )
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import ratio
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import Judged, judge_number, judge_order, ours
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import ratio
+from halfway.pipeline.statistics.summary import Summary
 
 _row = partial(Verdict, "drip", "section-5c")
 

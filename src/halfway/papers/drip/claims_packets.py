@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_order, ours
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import ratio
 
 BROKERS, NEAREST, COPIES = (10, 40), 5, 1  # k, l, m
 SYSTEMS = ("drip", "random", "sf")

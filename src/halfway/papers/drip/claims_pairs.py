@@ -7,10 +7,11 @@ from functools import partial
 
 from halfway.papers.claims.thresholds import RARE
 from halfway.papers.drip.claims import COPIES, ELECTED, LESS_THAN_SF, LESS_WITH_M, MODEL
-from halfway.pipeline.reproduction.estimates import difference
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_order
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import difference
+from halfway.pipeline.statistics.summary import Summary
 
 PAIRS = 20  # k, pair by pair
 _COUNTED = {  # by place: what a pair is

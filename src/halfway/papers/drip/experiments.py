@@ -228,7 +228,7 @@ REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 8}
 
 
 def _curves(metric: str, title: str, colour: str | None = "m") -> tuple[Plot, ...]:
-    """Return a plot of DRIP's experiments: means of a metric over k, a panel for each system."""
+    """Return a plot of DRIP's experiments: means of a metric over k, with one panel per system."""
     return (Plot("curves", metric, "k", "system", "brokers k", title, colour, statistic="mean"),)
 
 

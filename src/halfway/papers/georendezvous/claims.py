@@ -11,10 +11,11 @@ import numpy as np
 
 from halfway.papers.claims.thresholds import LIMITED, MUCH, NEAR, VANISHING, VERY_NEAR, percent
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import around, ratio
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import Judged, judge_order, judge_range, ours
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import around, ratio
+from halfway.pipeline.statistics.summary import Summary
 
 _Estimate = tuple[float, float, float]  # value and its 95 % interval
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from halfway.papers.claims.thresholds import NEAR, percent
 from halfway.papers.georendezvous.points import CELLS
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import ratio
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_number, judge_order
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import ratio
+from halfway.pipeline.statistics.summary import Summary
 
 POINTS = (1, 2, 4, 8)
 # System, points, tried, replicas: a single point as in GHT, the paper's choice, this choice with

@@ -63,8 +63,8 @@ def loss(run: Run) -> Observations:
 
 
 def _before_loss(run: Run, pairs: Pairs) -> Simulation:
-    """Return GeoRendezvous on the run's network until the loss; every subscriber has chosen its
-    point.
+    """Run GeoRendezvous on the run's network until the loss. Return the simulation, in which every
+    subscriber has chosen its point.
     """
     network, topics = cells_of(run["n"], run["degree"], run.network_seed).network, len(pairs)
     scalars = rules(

@@ -57,6 +57,7 @@ def loss_point(system: str, points: int, tried: int, replicas: int, loss: str) -
     replicas: of a key in its cell; 0: all members. directional-walk: the nodes die that
     GeoRendezvous with these points would lose.
     """
+    # The name `keepers` enters keys and random streams: another one would change published runs.
     return _point(
         "loss:loss", 800.0, 150, system=system, points=points, tried=tried, keepers=replicas,
         loss=loss, pairs=3,

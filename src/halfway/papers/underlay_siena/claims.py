@@ -18,11 +18,12 @@ from halfway.papers.underlay_siena.points import (
     RUSH_S,
 )
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import around, difference, ratio
-from halfway.pipeline.reproduction.exponents import exponent
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import Judged, judge_order, judge_range, ours
 from halfway.pipeline.reproduction.verdict import Opinion, Verdict
+from halfway.pipeline.statistics.estimates import around, difference, ratio
+from halfway.pipeline.statistics.exponents import exponent
+from halfway.pipeline.statistics.summary import Summary
 
 _row = partial(Verdict, "underlay-siena")
 PREMISE = (

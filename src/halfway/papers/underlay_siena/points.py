@@ -42,7 +42,7 @@ _CONTENT: dict[str, Scalar] = {"clients": CLIENTS, "interest": "selective"}
 
 
 def lemma(_scale: Scale) -> list[Point]:
-    """Return the points of paper 5's lemma [uas §4.2]: one for each interpretation and remedy."""
+    """Declare the points of paper 5's lemma [uas §4.2]: one per interpretation and remedy."""
     given = [
         {**_OVERLAY, "reading": interpretation, "remedy": remedy}
         for interpretation, remedy in VARIANTS
@@ -52,8 +52,8 @@ def lemma(_scale: Scale) -> list[Point]:
 
 
 def figure_5(_scale: Scale) -> list[Point]:
-    """Return the points of Figure 5 [uas]: one a remedy, fault model, number of faults and
-    repair.
+    """Declare the points of Figure 5 [uas]: one per remedy, fault model, number of faults
+    and repair.
     """
     return [
         delivery_point(where, faults, system, repair, remedy)
@@ -82,7 +82,7 @@ def delivery_point(where: str, faults: int, system: str, repair: str, remedy: st
 
 
 def figure_5_readings(_scale: Scale) -> list[Point]:
-    """Return the points of Figure 5 [uas] under other readings, with Algorithm 1 as printed."""
+    """Declare the points of Figure 5 [uas] under other readings, with Algorithm 1 as printed."""
     plain = [
         delivery_point(where, faults, "siena", "unmodified", "none")
         for where in BROKERS_FAIL
@@ -107,7 +107,7 @@ def open_point(where: str, faults: int, words: str) -> Point:
 
 
 def network(_scale: Scale) -> list[Point]:
-    """Return the points of Figures 5 and 6 [uas] with losses and control messages."""
+    """Declare the points of Figures 5 and 6 [uas] with losses and control messages."""
     return _lossy_deliveries() + _lossy_loads()
 
 
@@ -147,8 +147,8 @@ def _lossy_loads() -> list[Point]:
 
 
 def growth(_scale: Scale) -> list[Point]:
-    """Return the points of underlay-aware SIENA for the work of Algorithm 1 [uas §4], by the number
-    of brokers.
+    """Declare the points for the work of Algorithm 1 [uas §4] in underlay-aware SIENA, by the
+    number of brokers.
     """
     return [
         Point(f"{_ROOM}:growth", {"n": NODES, "brokers": brokers}, NETWORK, 12.0 * brokers)
@@ -157,7 +157,7 @@ def growth(_scale: Scale) -> list[Point]:
 
 
 def figure_6(_scale: Scale) -> list[Point]:
-    """Return the points of Figure 6 [uas]: calm and rush by events, place of the queues, and
+    """Declare the points of Figure 6 [uas]: calm and rush by events, place of the queues, and
     interest.
     """
     queued: list[tuple[int, str, float, str]] = [
@@ -175,7 +175,7 @@ def figure_6(_scale: Scale) -> list[Point]:
 
 
 def figure_7(_scale: Scale) -> list[Point]:
-    """Return the points of Figures 7 and 8 [uas]: the runs in a rush, for the loads of links."""
+    """Declare the points of Figures 7 and 8 [uas]: the runs in a rush, for the loads of links."""
     return [
         point
         for remedy in SYSTEM_REMEDIES

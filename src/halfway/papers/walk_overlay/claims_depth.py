@@ -18,10 +18,10 @@ from halfway.papers.walk_overlay.paired_estimates import (
     with_replicates,
 )
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import difference
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import Judged, judge_order, judge_range
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import difference
 
 FIRST = (2, 3, 4, 5, 6, 7, 8, 9, 10)  # [dwo Fig. 10]
 MANY = (50, 75, 100, 250, 500)  # the depth has reached its maximum there

@@ -9,10 +9,11 @@ from halfway.papers.claims.thresholds import BAND, percent
 from halfway.papers.walk_overlay.claims_path import SIZES
 from halfway.papers.walk_overlay.paired_estimates import judge_ratio, verdict_row
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import ratio
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_number, ours
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import ratio
+from halfway.pipeline.statistics.summary import Summary
 
 BITS = (2, 4, 8, 16, 32)  # of every filter, for each subscription
 INITIATORS = 50

@@ -9,10 +9,10 @@ from halfway.papers.claims.thresholds import VERY_NEAR, percent
 from halfway.papers.walk_overlay.claims_path import SIZES, WALKS
 from halfway.papers.walk_overlay.paired_estimates import judge_ratio, verdict_row
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_order, ours
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import ratio
 
 # [dwo (2)] α and β; the first is cost (3)
 WEIGHTS = ((1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.0, 1.0))

@@ -86,8 +86,8 @@ def recipe_point(
 
 
 def _events(_scale: Scale) -> list[Point]:
-    """Return the point of paper 2's event layer: subscriptions on an overlay, and events
-    across it.
+    """Declare the points of the figure on paper 2's event layer: subscriptions on an overlay,
+    and events across it.
     """
     return [
         _point(
@@ -131,7 +131,7 @@ def _recipes(_scale: Scale) -> list[Point]:
 
 
 def _joining(_scale: Scale) -> list[Point]:
-    """Return the point of paper 2's walks that join an overlay of a number of initiators."""
+    """Declare the points of paper 2's walks that join an overlay of a number of initiators."""
     return [
         _point("measurements:stopping", 60.0, n, system=system, initiators=initiators, sets=100)
         for n, system, initiators in product(SIZES, WALKS, claims_walks.JOINED)
@@ -139,7 +139,7 @@ def _joining(_scale: Scale) -> list[Point]:
 
 
 def _simulated(_scale: Scale) -> list[Point]:
-    """Return the points of paper 2's nodes outside the overlay, by messages."""
+    """Declare the points of paper 2's nodes outside the overlay, by messages."""
     return [
         _point("uninvolved:uninvolved", 2000.0, n, hello=hello)
         for n, hello in product(SIZES, claims_uninvolved.HELLO)

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.pipeline.reproduction import judge
-from halfway.pipeline.reproduction.estimates import around
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.estimates import around
+from halfway.pipeline.statistics.summary import Summary
 
 verdict_row = partial(Verdict, "walk-overlay")
 judge_ratio = partial(judge.judge_ratio, "walk-overlay")

@@ -4,12 +4,12 @@ A point's parameter `inputs` is JSON, name -> path. Other parameters refer to th
 The path gives the place of the file.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from halfway.core.values.digest import short_digest
 from halfway.files import check_regular
 from halfway.pipeline.plan.run import Scalar
 from halfway.problem import Problem
@@ -48,4 +48,4 @@ def check_inputs(parameters: Mapping[str, Scalar]) -> None:
 
 @lru_cache(maxsize=64)
 def _digest(file: str, _changed_ns: int, _size: int) -> str:
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
+    return short_digest(Path(file).read_bytes())

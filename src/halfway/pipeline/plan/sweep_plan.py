@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 import halfway
+from halfway.core.values.digest import short_digest
 from halfway.pipeline.plan.provenance import code_digest
 from halfway.pipeline.plan.run import Point, Scalar
 
@@ -84,7 +85,7 @@ def _rows(
 
 def _home(words: str) -> str:
     """Return the digest of a network in the plan of a sweep."""
-    return hashlib.sha256(words.encode()).hexdigest()[:16]
+    return short_digest(words)
 
 
 def key_of(measurement: str, parameters: str, run: tuple[int, ...], code: str) -> str:

@@ -1,1 +1,1 @@
-"""The reproduction of a paper: its declared figures, published values, estimates and verdicts."""
+"""The reproduction of a paper: its declared figures, published values and verdicts."""

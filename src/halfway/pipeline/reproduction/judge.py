@@ -3,9 +3,9 @@
 import math
 
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import ratio
-from halfway.pipeline.reproduction.figures import Summary
 from halfway.pipeline.reproduction.verdict import Opinion, Verdict
+from halfway.pipeline.statistics.estimates import ratio
+from halfway.pipeline.statistics.summary import Summary
 
 WIDEST = 0.25  # maximum half-width of an interval, as a share of the value, for "agrees"
 RELEVANT = 0.01  # of a ratio: a smaller distance from 1 is a trend at most

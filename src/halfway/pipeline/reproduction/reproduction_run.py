@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from halfway.pipeline.plan.sweep_plan import ROOT_SEED, plan, together
-from halfway.pipeline.reproduction.estimates import bounded
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale, Summaries
 from halfway.pipeline.reproduction.summarise import is_small, summaries, summaries_here
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.spark.simulate_rows import PROCESSOR
+from halfway.pipeline.statistics.estimates import bounded
 from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.reproduction.estimates import estimate
-from halfway.pipeline.reproduction.figures import Summary
+from halfway.pipeline.statistics.estimates import estimate
+from halfway.pipeline.statistics.summary import Summary
 from halfway.pipeline.store.store import Store, altered, damaged_runs
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ has a separate archive. HALFWAY_CLASS_ARCHIVE=0 switches this off.
 """
 
 import contextlib
-import hashlib
 import os
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 import pyspark
 
 import halfway
+from halfway.core.values.digest import short_digest
 from halfway.pipeline.spark.java import Java
 
 _SWITCH = "HALFWAY_CLASS_ARCHIVE"
@@ -28,7 +28,7 @@ def archive_of(java: Java) -> Path:
     jars = Path(pyspark.__file__).parent / "jars"
     words = f"{java.executable} {java.executable.stat().st_mtime_ns} {java.version} {jars}"
     words += f" {pyspark.__version__} {jars.stat().st_mtime_ns}"
-    name = f"{hashlib.sha256(words.encode()).hexdigest()[:16]}.jsa"
+    name = f"{short_digest(words)}.jsa"
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return home / "halfway-java" / name
 

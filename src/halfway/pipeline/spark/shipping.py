@@ -7,7 +7,6 @@ cache by the path of a source, and Spark changes the archive's path each time.
 """
 
 import atexit
-import hashlib
 import os
 import shutil
 import sys
@@ -17,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import halfway
+from halfway.core.values.digest import short_digest
 
 ARCHIVE = "halfway.zip"
 _KEPT = 4  # unpacked packages, as many as compile caches
@@ -53,7 +53,7 @@ def use_unpacked_copy() -> None:
 
 def unpacked(archive: Path) -> Path:
     """Return the folder of the unpacked package; the first call on a machine unpacks it."""
-    digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]
+    digest = short_digest(archive.read_bytes())
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         cache = home / "halfway-shipped"

@@ -4,7 +4,6 @@ studies/<digest of the name>.parquet      key and point of its runs; the metadat
 studies/<digest of the name>.asked.json   the replicates of each decision, by its question
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import halfway
+from halfway.core.values.digest import short_digest
 from halfway.files import write_whole
 from halfway.pipeline.store.manifest import timestamp
 from halfway.problem import Problem
@@ -113,7 +113,7 @@ def record_question(folder: Path, name: str, question: str, replicates: int) -> 
 
 def _stem(name: str) -> str:
     """Return the name of a study's files in the result folder, without the ending."""
-    return hashlib.sha256(name.encode()).hexdigest()[:16]
+    return short_digest(name)
 
 
 def _read(file: Path) -> StudyRequest:
@@ -132,4 +132,4 @@ def _read(file: Path) -> StudyRequest:
 def _digest(request: StudyRequest, runs: Sequence[tuple[str, str]]) -> str:
     """Return the digest of a requested study and its runs."""
     whole = msgspec.structs.replace(request, digest="", runs=tuple(map(tuple, runs)))
-    return hashlib.sha256(msgspec.json.encode(whole)).hexdigest()[:16]
+    return short_digest(msgspec.json.encode(whole))

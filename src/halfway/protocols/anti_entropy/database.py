@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE
 from halfway.core.prng import random_states
 from halfway.protocols import application
 from halfway.protocols.anti_entropy.messages import NO_PUBLISHER, SPAN
@@ -90,12 +90,14 @@ def move_to(state, i, place, event):
 @apart
 def next_publisher(state, i, after):
     """Return the place of the publisher with the least id above `after` in the anti-entropy
-    database of row i; NONE after the last publisher.
+    database of row i; NO_PLACE after the last publisher.
     """
-    found = np.int64(NONE)
+    found = NO_PLACE
     for place in range(state.held.of.shape[1]):
         publisher = state.held.of[i, place].publisher
-        if publisher > after and (found == NONE or publisher < state.held.of[i, found].publisher):
+        if publisher > after and (
+            found == NO_PLACE or publisher < state.held.of[i, found].publisher
+        ):
             found = np.int64(place)
     return found
 

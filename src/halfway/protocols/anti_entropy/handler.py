@@ -23,7 +23,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.handler import handles
 from halfway.core.message import START
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, uniform
@@ -92,7 +92,7 @@ def accept(state, i, message, out):
     if the event is too old.
     """
     place = window_of(state.held, i, message.publisher, message.epoch)
-    if place == NONE or message.event < first_held(state, i, place):
+    if place == NO_PLACE or message.event < first_held(state, i, place):
         return
     move_to(state, i, place, message.event)
     if record_if_new(state.held, i, message):
@@ -112,8 +112,8 @@ def send_event(state, i, place, event, towards, out):
 
 @apart
 def push_lacking(state, i, place, bits, newest, most, towards, out):
-    """Send the anti-entropy events of a publisher that a neighbour lacks by its bits, up to a
-    limit; return the number of events sent.
+    """[Demers et al. 1987 §1.3, push] Send the anti-entropy events of a publisher that a neighbour
+    lacks by its bits, up to a limit; return the number of events sent.
     """
     sent = 0
     for event in range(first_held(state, i, place), np.int64(state.held.of[i, place].newest) + 1):
@@ -126,14 +126,16 @@ def push_lacking(state, i, place, bits, newest, most, towards, out):
 
 @inlined
 def start_round_timer(state, i, wait, out):
-    """Start the timer of the next anti-entropy round."""
+    """[Demers et al. 1987 §1.3] Start the timer of the next anti-entropy round, once per period."""
     o = emit(out, messages.ROUND, wait, state.node_id[i])
     o.args[messages.START_NUMBER] = state.starts[i]
 
 
 @apart
 def compare(state, rules, neighbourhood, i, out):
-    """Send a random neighbour the anti-entropy digests of the publishers that are next in turn."""
+    """[Demers et al. 1987 §1.3] Send a random neighbour the anti-entropy digests of the publishers
+    that are next in turn.
+    """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if first == last:
         return
@@ -156,7 +158,7 @@ def send_digest(state, i, after, partner, out):
     o.args[messages.AFTER] = after
     for k in range(messages.PAGE):
         place = next_publisher(state, i, upto)
-        if place == NONE:
+        if place == NO_PLACE:
             o.args[messages.PUBLISHERS + k] = messages.NO_PUBLISHER
             continue
         upto = state.held.of[i, place].publisher
@@ -164,22 +166,22 @@ def send_digest(state, i, after, partner, out):
         o.args[messages.NEWEST + k] = state.held.of[i, place].newest
         o.reals[messages.BITS + k] = held_bits(state, i, place)
         o.reals[messages.EPOCHS + k] = state.held.of[i, place].epoch
-    is_last = next_publisher(state, i, upto) == NONE
+    is_last = next_publisher(state, i, upto) == NO_PLACE
     o.args[messages.UPTO] = messages.LAST_ID if is_last else upto
     return messages.NO_PUBLISHER if is_last else upto
 
 
 @apart
 def answer_digest(state, rules, i, message, out):
-    """Answer an anti-entropy digest: push the events that the sender lacks, and request the events
-    that row i lacks.
+    """[Demers et al. 1987 §1.3, push-pull] Answer an anti-entropy digest: push the events that the
+    sender lacks, and request the events that row i lacks.
     """
     sent = lacking = 0
     for k in range(messages.PAGE):
         publisher = message.args[messages.PUBLISHERS + k]
         newest = np.int64(message.args[messages.NEWEST + k])
         place = window_of(state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k]))
-        if place == NONE:
+        if place == NO_PLACE:
             continue  # no publisher, or an epoch that is over
         move_to(state, i, place, newest)
         know_of(state.held, i, place, newest)
@@ -196,8 +198,8 @@ def answer_digest(state, rules, i, message, out):
 
 @apart
 def request(state, rules, i, message, out):
-    """Request up to `batch` events that the sender of an anti-entropy digest holds and row i
-    lacks.
+    """[Demers et al. 1987 §1.3, pull] Request up to `batch` events that the sender of an
+    anti-entropy digest holds and row i lacks.
     """
     o, requested = emit(out, messages.REQUEST, 0.0, message.source), 0
     for k in range(messages.PAGE):
@@ -205,7 +207,7 @@ def request(state, rules, i, message, out):
         o.args[messages.NEWEST + k] = newest = message.args[messages.NEWEST + k]
         o.reals[messages.EPOCHS + k] = message.reals[messages.EPOCHS + k]
         place = window_of(state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k]))
-        if place != NONE:
+        if place != NO_PLACE:
             there, most = message.reals[messages.BITS + k], rules.batch - requested
             bits, count = lacking_bits(state, i, place, there, np.int64(newest), most)
             o.reals[messages.BITS + k] = bits
@@ -214,13 +216,13 @@ def request(state, rules, i, message, out):
 
 @apart
 def push_unnamed(state, i, message, most, out):
-    """Push the events of publishers in the range of ids of an anti-entropy digest that the digest
-    does not name, up to a limit.
+    """[Demers et al. 1987 §1.3, push] Push the events of publishers in the range of ids of an
+    anti-entropy digest that the digest does not name, up to a limit.
     """
     after = message.args[messages.AFTER]
     while most > 0:
         place = next_publisher(state, i, after)
-        if place == NONE or state.held.of[i, place].publisher > message.args[messages.UPTO]:
+        if place == NO_PLACE or state.held.of[i, place].publisher > message.args[messages.UPTO]:
             return
         after, named = state.held.of[i, place].publisher, False
         for k in range(messages.PAGE):
@@ -231,13 +233,15 @@ def push_unnamed(state, i, message, most, out):
 
 @apart
 def answer_request(state, rules, i, message, out):
-    """Answer an anti-entropy request with the requested events that row i holds."""
+    """[Demers et al. 1987 §1.3, pull] Answer an anti-entropy request with the requested events that
+    row i holds.
+    """
     sent = 0
     for k in range(messages.PAGE):
         publisher = message.args[messages.PUBLISHERS + k]
         newest = np.int64(message.args[messages.NEWEST + k])
         place = place_of_publisher(state.held, i, publisher)
-        if place == NONE or state.held.of[i, place].epoch != message.reals[messages.EPOCHS + k]:
+        if place == NO_PLACE or state.held.of[i, place].epoch != message.reals[messages.EPOCHS + k]:
             continue
         for event in range(max(newest - messages.SPAN + 1, np.int64(0)), newest + 1):
             requested = has_bit(message.reals[messages.BITS + k], newest - event)

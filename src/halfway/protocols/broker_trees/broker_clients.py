@@ -42,7 +42,6 @@ from halfway.protocols.broker_trees.paths.nearby import (
     rank,
 )
 from halfway.protocols.broker_trees.paths.peer_paths import reply
-from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
     ALIVE,
@@ -64,13 +63,16 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.broker_trees.tables.subscription_table import FREE
 from halfway.protocols.event_window import copy_event_id
+from halfway.protocols.rows import place_in_row
 
 _OVERLAP_S = 1.0  # seconds for which a client's node stays at its old broker after a change
 
 
 @apart
 def start_client(state, rules, i, c, out):
-    """Start the refreshes of a client's node at a time of its own within the interval."""
+    """Start the refreshes of a client's node after a wait that its node id gives: at most half of
+    `join_delay_s`.
+    """
     state.clients.missed[c] = state.clients.attached[c] = 0
     wait_s = 0.5 * rules.join_delay_s * uniform(mixed(np.uint64(state.node_id[i])))
     emit(out, REFRESH, wait_s, state.node_id[i])

@@ -14,7 +14,7 @@ from halfway.protocols.broker_trees.records import messages
 
 
 def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
-    """Return the row of each node [n] among a tree's brokers; NONE for a node that is no broker."""
+    """Return the row of each node [n] among a tree's brokers; NONE for a node that is not one."""
     at = np.flatnonzero(np.isin(node_ids, brokers))
     index = np.full(len(node_ids), NONE, np.int32)
     index[at] = np.arange(len(at))

@@ -27,7 +27,6 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     second_path,
     use_path,
 )
-from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.records.messages import (
     DIRECTION,
     NOTIFY,
@@ -39,6 +38,7 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.broker_trees.records.underlay_messages import CONFIRM, CONFIRM_TIMEOUT
 from halfway.protocols.reliable_hop import copy_record
+from halfway.protocols.rows import place_in_row
 
 PLACES = 128  # records that a broker keeps
 _MOST_TRIES = 20  # number of retransmissions after which the record is lost
@@ -187,7 +187,7 @@ def on_timeout(state, rules, sender, message, out):
         child = place_in_row(state.children.child, b, record.target) >= 0
         to = record.target if child else NONE
     kept.tries[b, place] += 1
-    if to < 0:  # this is the root now, or the receiver is no child any more
+    if to < 0:  # this is the root now, or the receiver is not a child any more
         record.args[NUMBER] = 0
     elif kept.tries[b, place] > _MOST_TRIES:
         kept.failed[b] += 1

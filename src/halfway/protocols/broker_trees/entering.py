@@ -30,7 +30,6 @@ from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
 from halfway.protocols.broker_trees.paths.nearby import announce_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import reply, send
-from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.records.messages import (
     CLIENT,
     DETACH,
@@ -50,6 +49,7 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.broker_trees.records.underlay_messages import ASK_LEAVE, GRANT_LEAVE
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, insert_own
+from halfway.protocols.rows import place_in_row
 
 _GRANT_WAITS = 4  # leaves without a grant after this many detection times of a path
 

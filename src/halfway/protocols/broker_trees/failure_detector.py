@@ -30,7 +30,6 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     use_path,
     whole_microseconds,
 )
-from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.records.messages import (
     DIGEST,
     DIGEST_BIT,
@@ -62,6 +61,7 @@ from halfway.protocols.broker_trees.tables.table_repair import (
     send_held,
 )
 from halfway.protocols.incarnation_numbers import number_before
+from halfway.protocols.rows import place_in_row
 
 _NUMBERS = np.int32(2**31 - 1)  # largest number of a PING, after which the numbers start again
 

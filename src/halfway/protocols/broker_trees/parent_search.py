@@ -22,11 +22,11 @@ from halfway.protocols.broker_trees.paths.decisions import (
 )
 from halfway.protocols.broker_trees.paths.nearby import nearest_but, nth_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_path
-from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
 from halfway.protocols.broker_trees.tables.children import first_child
+from halfway.protocols.rows import place_in_row
 
 _FOUNDER = FALLBACKS + 1  # the last attempt of a search for a parent
 

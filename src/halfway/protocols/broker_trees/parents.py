@@ -25,7 +25,6 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     second_path,
     send,
 )
-from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT, ROUTE
 from halfway.protocols.broker_trees.records.underlay_messages import (
     ACCEPT,
@@ -46,6 +45,7 @@ from halfway.protocols.broker_trees.tables.children import (
 )
 from halfway.protocols.broker_trees.tables.replicas import use_replica
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
+from halfway.protocols.rows import place_in_row
 
 _DEEPER = 4  # most brokers that news may add above a broker which is not on a cycle
 

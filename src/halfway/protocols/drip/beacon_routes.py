@@ -18,6 +18,7 @@ from halfway.protocols.drip.messages import (
 )
 from halfway.protocols.drip.state import ROUTES
 from halfway.protocols.event_window import copy_event_id
+from halfway.protocols.rows import place_in_row
 
 _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
@@ -25,10 +26,7 @@ _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 @inlined
 def place_of_broker(state, i, broker):
     """Return the place of a broker in the list of nearest DRIP brokers at row i, or NO_PLACE."""
-    for s in range(state.nearest.shape[1]):
-        if state.nearest[i, s].node_id == broker and broker != NONE:
-            return s
-    return NO_PLACE
+    return NO_PLACE if broker == NONE else place_in_row(state.nearest.node_id, i, broker)
 
 
 @inlined

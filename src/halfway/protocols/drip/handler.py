@@ -149,7 +149,7 @@ def on_start(state, rules, i, message, out):
         if not rules.by_capability and state.node[i].starts == 1:
             state.node[i].capability = uniform(random_bits(state, i))
         wait = 0.1 * rules.election_s * uniform(random_bits(state, i))
-        if state.node[i].capability > 0.0:  # a node with capability 0 is no candidate
+        if state.node[i].capability > 0.0:  # a node with capability 0 is not a candidate
             elections.announce_candidate(
                 state, i, state.node_id[i], state.node[i].capability, wait, out
             )

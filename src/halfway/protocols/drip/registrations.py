@@ -16,7 +16,10 @@ from halfway.protocols.drip import messages
 from halfway.protocols.drip.beacon_routes import is_nearer, send
 from halfway.protocols.drip.digests import write_seen
 from halfway.protocols.drip.state import CONTACTS
+from halfway.protocols.hash_table import probed
 from halfway.protocols.incarnation_numbers import WITHIN
+
+_STEP = np.uint64(1)  # a search looks at one slot after another, up to all slots
 
 
 @inlined
@@ -64,9 +67,9 @@ def place_in_register(state, i, message):
     places = state.register.shape[1]
     subscriber = message.args[messages.SUBSCRIBER]
     number = message.args[messages.INTERVAL_NUMBER]
-    key = np.int64(subscriber) * state.intervals.shape[1] + number
-    for step in range(places):
-        p = (key + step) & (places - 1)
+    first = np.uint64(np.int64(subscriber) * state.intervals.shape[1] + number)
+    for k in range(places):
+        p = probed(first, _STEP, k, places)
         there = state.register[i, p].subscriber
         if there == subscriber and state.register[i, p].number == number:
             return p

@@ -35,7 +35,7 @@ from halfway.protocols.failure_detectors.periods import (
     Periods,
     begins_period,
     emit_tick,
-    no_periods,
+    first_state,
     start_periods,
 )
 from halfway.protocols.failure_detectors.reports import MEMBER_RANGE
@@ -88,8 +88,7 @@ def state(
 
     intervals: number of times between counters that a node keeps for each member, for φ.
     """
-    heard = silence.nothing_heard(len(node_ids), members, intervals)
-    return CountersState(no_periods(node_ids, seed), heard)
+    return CountersState(*first_state(node_ids, members, seed, intervals))
 
 
 def rules(values: Mapping[str, Value]) -> Rules:

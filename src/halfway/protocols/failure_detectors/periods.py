@@ -27,10 +27,17 @@ class Periods(NamedTuple):
     counter: npt.NDArray[np.int32]  # [n] number of periods that the node began
 
 
-def no_periods(node_ids: npt.NDArray[np.int32], seed: int) -> Periods:
-    """Return the state of periods for nodes before their first period."""
+def first_state(
+    node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int
+) -> tuple[Periods, silence.HeardMembers]:
+    """Return the state of nodes before their first period, in which no node has heard a member.
+
+    members: number of members that a node has room for. intervals: number of times between counters
+    that a node keeps for each member, for φ.
+    """
     ticks, counter = np.zeros((2, len(node_ids)), np.int32)
-    return Periods(node_ids, random_states(node_ids, seed), ticks, counter)
+    periods = Periods(node_ids, random_states(node_ids, seed), ticks, counter)
+    return periods, silence.nothing_heard(len(node_ids), members, intervals)
 
 
 @inlined

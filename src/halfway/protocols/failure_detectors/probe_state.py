@@ -95,7 +95,7 @@ def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
     """Return the initial member lists of SWIM, with room for `members` at each node."""
     n = len(node_ids)
     own, entry = np.zeros(n, OWN), np.zeros((n, members), PROBED)
-    own["place"] = NONE
+    own["place"] = NO_PLACE
     return Probes(
         node_ids, random_states(node_ids, seed), own.view(np.recarray), member_index(n, members),
         entry.view(np.recarray), np.zeros((n, members), np.int32),

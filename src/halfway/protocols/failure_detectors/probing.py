@@ -126,7 +126,7 @@ def _next_place(state, neighbourhood, i):
 def _end_probe(state, rules, neighbourhood, i, now, out):
     """End the probe of row i: suspect the member if it did not acknowledge."""
     own = state.own[i]
-    if own.place == NONE:
+    if own.place == NO_PLACE:
         return
     known = state.entry[i, own.place]
     if own.is_acked == 1:
@@ -150,7 +150,7 @@ def begin_period(state, rules, neighbourhood, i, now, out):
     own.sequence = (own.sequence + 1) & _NUMBERS
     own.is_acked = own.nacks = 0
     own.place = _next_place(state, neighbourhood, i)
-    if own.place == NONE:
+    if own.place == NO_PLACE:
         return
     member = state.entry[i, own.place].node_id
     send_probe(state, rules, i, PING, member, own_id, own.sequence, out)
@@ -180,7 +180,7 @@ def start(state, rules, i, message, out):
     """
     own, now = state.own[i], message.at
     own.sequence = max(own.sequence, number_before(message.incarnation))
-    own.place = NONE
+    own.place = NO_PLACE
     emit(out, PERIOD, rules.period_s * uniform(random_bits(state, i)), state.node_id[i])
     for k in range(state.members.known[i]):
         known = state.entry[i, state.members.place[i, k]]
@@ -212,7 +212,7 @@ def receive(state, rules, neighbourhood, i, message, out):
     elif kind == PERIOD:
         begin_period(state, rules, neighbourhood, i, now, out)
     elif kind == PING_TIMEOUT:
-        if message.sequence == own.sequence and own.is_acked == 0 and own.place != NONE:
+        if message.sequence == own.sequence and own.is_acked == 0 and own.place != NO_PLACE:
             ask_proxies(state, rules, neighbourhood, i, out)
     elif kind == SUSPICION:
         _end_suspicion(state, rules, neighbourhood, i, message, now, out)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.missing import NO_PLACE
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits
@@ -70,7 +70,7 @@ def note_acknowledgement(state, rules, neighbourhood, i, message, out):
             own.relayed = (own.relayed + 1) % RELAYED
             towards = message.target
             send_probe(state, rules, i, PING_ACK, towards, towards, message.sequence, out)
-    elif message.sequence == own.sequence and own.place != NONE:
+    elif message.sequence == own.sequence and own.place != NO_PLACE:
         own.is_acked = 1
         known = state.entry[i, own.place]
         if message.source != known.node_id and place_of(neighbourhood, i, known.node_id) < 0:

@@ -4,7 +4,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.application import DELIVERED, emit_event
 from halfway.protocols.event_window import (
     copy_event_id,
@@ -130,7 +130,7 @@ def receive(state, rules, i, message, out):
     hops = np.int32(message.args[messages.HOPS] - message.reals[messages.DETOUR])
     is_new = record_if_new(state.seen, i, message)
     place, slot = place_of_event(state.seen, i, message), slot_of(state.seen, message.event)
-    if place == NONE:
+    if place == NO_PLACE:
         return  # the event is older than the window
     received = state.received
     if is_new:

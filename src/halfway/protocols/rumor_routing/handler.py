@@ -22,7 +22,7 @@ from typing import NamedTuple
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
 from halfway.core.message import APP, START
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
@@ -198,7 +198,7 @@ def send_answer(state, i, message, subscriber, number, event, out):
     way.
     """
     place = place_of_trail(state, i, subscriber, number)
-    if place == -1 or state.trail_back[i, place] == state.node_id[i]:
+    if place == NO_PLACE or state.trail_back[i, place] == state.node_id[i]:
         return
     back = state.trail_back[i, place]
     add_branch(state, i, message.topic, back)

@@ -119,7 +119,7 @@ def keep_trail(state, i, subscriber, number, back):
     """Keep, as the trail of a rumor routing query, the neighbour from which the query first came;
     later visits are loops of the walk.
     """
-    if place_of_trail(state, i, subscriber, number) == -1:
+    if place_of_trail(state, i, subscriber, number) == NO_PLACE:
         place = state.trails[i] % state.trail_of.shape[1]
         state.trail_of[i, place] = subscriber
         state.trail_number[i, place] = number

@@ -36,7 +36,7 @@ from halfway.protocols.failure_detectors.periods import (
     Periods,
     begins_period,
     emit_tick,
-    no_periods,
+    first_state,
     start_periods,
 )
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence, counter_number
@@ -111,12 +111,11 @@ def state(
     """
     n = len(node_ids)
     rounds, reached = np.zeros(n, np.int32), np.zeros(n, np.uint8)
-    heard = silence.nothing_heard(n, members, intervals)
+    periods, heard = first_state(node_ids, members, seed, intervals)
     contact = np.zeros((n, members), CONTACT)
     contact["node_id"] = NONE
     walks = group.group_of(node_ids, members, degree, seed, places)
-    periods, whole = no_periods(node_ids, seed), contact.view(np.recarray)
-    return PathGossipState(periods, rounds, reached, heard, whole, walks)
+    return PathGossipState(periods, rounds, reached, heard, contact.view(np.recarray), walks)
 
 
 def rules(values: Mapping[str, Value]) -> Rules:

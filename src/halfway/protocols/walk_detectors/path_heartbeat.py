@@ -28,7 +28,7 @@ from halfway.protocols.failure_detectors.periods import (
     Periods,
     begins_period,
     emit_tick,
-    no_periods,
+    first_state,
     start_periods,
 )
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
@@ -92,9 +92,9 @@ def state(
     intervals: number of gaps between heartbeats that a node stores for each member, for φ. degree:
     largest number of neighbours of a node. places: number of hops in flight that a node tracks.
     """
-    heard = silence.nothing_heard(len(node_ids), members, intervals)
+    periods, heard = first_state(node_ids, members, seed, intervals)
     walks = group.group_of(node_ids, members, degree, seed, places)
-    return PathHeartbeatState(no_periods(node_ids, seed), heard, walks)
+    return PathHeartbeatState(periods, heard, walks)
 
 
 def rules(values: Mapping[str, Value]) -> Rules:

@@ -43,7 +43,7 @@ from halfway.protocols.failure_detectors.member_index import find_member, find_r
 from halfway.protocols.failure_detectors.periods import (
     begins_period,
     emit_tick,
-    no_periods,
+    first_state,
     start_periods,
 )
 from halfway.protocols.walk_detectors import probe_walks
@@ -92,11 +92,11 @@ def state(
     largest number of neighbours of a node.
     """
     n = len(node_ids)
-    heard = silence.nothing_heard(n, members, intervals)
+    periods, heard = first_state(node_ids, members, seed, intervals)
     trail = np.zeros((n, members), TRAIL)
     trail["node_id"] = NONE
     return WalkProbeState(
-        no_periods(node_ids, seed), np.zeros(n, np.uint32), heard, trail.view(np.recarray),
+        periods, np.zeros(n, np.uint32), heard, trail.view(np.recarray),
         unmarked(n, degree, marks_for(members)),
     )  # fmt: skip
 

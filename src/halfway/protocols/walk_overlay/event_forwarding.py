@@ -85,14 +85,14 @@ def change_subscription(state, rules, i, s, add, out):
     filter of the node.
     """
     numbers = state.subscriptions
-    place = NONE
+    place = NO_PLACE
     for k in range(numbers.shape[1]):
         if numbers[i, k] == s:
-            place = np.int32(k)
+            place = np.int64(k)
             break
-        if add and place == NONE and numbers[i, k] == NONE:
-            place = np.int32(k)
-    if place == NONE:
+        if add and place == NO_PLACE and numbers[i, k] == NONE:
+            place = np.int64(k)
+    if place == NO_PLACE:
         state.members.refused[i] += add
         return
     numbers[i, place] = s if add else NONE

@@ -150,7 +150,7 @@ def restart(state, rules, i, message, out):
 
 @apart
 def found(state, rules, i, now, out):
-    """Found an overlay with the fragment of this root, which has heard of no overlay for the
+    """Create an overlay with the fragment of this root, which has heard of no overlay for the
     founding time.
 
     [dwo Alg. 1] A root that met another walk stops. A root that met no walk walks on.

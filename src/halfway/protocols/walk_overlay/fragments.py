@@ -59,7 +59,7 @@ def send_link(state, rules, i, to, reason, out):
 
 @apart
 def deny_link(to, reason, out):
-    """Deny an overlay link once, without acknowledgement, to a node that is no neighbour."""
+    """Deny an overlay link once, without acknowledgement, to a node that is not a neighbour."""
     emit(out, messages.CUT, 0.0, to).args[messages.REASON] = reason
 
 

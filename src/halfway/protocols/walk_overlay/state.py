@@ -17,6 +17,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import seeded
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
+from halfway.protocols.rows import place_in_row
 
 # Bits of `marks` in a TRAIL. DONE and ASKING belong to the first branch; the next higher bit
 # belongs to the second branch. DONE: the walk stops. ASKING: the head of the branch is here and
@@ -178,10 +179,7 @@ def link_of(state, i, node_id):
     """Return the place of the overlay link to a node id in a node's state, or NO_PLACE; the id NONE
     finds a free place.
     """
-    for p in range(state.links.shape[1]):
-        if state.links.node_id[i, p] == node_id:
-            return np.int64(p)
-    return NO_PLACE
+    return place_in_row(state.links.node_id, i, node_id)
 
 
 @inlined

@@ -81,7 +81,7 @@ ROLE = np.dtype(
         ("reported", "u1"),  # 1: reported to the application for this launch
         ("incarnation", "<u4"),
         ("launches", "<i4"),  # launches of this incarnation, with searches
-        ("latest", "<i4"),  # generation of the latest launch that was no search
+        ("latest", "<i4"),  # generation of the latest launch that was not a search
         ("unanswered", "<i4"),  # launches in a row without a meeting
         ("asked_at", "<f8"),  # seconds: when the application took the role
     ]

@@ -21,7 +21,7 @@ def cells_csv(results: Results) -> str:
 
 
 def cells_jsonl(results: Results) -> str:
-    """Return a comparison's cells as JSON lines, one object a cell; missing values are null."""
+    """Return a comparison's cells as JSON lines, one object per cell; missing values are null."""
     return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in results.rows())
 
 

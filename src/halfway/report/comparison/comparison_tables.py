@@ -42,8 +42,8 @@ def tables(results: Results, point: int, where: str = "") -> str:
 
 
 def sweep_tables(results: Results, metric: Metric) -> str:
-    """Return a comparison's HTML tables of one metric over a sweep: a
-    row a point, a column a system.
+    """Return a comparison's HTML tables of one metric over a sweep, with one row per point and
+    one column per system.
 
     A table has at most `_MOST_SYSTEMS` systems, so that it fits on paper.
     """

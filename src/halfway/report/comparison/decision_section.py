@@ -64,7 +64,9 @@ def _marked(sentence: str) -> str:
 
 
 def _overview(results: Results) -> str:
-    """Return the table of all decisions of a sweep: a row a point, a column a verdict."""
+    """Return the table of all decisions of a sweep, with one row per point and one column per
+    verdict.
+    """
     fields, marks = varied(results), mark_numbers(results.systems)
     names = [*fields[1:], *(heading for heading, _ in VERDICT_COLUMNS)]
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)

@@ -74,8 +74,8 @@ def _sentence(decision: Decision) -> Text:
 
 
 def _print_decisions(out: Console, results: Results) -> None:
-    """Print on the terminal a comparison's decision at each point of a sweep: a row a point, a
-    column a verdict.
+    """Print on the terminal a comparison's decision at each point of a sweep, with one row per
+    point and one column per verdict.
     """
     metrics = {metric.name: metric for metric in results.metrics}
     columns: list[Column] = [
@@ -117,7 +117,9 @@ def _print_legend(out: Console, results: Results) -> None:
 
 
 def _print_group(out: Console, results: Results, title: str, metrics: Sequence[Metric]) -> None:
-    """Print on the terminal the tables of one group of a comparison's metrics: a row a system."""
+    """Print on the terminal the tables of one group of a comparison's metrics, with one row per
+    system.
+    """
     columns: list[Column] = [
         (metric.heading, [_shown(out, results, 0, system, metric) for system in results.systems])
         for metric in metrics
@@ -130,8 +132,8 @@ def _print_group(out: Console, results: Results, title: str, metrics: Sequence[M
 
 
 def _print_sweep(out: Console, results: Results) -> None:
-    """Print on the terminal a table for each metric of a sweep: a row a point, a column a
-    system.
+    """Print on the terminal a table for each metric of a sweep, with one row per point and one
+    column per system.
     """
     fields = varied(results)
     keys: list[Column] = [

@@ -8,7 +8,8 @@ import altair
 import vl_convert
 
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.figures import Plot, Summary
+from halfway.pipeline.reproduction.figures import Plot
+from halfway.pipeline.statistics.summary import Summary
 from halfway.report import wording
 
 alt: Any = altair  # its generated types need too many annotations

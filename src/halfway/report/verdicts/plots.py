@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.figures import Plot, Summary
+from halfway.pipeline.reproduction.figures import Plot
+from halfway.pipeline.statistics.summary import Summary
 from halfway.report import wording
 from halfway.report.verdicts.panel_chart import (
     PALETTE,

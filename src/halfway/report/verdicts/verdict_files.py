@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import asdict
 
-from halfway.pipeline.reproduction.figures import Summary
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.summary import Summary
 from halfway.report.output_files import csv_text, write_all
 
 # The bootstrap replicates are left out: they are hundreds of numbers per row.

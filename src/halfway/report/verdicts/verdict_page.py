@@ -5,8 +5,9 @@ from html import escape
 from pathlib import Path
 
 from halfway.files import write_whole
-from halfway.pipeline.reproduction.figures import Figure, Paper, Plot, Summary
+from halfway.pipeline.reproduction.figures import Figure, Paper, Plot
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.summary import Summary
 from halfway.report import wording
 from halfway.report.document import asset, document, header, section
 from halfway.report.embedded import embedded

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from halfway.pipeline.reproduction.figures import Figure, Paper, Scale, Summary
+from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.statistics.summary import Summary
 from halfway.report import wording
 
 

@@ -32,7 +32,7 @@ class NodeIds:
         return bool((self.of == np.arange(len(self.of))).all())
 
     def rows(self, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-        """Return the row of each node id, or -1 for a number that is no node's id."""
+        """Return the row of each node id, or -1 for a number that is not a node's id."""
         if not len(self.of):
             return np.full(len(ids), -1, np.int64)
         place = np.searchsorted(self.of, ids, sorter=self.by_id)

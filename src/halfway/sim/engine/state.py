@@ -102,7 +102,7 @@ class Engine(NamedTuple):
     checks: RecordChecks  # checks of records before a handler; without rows: no checks
     pauses: Pauses
     attacks: Attackers
-    receivers: npt.NDArray[np.uint32]  # [n] first the rows that receive a record now
+    receivers: npt.NDArray[np.uint32]  # [n] the rows that receive a record now come first
 
 
 @dataclass(frozen=True, kw_only=True)

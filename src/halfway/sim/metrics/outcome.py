@@ -90,7 +90,7 @@ class Outcome:
     # The positive counters of the protocol for full tables; notifications may have been lost.
     shortfalls: Mapping[str, int] = field(default_factory=dict)
     lifetime: Lifetime | None = None  # None: the nodes have no batteries
-    detection: Detection | None = None  # None: the system is no failure detector
+    detection: Detection | None = None  # None: the system is not a failure detector
     groups: GroupQuality | None = None  # None: the workload has no groups
     requests: RequestQuality | None = None  # None: the groups replicate no resource
 

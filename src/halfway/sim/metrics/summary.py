@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import SystemInstance
 from halfway.core.records.checks import REASONS
-from halfway.core.values.digest import arrays, state_digest
+from halfway.core.values.digest import arrays, short_digest, state_digest
 from halfway.sim.engine.state import (
     RECEIVED,
     SENT,
@@ -95,4 +95,4 @@ def digest(state: Any, counters: Counters) -> str:
     whole = hashlib.sha256()
     for part in (counters.traffic, counters.sent_kind, counters.received_kind, counters.events):
         whole.update(part.tobytes())
-    return hashlib.sha256((state_digest(state) + whole.hexdigest()).encode()).hexdigest()[:16]
+    return short_digest(state_digest(state) + whole.hexdigest())

@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from halfway.core.kinds import Kinds, carrying
 from halfway.sim.engine.state import Payload
+from halfway.sim.workload.event_numbers import codes
 from halfway.world.workload.demand import Publications
 
 _LEAST_PLACES = 4096
@@ -36,7 +37,7 @@ class PayloadSizes:
         if publications.size is None:
             return
         places = len(self._payload.event)
-        keys = publisher.astype(np.int64) << 32 | publications.event
+        keys = codes(publisher, publications.event)
         self._keys = np.concatenate((self._keys, keys))[-places:]
         self._sizes = np.concatenate((self._sizes, publications.size))[-places:]
         order = np.argsort(self._keys)

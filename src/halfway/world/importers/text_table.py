@@ -43,7 +43,7 @@ class TextTable:
     def number(self, row: list[str], line: int, column: int) -> float:
         """Return a finite number of a link table, or NaN if the field is empty or missing.
 
-        A single comma is a decimal comma. Where commas separate fields, "1,234" is no number,
+        A single comma is a decimal comma. Where commas separate fields, "1,234" is not a number,
         because it may mean 1234.
         """
         field = row[column].strip() if column < len(row) else ""

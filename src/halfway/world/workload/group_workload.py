@@ -163,7 +163,7 @@ def drawn_stays(
         raise Problem(what, remedy="lower members_each")
     if clients_each > n - members_each:
         what = f"requests.clients_each = {clients_each}: expected at most {n - members_each}"
-        raise Problem(f"{what}, the nodes that are no members", remedy="lower clients_each")
+        raise Problem(f"{what}, the nodes that are not members", remedy="lower clients_each")
     if join_s[0] > join_s[1]:
         what = f"join_s = [{join_s[0]:g}, {join_s[1]:g}]"
         raise Problem(f"{what}: expected the earlier time first", remedy="swap them")

@@ -103,7 +103,7 @@ class MessagedGroups(AddressedGroups[GroupMessage]):
     """The demand of groups whose members have applications that send and cast.
 
     reaction_s: seconds from a call of an application until its event is published. addressed:
-    whether members send to one member; False: then no member has a topic of its own.
+    whether members send to one member; False: no member has a topic of its own.
     Raises Problem for a time that is not above 0.
     """
 

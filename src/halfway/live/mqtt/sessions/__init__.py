@@ -2,7 +2,7 @@
 bytes and publications.
 
 Other folders use `Machine`. The modules build on each other in this order: `keyed_timers.py`,
-`messages.py`, `client_delivery.py`, `stored_sessions.py`, `outgoing.py`, `client_session.py`,
-`connection.py`, `shares.py`, `door_subscriptions.py`, `session_table.py`, `connecting.py`,
-`publish_packets.py`, `subscribing.py`, `mqtt_machine.py`.
+`messages.py`, `stored_sessions.py`, `outgoing.py`, `client_session.py`, `connection.py`,
+`shares.py`, `door_subscriptions.py`, `session_table.py`, `connecting.py`, `publish_packets.py`,
+`subscribing.py`, `mqtt_machine.py`.
 """

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from halfway.live.mesh import Event, Mesh, MeshSubscription
 from halfway.live.mqtt.packets.fields import Violation
 from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorDrops, DoorLimits
-from halfway.live.mqtt.sessions.client_delivery import ClientDelivery
 from halfway.live.mqtt.sessions.client_session import ClientSession, Grant
-from halfway.live.mqtt.sessions.messages import Message, message
+from halfway.live.mqtt.sessions.messages import ClientDelivery, Message, message
 from halfway.live.mqtt.sessions.shares import ANNOUNCEMENTS, RESERVED, Share, Shares
 from halfway.live.topic_filters import FilterTree
 

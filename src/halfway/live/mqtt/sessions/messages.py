@@ -7,6 +7,7 @@ parts of a message that an event lacks: the QoS, the session of the publisher, a
 
 import hashlib
 import math
+from typing import NamedTuple
 
 import msgspec
 
@@ -42,6 +43,17 @@ class Message(msgspec.Struct, frozen=True):
     def size(self) -> int:
         """The bytes of an MQTT message that count against the limit of a queue."""
         return len(self.topic) + len(self.payload) + 64
+
+
+class ClientDelivery(NamedTuple):
+    """A message for one MQTT client, with the QoS and properties of its subscriptions."""
+
+    message: Message
+    qos: int
+    retain: bool = False
+    subscription_ids: tuple[int, ...] = ()
+    share: tuple[str, str] | None = None  # name and filter of the shared subscription
+    saved: int = 0  # number of the message on disk; 0: not on disk
 
 
 class Publication(msgspec.Struct, eq=False):

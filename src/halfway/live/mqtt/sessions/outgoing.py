@@ -9,7 +9,7 @@ import msgspec
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.types import PublishPacket, PubrelPacket
 from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorDrops, DoorLimits
-from halfway.live.mqtt.sessions.client_delivery import ClientDelivery
+from halfway.live.mqtt.sessions.messages import ClientDelivery
 from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
 _LAST_ID = 0xFFFF

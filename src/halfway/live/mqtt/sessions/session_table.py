@@ -10,12 +10,16 @@ from contextlib import suppress
 from halfway.live.mesh import Event, Mesh, Refusal
 from halfway.live.mqtt.policy.access import Permissions
 from halfway.live.mqtt.policy.door_limits import DoorDrops, DoorLimits
-from halfway.live.mqtt.sessions.client_delivery import ClientDelivery
 from halfway.live.mqtt.sessions.client_session import ClientSession, grant_of
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.door_subscriptions import DoorSubscriptions
 from halfway.live.mqtt.sessions.keyed_timers import KeyedTimers
-from halfway.live.mqtt.sessions.messages import Publication, publication, received_before
+from halfway.live.mqtt.sessions.messages import (
+    ClientDelivery,
+    Publication,
+    publication,
+    received_before,
+)
 from halfway.live.mqtt.sessions.shares import EXPIRY_S
 from halfway.live.mqtt.sessions.stored_sessions import SavedMessage, SavedSession, StoredSessions
 

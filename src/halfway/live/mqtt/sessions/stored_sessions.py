@@ -14,8 +14,7 @@ from halfway.live.mqtt.packets.fields import PacketFields
 from halfway.live.mqtt.packets.properties import read_properties, write_properties
 from halfway.live.mqtt.packets.types import TopicRequest
 from halfway.live.mqtt.policy.access import Permissions
-from halfway.live.mqtt.sessions.client_delivery import ClientDelivery
-from halfway.live.mqtt.sessions.messages import Message
+from halfway.live.mqtt.sessions.messages import ClientDelivery, Message
 
 SESSION, ENDED, QUEUED, SENT, RECEIVED, FINISHED, TAKEN, RELEASED = range(10, 18)  # kinds
 SPARE = {ENDED, FINISHED, RELEASED}  # they make other records needless

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.prng import mixed
 
-# Two values of `parent` that are no node id; the third is NONE, at the root.
+# Two values of `parent` that are not a node id; the third is NONE, at the root.
 OUTSIDE = np.int32(-2)  # the broker left the tree, or has not entered it yet
 SEEKING = np.int32(-3)  # the broker has not joined the tree yet
 

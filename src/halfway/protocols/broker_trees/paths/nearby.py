@@ -18,8 +18,8 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.paths.circuits import Int32s
-from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.records.messages import ANNOUNCE, HOPS, ORIGIN, ROOT, VERSION
+from halfway.protocols.rows import place_in_row
 
 _STALE = 3.5  # refresh intervals without a newer announcement after which a broker is replaced
 

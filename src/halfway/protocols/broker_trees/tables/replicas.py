@@ -10,7 +10,6 @@ interval, and sends filters only if the digest of the grandparent differs.
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.protocols.broker_trees.paths.peer_paths import reply
-from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.records.messages import ORIGIN
 from halfway.protocols.broker_trees.records.underlay_messages import (
     ASK_REPLICA,
@@ -26,6 +25,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     subscribe_upstream,
 )
 from halfway.protocols.broker_trees.tables.table_repair import filters_digest
+from halfway.protocols.rows import place_in_row
 
 
 @apart

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.reproduction.estimates import Statistic, around
-from halfway.pipeline.reproduction.figures import Summary
+from halfway.pipeline.statistics.estimates import Statistic, around
+from halfway.pipeline.statistics.summary import Summary
 
 
 def exponent(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from halfway.pipeline.reproduction.estimates import (
+from halfway.pipeline.statistics.estimates import (
     around,
     bounded,
     difference,
@@ -17,7 +17,7 @@ from halfway.pipeline.reproduction.estimates import (
     ratio,
     weights,
 )  # fmt: skip
-from halfway.pipeline.reproduction.figures import Summary
+from halfway.pipeline.statistics.summary import Summary
 
 
 def _clustered(seed, networks, units, effect=1.0, shift=0.0):

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.reproduction.figures import Summary
+from halfway.pipeline.statistics.summary import Summary
 
 BOOTSTRAP = 400  # resamples: the standard error is then known to 3.5 %
 _SEED = 95

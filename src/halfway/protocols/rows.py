@@ -1,4 +1,4 @@
-"""Linear search for a node id in one row of a table of brokers."""
+"""Linear search for a node id in one row of a table."""
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE
@@ -6,7 +6,7 @@ from halfway.core.missing import NO_PLACE
 
 @apart
 def place_in_row(ids, i, node_id):
-    """Return the first place of a node id in row i of a broker's table [rows, places], or NO_PLACE
+    """Return the first place of a node id in row i of a table [rows, places], or NO_PLACE
     if the row does not contain the id.
 
     The id NONE finds the first free place.
