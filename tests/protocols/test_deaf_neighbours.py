@@ -1,4 +1,4 @@
-"""Deaf neighbours: a bounded table, PROBEs with longer and longer waits, and the end of a mark."""
+"""Deaf neighbours: a bounded table, the waits between LINK_TESTs, and the end of a mark."""
 
 from typing import Any
 
@@ -12,7 +12,6 @@ from halfway.protocols.deaf_neighbours import (
     EMITTED,
     MARKED,
     PLACES,
-    PROBE,
     REPLACED,
     DeafNeighbours,
     ignores,
@@ -22,6 +21,7 @@ from halfway.protocols.deaf_neighbours import (
     unmark,
     unmark_all,
 )
+from halfway.protocols.link_test import LINK_TEST
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
@@ -48,16 +48,16 @@ def no_hops(places: int = 8) -> ReliableHops:
 
 
 def heard(deaf: DeafNeighbours, hops: ReliableHops, source: int, at: float) -> tuple[bool, int]:
-    """Whether the node ignores a broadcast, and the number of its PROBEs to the sender."""
+    """Whether the node ignores a broadcast, and the number of its LINK_TESTs to the sender."""
     message, out = np.zeros(1, MESSAGE).view(np.recarray)[0], outbox(EMITTED)
     message.source, message.at = source, at
     ignored = ignores(deaf, hops, RULES, 0, message, SHORTEST_S, out)
     sent: Any = out.pool[: EMITTED - int(out.tally[0])]
-    probes = sent[sent.kind == PROBE]
+    tests = sent[sent.kind == LINK_TEST]
     assert out.tally[1] == 0
-    assert set(probes.next.tolist()) <= {source}
-    assert (probes.sequence > 0).all()
-    return ignored, len(probes)
+    assert set(tests.next.tolist()) <= {source}
+    assert (tests.sequence > 0).all()
+    return ignored, len(tests)
 
 
 def test_only_the_broadcasts_of_deaf_neighbours_are_ignored() -> None:
@@ -71,18 +71,18 @@ def test_only_the_broadcasts_of_deaf_neighbours_are_ignored() -> None:
     assert deaf.counts[0].tolist() == [0, 0]
 
 
-def test_the_wait_for_the_next_probe_doubles_up_to_eight_times_the_shortest() -> None:
+def test_the_wait_for_the_next_test_doubles_up_to_eight_times_the_shortest() -> None:
     deaf = marked(7)
-    probed = [at for at in range(1, 64) if heard(deaf, no_hops(), 7, float(at))[1]]
-    assert np.diff(probed).tolist() == [2, 4, 8, 16, 16, 16]
+    tested = [at for at in range(1, 64) if heard(deaf, no_hops(), 7, float(at))[1]]
+    assert np.diff(tested).tolist() == [2, 4, 8, 16, 16, 16]
 
 
-def test_a_neighbour_that_is_not_heard_gets_no_probe_and_then_one_at_once() -> None:
+def test_a_neighbour_that_is_not_heard_gets_no_test_and_then_one_at_once() -> None:
     deaf = marked(7)
     assert heard(deaf, no_hops(), 7, 1000.0) == (True, 1)
 
 
-def test_a_node_without_room_for_a_hop_sends_no_probe() -> None:
+def test_a_node_without_room_for_a_hop_sends_no_test() -> None:
     deaf, hops = marked(7), no_hops(1)
     hops.record[0, 0].sequence = 9
     assert heard(deaf, hops, 7, 5.0) == (True, 0)
@@ -112,7 +112,7 @@ def test_without_reliable_hops_no_neighbour_is_deaf() -> None:
 
 @pytest.mark.parametrize("system", ["siena", "underlay-siena"])
 @pytest.mark.parametrize("memory", ["kept", "lost"])
-def test_a_router_that_was_down_is_probed_once_and_serves_again(memory: Any, system: str) -> None:
+def test_a_router_that_was_down_is_tested_once_and_serves_again(memory: Any, system: str) -> None:
     """The first broadcast of the router ends the mark that the crash left, and the second one
     counts.
     """
@@ -126,4 +126,4 @@ def test_a_router_that_was_down_is_probed_once_and_serves_again(memory: Any, sys
     found = simulation.run()
     assert simulation.state.deaf.counts[2].tolist() == [0, 0]
     assert found.delivery_ratio == 1.0
-    assert found.sent.get("probe", 0) == 1
+    assert found.sent.get("link-test", 0) == 1

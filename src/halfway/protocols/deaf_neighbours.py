@@ -2,11 +2,11 @@
 
 A node that takes routes from broadcasts hears such a neighbour as well as any other. [RFC 3561,
 §6.8] a node of AODV that gets no acknowledgement from the next hop of a reply ignores the requests
-of this neighbour for a time. We let a node ignore the broadcasts of routes of a neighbour to which
-a reliable hop failed in spite of all retransmissions, until an acknowledgement of this neighbour
-comes. A node that hears a deaf neighbour again sends it a PROBE, which the neighbour acknowledges
-if it hears the node. So a neighbour that was down serves again after one round trip. The time to
-the next PROBE doubles with each of them. A node without acknowledgements has no deaf neighbours.
+of this neighbour for a time. We let a neighbour be deaf from a reliable hop that failed in spite of
+all retransmissions until its next acknowledgement, and let the node ignore its broadcasts of routes
+meanwhile. A node that hears a deaf neighbour sends it a LINK_TEST, so that a neighbour that was
+down serves again soon. The wait for the next LINK_TEST doubles each time. A node without
+acknowledgements has no deaf neighbours.
 """
 
 from typing import NamedTuple
@@ -15,27 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart
-from halfway.core.kinds import Kinds
 from halfway.core.message import AFRESH
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.core.values.ranges import whole
 from halfway.protocols import reliable_hop
-
-KINDS = Kinds({"sequence": whole(1, 2**31 - 1)})
-PROBE = KINDS.network(
-    249, "probe", "the sender asks a neighbour that it hears to acknowledge this hop", "sequence"
-)
+from halfway.protocols.link_test import LINK_TEST
 
 PLACES = 16  # deaf neighbours of a node
-EMITTED = 2  # a PROBE and its timer
-_LONGEST = 8.0  # times the shortest wait between two PROBEs of a neighbour
+EMITTED = 2  # a LINK_TEST and its timer
+_LONGEST = 8.0  # times the shortest wait between two LINK_TESTs of a neighbour
 DEAF = np.dtype(
     [
         ("node_id", "<i4"),  # NONE: a free place
         ("since_s", "<f8"),  # own clock when the hop failed
-        ("probe_at", "<f8"),  # own clock from which the next PROBE is due
-        ("wait_s", "<f8"),  # from the last PROBE to that time
+        ("test_at", "<f8"),  # own clock from which the next LINK_TEST is due
+        ("wait_s", "<f8"),  # from the last LINK_TEST to that time
     ],
     align=True,
 )
@@ -85,7 +79,7 @@ def mark_deaf(deaf, i, node_id, now):
     else:
         deaf.counts[i, MARKED] += 1
     there = deaf.of[i, place]
-    there.node_id, there.since_s, there.probe_at, there.wait_s = node_id, now, now, 0.0
+    there.node_id, there.since_s, there.test_at, there.wait_s = node_id, now, now, 0.0
 
 
 @apart
@@ -108,7 +102,7 @@ def unmark_all(deaf, i):
 @apart
 def ignores(deaf, hops, rules, i, message, shortest_s, out):
     """Return whether row i ignores a broadcast of a route because its sender is deaf, and send the
-    sender a PROBE if one is due. shortest_s: the shortest wait between two PROBEs.
+    sender a LINK_TEST if one is due. shortest_s: the shortest wait between two LINK_TESTs.
     """
     if deaf.counts[i, MARKED] == 0:
         return False
@@ -116,10 +110,10 @@ def ignores(deaf, hops, rules, i, message, shortest_s, out):
     if place == NO_PLACE:
         return False
     there, hop = deaf.of[i, place], reliable_hop.free_place(hops, i)
-    if message.at >= there.probe_at and hop != NO_PLACE:
+    if message.at >= there.test_at and hop != NO_PLACE:
         there.wait_s = min(max(2.0 * there.wait_s, shortest_s), _LONGEST * shortest_s)
-        there.probe_at = message.at + there.wait_s
-        o = emit(out, PROBE, 0.0, message.source)
+        there.test_at = message.at + there.wait_s
+        o = emit(out, LINK_TEST, 0.0, message.source)
         o.hops = AFRESH
         reliable_hop.track_at(hops, rules, i, hop, o, message.at, out)
     return True

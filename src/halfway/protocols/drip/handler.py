@@ -273,22 +273,6 @@ def on_hop(state, rules, neighbourhood, i, kind, message, out):
         forward(state, rules, neighbourhood, i, kind, message, out)
 
 
-@inlined
-def hear_beacon(state, rules, neighbourhood, i, message, out):
-    """Process the beacon of a DRIP broker that a neighbour sent.
-
-    A node ignores the beacons of a sender that is not in its list of neighbours. That sender may
-    not hear the node, and then no record travels back along the beacon.
-    """
-    if place_of(neighbourhood, i, message.source) == NO_PLACE:
-        return
-    on_beacon(state, rules, neighbourhood, i, message, out)
-    # Brokers in range need no bridge: [drip §V-B] "unless they are neighbors".
-    if state.node[i].is_broker == 1 and message.source == message[messages.BROKER_ID]:
-        other, number = message[messages.BROKER_ID], message.args[messages.BEACON_SEQUENCE]
-        meet(state, rules, neighbourhood, i, other, number, message, out)
-
-
 @handles(DripState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of DRIP."""
@@ -296,7 +280,13 @@ def handle(state, rules, neighbourhood, i, message, out):
         message[messages.DEFERRED_KIND] if message.kind == messages.DEFERRED else message.kind
     )
     if kind == messages.BEACON:
-        hear_beacon(state, rules, neighbourhood, i, message, out)
+        if place_of(neighbourhood, i, message.source) == NO_PLACE:
+            return  # the sender may not hear this node, so no record travels back to it
+        on_beacon(state, rules, neighbourhood, i, message, out)
+        # Brokers in range need no bridge: [drip §V-B] "unless they are neighbors".
+        if state.node[i].is_broker == 1 and message.source == message[messages.BROKER_ID]:
+            other, number = message[messages.BROKER_ID], message.args[messages.BEACON_SEQUENCE]
+            meet(state, rules, neighbourhood, i, other, number, message, out)
     elif kind == messages.FLOOD:
         on_flood(state, rules, i, message, out)
     elif messages.REPORT <= kind <= messages.EVENT:

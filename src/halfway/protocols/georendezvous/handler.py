@@ -45,6 +45,7 @@ from halfway.protocols.georendezvous.routing import (
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import NO_ROUTE, CellState, state
 from halfway.protocols.georendezvous.stored_records import forget_home, store_entry, store_replica
+from halfway.protocols.link_test import LINK_TEST
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
@@ -215,7 +216,7 @@ def on_ack_timeout(state, rules, i, message, out):
     place = reliable_hop.overdue(state.hops, rules, i, message, messages.AGES, out)
     if place == NO_PLACE:
         return
-    if state.hops.record[i, place].kind != deaf_neighbours.PROBE:
+    if state.hops.record[i, place].kind != LINK_TEST:
         deaf_neighbours.mark_deaf(state.deaf, i, state.hops.record[i, place].next, message.at)
     if messages.ADVERT <= state.hops.record[i, place].kind <= messages.NOTIFY_CLIENT:
         bridges.act_in(state, i, *cell_of_sender(state.hops.record[i, place]))
@@ -256,7 +257,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     elif kind == reliable_hop.ACK:
         reliable_hop.complete(state.hops, i, message)
         deaf_neighbours.unmark(state.deaf, i, message.source)
-    elif kind == deaf_neighbours.PROBE:
+    elif kind == LINK_TEST:
         reliable_hop.acknowledge(state.hops, i, message, out)
     elif kind == reliable_hop.ACK_TIMEOUT:
         on_ack_timeout(state, rules, i, message, out)

@@ -17,6 +17,7 @@ from halfway.protocols.broker_trees.paths.floods import (
 )
 from halfway.protocols.broker_trees.paths.nearby import drop_ways_over
 from halfway.protocols.broker_trees.records.messages import AGES, NO_PATH
+from halfway.protocols.link_test import LINK_TEST
 
 _IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
 
@@ -30,7 +31,7 @@ def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
 
 
 def with_reliable_hops(emissions: int, retries: int) -> int:
-    """Return a limit of emissions, increased by the timers, the ACK and the PROBE of reliable hops
+    """Return a limit of emissions, increased by the timers, the ACK and the LINK_TEST of reliable hops
     on circuits.
     """
     more = 1 + deaf_neighbours.EMITTED + _IN_FLIGHT
@@ -50,7 +51,7 @@ def handle_hop(state, rules, i, message, out):
     if message.kind == reliable_hop.ACK:
         reliable_hop.complete(hops, i, message)
         deaf_neighbours.unmark(state.deaf, i, message.source)
-    elif message.kind == deaf_neighbours.PROBE:
+    elif message.kind == LINK_TEST:
         reliable_hop.acknowledge(hops, i, message, out)
     elif is_flood(message):
         hear_flood(hops, i, message)
@@ -77,7 +78,7 @@ def give_up(state, i, place, now):
     """
     kept = state.hops.record[i, place]
     reliable_hop.release(state.hops, i, place)
-    if kept.kind != deaf_neighbours.PROBE:
+    if kept.kind != LINK_TEST:
         state.lost[i] += 1
         deaf_neighbours.mark_deaf(state.deaf, i, kept.next, now)
         drop_ways_over(state.nearby, i, kept.next)
@@ -93,6 +94,6 @@ def track_new(hops, rules, i, message, before, out):
         if record.next == EVERYONE and is_flood(record):
             track_flood(hops, rules, i, message.source, record, message.at, out)
         leaves = record.next >= 0 and record.next != hops.node_id[i]
-        if leaves and record.kind not in (reliable_hop.ACK, deaf_neighbours.PROBE):
+        if leaves and record.kind not in (reliable_hop.ACK, LINK_TEST):
             record.hops = message.hops
             reliable_hop.track(hops, rules, i, record, message.at, out)
