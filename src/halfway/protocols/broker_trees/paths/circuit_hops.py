@@ -31,7 +31,7 @@ def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
 
 
 def with_reliable_hops(emissions: int, retries: int) -> int:
-    """Return a limit of emissions, increased by the timers, the ACK and the LINK_TEST of reliable hops
+    """Return a limit of emissions, increased by the timers, ACK and LINK_TEST of reliable hops
     on circuits.
     """
     more = 1 + deaf_neighbours.EMITTED + _IN_FLIGHT
