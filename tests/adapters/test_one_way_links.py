@@ -73,7 +73,7 @@ def test_a_broker_finds_its_parent_past_a_one_way_link(
 def test_one_way_links_beside_a_connected_network_cost_no_event(
     system: str, shape: Callable[[int], Network]
 ) -> None:
-    """A tree learns of one such link on a path after another, in one refresh each at most."""
+    """A tree learns of one such link on a path after another, within 3.5 refreshes each."""
     for seed in SEEDS:
         network, dead = with_one_ways(np.random.default_rng(seed), shape(16), 0.3)
         assert len(dead) > 10
