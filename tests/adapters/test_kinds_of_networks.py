@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from halfway.adapters.registry import TABLE
+from halfway.scenario.acknowledgements import LOSSY_RETRIES
+from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
@@ -16,6 +18,7 @@ from halfway.world.workload.demand import Drawn
 from tests.networks import disk, from_links, line, star
 
 SEEDS, SET_UP_S = range(3), 25.0
+LEARNT_S = 90.0  # a tree has learnt of one-way links, each within 3.5 refreshes
 
 
 def of_graph(graph: nx.Graph) -> Network:
@@ -71,18 +74,20 @@ SYSTEMS = [
 RECOVER = [name for name in SYSTEMS if "retries" in TABLE[name].options or name == "anti-entropy"]
 
 
-def outcome(system: str, network: Network, seed: int, **given: object) -> Outcome:
-    """The outcome of twelve events of two topics after the set-up."""
+def outcome(
+    system: str, network: Network, seed: int, *, start_s: float = SET_UP_S, **given: object
+) -> Outcome:
+    """The outcome of twelve events of two topics from `start_s` on, after the set-up."""
     workload = Drawn(
         n=network.n, seed=seed, topics=2, publishers_each=2, subscribers_each=8, events=12,
-        every_s=0.5, start_s=SET_UP_S,
+        every_s=0.5, start_s=start_s,
     )  # fmt: skip
     options = {"brokers": 8} if "siena" in system else {}
     options |= given.pop("options", {})  # type: ignore[arg-type]
     # Rumours of anti-entropy take some rounds for each hop.
     rest_s = 120.0 if system == "anti-entropy" else 16.0
     return Simulation(
-        system, network, workload=workload, seconds=SET_UP_S + rest_s, seed=seed, stretch=False,
+        system, network, workload=workload, seconds=start_s + rest_s, seed=seed, stretch=False,
         options=options, **given,  # type: ignore[arg-type]
     ).run()  # fmt: skip
 
@@ -100,15 +105,17 @@ def test_all_arrives_once(system: str, kind: str) -> None:
             assert found.shortfalls == {} or "siena" in system
 
 
-def asymmetric(folder: Path) -> IdealRadio:
-    """A wheel's links with other qualities there than back: one direction in ten is nearly deaf."""
+def asymmetric(folder: Path, poor: float, least: float) -> IdealRadio:
+    """A wheel's links with other qualities there than back: one direction in ten is `poor`, and the
+    others are between `least` and 1.
+    """
     random = np.random.default_rng(5)
     network = KINDS["wheel"](36)
     lines = ["source,target,there,back"]
     for a in range(network.n):
         for b in network.neighbours(a):
             if a < b:
-                there, back = np.where(random.random(2) < 0.1, 0.3, random.uniform(0.7, 1.0, 2))
+                there, back = np.where(random.random(2) < 0.1, poor, random.uniform(least, 1.0, 2))
                 lines.append(f"{a},{b},{there:.3f},{back:.3f}")
     path = folder / "qualities.csv"
     path.write_text("\n".join(lines) + "\n")
@@ -123,13 +130,26 @@ MAY_LOSE_OVER_POOR_LINKS = {"walk-overlay": "overlay links that broke"}
 def test_with_acknowledgements_all_arrives_over_asymmetric_links(
     system: str, tmp_path: Path
 ) -> None:
-    radio, options = asymmetric(tmp_path), {"retries": 12}
+    radio, options = asymmetric(tmp_path, 0.3, 0.7), {"retries": 12}
     for seed in SEEDS:
         given = {} if system == "anti-entropy" else options
         found = outcome(system, KINDS["wheel"](36), seed, radio=radio, options=given)
         named = found.shortfalls.get(MAY_LOSE_OVER_POOR_LINKS.get(system, ""), 0) > 0
         assert found.delivery_ratio == 1.0 or named
         assert found.duplicates == 0
+
+
+@pytest.mark.parametrize("system", RECOVER)
+def test_with_acknowledgements_all_arrives_past_one_way_links(system: str, tmp_path: Path) -> None:
+    """With hellos, and with the retries of scenarios that can lose records."""
+    radio, options = asymmetric(tmp_path, 0.0, 0.9), {"retries": LOSSY_RETRIES}
+    for seed in SEEDS:
+        given = {} if system == "anti-entropy" else options
+        found = outcome(
+            system, KINDS["wheel"](36), seed, start_s=LEARNT_S, radio=radio, options=given,
+            hello=SentHellos(),
+        )  # fmt: skip
+        assert (found.delivery_ratio, found.duplicates) == (1.0, 0)
 
 
 def test_only_systems_that_spread_events_need_a_reason() -> None:

@@ -18,7 +18,6 @@ from halfway.adapters.registry import named
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos
-from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
@@ -26,9 +25,11 @@ from halfway.world.graphs.network import Network
 from halfway.world.mobility.tracks import NodeTrack, traces_of
 from halfway.world.workload.demand import Listed
 from tests.networks import disk, from_links, line, star
+from tests.one_way import OneWayRadio
 from tests.protocols.history_roles import (
     Variant,
     latest_begin,
+    one_ways_of,
     variant_of,
     with_brokers,
     with_periods,
@@ -227,11 +228,15 @@ def simulation_of(
     faults = faults_of(draw, network, demand)
     motion = motion_of(draw, network) if shape == "moving" else None
     retries, success = ({}, 1.0) if plain else link_of(seed, system)
+    # Given lists have every link, and a tree without acknowledgements learns of no one-way link.
+    learns = not (given or plain) and (retries or "retries" not in named(system).options)
+    static = motion is None and success == 1.0
+    network, dead = one_ways_of(seed, network) if learns and static else (network, ())
     options = dict(promise.options) | variant.options | retries
     run = Simulation(
         system, None if motion else network, motion=motion, workload=demand, seed=seed,
         seconds=CHANGES_S + quiet_s + 4.0 + promise.arrives_s, options=options,
-        radio=IdealRadio(delay_s=0.001, success=success), stretch=False, faults=faults,
+        radio=OneWayRadio(delay_s=0.001, success=success, dead=dead), stretch=False, faults=faults,
         nodes=NodeSettings(clock=None if given else CLOCKS), hello=None if given else SentHellos(),
         inspection=Inspection(check=True),
     )  # fmt: skip

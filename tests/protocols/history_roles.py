@@ -1,4 +1,5 @@
-"""The drawn periods of publishers and brokers in random histories, and the drawn options of trees.
+"""The drawn periods of publishers and brokers in random histories, the drawn options of trees, and
+the drawn one-way links.
 
 All draws have a random stream of their own, so the histories of known seeds keep their networks,
 subscriptions and faults.
@@ -11,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfway.adapters.registry import named
+from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Listed
 from halfway.world.workload.named_roles import ALWAYS, LINGER_S, BrokerPeriod, Period
+from tests.one_way import Direction, with_one_ways
 
-_PUBLISHERS, _BROKERS, _OPTIONS = 0x9B, 0xB0, 0x09
+_PUBLISHERS, _BROKERS, _OPTIONS, _ONE_WAYS = 0x9B, 0xB0, 0x09, 0x0E
 _MOST_BROKERS = 4
 # With the default intervals, an announcement is stale after 35 s, and a broker that asks all others
 # for a place needs 24 s.
@@ -79,6 +82,16 @@ def with_brokers(seed: int, demand: Listed, n: int, until_s: float) -> Listed:
         from_s, to_s = (ALWAYS, (begin, np.inf), (0.0, end), (begin, end))[int(draw.integers(4))]
         brokers.append(BrokerPeriod(row, from_s, to_s))
     return replace(demand, brokers=tuple(brokers))
+
+
+def one_ways_of(seed: int, network: Network) -> tuple[Network, tuple[Direction, ...]]:
+    """The network of a history with more links that work in one direction only, in half of the
+    histories, and their dead directions.
+    """
+    draw = np.random.default_rng([seed, _ONE_WAYS])
+    if draw.integers(2) == 0:
+        return network, ()
+    return with_one_ways(draw, network, float(draw.uniform(0.1, 0.5)))
 
 
 def latest_begin(demand: Listed, row: int) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from halfway.adapters.commands import Commands, commands, joined
 from halfway.adapters.interface import (
+    FORGOTTEN_DEAF,
     UNACKNOWLEDGED,
     WITHOUT_ROUTE,
     Adapter,
@@ -25,6 +26,7 @@ from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.circuits import IGNORED, Int32s
 from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from halfway.protocols.deaf_neighbours import REPLACED
 from halfway.protocols.hash_table import FORGOTTEN
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.world.graphs.network import Network
@@ -135,6 +137,7 @@ class SienaAdapter(Adapter):
             "paths without room": int(state.circuits.counts[:, FORGOTTEN].sum()),
             "searches without room": int(state.circuits.counts[:, IGNORED].sum()),
             UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
+            FORGOTTEN_DEAF: int(state.deaf.counts[:, REPLACED].sum()),
         }
 
     def ends_subscriptions(self) -> bool:
@@ -187,7 +190,7 @@ class UnderlaySienaAdapter(SienaAdapter):
 # The arrays with one row for each node in the state of a broker tree, in addition to its reliable
 # hops.
 _OF_NODES = ("node_id", "broker_index", "lost", "clients.client_index")
-_PARTS_OF_NODES = ("hops.", "circuits.", "nearby.")
+_PARTS_OF_NODES = ("hops.", "deaf.", "circuits.", "nearby.")
 
 ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
 

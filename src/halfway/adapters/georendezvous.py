@@ -17,6 +17,7 @@ from halfway.adapters.commands import (
 )
 from halfway.adapters.georendezvous_sizing import connected_share, layout_of, sizes
 from halfway.adapters.interface import (
+    FORGOTTEN_DEAF,
     UNACKNOWLEDGED,
     WITHOUT_ROUTE,
     Adapter,
@@ -26,6 +27,7 @@ from halfway.adapters.interface import (
 )
 from halfway.core.options import Value
 from halfway.protocols.application import SUBSCRIBE, UNSUBSCRIBE
+from halfway.protocols.deaf_neighbours import REPLACED
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from halfway.protocols.georendezvous.rules import rules
@@ -119,6 +121,7 @@ def _shortfalls(state: handler.State) -> dict[str, int]:
         WITHOUT_ROUTE: int(no_route),
         "entries without room": int(no_room),
         UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
+        FORGOTTEN_DEAF: int(state.deaf.counts[:, REPLACED].sum()),
     }
 
 

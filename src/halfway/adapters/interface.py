@@ -35,6 +35,7 @@ from halfway.world.workload.member_topics import AddressedGroups
 STATE_PARAMETERS = ("node_ids", "window", "topics", "seed", "publishers", "in_flight")
 # Shortfalls that several systems count.
 WITHOUT_ROUTE, UNACKNOWLEDGED = "messages without a route", "unacknowledged hops"
+FORGOTTEN_DEAF = "forgotten deaf neighbours"
 FORGOTTEN_PUBLISHERS = "forgotten publishers"
 # Each arrival counts, of a new event or of a copy: the window does not know which of them it was.
 OLD_EVENTS = "events older than the window of their publisher"

@@ -33,7 +33,7 @@ def test_a_contact_that_is_replaced_counts() -> None:
     """[drip §V-B] A broker meets more brokers than it has bits for."""
     made = lone_broker()
     for turn in range(states.CONTACTS + 3):
-        answers(made, beside(2), beacon(100 + turn, source=100 + turn))
+        answers(made, beside(2, 100 + turn), beacon(100 + turn, source=100 + turn))
         assert counted(made).get("contacts of brokers without room", 0) == max(
             turn + 1 - states.CONTACTS, 0
         )

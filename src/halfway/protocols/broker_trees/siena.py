@@ -48,6 +48,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     SubscriptionTable,
     empty_table,
 )
+from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.event_window import (
     EventWindows,
     empty_windows,
@@ -113,6 +114,7 @@ class SienaState(NamedTuple):
     seen: EventWindows  # [brokers] the newest events of each publisher that passed the broker
     clients: ClientState
     hops: ReliableHops
+    deaf: DeafNeighbours
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
 
 
@@ -140,7 +142,8 @@ def state(
         circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, 1),
         searches=no_searches(here), seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
-        hops=circuit_hops.hops_of_tree(node_ids, retries), lost=np.zeros(n, np.int64),
+        hops=circuit_hops.hops_of_tree(node_ids, retries),
+        deaf=no_deaf_neighbours(n, retries), lost=np.zeros(n, np.int64),
     )  # fmt: skip
 
 
@@ -209,7 +212,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, ALL_DIRECT)
     announces = not is_outside(state, b) and siena_parent.is_connected(state, b)
-    if circuit_hops.handle_hop(state.hops, state.lost, rules, i, message, out):
+    if circuit_hops.handle_hop(state, rules, i, message, out):
         return
     if message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)

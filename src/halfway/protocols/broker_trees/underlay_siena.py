@@ -53,7 +53,6 @@ from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
 from halfway.protocols.broker_trees.records import messages, underlay_messages
-from halfway.protocols.broker_trees.records.messages import parts_of
 from halfway.protocols.broker_trees.relay import relay
 from halfway.protocols.broker_trees.tables.children import Children, no_children
 from halfway.protocols.broker_trees.tables.subscription_table import (
@@ -61,6 +60,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     SubscriptionTable,
     empty_table,
 )
+from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_timers
 
@@ -114,9 +114,7 @@ class Rules(NamedTuple):
     search_s: float = 0.1
     confirm_timeout_s: float = 0.0  # 0: nothing is confirmed, and PINGs alone detect failures
     balance: int = EARLIEST  # the place of the rule in BALANCES [uas §5]
-    alternate_first: bool = (
-        False  # which of its two fallback parents a broker asks first [uas §4.1]
-    )
+    alternate_first: bool = False  # [uas §4.1] which fallback parent a broker asks first
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S
     ack_backoff: float = 1.0
@@ -161,6 +159,7 @@ class UnderlaySienaState(NamedTuple):
     seen: EventWindows  # [brokers] the newest events of each publisher that passed the broker
     clients: ClientState
     hops: ReliableHops
+    deaf: DeafNeighbours
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
 
 
@@ -201,7 +200,8 @@ def state(
         searches=no_searches(here), unconfirmed=no_records(here, confirm),
         seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
-        hops=circuit_hops.hops_of_tree(node_ids, retries), lost=np.zeros(n, np.int64),
+        hops=circuit_hops.hops_of_tree(node_ids, retries), deaf=no_deaf_neighbours(n, retries),
+        lost=np.zeros(n, np.int64),
     )  # fmt: skip
 
 
@@ -209,7 +209,7 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
     """Return the most records that one call of `handle` emits at a node of the underlay-aware
     tree."""
     at_broker = 2 * event_routing.most_of_table(state.table) + int(state.children.child.shape[1])
-    at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
+    at_client = int(messages.parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
     most = max(at_broker, at_client) + 12
     if rules.confirm_timeout_s > 0.0:
         most = 2 * most + 2 + PLACES  # timers, old and new, and one confirmation
@@ -301,7 +301,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, rules.balance)
-    if circuit_hops.handle_hop(state.hops, state.lost, rules, i, message, out):
+    if circuit_hops.handle_hop(state, rules, i, message, out):
         return
     if message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)

@@ -21,6 +21,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.handler import handles
 from halfway.core.message import START
 from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.neighbourhood import place_of
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
@@ -279,6 +280,8 @@ def handle(state, rules, neighbourhood, i, message, out):
         message[messages.DEFERRED_KIND] if message.kind == messages.DEFERRED else message.kind
     )
     if kind == messages.BEACON:
+        if place_of(neighbourhood, i, message.source) == NO_PLACE:
+            return  # the sender may not hear this node, so no record travels back to it
         on_beacon(state, rules, neighbourhood, i, message, out)
         # Brokers in range need no bridge: [drip §V-B] "unless they are neighbors".
         if state.node[i].is_broker == 1 and message.source == message[messages.BROKER_ID]:

@@ -16,7 +16,7 @@ from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
-from halfway.protocols import reliable_hop
+from halfway.protocols import deaf_neighbours, reliable_hop
 from halfway.protocols.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import bridges, cell_membership, messages
 from halfway.protocols.georendezvous.cell_neighbours import OWN
@@ -45,6 +45,7 @@ from halfway.protocols.georendezvous.routing import (
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import NO_ROUTE, CellState, state
 from halfway.protocols.georendezvous.stored_records import forget_home, store_entry, store_replica
+from halfway.protocols.link_test import LINK_TEST
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
@@ -196,11 +197,27 @@ def on_command(state, rules, i, message, out):
 
 
 @apart
+def hear_neighbour(state, rules, i, message, out):
+    """Handle a record about cells that a GeoRendezvous node sent, unless that node does not hear
+    row i. A node that starts, or that answers row i, may hear row i again.
+    """
+    if message.kind in (messages.JOIN, messages.HERE):
+        deaf_neighbours.unmark(state.deaf, i, message.source)
+    elif message.kind != messages.GONE and deaf_neighbours.ignores(
+        state.deaf, state.hops, rules, i, message, rules.beacon_interval_s, out
+    ):
+        return
+    cell_membership.on_neighbour(state, rules, i, message, out)
+
+
+@apart
 def on_ack_timeout(state, rules, i, message, out):
     """Handle GeoRendezvous's ACK_TIMEOUT: retransmit the hop, or reroute after the last retry."""
     place = reliable_hop.overdue(state.hops, rules, i, message, messages.AGES, out)
     if place == NO_PLACE:
         return
+    if state.hops.record[i, place].kind != LINK_TEST:
+        deaf_neighbours.mark_deaf(state.deaf, i, state.hops.record[i, place].next, message.at)
     if messages.ADVERT <= state.hops.record[i, place].kind <= messages.NOTIFY_CLIENT:
         bridges.act_in(state, i, *cell_of_sender(state.hops.record[i, place]))
         reroute(state, rules, i, place, out)
@@ -239,17 +256,21 @@ def handle(state, rules, neighbourhood, i, message, out):
         on_carried(state, rules, i, message, out)
     elif kind == reliable_hop.ACK:
         reliable_hop.complete(state.hops, i, message)
+        deaf_neighbours.unmark(state.deaf, i, message.source)
+    elif kind == LINK_TEST:
+        reliable_hop.acknowledge(state.hops, i, message, out)
     elif kind == reliable_hop.ACK_TIMEOUT:
         on_ack_timeout(state, rules, i, message, out)
     elif messages.JOIN <= kind <= messages.GONE or kind in (
         messages.LABELLED_HELLO,
         messages.BRIDGES,
     ):
-        cell_membership.on_neighbour(state, rules, i, message, out)
+        hear_neighbour(state, rules, i, message, out)
     elif messages.READY <= kind <= messages.ANNOUNCE:
         on_timer(state, rules, neighbourhood, i, message, out)
     elif kind == messages.START:
         begin_numbers(state, i, message.incarnation)
+        deaf_neighbours.unmark_all(state.deaf, i)
         cell_membership.start(state, rules, neighbourhood, i, out)
     elif kind in (PUBLISH, SUBSCRIBE, UNSUBSCRIBE) or messages.ADVERTISE <= kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)

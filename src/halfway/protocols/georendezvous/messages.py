@@ -15,7 +15,7 @@ from halfway.core.values.ranges import (
     below,
     whole,
 )
-from halfway.protocols import application, reliable_hop
+from halfway.protocols import application, link_test, reliable_hop
 
 SUBSCRIBER = "target"  # header field of an INTEREST, PRUNE or REPLICATE: the entry's owner
 # Places in `args` of routed messages:
@@ -68,6 +68,7 @@ KINDS = Kinds(
 )  # fmt: skip
 KINDS.include(application.KINDS)
 KINDS.include(reliable_hop.KINDS)
+KINDS.include(link_test.KINDS)
 ADVERTISE = KINDS.command(6, "advertise", "the application will publish on `topic`", "topic")
 UNADVERTISE = KINDS.command(
     7, "unadvertise", "the node stops renewing the advertisement", "topic", ends="advertise"

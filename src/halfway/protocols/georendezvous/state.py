@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from halfway.core.missing import NONE
 from halfway.core.prng import random_states
+from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, window_length
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
 
@@ -127,6 +128,7 @@ class CellState(NamedTuple):
     received: npt.NDArray[np.void]
     pruned: npt.NDArray[np.void]  # [n, publishers] PRUNED
     hops: ReliableHops
+    deaf: DeafNeighbours
 
 
 def state(
@@ -166,6 +168,7 @@ def state(
         received=np.zeros((*seen.of.shape, window_length(seen)), RECEIVED).view(np.recarray),
         pruned=_empty(n, pruned, PRUNED),
         hops=reliable_hops(node_ids, hops_in_flight, _ACCEPTED * hops_in_flight),
+        deaf=no_deaf_neighbours(n, hops_in_flight),
         **_homes((n, topics, points)),
     )
 

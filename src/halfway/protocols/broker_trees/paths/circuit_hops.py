@@ -7,7 +7,7 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE
-from halfway.protocols import reliable_hop
+from halfway.protocols import deaf_neighbours, reliable_hop
 from halfway.protocols.broker_trees.paths.circuits import Int32s
 from halfway.protocols.broker_trees.paths.floods import (
     hear_flood,
@@ -15,7 +15,9 @@ from halfway.protocols.broker_trees.paths.floods import (
     repeat_flood,
     track_flood,
 )
+from halfway.protocols.broker_trees.paths.nearby import drop_ways_over
 from halfway.protocols.broker_trees.records.messages import AGES, NO_PATH
+from halfway.protocols.link_test import LINK_TEST
 
 _IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
 
@@ -29,26 +31,31 @@ def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
 
 
 def with_reliable_hops(emissions: int, retries: int) -> int:
-    """Return a limit of emissions, increased by the timers and the ACK of reliable hops on
-    circuits.
+    """Return a limit of emissions, increased by the timers, ACK and LINK_TEST of reliable hops
+    on circuits.
     """
-    return 2 * emissions + 1 + _IN_FLIGHT if retries > 0 else emissions
+    more = 1 + deaf_neighbours.EMITTED + _IN_FLIGHT
+    return 2 * emissions + more if retries > 0 else emissions
 
 
 @apart
-def handle_hop(hops, lost, rules, i, message, out):
+def handle_hop(state, rules, i, message, out):
     """Handle the part of a record that concerns a circuit's reliable hop; return True if the record
     needs no further handling.
 
     Counts in `lost` the hops that failed for good and the records without a path.
     """
+    hops = state.hops
     if message.source == hops.node_id[i]:  # only such a message has the node's own incarnation
         reliable_hop.begin_hops(hops, i, message.incarnation)
     if message.kind == reliable_hop.ACK:
         reliable_hop.complete(hops, i, message)
+        deaf_neighbours.unmark(state.deaf, i, message.source)
+    elif message.kind == LINK_TEST:
+        reliable_hop.acknowledge(hops, i, message, out)
     elif is_flood(message):
         hear_flood(hops, i, message)
-        return False
+        return deaf_neighbours.ignores(state.deaf, hops, rules, i, message, rules.refresh_s, out)
     elif message.kind == reliable_hop.ACK_TIMEOUT:
         place = reliable_hop.place_of_hop(hops, i, message.sequence)
         if place != NO_PLACE and hops.record[i, place].next == EVERYONE:
@@ -56,13 +63,25 @@ def handle_hop(hops, lost, rules, i, message, out):
             return True
         place = reliable_hop.overdue(hops, rules, i, message, AGES, out)
         if place != NO_PLACE:
-            lost[i] += 1
-            reliable_hop.release(hops, i, place)
+            give_up(state, i, place, message.at)
     elif message.kind == NO_PATH:
-        lost[i] += 1
+        state.lost[i] += 1
     else:
         return reliable_hop.acknowledge_if_asked(hops, i, message, out)
     return True
+
+
+@apart
+def give_up(state, i, place, now):
+    """Give up a circuit's hop that failed for good: the receiver is a deaf neighbour from now on,
+    and the ways over it to near brokers do not count any more.
+    """
+    kept = state.hops.record[i, place]
+    reliable_hop.release(state.hops, i, place)
+    if kept.kind != LINK_TEST:
+        state.lost[i] += 1
+        deaf_neighbours.mark_deaf(state.deaf, i, kept.next, now)
+        drop_ways_over(state.nearby, i, kept.next)
 
 
 @apart
@@ -75,6 +94,6 @@ def track_new(hops, rules, i, message, before, out):
         if record.next == EVERYONE and is_flood(record):
             track_flood(hops, rules, i, message.source, record, message.at, out)
         leaves = record.next >= 0 and record.next != hops.node_id[i]
-        if leaves and record.kind != reliable_hop.ACK:
+        if leaves and record.kind not in (reliable_hop.ACK, LINK_TEST):
             record.hops = message.hops
             reliable_hop.track(hops, rules, i, record, message.at, out)

@@ -100,6 +100,14 @@ def drop_stale(nearby, i, now, refresh_s):
 
 
 @apart
+def drop_ways_over(nearby, i, neighbour):
+    """Forget the brokers near row i to which a neighbour is the next hop."""
+    for s in range(nearby.broker.shape[1]):
+        if nearby.next[i, s] == neighbour:
+            nearby.broker[i, s] = NONE
+
+
+@apart
 def place_for(nearby, i, hops, broker):
     """Return the place in the table of near brokers for a broker that row i has just heard: a free
     place, or the place of a farther broker.

@@ -25,7 +25,7 @@ from halfway.core.values.ranges import (
     below,
     whole,
 )
-from halfway.protocols import reliable_hop
+from halfway.protocols import link_test, reliable_hop
 
 # Header fields that SIENA reuses. On the network, the field has the digest of a filter. In a
 # command, it has the number that the application gave to its filter, or to the values of its event.
@@ -172,6 +172,7 @@ WITHDRAW = KINDS.network(
 )  # fmt: skip
 START = KINDS.start()
 KINDS.include(reliable_hop.KINDS)
+KINDS.include(link_test.KINDS)
 AGES = KINDS.ages  # of all kinds above, for the reliable hop
 
 
