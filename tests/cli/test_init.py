@@ -119,6 +119,7 @@ Edges: ( 3 )
 """
 
 
+@pytest.mark.one_clock  # the latency is exact
 def test_an_underlay_gets_wires_with_its_bandwidth_and_the_delay_of_light(tmp_path: Path) -> None:
     file, _ = began(tmp_path, "net.brite", BRITE)
     radio = read_scenario(file).radio

@@ -10,6 +10,8 @@ from tests.live.step.loopback import LoopbackBed
 from tests.live.step.parity import Result, Schedule, lived, simulated
 from tests.networks import from_links, line, star
 
+pytestmark = pytest.mark.one_clock  # records of both beds at the same times
+
 _SLOW_SCHEDULES = 1000
 # Other systems have the same driver, and are in the quick test too.
 _MORE = ("drip",)
