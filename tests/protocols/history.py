@@ -206,11 +206,14 @@ def result_of(history: History) -> Result:
     return judged(history, run, deliveries_of(run))
 
 
-def wrongs_of(history: History, result: Result) -> set[str]:
-    """The counts of a result, of `WRONG`, that break the promise of the history's system."""
+def wrongs_of(history: History, result: Result) -> tuple[str, ...]:
+    """The counts of a result, of `WRONG`, that break the promise of the history's system.
+
+    A delivery that nobody asked for may lower `missing` below 0.
+    """
     promised = PROMISES[history.system].delivers and history.success == 1.0
     counts = result._asdict()
-    return {name for name in WRONG if counts[name] and (promised or name != "missing")}
+    return tuple(name for name in WRONG if counts[name] > 0 and (promised or name != "missing"))
 
 
 def failure_of(history: History) -> str:

@@ -32,39 +32,39 @@ MOST_RUNS = 2_000  # of one history; a run takes about 20 ms
 
 
 class Shrunk(NamedTuple):
-    """A history after all removals that kept it wrong."""
+    """A history after all changes that kept it wrong."""
 
     history: History
     runs: int
-    wrongs: frozenset[str]  # what was wrong; empty if the history was right as it was
+    wrong: str  # the count that stayed wrong; "" if the history was right as it was
 
 
 def shrunk(history: History, most_runs: int = MOST_RUNS) -> Shrunk:
-    """Simplify a history as long as one of the counts that were wrong stays wrong.
+    """Simplify a history as long as the first of its wrong counts stays wrong.
 
     Each pass tries all parts, one at a time, and progress goes to stderr. The last pass changes
     nothing, unless there were `most_runs` runs before. A history that is right stays as it is.
     """
-    wrongs, runs, before = _wrongs_of(history), 1, None
-    while wrongs and before != history and runs < most_runs:
+    (wrong, *_), runs, before = _wrongs_of(history) or ("",), 1, None
+    while wrong and before != history and runs < most_runs:
         before = history
         for simpler in SIMPLER:
             k = 0
             while runs < most_runs and k < len(some := list(simpler(history))):
                 runs += 1
-                if wrongs & _wrongs_of(some[k]):
+                if wrong in _wrongs_of(some[k]):
                     history = some[k]  # the next one has the place k now
                 else:
                     k += 1
         sys.stderr.write(f"{history.system} {history.seed}: {runs} runs, {size(history)}\n")
-    return Shrunk(history, runs, wrongs)
+    return Shrunk(history, runs, wrong)
 
 
-def _wrongs_of(history: History) -> frozenset[str]:
+def _wrongs_of(history: History) -> tuple[str, ...]:
     try:
-        return frozenset(wrongs_of(history, result_of(history)))
+        return wrongs_of(history, result_of(history))
     except Problem:  # such as the cut of a link that is gone
-        return frozenset()
+        return ()
 
 
 def stored(history: History, folder: Path = FOLDER) -> Path:
@@ -133,7 +133,7 @@ def main(path: Path) -> None:
     run = run_of(history)
     found = deliveries_of(run)
     result = judged(history, run, found)
-    wrong = ", ".join(sorted(wrongs_of(history, result))) or "nothing"
+    wrong = ", ".join(wrongs_of(history, result)) or "nothing"
     lines = (*described(history), *events_of(history, found), f"{result}: {wrong} is wrong")
     sys.stdout.writelines(f"{line}\n" for line in lines)
 

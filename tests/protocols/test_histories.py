@@ -146,7 +146,9 @@ def run(
             yield line
             if kept:
                 kept -= 1
-                yield f"seed {seed}: shrunk in {stored(shrunk(history).history)}"
+                small = shrunk(history)
+                is_wrong = f"shrunk to {stored(small.history)}" if small.wrong else "right again"
+                yield f"seed {seed}: {is_wrong}"
 
 
 def main(words: list[str]) -> None:
