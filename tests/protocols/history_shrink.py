@@ -1,6 +1,6 @@
 """Shrink a wrong history: leave out all without which it stays wrong, and print what remains.
 
-    python -m tests.protocols.history_shrink tests/protocols/wrong_histories/siena-108.json
+    python -m tests.protocols.history_shrink tests/protocols/wrong_histories/drip-2709.json
 
 runs the history of a file, and prints its network, roles, faults, deliveries and result.
 """
@@ -84,7 +84,8 @@ def size(history: History) -> str:
 
 def described(history: History) -> Iterator[str]:
     """The network, settings, roles and faults of a history, in lines."""
-    yield f"{history.system}, seed {history.seed}, {history.n} nodes: {history.why or 'wrong'}"
+    why = history.why or "nobody knows yet why"
+    yield f"{history.system}, seed {history.seed}, {history.n} nodes: {why}"
     yield "options: " + ", ".join(f"{name} = {value}" for name, value in history.options.items())
     clocks = "an offset and a drift each" if history.clock else "the time of the run"
     yield f"clocks: {clocks}; neighbours: {'from hellos' if history.hello else 'given'}"

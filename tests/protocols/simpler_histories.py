@@ -119,8 +119,8 @@ def fewer_nodes(history: History) -> Iterator[History]:
             near = sorted(a + b - row for a, b in history.links if row in (a, b))
             fewer = without_row(history, row)
             if len(near) == 2 and not is_connected(fewer):
-                joined = replace(history, links=(*history.links, (near[0], near[1])))
-                fewer = without_row(joined, row)
+                links = sorted((*history.links, (near[0], near[1])))
+                fewer = without_row(replace(history, links=tuple(links)), row)
             if is_connected(fewer):
                 yield fewer
 
