@@ -214,7 +214,7 @@ def result_of(history: History) -> Result:
 def wrongs_of(history: History, result: Result) -> tuple[str, ...]:
     """The counts of a result, of `WRONG`, that break the promise of the history's system.
 
-    A delivery that nobody asked for may lower `missing` below 0.
+    A delivery without a subscription may lower `missing` below 0.
     """
     promised = PROMISES[history.system].delivers and history.success == 1.0
     counts = result._asdict()

@@ -84,7 +84,7 @@ def size(history: History) -> str:
 
 def described(history: History) -> Iterator[str]:
     """The network, settings, roles and faults of a history, in lines."""
-    why = history.why or "nobody knows yet why"
+    why = history.why or "the cause is unknown"
     yield f"{history.system}, seed {history.seed}, {history.n} nodes: {why}"
     options = ", ".join(f"{name} = {value}" for name, value in history.options.items())
     yield f"options: {options or 'the defaults'}"
