@@ -12,6 +12,7 @@ from halfway.comparison.notes import methods_of, notes_of
 from halfway.protocols import SYSTEMS
 from halfway.scenario.schema import Scenario, UnitDisk, Workload
 from halfway.sim.radio.declarations import CsmaRadio, IdealRadio
+from halfway.world.faults import Crash
 
 PLAIN = Scenario(network=UnitDisk(n=40, degree=9.0), radio=CsmaRadio())
 LOSSY = Scenario(network=PLAIN.network, radio=IdealRadio(success=0.9))
@@ -129,6 +130,21 @@ def test_events_before_a_tree_is_formed_are_named() -> None:
     note, *_ = on_scenario(PLAIN, "gossip", "siena")
     assert note.startswith("siena: ")
     assert on_scenario(PLAIN, "gossip") == ()
+
+
+def test_walks_that_are_launched_once_are_named_where_nodes_lose_their_memory() -> None:
+    walks = ("directional-walk", "random-walk")
+    for memory, refresh_s, expected in (("lost", 0.0, 1), ("lost", 20.0, 0), ("kept", 0.0, 0)):
+        scenario = msgspec.structs.replace(
+            PLAIN, faults=[Crash(share=0.2, at=5.0, for_=5.0, memory=memory)],
+            options={name: {"refresh_s": refresh_s} for name in walks},
+        )  # fmt: skip
+        found = [note for note in on_scenario(scenario, "gossip", *walks) if "trails" in note]
+        assert len(found) == expected
+        for note in found:
+            assert note.startswith("directional-walk, random-walk: ")
+            assert "Set `refresh_s`" in note
+            assert len(f"note: {note}") <= 160
 
 
 def test_costs_are_read_with_the_delivery_ratio_where_ratios_differ() -> None:

@@ -166,12 +166,13 @@ class RunContext(NamedTuple):
 
 
 class ComparedRuns(NamedTuple):
-    """The runs of one system in a comparison: the facts that an adapter's notes depend on."""
+    """The runs of one system: the facts that an adapter's notes depend on."""
 
     options: Sequence[Mapping[str, Value]]  # as given, one for each point
     publishers: float  # the most of a topic; inf where publishers have names
     first_event_s: float  # from when on events are published
     lossy: bool  # whether the radio loses records, and retransmits none itself
+    loses_memory: bool  # whether nodes lose their memory
 
 
 class Unsupported(Problem):
@@ -202,8 +203,8 @@ class Adapter:
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return what a reader of a comparison must know of this adapter's system, without its
-        name: one sentence or two a note.
+        """Return what a reader of results must know of this adapter's system, without its name: one
+        sentence or two a note.
         """
         del runs
         return ()

@@ -1,6 +1,7 @@
 """The adapter of the walk systems: roles as commands, and table sizes."""
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from halfway.adapters.interface import (
     UNACKNOWLEDGED,
     WITHOUT_ROUTE,
     Adapter,
+    ComparedRuns,
     RunContext,
     SystemInstance,
     limits_of,
@@ -55,6 +57,17 @@ class WalkAdapter(Adapter):
     """
 
     lists_members = True
+
+    @classmethod
+    def notes(cls, runs: ComparedRuns) -> Sequence[str]:
+        """Return the note on walks that are launched once, if nodes lose their memory."""
+        once = any(one.get("refresh_s", 0.0) == 0.0 for one in runs.options)
+        if not runs.loses_memory or not once:
+            return ()
+        return (
+            "trails that nodes forget never come back, because no walk is launched again. Set "
+            "`refresh_s`, such as 20.",
+        )
 
     def ends_subscriptions(self) -> bool:
         """Return True: a subscription of a walk system can end."""

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from halfway.adapters.interface import ComparedRuns, System
+from halfway.adapters.interface import System
 from halfway.comparison.evaluation.cell_statistics import (
     COMPARABLE,
     FinishedRun,
@@ -27,14 +27,13 @@ from halfway.comparison.evaluation.metrics import (
 )
 from halfway.scenario.option_notes import option_notes
 from halfway.scenario.schema import (
-    AnyWorkload,
     FailureDetection,
     FromFile,
     GroupWorkload,
     Recorded,
     Scenario,
-    Workload,
 )
+from halfway.scenario.system_notes import system_notes
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
 _JUDGED = {metric.name for metric in METRICS if metric.better}
@@ -138,42 +137,16 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
             return
 
 
-def _publishers(workload: AnyWorkload) -> float:
-    """Return the largest number of publishers of a topic in a noted scenario, or inf if they have
-    names.
-    """
-    if not isinstance(workload, Workload) or workload.publishers is not None:
-        return math.inf
-    return workload.publishers_each
-
-
 def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
     """Yield the notes of the noted systems' adapters, equal ones once, and the note on the
     radio.
     """
-    publishers = max(_publishers(one.workload) for one in scenarios)
-    first_event_s = min(getattr(one.workload, "start_s", 0.0) for one in scenarios)
-    lossy = any(_lossy(one) for one in scenarios)
-    named: dict[str, list[str]] = {}
-    for system in systems:
-        options = [one.options.get(system.name, {}) for one in scenarios]
-        runs = ComparedRuns(options, publishers, first_event_s, lossy)
-        for note in system.adapter.notes(runs):
-            named.setdefault(note, []).append(system.name)
-    for note, names in named.items():
-        yield f"{', '.join(names)}: {note}"
+    yield from system_notes(scenarios, systems)
     if any(isinstance(one.radio, IdealRadio | DistanceRadio) for one in scenarios):
         yield (
             "A radio without contention has no overhearing, so a unicast costs only its receiver. "
             "Such a radio favours walks and trees in energy and load."
         )
-
-
-def _lossy(scenario: Scenario) -> bool:
-    radio = scenario.radio
-    if not isinstance(radio, IdealRadio | DistanceRadio):
-        return False  # a radio with contention retransmits unicasts
-    return radio.success < 1.0 or radio.ratios is not None
 
 
 def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:

@@ -24,6 +24,9 @@ from halfway.cli.terminal.screen import console, spinner, warn
 from halfway.problem import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from halfway.adapters.interface import System
     from halfway.comparison.plan import SystemSource
     from halfway.scenario.build import PreparedScenario
     from halfway.scenario.schema import Scenario
@@ -74,8 +77,9 @@ def simulate(
     mine = _own(system)
     read = read_scenario(scenario, changed, {mine.name: mine.system()} if mine.text else {})
     _check_outputs(trace, nodes)
-    run, outcome = _run(read, mine, system, trace, debug=debug)
-    _show(run, outcome, nodes, as_json)
+    chosen = _chosen(read, mine, system)
+    run, outcome = _run(read, mine, chosen, trace, debug=debug)
+    _show(run, outcome, nodes, None if as_json else _notes(read, chosen))
     if trace is not None:
         from halfway.sim.trace.trace_file import rows_of
 
@@ -95,6 +99,13 @@ def _own(system: str | None) -> "SystemSource":
     return SystemSource(*read_user_system(system))
 
 
+def _chosen(read: "Scenario", mine: "SystemSource", system: str | None) -> "System":
+    """Return the system of `halfway simulate`: the user's, a named one, or that of the scenario."""
+    from halfway.scenario.build import system_of
+
+    return system_of(read, mine.system() if mine.text else system)
+
+
 def _check_outputs(trace: Path | None, nodes: Path | None) -> None:
     """Raise Problem, before the run of `halfway simulate`, for a file that it cannot write."""
     if trace is not None:
@@ -107,21 +118,34 @@ def _check_outputs(trace: Path | None, nodes: Path | None) -> None:
         checked_nodes_file(nodes)
 
 
-def _show(run: "Simulation", outcome: "Outcome", nodes: Path | None, as_json: bool) -> None:
-    """Print the outcome of `halfway simulate`, and write its nodes to the file."""
+def _show(
+    run: "Simulation", outcome: "Outcome", nodes: Path | None, notes: "Iterator[str] | None"
+) -> None:
+    """Print the outcome of `halfway simulate`, and write its nodes to the file.
+
+    notes: are printed under the tables; without them, one JSON object is printed.
+    """
     from halfway.report.terminal.node_report import print_highest_loads, write_nodes
-    from halfway.report.terminal.outcome_report import outcome_json, print_outcome
+    from halfway.report.terminal.outcome_report import outcome_json, print_notes, print_outcome
     from halfway.sim.node_table import nodes_of
 
     table = None if nodes is None else nodes_of(run)
     if nodes is not None and table is not None:
         write_nodes(nodes, table)
-    if as_json:
+    if notes is None:
         typer.echo(outcome_json(outcome, table))
         return
     print_outcome(console(), outcome)
     if nodes is not None and table is not None:
         print_highest_loads(console(), nodes, table)
+    print_notes(console(), notes)
+
+
+def _notes(read: "Scenario", system: "System") -> "Iterator[str]":
+    """Return the notes on the system of `halfway simulate`."""
+    from halfway.scenario.system_notes import system_notes
+
+    return system_notes([read], [system])
 
 
 def _prepared(scenario: "Scenario") -> "PreparedScenario":
@@ -140,21 +164,20 @@ def _prepared(scenario: "Scenario") -> "PreparedScenario":
 
 
 def _run(
-    read: "Scenario", mine: "SystemSource", system: str | None, trace: Path | None, *, debug: bool
+    read: "Scenario", mine: "SystemSource", system: "System", trace: Path | None, *, debug: bool
 ) -> "tuple[Simulation, Outcome]":
     """Return the run of `halfway simulate` and its outcome; a user's protocol is tried first."""
     from halfway.adapters.user_errors import user_errors
     from halfway.comparison.trial import try_first, watched
-    from halfway.scenario.build import simulation_on, system_of
+    from halfway.scenario.build import simulation_on
 
     if mine.text and not debug:
         with spinner(f"trying {mine.name} interpreted, on a few nodes"):
             try_first(read, [mine])
-    chosen = system_of(read, mine.system() if mine.text else system)
     ready = _prepared(read)
     doing = "running interpreted" if debug else "running (the first run of a system compiles it)"
     with spinner(doing), user_errors(*mine):
-        run = simulation_on(ready, read, chosen, trace)
+        run = simulation_on(ready, read, system, trace)
         with watched(run) if debug else nullcontext():
             return run, run.run()
 

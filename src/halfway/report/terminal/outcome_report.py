@@ -2,10 +2,11 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from halfway.comparison.evaluation.metrics import member_metrics
 from halfway.report.terminal.plain_table import plain_table
@@ -46,6 +47,12 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         console.print(table, highlight=False)
     digest = f"digest {outcome.digest} (equal seeds give equal digests on any machine)"
     console.print(digest, highlight=False)
+
+
+def print_notes(console: Console, notes: Iterable[str]) -> None:
+    """Print notes under the tables, as a comparison does."""
+    for note in notes:
+        console.print(Text.assemble(("note: ", "dim"), note))
 
 
 def _tables(outcome: Outcome) -> Iterator[Table]:

@@ -1,0 +1,45 @@
+"""The notes of systems' adapters on a scenario: limits of a system that explain its numbers."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from halfway.adapters.interface import ComparedRuns, System
+from halfway.scenario.schema import AnyWorkload, Scenario, Workload
+from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
+from halfway.world.faults import loses_memory
+
+
+def system_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
+    """Yield the notes of the adapters of systems, equal ones once, after the systems' names.
+
+    scenarios: one for each point of a comparison, or the scenario of one run.
+    """
+    publishers = max(_publishers(one.workload) for one in scenarios)
+    first_event_s = min(getattr(one.workload, "start_s", 0.0) for one in scenarios)
+    lossy = any(_lossy(one) for one in scenarios)
+    forgets = any(loses_memory(one.faults) for one in scenarios)
+    named: dict[str, list[str]] = {}
+    for system in systems:
+        options = [one.options.get(system.name, {}) for one in scenarios]
+        runs = ComparedRuns(options, publishers, first_event_s, lossy, forgets)
+        for note in system.adapter.notes(runs):
+            named.setdefault(note, []).append(system.name)
+    for note, names in named.items():
+        yield f"{', '.join(names)}: {note}"
+
+
+def _publishers(workload: AnyWorkload) -> float:
+    """Return the largest number of publishers of a topic in a noted scenario, or inf if they have
+    names.
+    """
+    if not isinstance(workload, Workload) or workload.publishers is not None:
+        return math.inf
+    return workload.publishers_each
+
+
+def _lossy(scenario: Scenario) -> bool:
+    """Return whether a noted scenario's radio loses records and retransmits none."""
+    radio = scenario.radio
+    if not isinstance(radio, IdealRadio | DistanceRadio):
+        return False  # a radio with contention retransmits unicasts
+    return radio.success < 1.0 or radio.ratios is not None
