@@ -10,6 +10,7 @@ from halfway.core.outbox import emit
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.beacon_routes import nearest_but
 
+_MOST_PROLONGED = 3  # times; a node needs about two hello periods to know its neighbours
 _LONG_AGO = -1e9  # a time (s) so long ago that a registration is due for renewal
 
 
@@ -70,11 +71,22 @@ def announce_candidate(state, i, node_id, capability, wait, out):
 
 
 @apart
-def on_bootstrap_end(state, rules, i):
-    """End DRIP's first election: [drip §IV-A] the k nodes with the largest ξ become brokers."""
-    state.node[i].bootstrapped = 1
+def on_bootstrap_end(state, rules, i, out):
+    """End DRIP's first election: [drip §IV-A] the k nodes with the largest ξ become brokers.
+
+    We let a node prolong it if the node has ignored a beacon: brokers exist, and the node will know
+    them as soon as it knows its neighbours. It does so a few times, because a link may work in one
+    direction only.
+    """
+    node, knows_broker = state.node[i], nearest_but(state, rules, i, -1) >= 0
+    if not knows_broker and node.ignored_beacon == 1 and node.prolonged < _MOST_PROLONGED:
+        node.prolonged += 1
+        node.ignored_beacon = 0
+        emit(out, messages.BOOTSTRAP_END, rules.election_s, state.node_id[i])
+        return
+    node.bootstrapped = 1
     # A node that knows a broker already arrived late and missed the candidates: it is not one.
-    if nearest_but(state, rules, i, -1) >= 0:
+    if knows_broker:
         return
     for r in range(state.candidates.shape[1]):
         if state.candidates[i, r].node_id == state.node_id[i]:

@@ -244,7 +244,7 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
         node_id, capability = message[messages.CANDIDATE_ID], message.reals[CAPABILITY]
         elections.announce_candidate(state, i, node_id, capability, 0.0, out)
     elif kind == messages.BOOTSTRAP_END:
-        elections.on_bootstrap_end(state, rules, i)
+        elections.on_bootstrap_end(state, rules, i, out)
     elif kind == messages.ELECTION_CALL:
         elections.on_election_call(state, rules, i, message, out)
     elif kind == messages.ELECTION_END:
@@ -281,6 +281,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     )
     if kind == messages.BEACON:
         if place_of(neighbourhood, i, message.source) == NO_PLACE:
+            state.node[i].ignored_beacon = 1
             return  # the sender may not hear this node, so no record travels back to it
         on_beacon(state, rules, neighbourhood, i, message, out)
         # Brokers in range need no bridge: [drip §V-B] "unless they are neighbors".

@@ -41,6 +41,8 @@ NODE = np.dtype(
         ("lost_intervals", "<u4"),  # own subscriptions for which the full table had no room
         ("unregistered", "<u4"),  # records of subscriptions for which the register had no room
         ("bootstrapped", "<u2"),  # 1 when the first election is over
+        ("ignored_beacon", "<u2"),  # 1 after a beacon of a node outside the list of neighbours
+        ("prolonged", "<u2"),  # times that the node prolonged its first election
         ("is_broker", "<u2"),
     ],
     align=True,
