@@ -216,3 +216,16 @@ def test_the_label_of_a_root_that_lost_its_memory_is_renewed() -> None:
     for quarter in range(160, 240):
         cells.run(0.25 * quarter)
         assert cells.state.label.root.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("retries", [0, 5])
+def test_the_label_of_a_root_far_away_is_renewed_before_it_expires(retries: int) -> None:
+    """A new label passes a cell in a few hundredths of a second, and each beacon takes a count of
+    the root only to the next cells.
+    """
+    network = network_of([(x, 0) for x in range(60)])
+    scalars = rules(0.5, 5, bridges=4, retries=retries)
+    cells = cell_run(network, scalars, topics=1, seconds=60.0)
+    for second in range(3, 61):
+        cells.run(float(second))
+        assert cells.state.label.root.tolist() == [0] * network.n
