@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart
-from halfway.core.message import AFRESH
+from halfway.core.message import AFRESH, COUNTED_ON
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
@@ -98,6 +98,19 @@ def doubt(deaf, i, node_id, now):
     mark_deaf(deaf, i, node_id, now)
     deaf.of[i, place_of_deaf(deaf, i, node_id)].is_deaf = 0
     return True
+
+
+@apart
+def begin_again(hops, rules, i, place, now, ages, out):
+    """Begin the retransmissions of a failed reliable hop to a neighbour in doubt again, with its
+    sequence number: a receiver that accepted the hop accepts no second copy. ages: see
+    `Kinds.ages`.
+    """
+    hops.tries[i, place] = 0
+    kept = hops.record[i, place]
+    o = reliable_hop.emit_again(hops, i, place, kept.next, now, ages, out)
+    o.sequence = kept.sequence
+    reliable_hop.start_timer(hops, rules, i, place, 0.0, COUNTED_ON, out)
 
 
 @apart

@@ -260,26 +260,11 @@ def overdue(hops, rules, i, message, ages, out):
     if hops.tries[i, place] >= rules.retries:
         return place
     hops.tries[i, place] += 1
-    retransmit(hops, rules, i, place, message.at, ages, out)
-    return NO_PLACE
-
-
-@apart
-def begin_again(hops, rules, i, place, now, ages, out):
-    """Begin the retransmissions of a failed reliable hop again; a receiver that accepted the hop
-    accepts no second copy. ages: see `Kinds.ages`.
-    """
-    hops.tries[i, place] = 0
-    retransmit(hops, rules, i, place, now, ages, out)
-
-
-@apart
-def retransmit(hops, rules, i, place, now, ages, out):
-    """Send the record of a reliable hop again with its sequence number, and start its timer."""
     kept = hops.record[i, place]
-    o = emit_again(hops, i, place, kept.next, now, ages, out)
+    o = emit_again(hops, i, place, kept.next, message.at, ages, out)
     o.sequence = kept.sequence
     start_timer(hops, rules, i, place, 0.0, COUNTED_ON, out)
+    return NO_PLACE
 
 
 @apart

@@ -223,7 +223,7 @@ def on_ack_timeout(state, rules, i, message, out):
         # Without a neighbour, its cell may seem empty. Then a route ends at a wrong home, and the
         # cell there remembers this home. So one hop that failed by chance must not suffice.
         if deaf_neighbours.doubt(state.deaf, i, record.next, now):
-            reliable_hop.begin_again(state.hops, rules, i, place, now, messages.AGES, out)
+            deaf_neighbours.begin_again(state.hops, rules, i, place, now, messages.AGES, out)
             return
         deaf_neighbours.mark_deaf(state.deaf, i, record.next, now)
     if messages.ADVERT <= record.kind <= messages.NOTIFY_CLIENT:
