@@ -14,6 +14,7 @@ from halfway.protocols.deaf_neighbours import (
     PLACES,
     REPLACED,
     DeafNeighbours,
+    doubt,
     ignores,
     mark_deaf,
     no_deaf_neighbours,
@@ -69,6 +70,19 @@ def test_only_the_broadcasts_of_deaf_neighbours_are_ignored() -> None:
     unmark(deaf, 0, 7)
     assert heard(deaf, hops, 7, 5.0) == (False, 0)
     assert deaf.counts[0].tolist() == [0, 0]
+
+
+def test_the_broadcasts_of_a_neighbour_in_doubt_count() -> None:
+    """A system that begins a failed hop again doubts a neighbour before it is deaf."""
+    deaf, hops = marked(), no_hops()
+    assert doubt(deaf, 0, np.int32(7), 1.0)
+    assert heard(deaf, hops, 7, 2.0) == (False, 0)
+    assert not doubt(deaf, 0, np.int32(7), 3.0)
+    mark_deaf(deaf, 0, np.int32(7), 3.0)
+    assert heard(deaf, hops, 7, 4.0) == (True, 1)
+    unmark(deaf, 0, 7)
+    assert doubt(deaf, 0, np.int32(7), 5.0)
+    assert deaf.counts[0].tolist() == [1, 0]
 
 
 def test_the_wait_for_the_next_test_doubles_up_to_eight_times_the_shortest() -> None:

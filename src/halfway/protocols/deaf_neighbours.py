@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart
-from halfway.core.message import AFRESH
+from halfway.core.message import AFRESH, COUNTED_ON
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
@@ -30,6 +30,7 @@ DEAF = np.dtype(
         ("since_s", "<f8"),  # own clock when the hop failed
         ("test_at", "<f8"),  # own clock from which the next LINK_TEST is due
         ("wait_s", "<f8"),  # from the last LINK_TEST to that time
+        ("is_deaf", "<u1"),  # 0: in doubt, as one hop has failed
     ],
     align=True,
 )
@@ -67,7 +68,11 @@ def mark_deaf(deaf, i, node_id, now):
     """Add a neighbour to the deaf neighbours of row i, because a reliable hop to it failed; in a
     full table, it replaces the earliest entry.
     """
-    if deaf.of.shape[1] == 0 or place_of_deaf(deaf, i, node_id) != NO_PLACE:
+    if deaf.of.shape[1] == 0:
+        return
+    place = place_of_deaf(deaf, i, node_id)
+    if place != NO_PLACE:
+        deaf.of[i, place].is_deaf = 1
         return
     place = place_of_deaf(deaf, i, NONE)
     if place == NO_PLACE:
@@ -80,6 +85,32 @@ def mark_deaf(deaf, i, node_id, now):
         deaf.counts[i, MARKED] += 1
     there = deaf.of[i, place]
     there.node_id, there.since_s, there.test_at, there.wait_s = node_id, now, now, 0.0
+    there.is_deaf = 1
+
+
+@apart
+def doubt(deaf, i, node_id, now):
+    """Add a neighbour in doubt at its first failed hop; return False if an earlier hop to it failed
+    too, and no acknowledgement has come since.
+    """
+    if place_of_deaf(deaf, i, node_id) != NO_PLACE:
+        return False
+    mark_deaf(deaf, i, node_id, now)
+    deaf.of[i, place_of_deaf(deaf, i, node_id)].is_deaf = 0
+    return True
+
+
+@apart
+def begin_again(hops, rules, i, place, now, ages, out):
+    """Begin the retransmissions of a failed reliable hop to a neighbour in doubt again, with its
+    sequence number: a receiver that accepted the hop accepts no second copy. ages: see
+    `Kinds.ages`.
+    """
+    hops.tries[i, place] = 0
+    kept = hops.record[i, place]
+    o = reliable_hop.emit_again(hops, i, place, kept.next, now, ages, out)
+    o.sequence = kept.sequence
+    reliable_hop.start_timer(hops, rules, i, place, 0.0, COUNTED_ON, out)
 
 
 @apart
@@ -107,7 +138,7 @@ def ignores(deaf, hops, rules, i, message, shortest_s, out):
     if deaf.counts[i, MARKED] == 0:
         return False
     place = place_of_deaf(deaf, i, message.source)
-    if place == NO_PLACE:
+    if place == NO_PLACE or deaf.of[i, place].is_deaf == 0:
         return False
     there, hop = deaf.of[i, place], reliable_hop.free_place(hops, i)
     if message.at >= there.test_at and hop != NO_PLACE:

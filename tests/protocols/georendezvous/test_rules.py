@@ -11,7 +11,7 @@ from halfway.core.message import MESSAGE
 from halfway.core.missing import NONE
 from halfway.core.records.checks import ACCEPTED, FROM_SELF, record_checks, refusal
 from halfway.core.values.ranges import AGE_S
-from halfway.papers.georendezvous.message_run import cell_run, cells_storing, post
+from halfway.papers.georendezvous.message_run import cell_run, cells_storing, delivered, post
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous import cell_neighbours, clients, point_store, routing
 from halfway.protocols.georendezvous.cells import adjacent_cell
@@ -216,3 +216,35 @@ def test_the_label_of_a_root_that_lost_its_memory_is_renewed() -> None:
     for quarter in range(160, 240):
         cells.run(0.25 * quarter)
         assert cells.state.label.root.tolist() == [0, 0, 0]
+
+
+def test_one_hop_that_failed_by_chance_leaves_no_hole_in_the_cells() -> None:
+    """A node without its only neighbour in a direction would end the route at a wrong home."""
+    scalars = rules(0.5, 5, points=1, tried=1, retries=1, ack_timeout_s=0.01, **STILL)
+    line = network_of([(x, 0) for x in range(8)])
+    cells = cell_run(line, scalars, topics=1, seconds=60.0, success=1.0 - 1e-9)
+    cells.run(2.0)
+    publisher, subscriber = row_in(cells, (7, 0)), row_in(cells, (0, 0))
+    post(cells, 2.1, publisher, ADVERTISE, 0)
+    post(cells, 2.3, subscriber, SUBSCRIBE, 0)
+    cells.run(3.0)
+    assert cells_storing(cells, INTEREST, 0, 0) < {(x, 0) for x in range(7)}
+    cells.radio.success[:] = 0.0
+    post(cells, 3.0, publisher, PUBLISH, 0, 0)
+    cells.run(3.025)  # the event and its retransmission are lost
+    cells.radio.success[:] = 1.0
+    cells.run(4.0)
+    assert delivered(cells) == [(0, subscriber)]
+
+
+@pytest.mark.parametrize("retries", [0, 5])
+def test_the_label_of_a_root_far_away_is_renewed_before_it_expires(retries: int) -> None:
+    """A new label passes a cell in a few hundredths of a second, and each beacon takes a count of
+    the root only to the next cells.
+    """
+    network = network_of([(x, 0) for x in range(60)])
+    scalars = rules(0.5, 5, bridges=4, retries=retries)
+    cells = cell_run(network, scalars, topics=1, seconds=60.0)
+    for second in range(3, 61):
+        cells.run(float(second))
+        assert cells.state.label.root.tolist() == [0] * network.n

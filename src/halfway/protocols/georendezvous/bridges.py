@@ -31,6 +31,7 @@ _REVIEWS = 2  # reviews with need before the node is a member; without need unti
 _AGREED = 2  # value of `needed`: the node at the other end lists the bridge too
 _SLOT = 16  # positions along an axis in a packed bridge
 _LISTED = 6  # most bridges in one record
+_LATE = 0.5  # the share of a label's life that is left when its renewal is late
 FOREVER = 1e300
 
 
@@ -68,8 +69,8 @@ def act_in(state, i, x, y):
 
 @apart
 def hear_label(state, rules, i, root, sequence, now):
-    """Take the label that a neighbour sent if it is lower or renewed; return whether the label is
-    new to this component of cells.
+    """Take the label that a neighbour sent if it is lower or renewed; return whether the node must
+    announce the label soon.
     """
     label = state.label
     stale = root == label.lost_root[i] and sequence <= label.lost_sequence[i]
@@ -77,10 +78,13 @@ def hear_label(state, rules, i, root, sequence, now):
         return False
     if root > label.root[i] or (root == label.root[i] and sequence <= label.sequence[i]):
         return False
-    is_new = root < label.root[i]
+    # A new label passes many cells in one beacon interval, and its renewal only a few. The label of
+    # far nodes would expire before the first renewal comes, so a late renewal is announced too.
+    lasts_s = cell_neighbours.silence_s(rules)
+    is_urgent = root < label.root[i] or label.until[i] - now < _LATE * lasts_s
     label.root[i], label.sequence[i] = root, sequence
-    label.until[i] = now + cell_neighbours.silence_s(rules)
-    return is_new and root != state.node_id[i]
+    label.until[i] = now + lasts_s
+    return is_urgent and root != state.node_id[i]
 
 
 @apart

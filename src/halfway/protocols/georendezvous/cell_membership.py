@@ -173,8 +173,8 @@ def share_store(state, rules, i, newcomer, x, y, now, out):
 
 @apart
 def on_label(state, rules, i, message, out):
-    """Handle the label in the beacon of a neighbouring cell member: take a lower label, and
-    announce it soon.
+    """Handle the label in the beacon of a neighbouring cell member: take a lower or renewed label,
+    and announce a lower or late one soon.
     """
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
     root = message.args[messages.ROOT]
@@ -183,8 +183,8 @@ def on_label(state, rules, i, message, out):
     if cell_neighbours.direction_of(state, i, x, y) < 0:
         return
     sequence = message.args[messages.ROOT_SEQUENCE]
-    is_new = bridges.hear_label(state, rules, i, root, sequence, message.at)
-    if is_new and state.announcing[i] == 0:
+    is_urgent = bridges.hear_label(state, rules, i, root, sequence, message.at)
+    if is_urgent and state.announcing[i] == 0:
         state.announcing[i] = 1
         part = 0.5 + 0.5 * uniform(random_bits(state, i))
         start_timer(state, i, messages.ANNOUNCE, _ANNOUNCE * part * rules.beacon_interval_s, out)

@@ -212,14 +212,22 @@ def hear_neighbour(state, rules, i, message, out):
 
 @apart
 def on_ack_timeout(state, rules, i, message, out):
-    """Handle GeoRendezvous's ACK_TIMEOUT: retransmit the hop, or reroute after the last retry."""
+    """Handle GeoRendezvous's ACK_TIMEOUT: retransmit the hop. After the last retry, begin the hop
+    again if its receiver is not in doubt yet, and else reroute the message.
+    """
     place = reliable_hop.overdue(state.hops, rules, i, message, messages.AGES, out)
     if place == NO_PLACE:
         return
-    if state.hops.record[i, place].kind != LINK_TEST:
-        deaf_neighbours.mark_deaf(state.deaf, i, state.hops.record[i, place].next, message.at)
-    if messages.ADVERT <= state.hops.record[i, place].kind <= messages.NOTIFY_CLIENT:
-        bridges.act_in(state, i, *cell_of_sender(state.hops.record[i, place]))
+    record, now = state.hops.record[i, place], message.at
+    if record.kind != LINK_TEST:
+        # Without a neighbour, its cell may seem empty. Then a route ends at a wrong home, and the
+        # cell there remembers this home. So one hop that failed by chance must not suffice.
+        if deaf_neighbours.doubt(state.deaf, i, record.next, now):
+            deaf_neighbours.begin_again(state.hops, rules, i, place, now, messages.AGES, out)
+            return
+        deaf_neighbours.mark_deaf(state.deaf, i, record.next, now)
+    if messages.ADVERT <= record.kind <= messages.NOTIFY_CLIENT:
+        bridges.act_in(state, i, *cell_of_sender(record))
         reroute(state, rules, i, place, out)
         bridges.act_at_home(state, i)
     else:
