@@ -25,6 +25,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     DEAD,
     INCARNATION,
+    MEMBER,
     MOST_INCARNATION,
     SUSPECT,
     SUSPICION,
@@ -176,7 +177,7 @@ def _start_suspicion(state, rules, i, known, now, out):
     total = suspicion_time(state, rules, i, known.confirmations)
     known.deadline = known.suspected_at + total
     o = emit(out, SUSPICION, max(known.deadline - now, 0.0), state.node_id[i])
-    o.target = known.node_id
+    o[MEMBER] = known.node_id
     o.args[INCARNATION] = known.incarnation
 
 

@@ -9,16 +9,17 @@ from halfway.core.outbox import emit
 from halfway.core.values.ranges import NODE
 
 MEMBER_RANGE = {"member": NODE}
+REPORTED = "target"  # of both reports: the member
 
 KINDS = Kinds(MEMBER_RANGE)
 SUSPECTED = KINDS.report(
-    20, "suspected", "the node suspects a member from now on", reused={"target": "member"}
+    20, "suspected", "the node suspects a member from now on", reused={REPORTED: "member"}
 )
 TRUSTED = KINDS.report(
     21,
     "trusted",
     "the node knows a member, and trusts it from now on",
-    reused={"target": "member"},
+    reused={REPORTED: "member"},
 )
 
 
@@ -28,4 +29,4 @@ def report(kind, member, out):
     detector.
     """
     o = emit(out, kind, 0.0, APP)
-    o.target = member
+    o[REPORTED] = member

@@ -13,7 +13,15 @@ from halfway.core.message import AFRESH, APP
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import EventId, copy_event_id, event_id, record_if_new
-from halfway.protocols.walks.messages import AGE, CATCH_UP, DATA, DELIVERED, SUBSCRIBES, UNMATCHED
+from halfway.protocols.walks.messages import (
+    AGE,
+    CATCH_UP,
+    DATA,
+    DELIVERED,
+    SUBSCRIBER,
+    SUBSCRIBES,
+    UNMATCHED,
+)
 from halfway.protocols.walks.state import (
     EVICTED,
     LOST,
@@ -91,7 +99,7 @@ def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age
     """Send a neighbour a buffered event of the walks for one subscriber."""
     o = emit(out, CATCH_UP, 0.0, towards)
     o.topic = topic
-    o.target = subscriber
+    o[SUBSCRIBER] = subscriber
     copy_event_id(event, o)
     o.hops = hops
     o.reals[AGE] = age
@@ -117,13 +125,13 @@ def receive_catch_up(trails, rules, i, message, out):
     """
     topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
     age = message.reals[AGE]
-    if message.target != trails.node_id[i]:
-        towards = next_to(trails, rules, i, topic, message.target, now)
+    subscriber = message[SUBSCRIBER]
+    if subscriber != trails.node_id[i]:
+        towards = next_to(trails, rules, i, topic, subscriber, now)
         if towards in (NONE, message.source):
             trails.counts[i, LOST] += 1
             return
-        to = message.target
-        emit_catch_up(trails, rules, i, topic, event, to, towards, hops, age, now, out)
+        emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age, now, out)
         return
     role = trails.roles[i, 2 * topic + SUBSCRIBES]
     if role.held == 1 and now - age >= role.asked_at and record_if_new(trails.seen, i, event):

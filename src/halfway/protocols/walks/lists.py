@@ -97,7 +97,7 @@ def send_member(trails, rules, i, place, other, towards, hops, now, out):
         return
     o = emit(out, messages.LIST, 0.0, known.back)
     write_member(o, walker_at(topic, known))
-    o.target = other.member
+    o[messages.OTHER] = other.member
     o.args[messages.OTHER_SIDE] = other.side
     o.args[messages.OTHER_GENERATION] = other.generation
     o.args[messages.OTHER_INCARNATION] = other.incarnation
@@ -129,10 +129,9 @@ def receive_list(trails, rules, i, message, out):
     if place == NO_PLACE or trails.trails[i, walker.topic, place].status != PASSED:
         trails.counts[i, LOST] += 1
         return
-    other = Walker(
-        walker.topic, args[messages.OTHER_SIDE], message.target, args[messages.OTHER_INCARNATION],
-        args[messages.OTHER_GENERATION],
-    )  # fmt: skip
+    member, side = message[messages.OTHER], args[messages.OTHER_SIDE]
+    incarnation, generation = args[messages.OTHER_INCARNATION], args[messages.OTHER_GENERATION]
+    other = Walker(walker.topic, side, member, incarnation, generation)
     hops = args[messages.STEPS] + 1
     # The trail of the member leads to the member without loops, whatever news came here before.
     own = trail_of(trails, rules, i, walker.topic, other.side, other.member, now)

@@ -147,7 +147,7 @@ def send_match(trails, rules, i, topic, place, met, now, out):
 def write_meeting(o, walker, met):
     """Write the meeting with the walk of another member into a record of a walk."""
     write_member(o, walker)
-    o.target = met.member
+    o[messages.OTHER] = met.member
     o.args[messages.OTHER_SIDE] = met.side
     o.args[messages.STEPS] = met.hops
 
@@ -162,7 +162,7 @@ def receive_match(trails, rules, i, message, out):
         trails.counts[i, LOST] += 1
         return
     hops, side = message.args[messages.STEPS] + 1, message.args[messages.OTHER_SIDE]
-    send_match(trails, rules, i, topic, place, Met(message.target, side, hops), now, out)
+    send_match(trails, rules, i, topic, place, Met(message[messages.OTHER], side, hops), now, out)
 
 
 @apart

@@ -25,6 +25,12 @@ PUBLISHES, SUBSCRIBES = 0, 1  # the sides of a topic
 # topic has many members.
 MERGE, STOP, GO_ON = 0, 1, 2
 
+# Header fields that hold something else here (`docs/decisions/0090`). A handler reads them by these names.
+MEMBER, MEMBER_INCARNATION = "publisher", "epoch"  # the member whose walk or path it is
+TREE_ROOT, ROOT_INCARNATION = "publisher", "epoch"  # of a ROOT
+OTHER = "target"  # of a MATCH, MATCHED or LIST: the other member
+SUBSCRIBER = "target"  # of a CATCH_UP
+
 # Places in `args`.
 RANDOM_LOW, RANDOM_HIGH = 0, 1  # of a STEP: the random state of the walk
 OTHER_SIDE = 0  # of a MATCH or LIST: the other member's side
@@ -51,8 +57,8 @@ KINDS = Kinds(
 )  # fmt: skip
 KINDS.start()
 KINDS.include(reliable_hop.KINDS)
-# Fields beside the topic: the member, and its incarnation at the launch of the walk.
-_MEMBER = {"publisher": "member", "epoch": "incarnation"}
+# Beside the topic: the member, and its incarnation at the launch of the walk.
+_MEMBER = {MEMBER: "member", MEMBER_INCARNATION: "incarnation"}
 _WALK = {"side": SIDE, "generation": GENERATION}
 ADVERTISE = KINDS.command(1, "advertise", "the application will publish on `topic`", "topic")
 PUBLISH = KINDS.command(
@@ -72,7 +78,7 @@ _MEETING = {**_WALK, "hops": STEPS, "other side": OTHER_SIDE}
 MATCH = KINDS.network(
     5, "match", "a walk of a member has met another walk; the news travels along its trail",
     "topic sequence", _MEETING, on_map=Meets(fresh=STEPS),
-    reused={**_MEMBER, "target": "other"},
+    reused={**_MEMBER, OTHER: "other"},
 )  # fmt: skip
 DATA = KINDS.network(
     6, "data", "an event travels along the paths of its topic", f"topic sequence {EVENT_ID}",
@@ -80,7 +86,7 @@ DATA = KINDS.network(
 )  # fmt: skip
 MATCHED = KINDS.report(
     7, "matched", "the node's walk and another walk have met. The node reports each launch once",
-    "topic", _MEETING, on_map=Meets(fresh=STEPS), reused={**_MEMBER, "target": "other"},
+    "topic", _MEETING, on_map=Meets(fresh=STEPS), reused={**_MEMBER, OTHER: "other"},
 )  # fmt: skip
 DELIVERED = KINDS.report(
     8, "delivered", "the node delivers an event to a subscriber once", f"topic {EVENT_ID}"
@@ -110,7 +116,7 @@ RESUME = KINDS.timer(
 ROOT = KINDS.network(
     15, "root", "the sender belongs to the tree of this root", "topic sequence",
     {"hops": STEPS, "generation": GENERATION}, {"age_s": AGE},
-    reused={"publisher": "root", "epoch": "incarnation"}, age="age_s",
+    reused={TREE_ROOT: "root", ROOT_INCARNATION: "incarnation"}, age="age_s",
 )  # fmt: skip
 PATH = KINDS.network(
     16, "path", "the sender is the next node on a path to a member", "topic sequence",
@@ -123,7 +129,7 @@ END = KINDS.network(
 CATCH_UP = KINDS.network(
     18, "catch-up", "a buffered event travels to a new subscriber",
     f"topic sequence {EVENT_ID}", reals={"age_s": AGE}, on_map=MapRole.EVENT_HOP,
-    reused={"target": "subscriber"}, age="age_s",
+    reused={SUBSCRIBER: "subscriber"}, age="age_s",
 )  # fmt: skip
 SEARCH = KINDS.timer(
     19, "search", "the root of a tree searches for other trees of its topic", "topic",
@@ -135,7 +141,7 @@ LIST = KINDS.network(
     "a walk has found another member; the news travels along its trail",
     "topic sequence",
     {**_MEETING, "other generation": OTHER_GENERATION, "other incarnation": OTHER_INCARNATION},
-    reused={**_MEMBER, "target": "other"},
+    reused={**_MEMBER, OTHER: "other"},
 )
 VIEW = KINDS.report(
     27, "view", "a member with both roles lists another member, again at each renewal, or lists "

@@ -18,7 +18,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.prng import random_states
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
-from halfway.protocols.walks.messages import GENERATION, SIDE
+from halfway.protocols.walks.messages import GENERATION, MEMBER, MEMBER_INCARNATION, SIDE
 
 # Values of `status` in a TRAIL. FREE is 0, so that pages of a table that are always 0 take no
 # memory.
@@ -299,15 +299,16 @@ def claim_path(trails, rules, i, topic, side, member, now):
 def walker_of(message):
     """Return the walker that a record of the walks names: a member of a topic with its side."""
     side, generation = message.args[SIDE], message.args[GENERATION]
-    return Walker(message.topic, side, message.publisher, message.epoch, generation)
+    member, incarnation = message[MEMBER], message[MEMBER_INCARNATION]
+    return Walker(message.topic, side, member, incarnation, generation)
 
 
 @inlined
 def write_member(o, walker):
     """Write a walker into a record of the walks: a member of a topic with its side."""
     o.topic = walker.topic
-    o.publisher = walker.member
-    o.epoch = walker.incarnation
+    o[MEMBER] = walker.member
+    o[MEMBER_INCARNATION] = walker.incarnation
     o.args[SIDE] = walker.side
     o.args[GENERATION] = walker.generation
 

@@ -60,7 +60,7 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
 def fresh_nodes(trails, rules, i, step):
     """Return how many nodes a search has visited for the first time, up to this step."""
     side = step.args[messages.SIDE]
-    place = trail_of(trails, rules, i, step.topic, side, step.publisher, step.at)
+    place = trail_of(trails, rules, i, step.topic, side, step[messages.MEMBER], step.at)
     fresh = place != NO_PLACE and trails.trails[i, step.topic, place].since == step.at
     return step.args[messages.FRESH] + np.int32(fresh)
 
@@ -123,7 +123,7 @@ def mark_of(step):
     A node stores the raised weights of a directional walk under its mark.
     """
     side = 2 * np.int64(step.topic) + step.args[messages.SIDE]
-    return low_half(seeded(np.uint64(step.publisher), side))
+    return low_half(seeded(np.uint64(step[messages.MEMBER]), side))
 
 
 @inlined
