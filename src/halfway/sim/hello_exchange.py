@@ -113,10 +113,10 @@ class HelloExchange(GivenNeighbours):
         two_hops = knowledge.hops > 1
         # Only memory, in a static network: a node needs no room for more senders than it can hear.
         ever = context.start.degree if context.reach is None else np.full(context.n, limit)
-        room = np.minimum(ever, limit).astype(np.int64)
-        self._hellos, self._most = hellos(context.node_ids, room, seed), most_emissions(limit)
+        capacity = np.minimum(ever, limit).astype(np.int64)
+        self._hellos, self._most = hellos(context.node_ids, capacity, seed), most_emissions(limit)
         self._learnt = unknown_neighbourhood(
-            context.n, room, reported=two_hops * min(limit, MOST_REPORTED), positions=positions
+            context.n, capacity, reported=two_hops * min(limit, MOST_REPORTED), positions=positions
         )
         carried = two_hops and positions and knowledge.positions
         self._rules = HelloRules(float(sent.period_s), starts=False, positions=carried)

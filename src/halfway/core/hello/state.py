@@ -70,8 +70,8 @@ def unknown_neighbourhood(
     """
     own = np.broadcast_to(limit, rows)
     lists = int(own.sum()) if reported else 0
-    room = np.concatenate((own, np.full(lists, reported)))
-    first = np.concatenate(([0], np.cumsum(room)[:-1])).astype(np.uint32)
-    who = np.full(int(room.sum()), NONE, np.int32)
+    capacity = np.concatenate((own, np.full(lists, reported)))
+    first = np.concatenate(([0], np.cumsum(capacity)[:-1])).astype(np.uint32)
+    who = np.full(int(capacity.sum()), NONE, np.int32)
     x, y = np.zeros((2, rows + lists if positions else 0))
     return Neighbourhood(first, first.copy(), who, np.full(len(who), NONE, np.int32), x, y)

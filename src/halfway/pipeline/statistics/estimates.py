@@ -97,15 +97,15 @@ def mean_interval(
     return mean, low, mean + _shortened(deviation * above, bounds[1] - mean)
 
 
-def _shortened(side: float, room: float) -> float:
-    """Return a side of an estimate's interval, shortened to less than the room up to a bound.
+def _shortened(side: float, distance: float) -> float:
+    """Return a side of an estimate's interval, shortened to less than the distance to a bound.
 
-    A side that is much shorter than the room hardly changes.
+    A side that is much shorter than this distance hardly changes.
     """
     # We take the tangent hyperbolic, because a logarithmic scale covers 1 to 2 % less (0029).
-    if math.isinf(room) or math.isnan(side):
+    if math.isinf(distance) or math.isnan(side):
         return side
-    return room * math.tanh(side / room) if room > 0.0 else 0.0
+    return distance * math.tanh(side / distance) if distance > 0.0 else 0.0
 
 
 def welch_interval(

@@ -141,20 +141,20 @@ def receive_catch_up(trails, rules, i, message, out):
 @apart
 def buffer(trails, i, topic, event, state, now, out):
     """Buffer an event of the walks at its publisher. A full buffer evicts the oldest event."""
-    room = trails.buffer.shape[2]
-    if room == 0:
+    capacity = trails.buffer.shape[2]
+    if capacity == 0:
         if state == UNSENT:
             report_unmatched(topic, event, out)
         return
     first = trails.buffer[i, topic, 0]
-    if trails.buffer[i, topic, room - 1].state != 0:
+    if trails.buffer[i, topic, capacity - 1].state != 0:
         if first.state == UNSENT:
             trails.counts[i, EVICTED] += 1
             evicted = EventId(first.event, trails.node_id[i], first.epoch)
             report_unmatched(topic, evicted, out)
-        for k in range(1, room):
+        for k in range(1, capacity):
             copy_buffered(trails.buffer[i, topic, k], trails.buffer[i, topic, k - 1])
-        trails.buffer[i, topic, room - 1].state = 0
+        trails.buffer[i, topic, capacity - 1].state = 0
     k = 0
     while trails.buffer[i, topic, k].state != 0:
         k += 1

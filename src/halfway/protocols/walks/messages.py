@@ -25,7 +25,7 @@ PUBLISHES, SUBSCRIBES = 0, 1  # the sides of a topic
 # topic has many members.
 MERGE, STOP, GO_ON = 0, 1, 2
 
-# Header fields that hold something else here (`docs/decisions/0090`). A handler reads them by these names.
+# Header fields with another meaning. Handlers read them by these names: `docs/decisions/0090`.
 MEMBER, MEMBER_INCARNATION = "publisher", "epoch"  # the member whose walk or path it is
 TREE_ROOT, ROOT_INCARNATION = "publisher", "epoch"  # of a ROOT
 OTHER = "target"  # of a MATCH, MATCHED or LIST: the other member

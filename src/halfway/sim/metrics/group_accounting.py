@@ -33,7 +33,7 @@ from halfway.sim.metrics.group_tally import (
     GroupTally,
     ViewChanges,
     advance,
-    room_for,
+    empty_changes,
 )
 from halfway.sim.metrics.group_views import group_views
 from halfway.sim.metrics.turns import Turns
@@ -43,7 +43,7 @@ from halfway.world.workload.group_workload import LEAVES, OTHER_EVENTS, Groups
 
 VIEW = "view"  # kind of report of a system that lists members itself
 BINS = 60  # number of values over time
-_ROOM = 1024  # number of members that a view has room for
+_CAPACITY = 1024  # number of members that a view has room for
 _MANY = 65_536  # largest number of waiting entries
 _COLUMNS = (np.float64, np.int8, np.int32, np.int32, np.int32, np.int32)
 
@@ -96,7 +96,7 @@ class GroupAccounting:
         for k, stay in enumerate(stays):
             self._stays_of_row[stay.row].append(k)
         self._tally = _tally_of(groups)
-        self.views = group_views(len(stays), min(self._tally.says.shape[1], _ROOM))
+        self.views = group_views(len(stays), min(self._tally.says.shape[1], _CAPACITY))
         begins = [(stay.from_s, ENTERS, k) for k, stay in enumerate(stays)]
         ends = [(stay.until_s, EXITS, k) for k, stay in enumerate(stays)]
         self._scheduled = sorted(one for one in begins + ends if one[0] < np.inf)
@@ -175,7 +175,7 @@ class GroupAccounting:
         self._entries = []
         waiting = self._with_room(len(entries.t))
         # An entry changes a view at most once, and its announcement may expire in the same call.
-        changes = room_for(waiting + 2 * len(entries.t))
+        changes = empty_changes(waiting + 2 * len(entries.t))
         changed = advance(
             lent(self._tally), lent(self.views), lent(entries), until, self._groups.start_s,
             self._seconds, self._groups.lifetime_s, lent(changes),

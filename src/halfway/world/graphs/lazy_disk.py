@@ -46,9 +46,9 @@ class LazyDisk:
         self.graph = lazy_cells.LazyGraph(
             np.uint64(seed), np.float64(radius), np.int64(bits), np.int64(levels),
             first_ids(np.uint64(seed), n, levels),
-            _cells(_room(n, n / 4.0**bits)),
+            _cells(_capacity(n, n / 4.0**bits)),
             # A cell is written whole before its far nodes are left out.
-            _views(_room(n, n * math.pi * self.radius**2) + _room(n, n / 4.0**bits)),
+            _views(_capacity(n, n * math.pi * self.radius**2) + _capacity(n, n / 4.0**bits)),
             np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(9, np.int64),
         )  # fmt: skip
 
@@ -135,20 +135,20 @@ def _bits(n: int, radius: float) -> int:
     return max(0, min(by_radius, int(math.log2(n)) // 2, _MOST_BITS))
 
 
-def _room(n: int, mean: float) -> int:
+def _capacity(n: int, mean: float) -> int:
     # A binomial number exceeds its mean by 12 standard deviations and 24 with odds below 10^-20.
     return max(1, min(n, math.ceil(mean + 12.0 * math.sqrt(mean) + 24.0)))
 
 
-def _cells(room: int) -> lazy_cells.CachedCells:
-    x, y = np.empty((2, _CELLS, room))
+def _cells(capacity: int) -> lazy_cells.CachedCells:
+    x, y = np.empty((2, _CELLS, capacity))
     key = np.full(_CELLS, -1, np.int64)
     used, first, count = np.zeros((3, _CELLS), np.int64)
     return lazy_cells.CachedCells(key, used, first, count, x, y)
 
 
-def _views(room: int) -> lazy_cells.CachedViews:
-    x, y = np.empty((2, _VIEWS, room))
+def _views(capacity: int) -> lazy_cells.CachedViews:
+    x, y = np.empty((2, _VIEWS, capacity))
     key, used = np.full(_VIEWS, -1, np.int64), np.zeros(_VIEWS, np.int64)
-    count, who = np.zeros(_VIEWS, np.uint32), np.empty((_VIEWS, room), np.uint32)
+    count, who = np.zeros(_VIEWS, np.uint32), np.empty((_VIEWS, capacity), np.uint32)
     return lazy_cells.CachedViews(key, used, count, np.empty((_VIEWS, 2)), who, x, y)

@@ -89,14 +89,14 @@ class WaypointMotion:
         if t0 < self._until:
             self._begin()
         until = float(min(t1, self._seconds))  # a whole number would be another type
-        room = int(self.n * (1.2 * max(until - self._until, 0.0) / self._cycle + 3.0)) + 64
+        capacity = int(self.n * (1.2 * max(until - self._until, 0.0) / self._cycle + 3.0)) + 64
         self._until = t1
-        first, columns = np.empty(self.n + 1, np.int64), [np.empty(room) for _ in range(6)]
+        first, columns = np.empty(self.n + 1, np.int64), [np.empty(capacity) for _ in range(6)]
         i, k = 0, 0
         while i < self.n:
             i, k = _write_legs(self._model, until, self._ahead, Legs(first, *columns), i, k)
             if i < self.n:  # the estimate was low: grow and repeat this node
-                columns = [np.concatenate((column, np.empty(room))) for column in columns]
+                columns = [np.concatenate((column, np.empty(capacity))) for column in columns]
         return Legs(first, *(column[:k].copy() for column in columns))
 
 
@@ -249,7 +249,7 @@ def _write(legs, k, leg):
 def _write_legs(model, until, ahead, legs, begin, k):
     # Write the legs of nodes from `begin` on, from entry k on; return where it stopped (full). A
     # node's legs are the last one written before and those that begin before `until`: at least one.
-    room = legs.t0.shape[0]
+    capacity = legs.t0.shape[0]
     for i in range(begin, legs.first.shape[0] - 1):
         legs.first[i] = begun = k
         # A node is stored only if all its legs fit.
@@ -258,12 +258,12 @@ def _write_legs(model, until, ahead, legs, begin, k):
         duration = ahead.leg[i, 4]
         last = ahead.last[i].copy()
         if last[1] >= last[0]:
-            if k == room:
+            if k == capacity:
                 return i, begun
             _write(legs, k, last)
             k += 1
         while t < until or k == begun:
-            if k == room:
+            if k == capacity:
                 return i, begun
             last[:] = (t, t + duration, x, y, x1, y1)
             _write(legs, k, last)
