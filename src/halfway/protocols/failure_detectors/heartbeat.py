@@ -26,12 +26,12 @@ from halfway.protocols.failure_detectors.periods import (
     first_state,
     start_periods,
 )
-from halfway.protocols.failure_detectors.reports import MEMBER_RANGE
+from halfway.protocols.failure_detectors.reports import COUNTED_RANGES
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 
 MEMBER, MEMBER_INCARNATION = "publisher", "epoch"  # of a BEAT
 
-KINDS = Kinds(MEMBER_RANGE)
+KINDS = Kinds(COUNTED_RANGES)
 KINDS.include(reports.KINDS)
 BEAT = KINDS.network(
     2,

@@ -6,9 +6,10 @@ from halfway.core.compiled import inlined
 from halfway.core.kinds import Kinds
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.core.values.ranges import NODE
+from halfway.core.values.ranges import EPOCH, NODE
 
 MEMBER_RANGE = {"member": NODE}
+COUNTED_RANGES = MEMBER_RANGE | {"incarnation": EPOCH}  # of a member with a counter
 REPORTED = "target"  # of both reports: the member
 
 KINDS = Kinds(MEMBER_RANGE)

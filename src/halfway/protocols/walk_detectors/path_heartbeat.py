@@ -42,7 +42,7 @@ from halfway.protocols.walks.state import track_hop
 # Of a BEAT.
 MEMBER, MEMBER_INCARNATION, COUNTER = "publisher", "epoch", "event"
 
-KINDS = Kinds(group.RANGES | {"counter": COUNT})
+KINDS = Kinds(reports.COUNTED_RANGES | {"counter": COUNT})
 KINDS.include(group.WALK_KINDS)
 KINDS.include(reports.KINDS)
 BEAT = KINDS.network(

@@ -24,7 +24,7 @@ MEMBER, MEMBER_INCARNATION, COUNTER = "publisher", "epoch", "event"  # of a STEP
 LAUNCHED_BY = "target"  # of an ANSWER: the member whose walk it answers
 
 KINDS = Kinds(
-    reports.MEMBER_RANGE | counter_records.RANGES | {
+    reports.COUNTED_RANGES | counter_records.RANGES | {
         "random state, low": BITS, "random state, high": BITS, "steps": COUNT,
         "wanted": NODE_OR_NONE, "counter of the walk": COUNT,
     }

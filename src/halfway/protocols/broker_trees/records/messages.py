@@ -63,6 +63,7 @@ RANGES = {
     "number": ranges.NUMBER, _OWN_FILTER[FILTER]: ranges.NUMBER, _OWN_VALUES[VALUES]: ranges.NUMBER,
     "intervals": DOUBLE, "values": DOUBLE, "ignored": NUMBER_OR_NONE,
     "hops": COUNT, "nodes shared": COUNT, "node avoided": NODE_OR_NONE, "root": ranges.NODE,
+    "incarnation of the broker": ranges.EPOCH,
     "path": whole(0, 3), "ancestors": whole(0, 2**32 - 1), "owner": ranges.NODE,
     "digest of the child's subscriptions": BITS, "digest of the node's subscriptions": BITS,
     _FILTER[FILTER]: ranges.NUMBER, "broker searched for": ranges.NODE,
