@@ -13,18 +13,16 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, low_half, mixed, pick, seeded
 from halfway.protocols.walks import messages
+from halfway.protocols.walks.messages import Walker, walker_of, write_member
 from halfway.protocols.walks.state import (
     DIED,
     FREE,
     HEARD,
     PASSED,
-    Walker,
     claim_trail,
     has_expired,
     is_later,
     track_hop,
-    walker_of,
-    write_member,
     write_walker,
 )
 from halfway.protocols.walks.trees import root_of

@@ -13,12 +13,11 @@ from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
+from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, Walker, walker_of, write_member
 from halfway.protocols.walks.state import (
     LOST,
     OPEN,
     PASSED,
-    Walker,
     claim_path,
     has_expired,
     is_later,
@@ -26,8 +25,6 @@ from halfway.protocols.walks.state import (
     track_hop,
     trail_of,
     walker_at,
-    walker_of,
-    write_member,
     write_walker,
 )
 

@@ -14,6 +14,7 @@ from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.launch import is_current, leave_trail, meetable
 from halfway.protocols.walks.lists import share_members
+from halfway.protocols.walks.messages import walker_of, write_member
 from halfway.protocols.walks.search_sweep import sweep_on, visit
 from halfway.protocols.walks.state import (
     DIED,
@@ -23,8 +24,6 @@ from halfway.protocols.walks.state import (
     track_hop,
     trail_of,
     walker_at,
-    walker_of,
-    write_member,
 )
 from halfway.protocols.walks.steps import is_outrun, is_over, random_of, send_step
 from halfway.protocols.walks.trees import is_in_tree, keep_branch

@@ -12,7 +12,7 @@ from halfway.core.outbox import emit
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import send_buffered
 from halfway.protocols.walks.lists import report_member
-from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
+from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, walker_of, write_member
 from halfway.protocols.walks.state import (
     ENDED,
     FREE,
@@ -24,8 +24,6 @@ from halfway.protocols.walks.state import (
     is_open,
     track_hop,
     walker_at,
-    walker_of,
-    write_member,
     write_walker,
 )
 from halfway.protocols.walks.trees import keep_branch, take_root

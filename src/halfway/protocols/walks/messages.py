@@ -1,4 +1,4 @@
-"""The message kinds, options and rules of the walk systems.
+"""The message kinds, options and rules of the walk systems, and the walker that a record names.
 
 A member of a topic is a node whose application publishes (side 0) or subscribes (side 1). A member
 launches one walk at a time, whatever the number of other members. The number of a launch, from 0,
@@ -9,6 +9,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from halfway.core.compiled import inlined
 from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.core.options import count, seconds, switch
 from halfway.core.values.ranges import AGE_S, BITS, COUNT, EPOCH, NODE, SWITCH
@@ -252,3 +255,31 @@ def rules_of(values: Mapping[str, Any]) -> Rules:
     for name in ("relaunch_s", "refresh_s"):
         given[name] = given[name] or math.inf
     return Rules(**given)
+
+
+class Walker(NamedTuple):
+    """One launch of the walk of a member."""
+
+    topic: int
+    side: int | np.int32
+    member: int
+    incarnation: int | np.uint32
+    generation: int | np.int32
+
+
+@inlined
+def walker_of(message):
+    """Return the walker that a record of the walks names: a member of a topic with its side."""
+    side, generation = message.args[SIDE], message.args[GENERATION]
+    member, incarnation = message[MEMBER], message[MEMBER_INCARNATION]
+    return Walker(message.topic, side, member, incarnation, generation)
+
+
+@inlined
+def write_member(o, walker):
+    """Write a walker into a record of the walks: a member of a topic with its side."""
+    o.topic = walker.topic
+    o[MEMBER] = walker.member
+    o[MEMBER_INCARNATION] = walker.incarnation
+    o.args[SIDE] = walker.side
+    o.args[GENERATION] = walker.generation

@@ -18,7 +18,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.prng import random_states
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
-from halfway.protocols.walks.messages import GENERATION, MEMBER, MEMBER_INCARNATION, SIDE
+from halfway.protocols.walks.messages import Walker
 
 # Values of `status` in a TRAIL. FREE is 0, so that pages of a table that are always 0 take no
 # memory.
@@ -126,16 +126,6 @@ class Trails(NamedTuple):
     counts: npt.NDArray[np.int64]  # [n, COUNTS]
     seen: EventWindows  # the newest events of each publisher
     buffer: npt.NDArray[np.void]  # [n, T, size] BUFFERED_EVENT, as a record array, oldest first
-
-
-class Walker(NamedTuple):
-    """One launch of the walk of a member."""
-
-    topic: int
-    side: int | np.int32
-    member: int
-    incarnation: int | np.uint32
-    generation: int | np.int32
 
 
 def trails_of(
@@ -293,24 +283,6 @@ def claim_path(trails, rules, i, topic, side, member, now):
     if found != NO_PLACE:
         trails.paths[i, topic, found].status = FREE
     return found
-
-
-@inlined
-def walker_of(message):
-    """Return the walker that a record of the walks names: a member of a topic with its side."""
-    side, generation = message.args[SIDE], message.args[GENERATION]
-    member, incarnation = message[MEMBER], message[MEMBER_INCARNATION]
-    return Walker(message.topic, side, member, incarnation, generation)
-
-
-@inlined
-def write_member(o, walker):
-    """Write a walker into a record of the walks: a member of a topic with its side."""
-    o.topic = walker.topic
-    o[MEMBER] = walker.member
-    o[MEMBER_INCARNATION] = walker.incarnation
-    o.args[SIDE] = walker.side
-    o.args[GENERATION] = walker.generation
 
 
 @inlined

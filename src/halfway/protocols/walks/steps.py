@@ -13,6 +13,7 @@ from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, seeded
 from halfway.protocols.reliable_hop import release
 from halfway.protocols.walks import messages
+from halfway.protocols.walks.messages import walker_of, write_member
 from halfway.protocols.walks.state import (
     DIED,
     FREE,
@@ -24,8 +25,6 @@ from halfway.protocols.walks.state import (
     is_same,
     track_hop,
     trail_of,
-    walker_of,
-    write_member,
 )
 
 # A search ends before its most steps if it has visited all nodes of a small network.
