@@ -37,7 +37,6 @@ from halfway.protocols.walk_detectors.group import GROUP
 from halfway.protocols.walks import messages, rendezvous
 from halfway.protocols.walks.delivery import leads_on
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
-from halfway.protocols.walks.state import track_hop
 
 # Of a BEAT.
 MEMBER, MEMBER_INCARNATION, COUNTER = "publisher", "epoch", "event"
@@ -133,7 +132,7 @@ def send_beat(walks, rules, i, beat, source, now, out):
             o[MEMBER] = beat.member
             o[MEMBER_INCARNATION] = beat.epoch
             o[COUNTER] = beat.counter
-            track_hop(trails, rules, i, o, now, out)
+            reliable_hop.track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @apart

@@ -13,6 +13,7 @@ from halfway.core.message import AFRESH, APP
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import EventId, copy_event_id, event_id, record_if_new
+from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks.messages import (
     AGE,
     CATCH_UP,
@@ -22,15 +23,7 @@ from halfway.protocols.walks.messages import (
     SUBSCRIBES,
     UNMATCHED,
 )
-from halfway.protocols.walks.state import (
-    EVICTED,
-    LOST,
-    SENT_ONCE,
-    UNSENT,
-    is_first_next,
-    is_open,
-    track_hop,
-)
+from halfway.protocols.walks.state import EVICTED, LOST, SENT_ONCE, UNSENT, is_first_next, is_open
 
 
 @apart
@@ -56,7 +49,7 @@ def forward(trails, rules, i, topic, event, source, hops, now, out):
             o.topic = topic
             copy_event_id(event, o)
             o.hops = hops
-            track_hop(trails, rules, i, o, now, out)
+            track_if_asked(trails.hops, rules, i, o, now, out)
             sent = True
     return sent
 
@@ -103,7 +96,7 @@ def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age
     copy_event_id(event, o)
     o.hops = hops
     o.reals[AGE] = age
-    track_hop(trails, rules, i, o, now, out)
+    track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @apart

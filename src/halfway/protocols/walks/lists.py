@@ -12,6 +12,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
+from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, Walker, walker_of, write_member
 from halfway.protocols.walks.state import (
@@ -22,7 +23,6 @@ from halfway.protocols.walks.state import (
     has_expired,
     is_later,
     is_open,
-    track_hop,
     trail_of,
     walker_at,
     write_walker,
@@ -99,7 +99,7 @@ def send_member(trails, rules, i, place, other, towards, hops, now, out):
     o.args[messages.OTHER_GENERATION] = other.generation
     o.args[messages.OTHER_INCARNATION] = other.incarnation
     o.args[messages.STEPS] = hops
-    track_hop(trails, rules, i, o, now, out)
+    track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @inlined

@@ -16,15 +16,7 @@ from halfway.protocols.walks.launch import is_current, leave_trail, meetable
 from halfway.protocols.walks.lists import share_members
 from halfway.protocols.walks.messages import walker_of, write_member
 from halfway.protocols.walks.search_sweep import sweep_on, visit
-from halfway.protocols.walks.state import (
-    DIED,
-    HEARD,
-    LOST,
-    PASSED,
-    track_hop,
-    trail_of,
-    walker_at,
-)
+from halfway.protocols.walks.state import DIED, HEARD, LOST, PASSED, trail_of, walker_at
 from halfway.protocols.walks.steps import is_outrun, is_over, random_of, send_step
 from halfway.protocols.walks.trees import is_in_tree, keep_branch
 
@@ -138,7 +130,7 @@ def send_match(trails, rules, i, topic, place, met, now, out):
         return
     o = emit(out, messages.MATCH, 0.0, back)
     write_meeting(o, walker, met)
-    track_hop(trails, rules, i, o, now, out)
+    reliable_hop.track_if_asked(trails.hops, rules, i, o, now, out)
     keep_branch(trails, rules, i, topic, back, now, out)
 
 

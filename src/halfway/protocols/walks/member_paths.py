@@ -9,6 +9,7 @@ launch once.
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
+from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import send_buffered
 from halfway.protocols.walks.lists import report_member
@@ -22,7 +23,6 @@ from halfway.protocols.walks.state import (
     is_first_next,
     is_later,
     is_open,
-    track_hop,
     walker_at,
     write_walker,
 )
@@ -36,7 +36,7 @@ def send_path(trails, rules, i, topic, place, towards, now, out):
     write_member(o, walker_at(topic, path))
     o.args[messages.STEPS] = path.hops
     o.reals[messages.AGE] = max(now - path.since, 0.0)
-    track_hop(trails, rules, i, o, now, out)
+    track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @inlined
@@ -44,7 +44,7 @@ def send_end(trails, rules, i, walker, towards, now, out):
     """Send a neighbour the end of all paths to a walk member of a topic."""
     o = emit(out, messages.END, 0.0, towards)
     write_member(o, walker)
-    track_hop(trails, rules, i, o, now, out)
+    track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @apart

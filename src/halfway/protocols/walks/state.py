@@ -17,7 +17,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.prng import random_states
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
-from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
+from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
 from halfway.protocols.walks.messages import Walker
 
 # Values of `status` in a TRAIL. FREE is 0, so that pages of a table that are always 0 take no
@@ -157,14 +157,6 @@ def trails_of(
         seen=empty_windows(n, publishers, in_flight),
         buffer=np.zeros((n, topics, buffer_size), BUFFERED_EVENT).view(np.recarray),
     )
-
-
-@inlined
-def track_hop(trails, rules, i, record, now, out):
-    """Track the record of a walk that was just emitted, if hops are acknowledged; return its place,
-    or NO_PLACE.
-    """
-    return track(trails.hops, rules, i, record, now, out) if rules.retries > 0 else NO_PLACE
 
 
 @inlined

@@ -11,7 +11,7 @@ from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, seeded
-from halfway.protocols.reliable_hop import release
+from halfway.protocols.reliable_hop import release, track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import walker_of, write_member
 from halfway.protocols.walks.state import (
@@ -23,7 +23,6 @@ from halfway.protocols.walks.state import (
     REDRAWN,
     is_later,
     is_same,
-    track_hop,
     trail_of,
 )
 
@@ -49,7 +48,7 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
     searches = step.args[messages.SEARCHES] == 1 and rules.sweep_steps == 0
     if searches or rules.at_meeting == messages.GO_ON:
         o.args[messages.FRESH] = fresh_nodes(trails, rules, i, step)
-    place = track_hop(trails, rules, i, o, now, out)
+    place = track_if_asked(trails.hops, rules, i, o, now, out)
     if place != NO_PLACE:
         trails.came_from[i, place] = came_from
         trails.redraws[i, place] = redraws

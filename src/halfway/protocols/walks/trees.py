@@ -14,15 +14,9 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
+from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.state import (
-    FREE,
-    NO_ROOM,
-    OPEN,
-    has_expired,
-    is_open,
-    track_hop,
-)
+from halfway.protocols.walks.state import FREE, NO_ROOM, OPEN, has_expired, is_open
 
 
 @inlined
@@ -92,7 +86,7 @@ def send_root(trails, rules, i, topic, to, now, out):
     o.args[messages.GENERATION] = tree.generation
     o.args[messages.STEPS] = tree.hops
     o.reals[messages.AGE] = max(now - tree.since, 0.0)
-    track_hop(trails, rules, i, o, now, out)
+    track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @apart
