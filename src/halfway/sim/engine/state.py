@@ -19,7 +19,7 @@ from halfway.core.records.checks import (
 )
 from halfway.core.records.wire import RecordSizes, fixed_sizes, record_bytes
 from halfway.sim.engine.attackers import Attackers, no_attackers
-from halfway.sim.engine.calendar import Queue, enlarged, queue
+from halfway.sim.engine.calendar_queue.calendar import Queue, enlarged, queue
 from halfway.sim.engine.clocks import Clocks, no_clocks
 from halfway.sim.engine.node_ids import NodeIds
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
-from halfway.sim.engine.heap import EntryHeap, heap, heap_pop, heap_push
+from halfway.sim.engine.calendar_queue.heap import EntryHeap, heap, heap_pop, heap_push
 
 SLOT_BITS = 28
 SLOT = np.int64((1 << SLOT_BITS) - 1)
