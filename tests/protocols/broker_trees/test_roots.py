@@ -136,8 +136,8 @@ def test_a_root_asks_a_former_root_no_more_once_it_is_a_child() -> None:
 def test_a_withdrawal_ends_only_what_was_announced_before_it(
     incarnation: int, version: int, is_forgotten: bool
 ) -> None:
-    """[uas §4, Algorithm 2] A broker leaves. Ours: it withdraws its announcements. A late withdrawal
-    of an earlier incarnation has a greater version, and ends nothing.
+    """[uas §4, Algorithm 2] A broker leaves. Ours: it withdraws its announcements. A late
+    withdrawal of an earlier incarnation has a greater version, and ends nothing.
     """
     known = none_nearby(1, 2)
     known.broker[0, 0] = known.next[0, 0] = OTHER
