@@ -212,7 +212,8 @@ def simulation_of(
 
     given: nodes have lists of their neighbours and one clock. Otherwise they learn their lists from
     hellos, and each clock has an offset and a drift of its own. plain: hops have the defaults, no
-    reception fails, and all publishers and brokers stay.
+    reception fails, and all publishers and brokers stay. A node of a broker tree may try each
+    one-way link once, one in a refresh interval, so such links prolong the quiet.
     """
     draw, promise = np.random.default_rng(seed), PROMISES[system]
     variant = Variant({}, None) if plain else variant_of(seed, system)
@@ -220,6 +221,14 @@ def simulation_of(
     shape = str(draw.choice(promise.networks))
     network = network_of(draw, shape)
     adapter = named(system).with_options({})
+    retries, success = ({}, 1.0) if plain else link_of(seed, system)
+    # Given lists have every link, and a tree without acknowledgements learns of no one-way link.
+    learns = not (given or plain) and (retries or "retries" not in named(system).options)
+    static = shape != "moving" and success == 1.0
+    radio_links, dead = one_ways_of(seed, network) if learns and static else (network, ())
+    options = dict(promise.options) | variant.options | retries
+    if adapter.has_broker_tree:
+        quiet_s += len(dead) * options["refresh_s"]
     demand = demand_of(draw, network.n, quiet_s, adapter.ends_subscriptions())
     if not plain:
         demand = with_periods(seed, demand, CHANGES_S)
@@ -227,14 +236,8 @@ def simulation_of(
             demand = with_brokers(seed, demand, network.n, CHANGES_S)
     faults = faults_of(draw, network, demand)
     motion = motion_of(draw, network) if shape == "moving" else None
-    retries, success = ({}, 1.0) if plain else link_of(seed, system)
-    # Given lists have every link, and a tree without acknowledgements learns of no one-way link.
-    learns = not (given or plain) and (retries or "retries" not in named(system).options)
-    static = motion is None and success == 1.0
-    network, dead = one_ways_of(seed, network) if learns and static else (network, ())
-    options = dict(promise.options) | variant.options | retries
     run = Simulation(
-        system, None if motion else network, motion=motion, workload=demand, seed=seed,
+        system, None if motion else radio_links, motion=motion, workload=demand, seed=seed,
         seconds=CHANGES_S + quiet_s + 4.0 + promise.arrives_s, options=options,
         radio=OneWayRadio(delay_s=0.001, success=success, dead=dead), stretch=False, faults=faults,
         nodes=NodeSettings(clock=None if given else CLOCKS), hello=None if given else SentHellos(),

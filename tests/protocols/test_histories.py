@@ -44,6 +44,8 @@ ONCE_WRONG = [
     ("underlay-siena", 605),  # the path of a client's node counted as -1 hops
     ("drip", 2709),  # a broker that lost its memory numbered its registrations from 1 again
     ("drip", 2863),  # equal delays by clocks that drift, so a subscriber never kept its broker
+    ("siena", 6147),  # nodes of a chain learnt of their one-way links one after the other
+    ("underlay-siena", 7787),  # the same
     ("walk-overlay", 236),  # a walk along a probe voided the timer of an earlier walk
     ("walk-overlay", 882),  # the roots of two detached parts met other parts, and both stopped
     ("walk-overlay", 622),  # one side alone still had a link, and never asked for it again

@@ -1,4 +1,4 @@
-"""How walks of the walk overlay end, and how a node leaves the overlay."""
+"""How walks and links of the walk overlay end, and how a node leaves the overlay."""
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP
@@ -28,6 +28,12 @@ def send_cut(state, rules, i, to, reason, out):
     o = emit(out, messages.CUT, 0.0, to)
     o.args[messages.REASON] = reason
     send_reliably(state, rules, i, o, out)
+
+
+@apart
+def deny_link(to, reason, out):
+    """Deny an overlay link once, without acknowledgement, to a node that is not a neighbour."""
+    emit(out, messages.CUT, 0.0, to).args[messages.REASON] = reason
 
 
 @apart

@@ -14,10 +14,13 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
-from halfway.protocols.walk_overlay.ending import stop_walk
+from halfway.protocols.walk_overlay.ending import deny_link, stop_walk
 from halfway.protocols.walk_overlay.event_forwarding import clear_filters, refresh, send_due_events
 from halfway.protocols.walk_overlay.hop_table import has_room, release_hops_to, send_reliably
 from halfway.protocols.walk_overlay.state import DUE_ID, DUE_SUCCESSOR, SEARCHING, link_of
+
+# Answers over a link while the own id stays. A neighbour that lies would ask for them for ever.
+_MOST_ANSWERS = 3
 
 
 @apart
@@ -58,12 +61,6 @@ def send_link(state, rules, i, to, reason, out):
 
 
 @apart
-def deny_link(to, reason, out):
-    """Deny an overlay link once, without acknowledgement, to a node that is not a neighbour."""
-    emit(out, messages.CUT, 0.0, to).args[messages.REASON] = reason
-
-
-@apart
 def open_link(state, i, node_id):
     """Return the place of a new link of this node in the overlay, which is not yet ready, or
     NO_PLACE if no place is free.
@@ -75,7 +72,7 @@ def open_link(state, i, node_id):
         state.members.links_refused[i] += 1
         return p
     state.links.node_id[i, p] = node_id
-    state.links.ready[i, p] = 0
+    state.links.ready[i, p] = state.links.answers[i, p] = 0
     clear_filters(state, i, p)
     return p
 
@@ -146,7 +143,7 @@ def receive_link(state, rules, i, message, out):
         return
     release_hops_to(state.hops, i, node_id)
     if not same:
-        resolve(state, rules, i, message, out)
+        resolve(state, rules, i, p, message, out)
     mark_ready(state, rules, i, p, out)
 
 
@@ -180,12 +177,15 @@ def name_successor(state, rules, i, newcomer, out):
 
 
 @apart
-def resolve(state, rules, i, message, out):
-    """Resolve two fragment ids at the ends of an overlay link: the winner crosses the link."""
-    if wins(state, i, message):
-        send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
-    else:
+def resolve(state, rules, i, p, message, out):
+    """Resolve two fragment ids at the ends of the overlay link at place p of this node: the winner
+    crosses the link.
+    """
+    if not wins(state, i, message):
         adopt(state, rules, i, message, out)
+    elif state.links.answers[i, p] < _MOST_ANSWERS:
+        state.links.answers[i, p] += 1
+        send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
 
 
 @apart
@@ -211,7 +211,7 @@ def adopt(state, rules, i, message, out):
 def spread_id(state, rules, i, but, out):
     """Send the overlay fragment id of this node to all overlay neighbours but one."""
     for q in range(state.links.shape[1]):
-        to = state.links.node_id[i, q]
+        to, state.links.answers[i, q] = state.links.node_id[i, q], 0
         if to != NONE and to != but and state.links.ready[i, q] == 1:
             state.links.due[i, q] |= DUE_ID
             send_due_news(state, rules, i, q, out)
@@ -252,11 +252,12 @@ def send_due(state, rules, i, out):
 @apart
 def receive_id(state, rules, i, message, out):
     """Receive a FRAGMENT_ID of an overlay fragment; return True if the record shows a cycle."""
-    if link_of(state, i, message.source) < 0:
+    p = link_of(state, i, message.source)
+    if p < 0:
         return False
     if not is_of_other_fragment(state, i, message):
         return message.source != state.members.parent[i]
-    resolve(state, rules, i, message, out)
+    resolve(state, rules, i, p, message, out)
     return False
 
 

@@ -27,7 +27,7 @@ from halfway.protocols.walk_overlay import (
     overlay_walk,
     repair,
 )
-from halfway.protocols.walk_overlay.ending import leave
+from halfway.protocols.walk_overlay.ending import deny_link, leave
 from halfway.protocols.walk_overlay.holders import note_holder
 from halfway.protocols.walk_overlay.overlay_launch import relaunch
 from halfway.protocols.walk_overlay.state import (
@@ -250,7 +250,7 @@ def on_events(state, rules, i, message, out):
     """
     p = link_of(state, i, message.source)
     if p < 0:
-        fragments.deny_link(message.source, messages.LEAVES, out)
+        deny_link(message.source, messages.LEAVES, out)
     if message.kind != messages.CHUNK:
         event_forwarding.receive_event(state, rules, i, message, out)
     elif p >= 0:

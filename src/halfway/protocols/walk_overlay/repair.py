@@ -14,7 +14,7 @@ from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import receiver, release
 from halfway.protocols.walk_overlay import fragments, messages
-from halfway.protocols.walk_overlay.ending import reset_membership, send_cut
+from halfway.protocols.walk_overlay.ending import deny_link, reset_membership, send_cut
 from halfway.protocols.walk_overlay.event_forwarding import count_expired
 from halfway.protocols.walk_overlay.hop_table import is_in_flight
 from halfway.protocols.walk_overlay.overlay_launch import launch
@@ -158,7 +158,7 @@ def receive_keep_alive(state, rules, i, message, out):
     if is_child and fragments.wins(state, i, message):
         fragments.send_id(state, rules, i, messages.FRAGMENT_ID, node_id, out)
     elif not is_child or fragments.is_of_other_fragment(state, i, message):
-        fragments.deny_link(node_id, messages.LEAVES, out)
+        deny_link(node_id, messages.LEAVES, out)
 
 
 @apart
@@ -171,5 +171,5 @@ def hop_failed(state, rules, i, place, now, out):
     release(state.hops, i, place)
     if kind not in (messages.STEP, messages.ENDED, messages.CUT):
         break_link(state, rules, i, to, now, out)
-        fragments.deny_link(to, messages.LEAVES, out)
+        deny_link(to, messages.LEAVES, out)
     fragments.send_due(state, rules, i, out)

@@ -88,6 +88,7 @@ OVERLAY_LINK = np.dtype(
         ("node_id", "<i4"),  # of the overlay neighbour; -1 free
         ("ready", "<i4"),  # 1 once the neighbour knows of the link
         ("due", "<i4"),  # what the neighbour still lacks: DUE_ID | DUE_SUCCESSOR
+        ("answers", "<i4"),  # losing ids of the neighbour that got an answer with the present id
     ]
 )
 BUFFERED = np.dtype(
