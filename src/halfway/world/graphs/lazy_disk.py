@@ -13,8 +13,6 @@ import numpy.typing as npt
 from halfway.problem import Problem
 from halfway.world.graphs import lazy_cells
 from halfway.world.graphs.halvings import first_ids
-from halfway.world.graphs.network import Network
-from halfway.world.graphs.unit_disk import unit_disk
 
 MOST_NODES = 2**31 - 1  # a node id has 31 bits
 GIANT = 1000  # nodes that a search must reach from a node of the giant component
@@ -103,21 +101,6 @@ class LazyDisk:
             what = f"none of {_MOST_DRAWS} nodes reaches {enough:,} nodes"
             raise Problem(what, where=self.name, remedy="use a larger radius, or more nodes")
         return drawn, again
-
-    def materialised(self) -> Network:
-        """Return the whole lazy graph as a network: row i is node i. The network takes the memory
-        of any network, so it is for tests and for small n.
-        """
-        position = self.positions(np.arange(self.n))
-        built = unit_disk(position, self.radius, name=self.name)
-        assert built.labels is not None
-        label = built.labels.astype(np.int64)
-        degree = np.empty(self.n, np.int64)
-        degree[label] = built.degree
-        start = np.concatenate(([0], np.cumsum(degree)))
-        ends = np.repeat(label, built.degree), label[built.who]
-        who = ends[1][np.lexsort(ends[::-1])].astype(np.int32)
-        return Network(start.astype(np.uint32), who, position, name=self.name)
 
     def check(self, nodes: npt.NDArray[np.int64]) -> None:
         """Check node ids of the lazy graph. Raises Problem for one that does not exist."""
