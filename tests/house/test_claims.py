@@ -82,9 +82,7 @@ def test_every_judged_claim_of_the_page_has_verdicts() -> None:
     judged = [line for line in lines if len(line) == 8 and line[2] == "J"]
     assert judged
     for line in judged:
-        assert line[5] != NO_VALUE, (
-            f"{line[1]}: reproduce {line[3]}, run `python -m tools.claims_page`"
-        )
+        assert line[5] != NO_VALUE, f"{line[1]}: reproduce {line[3]} for the page"
 
 
 def _declared(text: str) -> list[str]:
