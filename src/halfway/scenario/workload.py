@@ -204,9 +204,12 @@ def _rows(
 
 
 def _drawn_subscribers(
-    workload: RecordedWorkload, topics: int, rows: Sequence[int], number: Sequence[int],
+    workload: RecordedWorkload,
+    topics: int,
+    rows: Sequence[int],
+    number: Sequence[int],
     known: NamesAndSeed,
-) -> tuple[tuple[int, ...], ...]:  # fmt: skip
+) -> tuple[tuple[int, ...], ...]:
     """Return drawn subscribers of recorded events by topic, never a publisher of the topic."""
     publishers: list[set[int]] = [set() for _ in range(topics)]
     for row, topic in zip(rows, number, strict=True):

@@ -101,9 +101,13 @@ class HelloExchange(GivenNeighbours):
     """
 
     def __init__(
-        self, sent: SentHellos, knowledge: NeighbourKnowledge, environment: Environment,
-        context: RunContext, seed: int,
-    ) -> None:  # fmt: skip
+        self,
+        sent: SentHellos,
+        knowledge: NeighbourKnowledge,
+        environment: Environment,
+        context: RunContext,
+        seed: int,
+    ) -> None:
         super().__init__(environment)
         if not 0.0 < sent.period_s < np.inf:
             raise Problem(f"hello_period_s = {sent.period_s:g}: expected a positive finite number")
@@ -247,9 +251,12 @@ def _own_rows(state: Hellos, name: str, row: int) -> slice:
 
 
 def neighbours_of(
-    sent: SentHellos | None, adapter: Adapter, environment: Environment, context: RunContext,
+    sent: SentHellos | None,
+    adapter: Adapter,
+    environment: Environment,
+    context: RunContext,
     seed: int,
-) -> GivenNeighbours:  # fmt: skip
+) -> GivenNeighbours:
     """Return the way in which the nodes of a run know their neighbours: `HelloExchange` or
     `GivenNeighbours`.
 

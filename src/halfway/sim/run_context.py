@@ -17,9 +17,14 @@ NODES, FAULTS, RADIO, CLOCKS, HELLOS, WARM_UP, LIES = range(1, 8)
 
 
 def context_of(
-    environment: Environment, demand: Demand, faults: Sequence[Fault], *, seconds: float, seed: int,
+    environment: Environment,
+    demand: Demand,
+    faults: Sequence[Fault],
+    *,
+    seconds: float,
+    seed: int,
     window: int,
-) -> RunContext:  # fmt: skip
+) -> RunContext:
     """Return the run context of a run in an environment.
 
     seed: the seed of the run. Raises Problem if the workload names a row that is not a node.

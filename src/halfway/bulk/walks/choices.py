@@ -214,6 +214,9 @@ def _copy(memory, larger):
 
 
 _CHOICES = {
-    DirectionalMemory: _directional, NodeMemory: _of_nodes, LazyMemory: _lazy, PureMemory: _pure,
-}  # fmt: skip
+    DirectionalMemory: _directional,
+    NodeMemory: _of_nodes,
+    LazyMemory: _lazy,
+    PureMemory: _pure,
+}
 chosen_by_type(next_position, 0, _CHOICES)

@@ -60,9 +60,15 @@ class EventBody(NamedTuple):
 
 
 def new_body(
-    topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float, properties: bytes,
-    now: float, most: int,
-) -> EventBody:  # fmt: skip
+    topic: str,
+    payload: bytes,
+    level: Level,
+    retain: bool,
+    expiry_s: float,
+    properties: bytes,
+    now: float,
+    most: int,
+) -> EventBody:
     """Return the body of an event that an application publishes now. most: the limit of bytes, the
     topic included.
 

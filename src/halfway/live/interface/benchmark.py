@@ -80,9 +80,14 @@ async def bench(
     """
     settings.checked()
     own = Settings(
-        system=settings.system, options=settings.options, name="bench", network="bench",
-        nodes=settings.nodes, discover=False, compile="never",
-    )  # fmt: skip
+        system=settings.system,
+        options=settings.options,
+        name="bench",
+        network="bench",
+        nodes=settings.nodes,
+        discover=False,
+        compile="never",
+    )
     async with Host(own) as host:
         if not settings.interpreted:
             if not host.nodes[0].stepper.is_stored():

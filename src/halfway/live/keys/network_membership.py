@@ -38,9 +38,15 @@ class Membership:
     """
 
     def __init__(
-        self, identity: Identity, own: bytes, *, root_key: bytes | None, secret: bytes,
-        network: str, wall: Callable[[], float],
-    ) -> None:  # fmt: skip
+        self,
+        identity: Identity,
+        own: bytes,
+        *,
+        root_key: bytes | None,
+        secret: bytes,
+        network: str,
+        wall: Callable[[], float],
+    ) -> None:
         self.identity, self.own_bytes, self.secret, self.network = identity, own, secret, network
         self.root_key, self._wall = root_key, wall
         self.network_id = (

@@ -30,9 +30,12 @@ class Delivery:
     """The delivery of a node's events: each publication at most once to each subscription."""
 
     def __init__(
-        self, subscriptions: Subscriptions, scheduler: Scheduler, drops: Drops,
+        self,
+        subscriptions: Subscriptions,
+        scheduler: Scheduler,
+        drops: Drops,
         counts: Counter[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._subscriptions, self._scheduler = subscriptions, scheduler
         self._drops, self._counts = drops, counts
         self.ages = SecondsHistogram()  # ages of events of other nodes at their delivery

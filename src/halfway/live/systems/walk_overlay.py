@@ -40,9 +40,13 @@ class WalkOverlayFace(Face):
             values[name] = values[name] or np.inf
         rules = module.Rules(
             **{name: value for name, value in values.items() if name in module.Rules._fields},
-            catalogue=self._catalogue, filtered=True, bits=size.bits, hashes=size.hashes,
-            key=parameters.key, until_s=FOR_EVER_S,
-        )  # fmt: skip
+            catalogue=self._catalogue,
+            filtered=True,
+            bits=size.bits,
+            hashes=size.hashes,
+            key=parameters.key,
+            until_s=FOR_EVER_S,
+        )
         state = made(
             module.state, np.array([parameters.node_id], np.int32), limits.neighbours, own,
             limits.publishers, size.words, parameters.seed, trails=TRAILS,

@@ -71,9 +71,13 @@ def _legs(n: int, speed: float, seed: int) -> Legs:
 
 
 def _has_best(
-    simulation: Simulation, legs: Legs, radius: float, ends: npt.NDArray[np.int64], tried: int,
+    simulation: Simulation,
+    legs: Legs,
+    radius: float,
+    ends: npt.NDArray[np.int64],
+    tried: int,
     now: float,
-) -> npt.NDArray[np.bool_]:  # fmt: skip
+) -> npt.NDArray[np.bool_]:
     """Return [pairs, 2]: whether a mobile GeoRendezvous client has the best of all points, and the
     best of its closest points: no other one has a shorter path now.
     """

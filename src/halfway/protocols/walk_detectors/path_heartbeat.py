@@ -86,9 +86,14 @@ class Beat(NamedTuple):
 
 
 def state(
-    node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *,
-    degree: int, places: int = 8,
-) -> PathHeartbeatState:  # fmt: skip
+    node_ids: npt.NDArray[np.int32],
+    members: int,
+    seed: int,
+    intervals: int = 0,
+    *,
+    degree: int,
+    places: int = 8,
+) -> PathHeartbeatState:
     """Return the initial state of heartbeats on paths, with room for `members` at each node.
 
     intervals: number of gaps between heartbeats that a node stores for each member, for φ. degree:

@@ -129,9 +129,17 @@ class Trails(NamedTuple):
 
 
 def trails_of(
-    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, *, members: int = 2,
-    places: int = 8, publishers: int = 1, in_flight: int = WINDOW, buffer_size: int = 8,
-) -> Trails:  # fmt: skip
+    node_ids: npt.NDArray[np.int32],
+    degree: int,
+    topics: int,
+    seed: int,
+    *,
+    members: int = 2,
+    places: int = 8,
+    publishers: int = 1,
+    in_flight: int = WINDOW,
+    buffer_size: int = 8,
+) -> Trails:
     """Return the initial trails of a walk system.
 
     degree: largest number of neighbours of a node. members: number of members of a topic whose

@@ -135,9 +135,15 @@ class NodeTraits:
 
 
 def new_engine(
-    n: int, slots: int, applications: int, journal: int = 0, *, cuts: int = 0,
-    records: RecordTraits | None = None, nodes: NodeTraits | None = None,
-) -> Engine:  # fmt: skip
+    n: int,
+    slots: int,
+    applications: int,
+    journal: int = 0,
+    *,
+    cuts: int = 0,
+    records: RecordTraits | None = None,
+    nodes: NodeTraits | None = None,
+) -> Engine:
     """Return the state of an idle engine for n nodes that are all up.
 
     slots: number of records in flight. applications, journal: capacities of the logs. cuts: number

@@ -116,9 +116,12 @@ class GroupAccounting:
                 self._entries.append((float(t[k]), code, stay, -1, 0, 0))
 
     def deliver(
-        self, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
-    ) -> None:  # fmt: skip
+        self,
+        event: npt.NDArray[np.int64],
+        row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64],
+        hops: npt.NDArray[np.int64],
+    ) -> None:
         """Enter announcements that group members heard: events (-1: unknown), rows, times and
         hops.
         """
@@ -218,16 +221,20 @@ class GroupAccounting:
         return GroupQuality(
             stays=len(self._groups.stays),
             member_seconds=float(bins[:, MEMBERS].sum()),
-            joins=counts[JOIN], leaves=counts[LEAVE], crashes=counts[CRASH],
+            joins=counts[JOIN],
+            leaves=counts[LEAVE],
+            crashes=counts[CRASH],
             completeness=_ratio(total[RIGHT], total[PAIRS]),
             accuracy=_ratio(total[RIGHT], total[ENTRIES]),
-            join_s=times[JOIN], leave_s=times[LEAVE], crash_s=times[CRASH],
+            join_s=times[JOIN],
+            leave_s=times[LEAVE],
+            crash_s=times[CRASH],
             newcomer_s=times[NEWCOMER],
             converged_share=_ratio(sums[changes, CONVERGED].sum(), sums[changes, COUNT].sum()),
             without_room=int(self.views.refused.sum()),
             completeness_over_time=tuple(_ratio(one[RIGHT], one[PAIRS]) for one in bins),
             accuracy_over_time=tuple(_ratio(one[RIGHT], one[ENTRIES]) for one in bins),
-        )  # fmt: skip
+        )
 
 
 def groups_of(demand: Demand, ids: NodeIds, seconds: float, kinds: Kinds) -> GroupAccounting | None:

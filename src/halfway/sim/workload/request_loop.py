@@ -97,9 +97,13 @@ class RequestLoop:
         return self._rules.reaction_s
 
     def hear(
-        self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
-    ) -> None:  # fmt: skip
+        self,
+        changes: Changes,
+        event: npt.NDArray[np.int64],
+        row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64],
+        hops: npt.NDArray[np.int64],
+    ) -> None:
         """Let the request loop hear of the changes that the engine applied, and of the events (-1:
         unknown) that rows heard, in any order.
         """

@@ -28,10 +28,16 @@ class _Waypoint(NamedTuple):
 
 
 def random_waypoint(
-    n: int, width: float, height: float, *,
-    speed: tuple[float, float], pause: tuple[float, float] = (0.0, 0.0), seconds: float, seed: int,
+    n: int,
+    width: float,
+    height: float,
+    *,
+    speed: tuple[float, float],
+    pause: tuple[float, float] = (0.0, 0.0),
+    seconds: float,
+    seed: int,
     start: Literal["stationary", "uniform"] = "stationary",
-) -> Legs:  # fmt: skip
+) -> Legs:
     """Draw random waypoint paths: straight to a uniform point of [0, width] x [0, height], pause.
 
     Each leg draws its speed, and then its pause, uniformly from (low, high). The random state of
@@ -62,10 +68,17 @@ class WaypointMotion:
     """
 
     def __init__(
-        self, n: int, width: float, height: float, *,
-        speed: tuple[float, float], pause: tuple[float, float] = (0.0, 0.0), seconds: float,
-        seed: int, start: Literal["stationary", "uniform"] = "stationary",
-    ) -> None:  # fmt: skip
+        self,
+        n: int,
+        width: float,
+        height: float,
+        *,
+        speed: tuple[float, float],
+        pause: tuple[float, float] = (0.0, 0.0),
+        seconds: float,
+        seed: int,
+        start: Literal["stationary", "uniform"] = "stationary",
+    ) -> None:
         _check_waypoint(n, width, height, speed, pause, seconds, seed, start)
         (slow, fast), (short, long) = speed, pause
         trip = _mean_distance(width, height) * _mean_slowness(slow, fast)
@@ -124,9 +137,15 @@ def _expect(holds: bool, what: str, remedy: str = "") -> None:
 
 
 def _check_waypoint(
-    n: int, width: float, height: float, speed: tuple[float, float], pause: tuple[float, float],
-    seconds: float, seed: int, start: str,
-) -> None:  # fmt: skip
+    n: int,
+    width: float,
+    height: float,
+    speed: tuple[float, float],
+    pause: tuple[float, float],
+    seconds: float,
+    seed: int,
+    start: str,
+) -> None:
     _expect(1 <= n < 2**31, f"n = {n}: expected 1 to 2^31 - 1 nodes")
     for name, length in (("width", width), ("height", height)):
         what = f"{name} = {length:g}: expected a finite length >= {_SMALLEST:g}"

@@ -33,9 +33,13 @@ def disjoint_pair(
 
 
 def disjoint_paths(
-    network: Network, weight: Doubles, source: int, target: int, most: int,
+    network: Network,
+    weight: Doubles,
+    source: int,
+    target: int,
+    most: int,
     closed: Closed | None = None,
-) -> list[Rows]:  # fmt: skip
+) -> list[Rows]:
     """Return up to `most` paths that share only their ends: fewer if fewer paths exist.
 
     Their total weight is the least for their number, and the lightest is first. There are fewer
@@ -46,9 +50,12 @@ def disjoint_paths(
 
 
 def disjoint_legs(
-    network: Network, weight: Doubles, source: int, wanted: Mapping[int, int],
+    network: Network,
+    weight: Doubles,
+    source: int,
+    wanted: Mapping[int, int],
     closed: Closed | None = None,
-) -> list[Rows]:  # fmt: skip
+) -> list[Rows]:
     """Return disjoint paths from one source to several targets; only their ends are in common.
 
     wanted: target -> number of paths that end there; no path passes through a target on its way
