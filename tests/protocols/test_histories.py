@@ -48,6 +48,8 @@ ONCE_WRONG = [
     ("underlay-siena", 7787),  # the same
     ("walk-overlay", 236),  # a walk along a probe voided the timer of an earlier walk
     ("walk-overlay", 882),  # the roots of two detached parts met other parts, and both stopped
+    ("walk-overlay", 983),  # a root followed a probe back to a node that did not hear it
+    ("walk-overlay", 6129),  # the same
     ("walk-overlay", 622),  # one side alone still had a link, and never asked for it again
 ]
 

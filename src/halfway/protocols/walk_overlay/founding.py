@@ -14,6 +14,7 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import APP, EVERYONE
 from halfway.core.missing import NONE
+from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.core.prng import seeded, uniform
 from halfway.protocols.incarnation_numbers import number_before
@@ -250,12 +251,16 @@ def is_new_probe(state, rules, i, message):
 
 
 @apart
-def receive_probe(state, rules, i, message, out):
+def receive_probe(state, rules, neighbourhood, i, message, out):
     """Receive the PROBE of a founded overlay, and forward a new PROBE. A root follows the PROBE
     back, or answers.
+
+    A PROBE of a node outside the list of neighbours does not count as heard: that node may not hear
+    this one, so the way back must lead over another neighbour.
     """
     members = state.members
-    if not is_new_probe(state, rules, i, message):
+    is_listed = place_of(neighbourhood, i, message.source) >= 0
+    if not is_listed or not is_new_probe(state, rules, i, message):
         return
     is_root = members.root[i] != NONE and members.parent[i] == members.node_id[i]
     if is_root and is_of_other_fragment(state, i, message) and wins(state, i, message):

@@ -205,7 +205,7 @@ def on_walk(state, rules, neighbourhood, i, message, out):
 
 
 @apart
-def on_founding(state, rules, i, message, out):
+def on_founding(state, rules, neighbourhood, i, message, out):
     """Handle a message that makes a node an initiator of the walk overlay, or that merges separate
     overlays.
     """
@@ -215,7 +215,7 @@ def on_founding(state, rules, i, message, out):
     elif kind == messages.FOUND:
         founding.found(state, rules, i, message.at, out)
     elif kind == messages.PROBE:
-        founding.receive_probe(state, rules, i, message, out)
+        founding.receive_probe(state, rules, neighbourhood, i, message, out)
     else:
         founding.probe_again(state, rules, i, message, out)
 
@@ -289,7 +289,7 @@ def act(state, rules, neighbourhood, i, message, out):
     if kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)
     elif kind in (messages.BEGIN, messages.FOUND, messages.PROBE, messages.PROBE_AGAIN):
-        on_founding(state, rules, i, message, out)
+        on_founding(state, rules, neighbourhood, i, message, out)
     elif kind == messages.CHECK_LINKS:
         repair.check_links(state, rules, neighbourhood, i, message, out)
     elif kind < messages.ENDED or kind in (messages.NEXT_STEP, messages.CHOOSE, messages.RELAUNCH):
