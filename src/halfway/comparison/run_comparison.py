@@ -95,7 +95,7 @@ def _results(
     asked: Sequence[int],
 ) -> Results:
     """Return the results of a comparison that has run, but for its time, its seed and its study."""
-    names = tuple(one.name for one in request.systems)
+    names = tuple(system.name for system in request.systems)
     scenarios = [point.scenario for point in request.points]
     rule, places, metrics = request.decision, range(len(scenarios)), metrics_for(scenarios)
     return Results(
@@ -107,7 +107,7 @@ def _results(
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
         digest=cell_statistics.digest_of_runs(runs), wall_seconds=0.0,
         decisions=tuple(decide(at, metrics, cells, rule, asked) for at in places),
-        timelines=tuple(timelines_of_runs(runs, [one.seconds for one in scenarios])),
+        timelines=tuple(timelines_of_runs(runs, [scenario.seconds for scenario in scenarios])),
     )  # fmt: skip
 
 

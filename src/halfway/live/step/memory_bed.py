@@ -35,12 +35,12 @@ class BedNode:
         flow: Flow | None = None,
     ) -> None:
         self._bed, self.row, self.up = bed, row, True
-        self._first = [one.copy() for one in arrays(node.state)]
+        self._first = [array.copy() for array in arrays(node.state)]
         ids = bed.node_ids
         own = np.sort(np.array([ids[link] for link in links], np.int32))
         self.stepper = Stepper(
             node,
-            given_neighbourhood(own, [bed.ids_next_to(int(one)) for one in own]),
+            given_neighbourhood(own, [bed.ids_next_to(int(node_id)) for node_id in own]),
             node_id=int(ids[row]),
             incarnation=0,
             hashes=bed.hashes,

@@ -88,8 +88,8 @@ def _has_best(
     paths = CellRoutes(network, radius).paths(ends, rules.points, int(rules.key))
     hops = np.where(paths.through < 0, np.iinfo(np.int32).max, paths.through + paths.traversal)
     newest = [best_point(simulation, int(row), int(publisher)) for publisher, row in ends]
-    known = np.array([some is not None for some in newest])
-    point = np.array([0 if some is None else some[0] for some in newest])
+    known = np.array([best is not None for best in newest])
+    point = np.array([0 if best is None else best[0] for best in newest])
     mine = hops[np.arange(len(ends)), point]
     order = np.argsort(paths.distance, axis=1, kind="stable")[:, :tried]
     closest = np.take_along_axis(hops, order, axis=1).min(axis=1)

@@ -125,17 +125,17 @@ class GroupAccounting:
         """Enter announcements that group members heard: events (-1: unknown), rows, times and
         hops.
         """
-        heard = zip(*(some.tolist() for some in (event, row, at, hops)), strict=True)
-        for one, viewer, t, distance in heard:
-            if one < 0:
+        heard = zip(*(column.tolist() for column in (event, row, at, hops)), strict=True)
+        for number, viewer, t, distance in heard:
+            if number < 0:
                 continue
-            member, what = self._groups.said[one]
+            member, what = self._groups.said[number]
             if what >= OTHER_EVENTS:
                 continue
             stay = self._stay_of.get((viewer, self._groups.stays[member].group))
             if stay is not None and stay != member:
                 code = HEARS_LAST if what == LEAVES else HEARS
-                self._entries.append((t, code, stay, member, one, distance))
+                self._entries.append((t, code, stay, member, number, distance))
         self._settle_many()
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
@@ -232,8 +232,8 @@ class GroupAccounting:
             newcomer_s=times[NEWCOMER],
             converged_share=_ratio(sums[changes, CONVERGED].sum(), sums[changes, COUNT].sum()),
             without_room=int(self.views.refused.sum()),
-            completeness_over_time=tuple(_ratio(one[RIGHT], one[PAIRS]) for one in bins),
-            accuracy_over_time=tuple(_ratio(one[RIGHT], one[ENTRIES]) for one in bins),
+            completeness_over_time=tuple(_ratio(part[RIGHT], part[PAIRS]) for part in bins),
+            accuracy_over_time=tuple(_ratio(part[RIGHT], part[ENTRIES]) for part in bins),
         )
 
 
