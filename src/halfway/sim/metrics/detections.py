@@ -100,7 +100,7 @@ class DetectionAccounting:
         """Enter reports (MESSAGE) of failure detectors that suspect a member, or trust it again."""
         suspects, kind = reports["kind"] == self._suspected, reports["kind"]
         code = np.where(suspects, _SUSPECTED, _TRUSTED)
-        members = self._ids.rows(reports["target"])
+        members = self._ids.rows(reports["target"])  # both kinds reuse this field for the member
         known = (suspects | (kind == self._trusted)) & (members >= 0)
         columns = reports["at"], rows, members, code
         self._enter(*(column[known] for column in columns))

@@ -147,7 +147,7 @@ class GroupAccounting:
         chosen = reports["kind"] == self._view.number
         of_view, viewers = reports[chosen], rows[chosen]
         listed, hops = (self._view.places("args")[name].start for name in ("listed", "hops"))
-        members = self._ids.rows(of_view["publisher"])
+        members = self._ids.rows(of_view["publisher"])  # the kind reuses this field for the member
         for record, viewer, member in zip(of_view, viewers.tolist(), members.tolist(), strict=True):
             group = int(record["topic"])
             stays = self._stay_of.get((viewer, group)), self._stay_of.get((member, group))
