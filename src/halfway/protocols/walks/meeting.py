@@ -17,7 +17,7 @@ from halfway.protocols.walks.lists import share_members
 from halfway.protocols.walks.messages import walker_of, write_member
 from halfway.protocols.walks.search_sweep import sweep_on, visit
 from halfway.protocols.walks.state import DIED, HEARD, LOST, PASSED, trail_of, walker_at
-from halfway.protocols.walks.steps import is_outrun, is_over, random_of, send_step
+from halfway.protocols.walks.steps import Move, is_outrun, is_over, random_of, send_step
 from halfway.protocols.walks.trees import is_in_tree, keep_branch
 
 
@@ -61,9 +61,8 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
         # The hop onto the neighbour that carries the other trail counts as a step.
         towards, random = trails.trails[i, topic, neighbour].back, random_of(message)
         steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walker.side]
-        send_step(
-            trails, rules, i, message, random, steps, after, towards, message.source, 0, now, out
-        )
+        move = Move(towards, random, steps, after, message.source, 0)
+        send_step(trails, rules, i, message, move, now, out)
         return True
     if neighbourhood.first[i] == neighbourhood.last[i]:
         trails.counts[i, DIED] += 1
