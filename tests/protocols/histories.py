@@ -1,31 +1,30 @@
-"""Random histories of a system, and the deliveries that must follow.
+"""Random histories of a system, drawn by a seed, and their failures.
 
 Subscribers, publishers and brokers come and go, nodes move, crash with or without their memory, and
-links are cut for a while. In a third of the histories, a radio loses records. The flat oracle knows
-the roles only: after quiescence, each event must reach each subscriber of its topic once, or with
-losses at most once, and nothing else. All histories are deterministic in their seed.
+links are cut for a while. In a third of the histories, a radio loses records. All histories are
+deterministic in their seed. `history.py` runs and judges them.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
-from typing import Any, Literal, NamedTuple
-from unittest.mock import patch
+from typing import Literal
 
 import numpy as np
 
 from halfway.adapters.registry import named
-from halfway.sim.environment.clock_errors import ClockErrors
-from halfway.sim.environment.mobility import Motion
-from halfway.sim.hello_exchange import SentHellos
-from halfway.sim.run_settings import Inspection, NodeSettings
-from halfway.sim.simulation import Simulation
-from halfway.world.faults import Crash, Fault, LinkCut
+from halfway.world.faults import Crash, LinkCut
 from halfway.world.graphs.network import Network
-from halfway.world.mobility.tracks import NodeTrack, traces_of
+from halfway.world.mobility.tracks import Leg
 from halfway.world.workload.demand import Listed
 from tests.networks import disk, from_links, line, star
-from tests.one_way import OneWayRadio
+from tests.protocols.history import (
+    RADIUS,
+    History,
+    brokers_of,
+    failure_of,
+    links_of,
+    positions_of,
+    roles_of,
+)
 from tests.protocols.history_roles import (
     Variant,
     latest_begin,
@@ -34,77 +33,10 @@ from tests.protocols.history_roles import (
     with_brokers,
     with_periods,
 )
-from tests.systems import SIMPLE
+from tests.protocols.promises import CHANGES_S, LAST_EVENTS_S, PROMISES
 
-CHANGES_S = 30.0  # joins, leaves, moves, crashes and cuts happen before this time
-REFRESH_S = 5.0
-CLOCKS = ClockErrors(offset_s=100.0, drift_ppm=100.0)
-RADIUS = 0.6  # of unit disk graphs
 _LINKS, _RETRIES = 0x115C, 5
 DENSE = 1.5  # of a unit disk graph in which all nodes are neighbours
-
-
-Delivery = tuple[int, int, float]  # event, row, time
-
-
-class Promise(NamedTuple):
-    """What a system promises: the options and networks, and the times in which it delivers."""
-
-    options: Mapping[str, Any] = {}
-    quiet_s: float = 1.0  # after the last change, until each event must reach each subscriber
-    arrives_s: float = 1.0  # within which an event must arrive
-    networks: tuple[str, ...] = ("star", "line", "hubs", "disk", "moving")
-    delivers: bool = True  # otherwise only: nothing twice, and nothing unasked
-    keeps_events: bool = False  # and hands them to nodes that subscribe later
-
-
-STATIC = ("star", "line", "hubs", "disk")
-# Five refreshes after the last change, paths and trails of before have expired and each member has
-# met the others again.
-_WALKS = Promise(
-    {"refresh_s": REFRESH_S, "relaunch_s": 2.0, "search_steps": 200}, 5 * REFRESH_S, 2.0
-)
-_TREES = {"brokers": 3, "refresh_s": 2.0, "join_delay_s": 1.0}
-PROMISES: Mapping[str, Promise] = dict.fromkeys(SIMPLE, Promise()) | {
-    # A node sends an event to all of its neighbours.
-    "gossip": Promise({"fanout": 12, "rounds": 1}, 6.0, 12.0),
-    # A node never has enough copies to keep an event to itself.
-    "counter-broadcast": Promise({"enough": 1000}),
-    # A pair of neighbours exchanges events about five times a second.
-    "anti-entropy": Promise({"period_s": 0.2, "jitter_s": 0.1}, 6.0, 30.0, keeps_events=True),
-    "rumor-routing": Promise(
-        {"query_timeout_s": 1.0}, 6.0, 20.0, delivers=False, keeps_events=True
-    ),
-    "directional-walk": _WALKS,
-    "random-walk": _WALKS,
-    "walk-overlay": Promise({}, 40.0, 3.0, keeps_events=True),
-    # Clocks that drift measure delays of 999 and 1,000 microseconds over one hop.
-    "drip": Promise(
-        {"brokers": 3, "nearest": 1, "copies": 1, "least_gain_s": 1e-5},
-        30.0,
-        20.0,
-        ("dense",),
-        keeps_events=True,
-    ),
-    "siena": Promise(_TREES, 20.0, 3.0, STATIC),
-    "underlay-siena": Promise(
-        _TREES | {"known_brokers": 2, "confirm_timeout_s": 0.5, "tau_s": 3.0},
-        20.0,
-        3.0,
-        STATIC,
-        keeps_events=True,
-    ),
-}
-
-
-class Result(NamedTuple):
-    """What a history delivered."""
-
-    due: int  # notifications of the events after quiescence
-    missing: int  # of them
-    twice: int  # deliveries of an event to a node that never lost its memory, but for the first
-    unasked: int  # deliveries without a subscription, or published long before it began
-    refused: int  # records of nodes that the check at the door refused
 
 
 def network_of(draw: np.random.Generator, shape: str) -> Network:
@@ -120,17 +52,19 @@ def network_of(draw: np.random.Generator, shape: str) -> Network:
     return replace(drawn, labels=None)
 
 
-def motion_of(draw: np.random.Generator, network: Network) -> Motion:
-    """Nodes that move once, each in its own time, from a connected network to another one."""
+def tracks_of(draw: np.random.Generator, network: Network) -> tuple[tuple[Leg, ...], ...]:
+    """The tracks of nodes that move once, each in its own time, from a connected network to another
+    one.
+    """
     there = disk(network.n, RADIUS, int(draw.integers(1000))).position
-    tracks = []
+    tracks = list[tuple[Leg, ...]]()
     for (x0, y0), (x1, y1) in zip(
         np.asarray(network.position).tolist(), np.asarray(there).tolist(), strict=True
     ):
         begin, end = sorted(draw.uniform(0.0, CHANGES_S, 2).tolist())
-        legs = [(0.0, begin, x0, y0, x0, y0), (begin, end, x0, y0, x1, y1)]
-        tracks.append(NodeTrack([*legs, (end, 1e6, x1, y1, x1, y1)], [(0.0, 1e6)]))
-    return Motion(traces_of(tracks, list(map(str, range(network.n)))).legs, RADIUS)
+        moves = (begin, end, x0, y0, x1, y1)
+        tracks.append(((0.0, begin, x0, y0, x0, y0), moves, (end, 1e6, x1, y1, x1, y1)))
+    return tuple(tracks)
 
 
 def demand_of(draw: np.random.Generator, n: int, quiet_s: float, ends: bool) -> Listed:
@@ -153,12 +87,12 @@ def demand_of(draw: np.random.Generator, n: int, quiet_s: float, ends: bool) -> 
                 )[sort]  # fmt: skip
         for row in publishers:
             early = draw.uniform(0.0, CHANGES_S, int(draw.integers(4))).tolist()
-            late = [CHANGES_S + quiet_s + draw.uniform(0.0, 4.0) for _ in range(2)]
+            late = [CHANGES_S + quiet_s + draw.uniform(0.0, LAST_EVENTS_S) for _ in range(2)]
             publications += [(float(at), row, topic) for at in (*early, *late)]
     return Listed(subscriptions, publications, periods=periods)
 
 
-def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> list[Fault]:
+def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> list[Crash | LinkCut]:
     """Crashes with kept or lost memory, some of one node again, and cut links; all heal before
     quiescence.
 
@@ -167,7 +101,7 @@ def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> li
     nodes keep their memory if such a subscription of theirs begins late. They also keep it if their
     role as publisher or broker would begin again after the changes.
     """
-    found: list[Fault] = []
+    found: list[Crash | LinkCut] = []
     for row in draw.permutation(network.n)[: int(draw.integers(4))].tolist():
         periods = [demand.periods.get((row, topic), (0.0, np.inf)) for topic in range(2)]
         at_once = all(begin == 0.0 or end < np.inf for begin, end in periods)
@@ -205,10 +139,8 @@ def link_of(seed: int, system: str) -> tuple[dict[str, int], float]:
     return retries, success if sort == 2 else 1.0
 
 
-def simulation_of(
-    system: str, seed: int, *, given: bool = False, plain: bool = False
-) -> tuple[Simulation, list[Fault]]:
-    """The run of a history of a system, not begun, and its faults.
+def history_of(system: str, seed: int, *, given: bool = False, plain: bool = False) -> History:
+    """The history of a system that a seed draws.
 
     given: nodes have lists of their neighbours and one clock. Otherwise they learn their lists from
     hellos, and each clock has an offset and a drift of its own. plain: hops have the defaults, no
@@ -224,8 +156,9 @@ def simulation_of(
     retries, success = ({}, 1.0) if plain else link_of(seed, system)
     # Given lists have every link, and a tree without acknowledgements learns of no one-way link.
     learns = not (given or plain) and (retries or "retries" not in named(system).options)
-    static = shape != "moving" and success == 1.0
-    radio_links, dead = one_ways_of(seed, network) if learns and static else (network, ())
+    moves = shape == "moving"
+    one_way = learns and not moves and success == 1.0
+    radio_links, dead = one_ways_of(seed, network) if one_way else (network, ())
     options = dict(promise.options) | variant.options | retries
     if adapter.has_broker_tree:
         quiet_s += len(dead) * options["refresh_s"]
@@ -234,65 +167,18 @@ def simulation_of(
         demand = with_periods(seed, demand, CHANGES_S)
         if adapter.has_broker_tree:
             demand = with_brokers(seed, demand, network.n, CHANGES_S)
-    faults = faults_of(draw, network, demand)
-    motion = motion_of(draw, network) if shape == "moving" else None
-    run = Simulation(
-        system, None if motion else radio_links, motion=motion, workload=demand, seed=seed,
-        seconds=CHANGES_S + quiet_s + 4.0 + promise.arrives_s, options=options,
-        radio=OneWayRadio(delay_s=0.001, success=success, dead=dead), stretch=False, faults=faults,
-        nodes=NodeSettings(clock=None if given else CLOCKS), hello=None if given else SentHellos(),
-        inspection=Inspection(check=True),
+    faults = tuple(faults_of(draw, network, demand))
+    return History(
+        system=system, seed=seed, n=network.n, links=() if moves else links_of(radio_links),
+        positions=None if moves else positions_of(radio_links), dead=dead,
+        tracks=tracks_of(draw, network) if moves else None,
+        subscriptions=roles_of(demand.subscriptions, demand.periods),
+        publications=tuple(demand.publications), brokers=brokers_of(demand),
+        publishing=roles_of(demand.publishing_periods, demand.publishing_periods), faults=faults,
+        options=options, success=success, quiet_s=quiet_s, clock=not given, hello=not given,
     )  # fmt: skip
-    return run, faults
-
-
-def deliveries_of(run: Simulation) -> list[Delivery]:
-    """Run a history; all deliveries to applications."""
-    counted, found = run.deliveries, list[Delivery]()
-    count = counted.deliver
-
-    def deliver(event: Any, row: Any, at: Any, hops: Any) -> None:
-        found.extend(zip(event.tolist(), row.tolist(), at.tolist(), strict=True))
-        count(event, row, at, hops)
-
-    counted.delivery_log = []
-    with patch.object(counted, "deliver", deliver):
-        run.run()
-    return found
-
-
-def judged(run: Simulation, faults: Sequence[Fault], found: Sequence[Delivery]) -> Result:
-    """Compare the deliveries of a history with the oracle."""
-    promise, demand = PROMISES[run.system], run.demand
-    quiet = run.seconds - promise.arrives_s - 4.0
-    assert isinstance(demand, Listed)
-    published = sorted(demand.publications, key=itemgetter(0))
-    lost = {fault.node for fault in faults if isinstance(fault, Crash) and fault.memory == "lost"}
-    # An application that subscribes to what it publishes may receive it, and needs not.
-    others = [one for one in found if published[one[0]][1] != one[1]]
-    due = {event: due for event, at, due in run.deliveries.publication_log if at >= quiet}
-    reached = {(event, row) for event, row, _ in others if event in due}
-    kept = [(event, row) for event, row, _ in others if row not in lost or event in due]
-    unasked = 0
-    for event, row, at in others:
-        role = (row, published[event][2])
-        begin, end = demand.periods.get(role, (0.0, np.inf))
-        too_old = published[event][0] + promise.arrives_s < begin and not promise.keeps_events
-        unasked += role not in demand.subscriptions or not begin <= at <= end or too_old
-    whole = sum(due.values())
-    refused = int(run.engine.checks.refused.sum())
-    return Result(whole, whole - len(reached), len(kept) - len(set(kept)), unasked, refused)
-
-
-def result_of(system: str, seed: int, *, given: bool = False, plain: bool = False) -> Result:
-    """Run a history of a system and compare it with the oracle."""
-    run, faults = simulation_of(system, seed, given=given, plain=plain)
-    return judged(run, faults, deliveries_of(run))
 
 
 def failure(system: str, seed: int, *, given: bool = False, plain: bool = False) -> str:
     """What a history of a system does wrong; "" if nothing."""
-    result = result_of(system, seed, given=given, plain=plain)
-    promised = PROMISES[system].delivers and (plain or link_of(seed, system)[1] == 1.0)
-    lost = result.missing if promised else 0
-    return f"seed {seed}: {result}" if lost or sum(result[2:]) else ""
+    return failure_of(history_of(system, seed, given=given, plain=plain))

@@ -41,7 +41,7 @@ from tests.protocols.georendezvous.judged_runs import (
     hops_of,
     publishing_of,
 )
-from tests.protocols.histories import CLOCKS
+from tests.protocols.history import CLOCKS
 
 BEACON_S, RENEWAL_S, LIFETIME_S, LISTEN_S = 8.0, 6.0, 15.0, 0.25
 SETTLED_S = 4 * LISTEN_S  # from one change to the next: a newcomer listens, then moves entries

@@ -42,7 +42,7 @@ from tests.protocols.georendezvous.judged_runs import (
     hops_of,
     publishing_of,
 )
-from tests.protocols.histories import CLOCKS
+from tests.protocols.history import CLOCKS
 
 BEACON_S, LISTEN_S, RENEWAL_S, LIFETIME_S, MEMORY_S = 0.5, 0.2, 2.0, 5.0, 3.0
 NODES, ROUNDS = 14, 5  # clients stay up

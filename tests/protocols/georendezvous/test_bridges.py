@@ -27,7 +27,7 @@ from tests.protocols.georendezvous.radio_histories import (
     scalars_of,
     sparse,
 )
-from tests.protocols.histories import CLOCKS
+from tests.protocols.history import CLOCKS
 
 REACH, EVENTS = 0.1, 4
 # In cells of 1 / (2 sqrt 2) reaches, nodes that are almost a reach apart are in cells that do not

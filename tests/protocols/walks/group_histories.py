@@ -22,7 +22,8 @@ from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.graphs.network import Network
 from halfway.world.workload.group_workload import Groups, Stay
 from tests.networks import from_links
-from tests.protocols.histories import CHANGES_S, PROMISES, REFRESH_S, STATIC, network_of
+from tests.protocols.histories import network_of
+from tests.protocols.promises import CHANGES_S, PROMISES, REFRESH_S, STATIC
 from tests.protocols.worlds import component
 
 WALKS = PROMISES["directional-walk"]
