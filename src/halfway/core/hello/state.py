@@ -53,9 +53,16 @@ def hellos(
     link["node_id"] = NONE
     number, quick, lowest = np.zeros((3, rows), np.int32)
     return Hellos(
-        node_ids, random_states(node_ids, seed), np.full(rows, -np.inf), number, quick, lowest,
-        first, link.view(np.recarray), np.zeros((rows, 2), np.int64),
-    )  # fmt: skip
+        node_id=node_ids,
+        random_state=random_states(node_ids, seed),
+        next_at=np.full(rows, -np.inf),
+        number=number,
+        quick=quick,
+        lowest=lowest,
+        first=first,
+        link=link.view(np.recarray),
+        counts=np.zeros((rows, 2), np.int64),
+    )
 
 
 def unknown_neighbourhood(

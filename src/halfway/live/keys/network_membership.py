@@ -161,9 +161,16 @@ def with_one_secret(
 ) -> Membership:
     """Return the membership of a network with one secret (32 bytes) and no root key."""
     made = Certificate(
-        _secret_network_id(secret), 0, _FOR_EVER, 0, identity.signing_public,
-        identity.static_public, name, ("#", "$SYS/#"), ("#", "$SYS/#"),
-    )  # fmt: skip
+        network_id=_secret_network_id(secret),
+        serial=0,
+        not_after=_FOR_EVER,
+        salt=0,
+        signing_key=identity.signing_public,
+        static_key=identity.static_public,
+        name=name,
+        publish=("#", "$SYS/#"),
+        subscribe=("#", "$SYS/#"),
+    )
     own = signed_certificate(made, identity.signing)
     return Membership(identity, own, root_key=None, secret=secret, network=network, wall=wall)
 

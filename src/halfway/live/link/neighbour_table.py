@@ -62,9 +62,13 @@ class HelloTable:
         nowhere = np.zeros(0)
         first = np.arange(lists, dtype=np.uint32) * np.uint32(capacity)
         self.neighbourhood = Neighbourhood(
-            first, first.copy(), np.full(lists * capacity, -1, np.int32),
-            np.full(lists * capacity, -1, np.int32), nowhere, nowhere,
-        )  # fmt: skip
+            first=first,
+            last=first.copy(),
+            who=np.full(lists * capacity, -1, np.int32),
+            place=np.full(lists * capacity, -1, np.int32),
+            x=nowhere,
+            y=nowhere,
+        )
         # Called before and after the lists are written.
         self.before_change: Callable[[], None] = ignore
         self.after_change: Callable[[], None] = ignore

@@ -55,9 +55,13 @@ class WalkOverlayFace(Face):
             tracked_hops=TRACKED_HOPS if rules.retries else 0,
         )  # fmt: skip
         return SystemNode(
-            state, rules, module.most_emissions(state, rules), module.KINDS,
-            module.limits(state, rules), self.numbered,
-        )  # fmt: skip
+            state=state,
+            rules=rules,
+            most_emissions=module.most_emissions(state, rules),
+            kinds=module.KINDS,
+            limits=module.limits(state, rules),
+            numbered=self.numbered,
+        )
 
     def subscribe(self, topic: int) -> list[Command]:
         """Enter a topic into the catalogue of the node, and subscribe to this entry in the walk

@@ -98,10 +98,14 @@ def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
     own, entry = np.zeros(n, OWN), np.zeros((n, members), PROBED)
     own["place"] = NO_PLACE
     return Probes(
-        node_ids, random_states(node_ids, seed), own.view(np.recarray), member_index(n, members),
-        entry.view(np.recarray), np.zeros((n, members), np.int32),
-        np.full((n, RELAYED), -1, np.int64),
-    )  # fmt: skip
+        node_id=node_ids,
+        random_state=random_states(node_ids, seed),
+        own=own.view(np.recarray),
+        members=member_index(n, members),
+        entry=entry.view(np.recarray),
+        order=np.zeros((n, members), np.int32),
+        relayed=np.full((n, RELAYED), -1, np.int64),
+    )
 
 
 @inlined

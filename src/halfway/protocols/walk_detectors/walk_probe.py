@@ -100,9 +100,12 @@ def state(
     trail = np.zeros((n, members), TRAIL)
     trail["node_id"] = NONE
     return WalkProbeState(
-        periods, np.zeros(n, np.uint32), heard, trail.view(np.recarray),
-        unmarked(n, degree, marks_for(members)),
-    )  # fmt: skip
+        periods=periods,
+        epoch=np.zeros(n, np.uint32),
+        heard=heard,
+        trail=trail.view(np.recarray),
+        weights=unmarked(n, degree, marks_for(members)),
+    )
 
 
 def rules(values: Mapping[str, Value]) -> probe_walks.Rules:

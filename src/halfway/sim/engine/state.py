@@ -194,9 +194,12 @@ def grown(old: Engine) -> Engine:
 
 def _flight(slots: int) -> Flight:
     return Flight(
-        np.zeros(slots, np.uint8), np.zeros(slots, np.uint32), np.zeros(slots),
-        np.zeros(slots, np.int64), np.zeros(slots, np.int64),
-    )  # fmt: skip
+        phase=np.zeros(slots, np.uint8),
+        turns=np.zeros(slots, np.uint32),
+        departed=np.zeros(slots),
+        order=np.zeros(slots, np.int64),
+        cursor=np.zeros(slots, np.int64),
+    )
 
 
 def new_log(capacity: int) -> Log:

@@ -39,10 +39,15 @@ def group_views(views: int, capacity: int) -> GroupViews:
     """Return empty views of group members, each with room for `capacity` members."""
     shape = views, max(capacity, 1)
     return GroupViews(
-        np.full(shape, NONE, np.int32), np.full(shape, NONE, np.int32), np.zeros(shape),
-        np.zeros(shape, np.int32), np.zeros(shape, np.bool_),
-        np.full(shape, NONE, np.int32), np.zeros(views, np.int32), np.zeros(views, np.int64),
-    )  # fmt: skip
+        member=np.full(shape, NONE, np.int32),
+        number=np.full(shape, NONE, np.int32),
+        until_s=np.zeros(shape),
+        hops=np.zeros(shape, np.int32),
+        listed=np.zeros(shape, np.bool_),
+        suspected=np.full(shape, NONE, np.int32),
+        changes=np.zeros(views, np.int32),
+        refused=np.zeros(views, np.int64),
+    )
 
 
 @inlined

@@ -42,13 +42,18 @@ class LazyDisk:
         bits = _bits(n, self.radius)
         levels = min(2 * bits, _MOST_LEVELS)
         self.graph = lazy_cells.LazyGraph(
-            np.uint64(seed), np.float64(radius), np.int64(bits), np.int64(levels),
-            first_ids(np.uint64(seed), n, levels),
-            _cells(_capacity(n, n / 4.0**bits)),
+            seed=np.uint64(seed),
+            radius=np.float64(radius),
+            bits=np.int64(bits),
+            levels=np.int64(levels),
+            first=first_ids(np.uint64(seed), n, levels),
+            cells=_cells(_capacity(n, n / 4.0**bits)),
             # A cell is written whole before its far nodes are left out.
-            _views(_capacity(n, n * math.pi * self.radius**2) + _capacity(n, n / 4.0**bits)),
-            np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(9, np.int64),
-        )  # fmt: skip
+            views=_views(_capacity(n, n * math.pi * self.radius**2) + _capacity(n, n / 4.0**bits)),
+            clock=np.zeros(1, np.int64),
+            drawn=np.zeros(2, np.int64),
+            near=np.zeros(9, np.int64),
+        )
 
     @property
     def name(self) -> str:
