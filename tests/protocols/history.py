@@ -56,9 +56,7 @@ class Broker(NamedTuple):
     until_s: float | None = None
 
 
-class History(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
-):
+class History(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A history: all that determines a run of a system. Nodes are rows from 0 on."""
 
     why: str = ""  # it was wrong
@@ -141,8 +139,13 @@ def positions_of(network: Network) -> tuple[tuple[float, float], ...] | None:
 
 def written(history: History) -> str:
     """A history as JSON, with one line for each field that is not the default."""
-    fields = msgspec.to_builtins(history).items()
-    lines = [f'  "{name}": {msgspec.json.encode(value).decode()}' for name, value in fields]
+    defaults = {field.name: field.default for field in msgspec.structs.fields(History)}
+    fields = msgspec.structs.asdict(history).items()
+    lines = [
+        f'  "{name}": {msgspec.json.encode(value).decode()}'
+        for name, value in fields
+        if value != defaults[name]
+    ]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 

@@ -86,11 +86,13 @@ def described(history: History) -> Iterator[str]:
     """The network, settings, roles and faults of a history, in lines."""
     why = history.why or "the cause is unknown"
     yield f"{history.system}, seed {history.seed}, {history.n} nodes: {why}"
-    yield "options: " + ", ".join(f"{name} = {value}" for name, value in history.options.items())
+    options = ", ".join(f"{name} = {value}" for name, value in history.options.items())
+    yield f"options: {options or 'the defaults'}"
     clocks = "an offset and a drift each" if history.clock else "the time of the run"
     yield f"clocks: {clocks}; neighbours: {'from hellos' if history.hello else 'given'}"
     yield f"receptions that succeed: {history.success:.0%}"
-    yield "links: " + ", ".join(f"{a} - {b}" for a, b in history.links)
+    if history.links:
+        yield "links: " + ", ".join(f"{a} - {b}" for a, b in history.links)
     for a, b in history.dead:
         yield f"one-way link: {b} -> {a}, nothing arrives from {a} at {b}"
     for row, legs in enumerate(history.tracks or ()):

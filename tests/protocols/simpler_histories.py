@@ -100,12 +100,14 @@ def standing_nodes(history: History) -> Iterator[History]:
 
 
 def easier_settings(history: History) -> Iterator[History]:
-    """Without losses, without errors of clocks, or with given neighbours.
+    """Without losses, positions or errors of clocks, or with given neighbours.
 
     Given lists have every link, so they are no choice where a link works in one direction only.
     """
     if history.success < 1.0:
         yield replace(history, success=1.0)
+    if history.positions:
+        yield replace(history, positions=None)
     if history.clock:
         yield replace(history, clock=False)
     if history.hello and not history.dead:
