@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.table import Table
 
 from halfway.core.borrowed import borrowed
-from halfway.sim.engine import heap as heaps
-from halfway.sim.engine import queue as queues
-from halfway.sim.engine.calendar import SLOT_BITS, queue
+from halfway.sim.engine.calendar_queue import heap as heaps
+from halfway.sim.engine.calendar_queue import queue as queues
+from halfway.sim.engine.calendar_queue.calendar import SLOT_BITS, queue
 from side_by_side import race
 
 SEED, STEPS = 5, 400_000

@@ -1,11 +1,12 @@
-"""Small networks shared by the tests: from links, lines, unit disk graphs."""
+"""Small networks shared by the tests: from links, lines, unit disk graphs, lazy graphs."""
 
 from collections.abc import Iterable
 
 import numpy as np
 
+from halfway.world.graphs.lazy_disk import LazyDisk
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.unit_disk import connected_unit_disk
+from halfway.world.graphs.unit_disk import connected_unit_disk, unit_disk
 
 
 def from_links(n: int, links: Iterable[tuple[int, int]]) -> Network:
@@ -32,3 +33,17 @@ def star(n: int) -> Network:
 def disk(n: int = 150, radius: float = 0.16, seed: int = 1) -> Network:
     """Return a connected unit disk graph."""
     return connected_unit_disk(n, radius, seed).network
+
+
+def in_memory(lazy: LazyDisk) -> Network:
+    """Return the whole lazy graph as a network: row i is node i."""
+    position = lazy.positions(np.arange(lazy.n))
+    built = unit_disk(position, lazy.radius, name=lazy.name)
+    assert built.labels is not None
+    label = built.labels.astype(np.int64)
+    degree = np.empty(lazy.n, np.int64)
+    degree[label] = built.degree
+    start = np.concatenate(([0], np.cumsum(degree)))
+    ends = np.repeat(label, built.degree), label[built.who]
+    who = ends[1][np.lexsort(ends[::-1])].astype(np.int32)
+    return Network(start.astype(np.uint32), who, position, name=lazy.name)

@@ -1,6 +1,6 @@
 """Write docs/papers/claims.md: every claim of the papers, and the verdicts of given results.
 
-python tools/claims_page.py [DIR ...]; DIR: the output folders of `halfway reproduce` (--out). Of
+python -m tools.claims_page [DIR ...]; DIR: the output folders of `halfway reproduce` (--out). Of
 several verdicts on one figure, those of the last folder count. A figure that no folder has keeps
 its lines, with the command, the times and the digest of their own run.
 """
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tools.kept_claims import with_kept
 
 from halfway.papers import PAPERS
 from halfway.papers.claims.claims_page import StudyVerdicts, claims_page
 from halfway.papers.claims.declared import claims
-from halfway.papers.claims.kept import with_kept
 from halfway.pipeline.reproduction.verdict import Verdict
 
 PAGE = Path(__file__).parents[1] / "docs" / "papers" / "claims.md"

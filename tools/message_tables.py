@@ -18,7 +18,8 @@ fields that each kind fills. Other fields are blank: `topic`, `event`, `target` 
 -1, and all other fields are 0. The driver fills `at`, `hops`, `source`, `next` and
 `incarnation`, and `publisher` and `epoch` of a command that carries an event.
 Some fields hold something else than their names say. Then the table states the content after the
-field: "`topic` the sender's parent".
+field: "`topic` the sender's parent"
+([decision 0090](decisions/0090-a-reused-header-field-has-a-name-of-its-own.md)).
 `args` are eight integers, and `reals` are six floating-point numbers. `args[3]…[5]` are three
 places of one field.
 

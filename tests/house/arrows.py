@@ -90,6 +90,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "trace": {"engine", "environment", "metrics"},
         ".": {"engine", "radio", "environment", "metrics", "workload", "trace"},
     },
+    "sim/engine": {"calendar_queue": set(), ".": {"calendar_queue"}},
     "live": {
         "__init__": {"interface"},  # only when `halfway.live.node` is asked for
         "step": {"wire"},

@@ -5,11 +5,11 @@ from collections import Counter
 
 import pytest
 from tools.claims_page import PAGE, page, without_folder
+from tools.kept_claims import with_kept
 
 from halfway.papers import PAPERS
 from halfway.papers.claims.claims_page import StudyVerdicts
 from halfway.papers.claims.declared import Claim, claims
-from halfway.papers.claims.kept import with_kept
 from halfway.pipeline.reproduction.verdict import NO_VALUE, Verdict
 from tests.house.sources import REPOSITORY
 from tests.house.test_judges import FIGURES
@@ -72,7 +72,9 @@ def test_a_clause_occurs_once() -> None:
 def test_the_page_has_every_declared_claim() -> None:
     """The page was written from these declarations; its verdicts come from a result folder."""
     written = _declared(PAGE.read_text("utf-8"))
-    assert written == _declared(page([])), "run tools/claims_page.py with the result folders"
+    assert written == _declared(page([])), (
+        "run `python -m tools.claims_page` with the result folders"
+    )
 
 
 def test_every_judged_claim_of_the_page_has_verdicts() -> None:
@@ -80,7 +82,7 @@ def test_every_judged_claim_of_the_page_has_verdicts() -> None:
     judged = [line for line in lines if len(line) == 8 and line[2] == "J"]
     assert judged
     for line in judged:
-        assert line[5] != NO_VALUE, f"{line[1]}: reproduce {line[3]}, run tools/claims_page.py"
+        assert line[5] != NO_VALUE, f"{line[1]}: reproduce {line[3]} for the page"
 
 
 def _declared(text: str) -> list[str]:

@@ -20,6 +20,7 @@ from halfway.pipeline.statistics.exponents import exponent
 from halfway.pipeline.statistics.summary import Summary
 from halfway.world.graphs.lazy_disk import LazyDisk
 from halfway.world.graphs.mean_degree import radius_of_degree
+from tests.networks import in_memory
 
 SEEDS = {"network_seed": 11, "workload_seed": 12, "random_seed": 13}
 
@@ -37,7 +38,7 @@ def test_a_run_measures_the_walks_of_the_network_in_memory(system: str) -> None:
     found = run_of(1000, 12, system)
     disk = disk_of(1000, 12)
     pairs, again = disk.giant_pairs(5, SEEDS["workload_seed"])
-    walkers = Walkers(disk.materialised(), system)  # type: ignore[arg-type]
+    walkers = Walkers(in_memory(disk), system)  # type: ignore[arg-type]
     met = [walkers.pair(a, b, seed=13, topic=t) for t, (a, b) in enumerate(pairs.tolist())]
     assert list(found["steps"]) == [m.steps for m in met]
     assert list(found["path"]) == [len(m.path) - 1 for m in met]

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from tests.systems import SIMPLE
+
 CHANGES_S = 30.0  # joins, leaves, moves, crashes and cuts happen before this time
 LAST_EVENTS_S = 4.0  # after quiescence, in which the last events are published
 REFRESH_S = 5.0
@@ -26,8 +28,7 @@ _WALKS = Promise(
     {"refresh_s": REFRESH_S, "relaunch_s": 2.0, "search_steps": 200}, 5 * REFRESH_S, 2.0
 )
 _TREES = {"brokers": 3, "refresh_s": 2.0, "join_delay_s": 1.0}
-PROMISES: dict[str, Promise] = {
-    "flooding": Promise(),
+PROMISES: dict[str, Promise] = dict.fromkeys(SIMPLE, Promise()) | {
     # A node sends an event to all of its neighbours.
     "gossip": Promise({"fanout": 12, "rounds": 1}, 6.0, 12.0),
     # A node never has enough copies to keep an event to itself.

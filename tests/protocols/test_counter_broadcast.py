@@ -59,6 +59,7 @@ class SlowCounterBroadcast(SlowWorld):
     st.integers(0, 2**64 - 1),
 )
 def test_it_agrees_with_the_slow_oracle(network: Network, rules: Rules, seed: int) -> None:
+    """[Ni et al. 1999 §3.2] A random wait for each new event, in which copies count."""
     slow = SlowCounterBroadcast(network, rules, seed)
     for event in range(EVENTS):
         slow.after(event, slow.receive, event % network.n, event, True)

@@ -81,6 +81,7 @@ RULES = st.builds(
 
 @given(networks(), RULES, st.integers(0, 2**64 - 1))
 def test_it_agrees_with_the_slow_oracle(network: Network, rules: gossip.Rules, seed: int) -> None:
+    """[Demers et al. 1987 §1.4] A node passes an event on that it receives for the first time."""
     slow = SlowGossip(network, rules, seed)
     commands = [Command(e, e % network.n, PUBLISH, 0, e) for e in range(EVENTS)]
     for command in commands:
@@ -117,6 +118,7 @@ def reached(rules: gossip.Rules, runs: int = 40) -> float:
 
 
 def test_coverage_grows_with_fanout_and_with_rounds() -> None:
+    """[Demers et al. 1987 §1.4] More receivers and later loss of interest reach more nodes."""
     share = {
         (fanout, rounds): reached(gossip.Rules(fanout, rounds, 1.0, 0.5))
         for fanout in (1, 2, 4)

@@ -64,11 +64,16 @@ class DripAdapter(Adapter):
         state = module.state(
             context.node_ids,
             power_law(context.n, context.seed) if capability is None else capability,
-            brokers=rules.brokers, nearest=rules.nearest, copies=rules.copies,
-            window=context.window, publishers=context.publishers,
+            brokers=rules.brokers,
+            nearest=rules.nearest,
+            copies=rules.copies,
+            window=context.window,
+            publishers=context.publishers,
             own=max(int(per_row.max(initial=0)), 1),
-            intervals=int(per_row.sum()), seed=context.seed, in_flight=context.in_flight,
-        )  # fmt: skip
+            intervals=int(per_row.sum()),
+            seed=context.seed,
+            in_flight=context.in_flight,
+        )
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
             hops_from_publisher=False, shortfalls=_shortfalls,

@@ -95,8 +95,12 @@ class WalkOverlayAdapter(Adapter):
         rules = module.Rules(
             **{name: value for name, value in values.items() if name in module.Rules._fields},
             catalogue=contents,
-            filtered=True, bits=size.bits, hashes=size.hashes, key=key, until_s=FOR_EVER_S,
-        )  # fmt: skip
+            filtered=True,
+            bits=size.bits,
+            hashes=size.hashes,
+            key=key,
+            until_s=FOR_EVER_S,
+        )
         state = module.state(
             context.node_ids, context.most_neighbours, _most_subscriptions(demand),
             context.publishers, size.words, context.seed,

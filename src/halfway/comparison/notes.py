@@ -40,10 +40,14 @@ _JUDGED = {metric.name for metric in METRICS if metric.better}
 
 
 def notes_of(
-    scenarios: Sequence[Scenario], systems: Sequence[System], runs: Sequence[FinishedRun],
-    cells: Sequence[ResultCell], replicates: int, rule: StoppingRule | None = None,
+    scenarios: Sequence[Scenario],
+    systems: Sequence[System],
+    runs: Sequence[FinishedRun],
+    cells: Sequence[ResultCell],
+    replicates: int,
+    rule: StoppingRule | None = None,
     remarks: Sequence[str] = (),
-) -> tuple[str, ...]:  # fmt: skip
+) -> tuple[str, ...]:
     """Return the notes under a comparison's tables.
 
     scenarios: one for each point. systems: those that ran. rule: the stopping rule. remarks:

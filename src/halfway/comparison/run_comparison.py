@@ -87,11 +87,15 @@ def compare(
 
 
 def _results(
-    request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int,
-    errors: int, asked: Sequence[int],
-) -> Results:  # fmt: skip
+    request: Request,
+    runs: Sequence[FinishedRun],
+    cells: Sequence[ResultCell],
+    replicates: int,
+    errors: int,
+    asked: Sequence[int],
+) -> Results:
     """Return the results of a comparison that has run, but for its time, its seed and its study."""
-    names = tuple(one.name for one in request.systems)
+    names = tuple(system.name for system in request.systems)
     scenarios = [point.scenario for point in request.points]
     rule, places, metrics = request.decision, range(len(scenarios)), metrics_for(scenarios)
     return Results(
@@ -103,7 +107,7 @@ def _results(
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
         digest=cell_statistics.digest_of_runs(runs), wall_seconds=0.0,
         decisions=tuple(decide(at, metrics, cells, rule, asked) for at in places),
-        timelines=tuple(timelines_of_runs(runs, [one.seconds for one in scenarios])),
+        timelines=tuple(timelines_of_runs(runs, [scenario.seconds for scenario in scenarios])),
     )  # fmt: skip
 
 
@@ -125,9 +129,12 @@ def _more(replicates: int) -> int:
 
 
 def _compile(
-    request: Request, store: Store, table: pa.Table, master: str | None,
+    request: Request,
+    store: Store,
+    table: pa.Table,
+    master: str | None,
     progress: CompileProgress | None,
-) -> None:  # fmt: skip
+) -> None:
     """Try a comparison's user protocols, and compile its systems, if a run is missing."""
     if pc.all(store.has(table["key"], errors=False), min_count=0).as_py():
         return

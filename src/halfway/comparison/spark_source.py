@@ -71,10 +71,14 @@ class ScenarioRuns(source.SimulatedRuns):
 
         options = self.options
         request = read_request(
-            options["path"], options["systems"], user_systems=options["user_systems"],
-            replicates=options["replicates"], max_replicates=options["replicates"],
-            changes=options["changes"], sweeps=options["sweeps"],
-        )  # fmt: skip
+            options["path"],
+            options["systems"],
+            user_systems=options["user_systems"],
+            replicates=options["replicates"],
+            max_replicates=options["replicates"],
+            changes=options["changes"],
+            sweeps=options["sweeps"],
+        )
         points = []
         # A run has several where points vary only an option of another system.
         words: dict[str, list[dict[str, Any]]] = {}

@@ -86,10 +86,13 @@ def started(module: str, row: object, **environment: str) -> "subprocess.Popen[s
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", module],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
         env=os.environ | environment | known_parent() | {"PYTHONPATH": path},
         start_new_session=True,  # Ctrl-C reaches this process, which ends them
-    )  # fmt: skip
+    )
     assert process.stdin is not None
     with contextlib.suppress(BrokenPipeError):  # the process died, which the caller reports
         process.stdin.write(json.dumps(row))
@@ -134,10 +137,16 @@ def small(scenario: Scenario) -> Scenario:
     if isinstance(scenario.workload, GroupWorkload):
         workload = GroupWorkload(members_each=6)
     return msgspec.structs.replace(
-        scenario, network=UnitDisk(n=_NODES, degree=_DEGREE), radio=IdealRadio(), faults=[],
-        seconds=min(scenario.seconds, _SECONDS), workload=workload, stretch=False,
-        power=msgspec.structs.replace(scenario.power, battery_j=None), hello="given",
-    )  # fmt: skip
+        scenario,
+        network=UnitDisk(n=_NODES, degree=_DEGREE),
+        radio=IdealRadio(),
+        faults=[],
+        seconds=min(scenario.seconds, _SECONDS),
+        workload=workload,
+        stretch=False,
+        power=msgspec.structs.replace(scenario.power, battery_j=None),
+        hello="given",
+    )
 
 
 def main() -> None:

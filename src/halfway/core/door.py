@@ -69,9 +69,13 @@ class Door:
     """
 
     def __init__(
-        self, state: Any, rules: Any, neighbourhood: Any, out: Any,
+        self,
+        state: Any,
+        rules: Any,
+        neighbourhood: Any,
+        out: Any,
         lend: Callable[[Any], Any] = lent,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.node = lend(HandlerArguments(state, rules, neighbourhood, out))
         if isinstance(self.node, Lent):
             self.table, self.handler = self.node.address, _address(self.node.type)

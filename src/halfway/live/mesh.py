@@ -59,9 +59,15 @@ class Mesh(Protocol):
     name: str
 
     async def publish(
-        self, topic: str, payload: bytes, *, level: Level = Level.BEST_EFFORT,
-        retain: bool = False, expiry_s: float = float("inf"), properties: bytes = b"",
-    ) -> None:  # fmt: skip
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        level: Level = Level.BEST_EFFORT,
+        retain: bool = False,
+        expiry_s: float = float("inf"),
+        properties: bytes = b"",
+    ) -> None:
         """Publish an event; return when the mesh has taken it, and for the level KEPT when it is on
         disk.
 
@@ -72,9 +78,15 @@ class Mesh(Protocol):
         ...
 
     def try_publish(
-        self, topic: str, payload: bytes, *, level: Level = Level.BEST_EFFORT,
-        retain: bool = False, expiry_s: float = float("inf"), properties: bytes = b"",
-    ) -> bool:  # fmt: skip
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        level: Level = Level.BEST_EFFORT,
+        retain: bool = False,
+        expiry_s: float = float("inf"),
+        properties: bytes = b"",
+    ) -> bool:
         """Publish an event to the mesh; return False, without effect, if the queue is full.
 
         Raises Refusal as `publish` does. KEPT is not on disk yet when this returns.

@@ -27,9 +27,13 @@ class Plain:
     overhead = _HEAD.size
 
     def __init__(
-        self, node_id: int, network: int = 0, *, label: str = LABEL,
+        self,
+        node_id: int,
+        network: int = 0,
+        *,
+        label: str = LABEL,
         trusted: Callable[[Address], bool] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.node_id, self._network, self.label = node_id, network, label
         self._trusted, self._away = (
             (is_loopback, "not loopback") if trusted is None else (trusted, "not trusted")

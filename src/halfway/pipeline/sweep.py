@@ -178,9 +178,14 @@ def _made_here(
 
 
 def _made_by_spark(
-    spark: "SparkSession", store: Store, pending: pa.Table, batch_seconds: float,
-    partitions: int | None, count: _Count, spent: _Spent,
-) -> None:  # fmt: skip
+    spark: "SparkSession",
+    store: Store,
+    pending: pa.Table,
+    batch_seconds: float,
+    partitions: int | None,
+    count: _Count,
+    spent: _Spent,
+) -> None:
     """Make a sweep's runs in batches, each a Spark job."""
     from halfway.pipeline.spark.batch import run_batch  # imports Spark
     from halfway.pipeline.spark.session import cores  # imports Spark

@@ -73,9 +73,13 @@ State = CounterState
 
 
 def state(
-    node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int, *,
+    node_ids: npt.NDArray[np.int32],
+    publishers: int,
+    topics: int,
+    seed: int,
+    *,
     in_flight: int = WINDOW,
-) -> CounterState:  # fmt: skip
+) -> CounterState:
     """Return the initial state of counter-based broadcast: no event received, no subscription.
 
     publishers: whose `in_flight` newest events a node distinguishes; it does not repeat an older

@@ -93,9 +93,13 @@ State = GossipState
 
 
 def state(
-    node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int, *,
+    node_ids: npt.NDArray[np.int32],
+    publishers: int,
+    topics: int,
+    seed: int,
+    *,
     in_flight: int = WINDOW,
-) -> GossipState:  # fmt: skip
+) -> GossipState:
     """Return the initial state of gossip: no event received, no subscription.
 
     publishers: whose `in_flight` newest events a node distinguishes; it does not send an older

@@ -174,6 +174,14 @@ def receiver(record):
 
 
 @inlined
+def track_if_asked(hops, rules, i, record, now, out):
+    """Track a record that was just emitted, if the rules ask for acknowledgements; return its place
+    among the reliable hops, or NO_PLACE.
+    """
+    return track(hops, rules, i, record, now, out) if rules.retries > 0 else NO_PLACE
+
+
+@inlined
 def acknowledge_if_asked(hops, i, message, out):
     """Acknowledge a reliable hop if its sender requests this; return True if row i accepted the hop
     before.

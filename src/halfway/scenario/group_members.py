@@ -19,11 +19,16 @@ def groups_of(workload: GroupWorkload, names: Sequence[str], seed: int) -> Group
     requests = workload.requests
     if workload.members is None:
         stays = drawn_stays(
-            len(names), workload.groups, workload.members_each, join_s=workload.join_s,
-            stay_s=workload.stay_s, publishes=workload.role != "subscribe",
-            subscribes=workload.role != "publish", seed=seed + _STREAM,
+            len(names),
+            workload.groups,
+            workload.members_each,
+            join_s=workload.join_s,
+            stay_s=workload.stay_s,
+            publishes=workload.role != "subscribe",
+            subscribes=workload.role != "publish",
+            seed=seed + _STREAM,
             clients_each=0 if requests is None else requests.clients_each,
-        )  # fmt: skip
+        )
     else:
         stays = list(_named(workload, names))
     announce_s = workload.announce_s

@@ -97,9 +97,12 @@ def _quality_lines(guess: TableGuess, columns: LinkColumns) -> Iterator[str]:
 
 
 def _position_lines(
-    path: Path, positions_from: Path | None, columns: LinkColumns, home: Path,
+    path: Path,
+    positions_from: Path | None,
+    columns: LinkColumns,
+    home: Path,
     guesses: list[str],
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[str]:
     """Yield the starter's lines on positions; adds to the guesses that nodes lack positions."""
     missing = _unplaced(path, positions_from, columns)
     if missing:

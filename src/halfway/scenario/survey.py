@@ -95,9 +95,13 @@ def survey(scenario: Scenario) -> Survey:
 
 
 def _topology(
-    start: Network, names: list[str], component: Sequence[int], over_time: list[Snapshot],
-    left_out: Mapping[str, int], absent: list[str],
-) -> Topology:  # fmt: skip
+    start: Network,
+    names: list[str],
+    component: Sequence[int],
+    over_time: list[Snapshot],
+    left_out: Mapping[str, int],
+    absent: list[str],
+) -> Topology:
     cut, degree, sizes = cut_points(start), degree_statistics(start), Counter(component)
     return Topology(
         start.name, bool(over_time), bool(over_time) or start.position is not None, start.n,

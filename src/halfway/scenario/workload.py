@@ -111,12 +111,21 @@ def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
     if subscribing is not None:
         subscribers, periods = subscribing_rows(subscribing, nodes, topics, "workload.subscribers")
     return Drawn(
-        len(known.names), len(topics.known), workload.publishers_each, workload.subscribers_each,
-        workload.events, workload.every_s, workload.start_s, workload.arrivals, known.seed,
-        workload.width, workload.exponent if workload.popularity == "zipf" else 0.0,
-        GivenRoles(publishers, subscribers, periods, stays, brokers),
-        _payload(workload.payload_bytes, topics), tuple(workload.attributes or ()),
-    )  # fmt: skip
+        n=len(known.names),
+        topics=len(topics.known),
+        publishers_each=workload.publishers_each,
+        subscribers_each=workload.subscribers_each,
+        events=workload.events,
+        every_s=workload.every_s,
+        start_s=workload.start_s,
+        arrivals=workload.arrivals,
+        seed=known.seed,
+        width=workload.width,
+        exponent=workload.exponent if workload.popularity == "zipf" else 0.0,
+        roles=GivenRoles(publishers, subscribers, periods, stays, brokers),
+        payload=_payload(workload.payload_bytes, topics),
+        attributes=tuple(workload.attributes or ()),
+    )
 
 
 def _topics(workload: Workload, named: Sequence[str]) -> Names:
@@ -204,9 +213,12 @@ def _rows(
 
 
 def _drawn_subscribers(
-    workload: RecordedWorkload, topics: int, rows: Sequence[int], number: Sequence[int],
+    workload: RecordedWorkload,
+    topics: int,
+    rows: Sequence[int],
+    number: Sequence[int],
     known: NamesAndSeed,
-) -> tuple[tuple[int, ...], ...]:  # fmt: skip
+) -> tuple[tuple[int, ...], ...]:
     """Return drawn subscribers of recorded events by topic, never a publisher of the topic."""
     publishers: list[set[int]] = [set() for _ in range(topics)]
     for row, topic in zip(rows, number, strict=True):

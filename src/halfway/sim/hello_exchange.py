@@ -101,9 +101,13 @@ class HelloExchange(GivenNeighbours):
     """
 
     def __init__(
-        self, sent: SentHellos, knowledge: NeighbourKnowledge, environment: Environment,
-        context: RunContext, seed: int,
-    ) -> None:  # fmt: skip
+        self,
+        sent: SentHellos,
+        knowledge: NeighbourKnowledge,
+        environment: Environment,
+        context: RunContext,
+        seed: int,
+    ) -> None:
         super().__init__(environment)
         if not 0.0 < sent.period_s < np.inf:
             raise Problem(f"hello_period_s = {sent.period_s:g}: expected a positive finite number")
@@ -113,10 +117,10 @@ class HelloExchange(GivenNeighbours):
         two_hops = knowledge.hops > 1
         # Only memory, in a static network: a node needs no room for more senders than it can hear.
         ever = context.start.degree if context.reach is None else np.full(context.n, limit)
-        room = np.minimum(ever, limit).astype(np.int64)
-        self._hellos, self._most = hellos(context.node_ids, room, seed), most_emissions(limit)
+        capacity = np.minimum(ever, limit).astype(np.int64)
+        self._hellos, self._most = hellos(context.node_ids, capacity, seed), most_emissions(limit)
         self._learnt = unknown_neighbourhood(
-            context.n, room, reported=two_hops * min(limit, MOST_REPORTED), positions=positions
+            context.n, capacity, reported=two_hops * min(limit, MOST_REPORTED), positions=positions
         )
         carried = two_hops and positions and knowledge.positions
         self._rules = HelloRules(float(sent.period_s), starts=False, positions=carried)
@@ -247,9 +251,12 @@ def _own_rows(state: Hellos, name: str, row: int) -> slice:
 
 
 def neighbours_of(
-    sent: SentHellos | None, adapter: Adapter, environment: Environment, context: RunContext,
+    sent: SentHellos | None,
+    adapter: Adapter,
+    environment: Environment,
+    context: RunContext,
     seed: int,
-) -> GivenNeighbours:  # fmt: skip
+) -> GivenNeighbours:
     """Return the way in which the nodes of a run know their neighbours: `HelloExchange` or
     `GivenNeighbours`.
 

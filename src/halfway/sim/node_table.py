@@ -1,6 +1,7 @@
 """Fill the node table of a run (`NodeTable`) from its engine, its radio and its deliveries."""
 
-from halfway.sim.engine.state import RECEIVED, SENT, volume_of
+from halfway.sim.engine.counting import volume_of
+from halfway.sim.engine.state import RECEIVED, SENT
 from halfway.sim.metrics.nodes import NodeTable
 from halfway.sim.simulation import Simulation
 

@@ -17,9 +17,14 @@ NODES, FAULTS, RADIO, CLOCKS, HELLOS, WARM_UP, LIES = range(1, 8)
 
 
 def context_of(
-    environment: Environment, demand: Demand, faults: Sequence[Fault], *, seconds: float, seed: int,
+    environment: Environment,
+    demand: Demand,
+    faults: Sequence[Fault],
+    *,
+    seconds: float,
+    seed: int,
     window: int,
-) -> RunContext:  # fmt: skip
+) -> RunContext:
     """Return the run context of a run in an environment.
 
     seed: the seed of the run. Raises Problem if the workload names a row that is not a node.
@@ -30,9 +35,17 @@ def context_of(
             raise Problem(f"workload: row {rows[-1]}: {expected}")
     reach = None if environment.motion is None else environment.motion.radius
     return RunContext(
-        environment.n, environment.max_degree(), demand, window, seconds, stream(seed, NODES),
-        environment.start, reach, environment.ids.of, loses_memory(faults),
-    )  # fmt: skip
+        n=environment.n,
+        most_neighbours=environment.max_degree(),
+        demand=demand,
+        window=window,
+        seconds=seconds,
+        seed=stream(seed, NODES),
+        start=environment.start,
+        reach=reach,
+        node_ids=environment.ids.of,
+        memory_lost=loses_memory(faults),
+    )
 
 
 def check_run(seconds: float, seed: int, window: int) -> None:

@@ -43,9 +43,13 @@ def with_room(engine: Engine, free: int) -> Engine:
 
 
 def run_engine(
-    environment: Environment, instance: SystemInstance, payloads: int,
-    clock: ClockErrors | None, inspection: Inspection, seed: int,
-) -> Engine:  # fmt: skip
+    environment: Environment,
+    instance: SystemInstance,
+    payloads: int,
+    clock: ClockErrors | None,
+    inspection: Inspection,
+    seed: int,
+) -> Engine:
     """Return the engine of a run, for one instance of a system, with room for the records that are
     kept.
 

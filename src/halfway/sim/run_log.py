@@ -29,9 +29,14 @@ class RunLog:
     """
 
     def __init__(
-        self, kinds: Kinds, publications: PublicationFeed, deliveries: DeliveryAccounting,
-        names: list[str], inspection: Inspection, observers: Observers,
-    ) -> None:  # fmt: skip
+        self,
+        kinds: Kinds,
+        publications: PublicationFeed,
+        deliveries: DeliveryAccounting,
+        names: list[str],
+        inspection: Inspection,
+        observers: Observers,
+    ) -> None:
         delivers = "delivered" in kinds.names.values()
         self._delivered = kinds.number("delivered") if delivers else -1
         self.observers = observers

@@ -67,9 +67,16 @@ class LiveRun:
     """
 
     def __init__(
-        self, air: Air, host: AirHost, course: Course, demand: Demand, *, seconds: float,
-        on_progress: Callable[[LiveProgress], None], keeping: Keeping = NOTHING_KEPT,
-    ) -> None:  # fmt: skip
+        self,
+        air: Air,
+        host: AirHost,
+        course: Course,
+        demand: Demand,
+        *,
+        seconds: float,
+        on_progress: Callable[[LiveProgress], None],
+        keeping: Keeping = NOTHING_KEPT,
+    ) -> None:
         self._air, self._host, self._course = air, host, course
         self._demand, self._seconds, self._on_progress = demand.begun_again(), seconds, on_progress
         events = max(getattr(demand, "events", 0), 1024)

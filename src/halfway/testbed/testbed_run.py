@@ -46,9 +46,14 @@ class SideBySide(NamedTuple):
 
 
 def run_beside(
-    scenario: Scenario, system: str, *, replicates: int, announce: Callable[[str], None],
-    progress: Callable[[LiveProgress], None], keeping: Keeping = NOTHING_KEPT,
-) -> SideBySide:  # fmt: skip
+    scenario: Scenario,
+    system: str,
+    *,
+    replicates: int,
+    announce: Callable[[str], None],
+    progress: Callable[[LiveProgress], None],
+    keeping: Keeping = NOTHING_KEPT,
+) -> SideBySide:
     """Simulate a system on a scenario and run it live, on the same network, workload and faults.
     Losses, and the nodes' random numbers, differ between runs.
 
@@ -89,9 +94,13 @@ def _simulated(
 
 
 async def _live(
-    air: Air, settings: AirSettings, scenario: Scenario, ready: PreparedScenario,
-    progress: Callable[[LiveProgress], None], keeping: Keeping,
-) -> LiveResult:  # fmt: skip
+    air: Air,
+    settings: AirSettings,
+    scenario: Scenario,
+    ready: PreparedScenario,
+    progress: Callable[[LiveProgress], None],
+    keeping: Keeping,
+) -> LiveResult:
     environment = Environment(
         ready.network, ready.motion, scenario.faults, seed=stream(scenario.seed, FAULTS),
         seconds=scenario.seconds, discovery_delay_s=None,

@@ -135,14 +135,14 @@ def churn_outages(
     and not kept.
     """
     times = _ChurnTimes(mean_up, mean_down, since, until)
-    room = int(1.2 * len(chosen) * max(until - since, 0.0) / (mean_up + mean_down)) + 64
+    capacity = int(1.2 * len(chosen) * max(until - since, 0.0) / (mean_up + mean_down)) + 64
     while True:
-        node, begin, end = np.empty(room, np.int32), np.empty(room), np.empty(room)
+        node, begin, end = np.empty(capacity, np.int32), np.empty(capacity), np.empty(capacity)
         count = int(_draw_churn(chosen, word, times, node, begin, end))
-        if count <= room:
+        if count <= capacity:
             none = np.full(count, -1, np.int32)
             return Outages(node[:count], none, begin[:count], end[:count])
-        room = count
+        capacity = count
 
 
 @kernel

@@ -8,6 +8,7 @@ from halfway.bulk.georendezvous.lazy_routes import APART, CUT, LazyCellRoutes
 from halfway.problem import Problem
 from halfway.world.graphs.lazy_disk import LazyDisk
 from halfway.world.workload.pairs import distinct_pairs
+from tests.networks import in_memory
 
 
 def hops_in_memory(cells: CellRoutes, pair: tuple[int, int], topic: int) -> tuple[int, int]:
@@ -26,7 +27,7 @@ def test_the_hops_are_those_of_the_network_in_memory(degree: float) -> None:
     disk = LazyDisk(n, float(np.sqrt(degree / np.pi / n)), seed=3)
     pairs = distinct_pairs(n, 60, 5)
     found = LazyCellRoutes(disk).paths(pairs, 7, most_hops=10**6)
-    cells = CellRoutes(disk.materialised(), disk.radius)
+    cells = CellRoutes(in_memory(disk), disk.radius)
     expected = [hops_in_memory(cells, (a, b), p) for p, (a, b) in enumerate(pairs.tolist())]
     assert [(int(h), int(m)) for h, m in zip(*found, strict=True)] == expected
     apart = sum(hops == APART for hops, _ in expected)

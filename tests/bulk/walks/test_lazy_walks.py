@@ -15,6 +15,7 @@ from halfway.world.graphs.lazy_disk import LazyDisk
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
 from halfway.world.workload.pairs import distinct_pairs
+from tests.networks import in_memory
 
 SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")
 INTERPRETATIONS: tuple[Interpretation, ...] = ("heard", "stepped-on")
@@ -38,7 +39,7 @@ def giant_of(network: Network) -> list[int]:
 def without_isolated(n: int, radius: float, parts: int) -> LazyDisk:
     """The first graph of some seeds with that many components, each of two nodes or more."""
     for seed in range(1000):
-        network = LazyDisk(n, radius, seed).materialised()
+        network = in_memory(LazyDisk(n, radius, seed))
         if network.degree.min() > 0 and components(network).max() + 1 == parts:
             return LazyDisk(n, radius, seed)
     raise AssertionError("no such graph")
@@ -52,7 +53,7 @@ def test_same_walks_as_in_memory(
 ) -> None:
     """[drw Fig. 3] The walks on a lazy graph are those on the same network in memory."""
     disk = without_isolated(400, 0.11, 1)
-    network = disk.materialised()
+    network = in_memory(disk)
     walkers, lazy = Walkers(network, system), LazyWalkers(disk, system)
     for topic, (a, b) in enumerate(distinct_pairs(network.n, 12, 6).tolist()):
         given_ = {"seed": 4, "topic": topic, "k": k, "interpretation": interpretation}
@@ -63,7 +64,7 @@ def test_same_walks_as_in_memory(
 def test_walks_that_begin_next_to_each_other_are_the_same(system: WalkSystem) -> None:
     """Only there may a walk hear the other when it comes back to a node."""
     disk = without_isolated(400, 0.11, 1)
-    network = disk.materialised()
+    network = in_memory(disk)
     walkers, lazy = Walkers(network, system), LazyWalkers(disk, system)
     for topic, a in enumerate(range(0, network.n, 9)):
         for b in network.neighbours(a)[:2].tolist():
@@ -79,7 +80,7 @@ def test_walks_that_begin_next_to_each_other_are_the_same(system: WalkSystem) ->
 def test_a_long_walk_with_raised_weights_and_grown_tables_is_the_same(system: WalkSystem) -> None:
     """Ends in two components never meet: each walk passes every link of its own many times."""
     disk = without_isolated(60, 0.2, 2)
-    network = disk.materialised()
+    network = in_memory(disk)
     component = components(network)
     a, b = (int(np.flatnonzero(component == part)[0]) for part in (0, 1))
     lazy = LazyWalkers(disk, system).pair(a, b, seed=1, most_steps=5_000)
@@ -92,7 +93,7 @@ def test_a_long_walk_with_raised_weights_and_grown_tables_is_the_same(system: Wa
 @given(st.integers(0, 2**64 - 1), st.integers(0, 50))
 def test_same_directional_walks_on_any_graph(seed: int, topic: int) -> None:
     disk = LazyDisk(60, 0.3, seed)
-    network = disk.materialised()
+    network = in_memory(disk)
     if network.degree.min() == 0:
         return
     giant = giant_of(network)

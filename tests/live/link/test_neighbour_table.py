@@ -19,9 +19,9 @@ def hello(number: int, heard: tuple[int, ...] = (_ME,), **more: object) -> Hello
     return plain._replace(**more)
 
 
-def table(room: int = 4, heard: int = 8) -> HelloTable:
+def table(capacity: int = 4, heard: int = 8) -> HelloTable:
     """An empty table of node _ME."""
-    return HelloTable(_ME, _RULES, room, heard)
+    return HelloTable(_ME, _RULES, capacity, heard)
 
 
 def own_list(of: HelloTable) -> list[int]:
@@ -110,7 +110,7 @@ def test_the_reported_lists_are_the_rows_of_the_neighbours() -> None:
 def test_tables_are_bounded_and_only_mutual_nodes_are_neighbours(
     events: list[tuple[int, bool, int]],
 ) -> None:
-    one = table(room=3, heard=6)
+    one = table(capacity=3, heard=6)
     numbers: dict[int, int] = {}
     for now, (node_id, mutual, ahead) in enumerate(events):
         numbers[node_id] = numbers.get(node_id, -1) + ahead
@@ -127,7 +127,7 @@ def test_tables_are_bounded_and_only_mutual_nodes_are_neighbours(
 
 
 def test_a_full_table_says_so() -> None:
-    one = table(room=1, heard=2)
+    one = table(capacity=1, heard=2)
     for node_id in (9, 3, 4):
         for number in range(4):
             one.hear(node_id, hello(number), float(number))

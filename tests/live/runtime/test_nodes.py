@@ -18,6 +18,7 @@ from halfway.live.systems.live_systems import REASONS, live_systems
 from halfway.live.wire.frames import FrameType, frame
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
+from tests.systems import LIVE_SIMPLE
 
 _LONGEST_S = 20.0
 
@@ -57,7 +58,7 @@ def test_every_system_is_live_or_has_a_reason() -> None:
             node(system)
 
 
-@pytest.mark.parametrize("system", ["flooding", "gossip", "counter-broadcast"])
+@pytest.mark.parametrize("system", LIVE_SIMPLE)
 def test_events_reach_every_subscriber_once(system: str) -> None:
     async def program() -> None:
         async with lone(system, nodes=4, seed=5) as mesh:

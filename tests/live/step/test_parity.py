@@ -9,6 +9,7 @@ from halfway.world.workload.demand import Drawn
 from tests.live.step.loopback import LoopbackBed
 from tests.live.step.parity import Result, Schedule, lived, simulated
 from tests.networks import from_links, line, star
+from tests.systems import LIVE_SIMPLE
 
 pytestmark = pytest.mark.one_clock  # records of both beds at the same times
 
@@ -55,8 +56,8 @@ def schedule(number: int, system: str) -> Schedule:
     )  # fmt: skip
 
 
-# The interpreted handlers of rumor routing and the walk overlay take longer: see the slow test.
-@pytest.mark.parametrize("system", ["flooding", "gossip", "counter-broadcast", "anti-entropy"])
+# The interpreted handlers of the other systems take longer: see the slow test.
+@pytest.mark.parametrize("system", LIVE_SIMPLE)
 def test_the_interpreted_node_decides_what_the_simulator_decides(system: str) -> None:
     few = schedule(len(system), system)._replace(seconds=12.0)
     expected = simulated(few)

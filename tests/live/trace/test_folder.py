@@ -28,6 +28,7 @@ from halfway.live.trace.live_replay import replay
 from halfway.live.trace.parts import beside
 from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
+from tests.systems import LIVE_SIMPLE
 
 
 async def traced(
@@ -83,7 +84,7 @@ def test_a_folder_has_the_simulators_columns_clocks_and_drops(tmp_path: Path) ->
     assert pc.all(pc.equal(table["boot"], table["boot"][0])).as_py()
 
 
-@pytest.mark.parametrize("system", ["flooding", "gossip", "anti-entropy"])
+@pytest.mark.parametrize("system", LIVE_SIMPLE)
 def test_every_file_replays_into_the_same_state(system: str, tmp_path: Path) -> None:
     asyncio.run(traced(tmp_path, system=system))
     found = list(replay(tmp_path))

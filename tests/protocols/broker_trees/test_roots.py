@@ -84,7 +84,9 @@ PLACES = {"hops": HOPS, "number": VERSION, "route": ROUTE, "direction": DIRECTIO
 
 @pytest.mark.parametrize("module", [siena, underlay_siena])
 def test_a_broker_takes_its_own_announcement_for_no_other_broker(module: ModuleType) -> None:
-    """A neighbour passes the announcement on. A root looks for other roots in this table."""
+    """[uas §4] "Broker()" finds another broker. Ours: neighbours pass the announcement back, and a
+    root looks for other roots in this table.
+    """
     broker = Broker(module, OWN)
     assert broker.hear(ANNOUNCE, OWN, hops=1, number=1) == []
     assert (broker.state.nearby.broker == NONE).all()
@@ -93,7 +95,9 @@ def test_a_broker_takes_its_own_announcement_for_no_other_broker(module: ModuleT
 
 
 def test_a_broker_without_a_parent_has_no_broker_above_it() -> None:
-    """A root that lost its memory was given another root at first, which is its child now.
+    """[uas §4, Algorithm 1] A joining broker has a parent. The root has none.
+
+    A root that lost its memory was given another root at first, which is its child now.
 
     If it answers the child, it becomes the root again. No broker below it accepts it as a child.
     """
@@ -113,7 +117,9 @@ def test_a_broker_without_a_parent_has_no_broker_above_it() -> None:
 
 
 def test_a_root_asks_a_former_root_no_more_once_it_is_a_child() -> None:
-    """A child accepts no parent as its child. The root asks others that it hears of instead."""
+    """[uas §4.1] A child joins its grandparent or the alternate, so it accepts no parent as its
+    child. The root asks others that it hears of instead.
+    """
     broker = Broker(underlay_siena, OWN)
     broker.state.predecessor[0] = OTHER
     asked = {SEARCH, JOIN}
@@ -130,7 +136,9 @@ def test_a_root_asks_a_former_root_no_more_once_it_is_a_child() -> None:
 def test_a_withdrawal_ends_only_what_was_announced_before_it(
     incarnation: int, version: int, is_forgotten: bool
 ) -> None:
-    """A late withdrawal of an earlier incarnation has a greater version, and ends nothing."""
+    """[uas §4, Algorithm 2] A broker leaves. Ours: it withdraws its announcements. A late
+    withdrawal of an earlier incarnation has a greater version, and ends nothing.
+    """
     known = none_nearby(1, 2)
     known.broker[0, 0] = known.next[0, 0] = OTHER
     known.incarnation[0, 0] = known.version[0, 0] = 1

@@ -86,6 +86,7 @@ def test_chunks_leave_room_for_other_reliable_hops() -> None:
 
 
 def test_trails_of_walks_that_only_marked_a_node_are_evicted_first() -> None:
+    """[dwo §V-B] A node that is not part of a walk keeps only the mark of its neighbour."""
     state = walk_overlay.state(np.arange(1, dtype=np.int32), 1, 1, 1, 1, 0, trails=3)
     for number in (1, 2, 3):
         placed(state, 0, 5, number)
@@ -98,6 +99,7 @@ def test_trails_of_walks_that_only_marked_a_node_are_evicted_first() -> None:
 
 
 def test_a_bid_for_another_walk_is_dropped() -> None:
+    """[dwo Alg. 2, lines 18-26] A node compares the costs of one walk's candidates."""
     state = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0)
     for initiator in (5, 6):
         placed(state, 0, initiator, 1)
@@ -113,7 +115,9 @@ def test_a_bid_for_another_walk_is_dropped() -> None:
 
 
 def test_only_the_root_of_a_fragment_names_its_successor() -> None:
-    """The record of a neighbour that is a root no longer may come late."""
+    """[dwo Alg. 1] Walks join one after another. Ours: the successor of a root goes on. The record
+    of a neighbour that is a root no longer may come late.
+    """
     history = chain()
     members = history.state.members
     root = int(members.root[0])
@@ -130,6 +134,7 @@ def test_only_the_root_of_a_fragment_names_its_successor() -> None:
 
 
 def test_a_link_that_is_not_acknowledged_is_requested_again() -> None:
+    """[dwo §III] The overlay is a tree over the walks that met. Ours: both ends confirm a link."""
     history = chain()
     history.state.links.ready[0, 0] = 0
     before = int(history.engine.counters.received_kind[LINK])
@@ -140,7 +145,9 @@ def test_a_link_that_is_not_acknowledged_is_requested_again() -> None:
 
 
 def test_a_new_link_brings_no_event_that_the_neighbour_has() -> None:
-    """A link that ends and returns has empty filters, and both sides have the same events."""
+    """[dwo §III] A filter admits the events that go over a link. A link that ends and returns has
+    empty filters, and both sides have the same events.
+    """
     history = History(line(4), 1, buffered_events=4)
     history.begin(0, 3)
     history.subscribe(3, 0)

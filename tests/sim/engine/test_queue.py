@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.sim.engine.calendar import enlarged, queue
-from halfway.sim.engine.queue import (
+from halfway.sim.engine.calendar_queue.calendar import enlarged, queue
+from halfway.sim.engine.calendar_queue.queue import (
     comes_first,
     peek,
     pop,

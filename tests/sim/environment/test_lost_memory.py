@@ -16,6 +16,7 @@ from halfway.world.faults import Churn, Crash
 from halfway.world.workload.demand import Drawn
 from tests.adapters.test_what_a_node_is_given import PAGE
 from tests.networks import disk, from_links
+from tests.systems import SIMPLE, SPREADING, without
 
 _BACK_S = 45.0  # all crashed nodes are up again
 _SEEDS = range(1, 6)
@@ -23,11 +24,9 @@ _TAIL_S = 60.0  # from the first event to the end of a run
 _SLOW_TAIL_S = 200.0  # anti-entropy: a hub exchanges with one of its 30 neighbours in a round
 # The time in s after which each system has healed, and the options that heal it, as in
 # docs/models/nodes.md.
-HEALED_AFTER: dict[str, tuple[float, dict[str, Any]]] = {
-    "flooding": (1.0, {}),
+HEALED_AFTER: dict[str, tuple[float, dict[str, Any]]] = dict.fromkeys(SIMPLE, (1.0, {})) | {
     "gossip": (1.0, {"fanout": 6, "rounds": 4}),
     "counter-broadcast": (1.0, {"enough": 1000}),
-    "anti-entropy": (1.0, {}),
     "directional-walk": (40.0, {"refresh_s": 20.0, "retries": 2}),
     "random-walk": (40.0, {"refresh_s": 20.0, "retries": 2}),
     "walk-overlay": (40.0, {}),
@@ -37,9 +36,16 @@ HEALED_AFTER: dict[str, tuple[float, dict[str, Any]]] = {
     "siena": (60.0, {"brokers": 12}),
     "underlay-siena": (60.0, {"brokers": 12, "known_brokers": 3, "confirm_timeout_s": 0.5}),
 }
-# Georendezvous needs positions. Pushes of gossip end after some rounds: few cross the bridge.
-DISK_ONLY = {"georendezvous", "gossip"}
-PARTIAL = {"drip", "rumor-routing"}  # systems that do not promise full delivery
+# The systems by whose design not every subscriber gets an event, and why.
+NOT_TO_ALL = {
+    "drip": "an event goes to a few brokers",
+    "rumor-routing": "a query ends after ten steps",
+}
+HEALING = without(SPREADING, NOT_TO_ALL)
+NOT_BEHIND_A_BRIDGE = {
+    "georendezvous": "it needs positions",
+    "gossip": "pushes end after some rounds, and few cross the bridge",
+}
 
 
 def _simulation(system: str, memory: Any, seed: int, of: str = "disk") -> Simulation:
@@ -76,12 +82,12 @@ def _all_delivered(system: str, of: str) -> None:
         assert (delivered, duplicates) == (expected, 0), seed
 
 
-@pytest.mark.parametrize("system", sorted(set(HEALED_AFTER) - PARTIAL))
+@pytest.mark.parametrize("system", HEALING)
 def test_a_system_heals_after_nodes_lose_their_memory(system: str) -> None:
     _all_delivered(system, "disk")
 
 
-@pytest.mark.parametrize("system", sorted(set(HEALED_AFTER) - PARTIAL - DISK_ONLY))
+@pytest.mark.parametrize("system", without(HEALING, NOT_BEHIND_A_BRIDGE))
 def test_it_heals_behind_hubs_and_a_bridge_as_well(system: str) -> None:
     _all_delivered(system, "hubs")
 
@@ -101,10 +107,8 @@ def test_the_page_states_these_times_and_options() -> None:
             assert f"`{name} = {value:g}`" in text
 
 
-@pytest.mark.parametrize("system", sorted(PARTIAL))
+@pytest.mark.parametrize("system", NOT_TO_ALL)
 def test_a_system_without_full_delivery_delivers_as_much_as_with_kept_memory(system: str) -> None:
-    """By its design an event of drip goes to a few brokers, and a query of rumor routing makes ten
-    steps: not every subscriber gets an event."""
     runs = {
         memory: np.array([_delivered(system, memory, seed) for seed in range(1, 21)]).sum(axis=0)
         for memory in ("kept", "lost")
@@ -134,7 +138,7 @@ def test_walks_that_are_launched_once_do_not_heal(
         assert memory == "lost" or delivered == expected
 
 
-@pytest.mark.parametrize("system", sorted(HEALED_AFTER))
+@pytest.mark.parametrize("system", SPREADING)
 def test_each_row_of_a_state_is_the_memory_of_one_node(system: str) -> None:
     """What the nodes lose is the whole state, and no node loses the memory of another one."""
     simulation = _simulation(system, "lost", 1)

@@ -1,6 +1,6 @@
 """The key of an event: one form for arrays, and one compiled form for one event."""
 
-from halfway.sim.engine.state import key_of
+from halfway.sim.engine.counting import key_of
 from halfway.sim.workload.event_numbers import codes
 
 

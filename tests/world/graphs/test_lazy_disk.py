@@ -15,6 +15,7 @@ from halfway.world.graphs.lazy_disk import LazyDisk
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
 from halfway.world.graphs.unit_disk import unit_disk
+from tests.networks import in_memory
 
 
 def radius_of(n: int, degree: float) -> float:
@@ -29,7 +30,7 @@ def giant_of(network: Network) -> npt.NDArray[np.bool_]:
 
 def assert_equal_in_memory(disk: LazyDisk, asked: npt.NDArray[np.int64]) -> None:
     """Positions and neighbours of nodes, against `unit_disk` of all positions."""
-    network = disk.materialised()
+    network = in_memory(disk)
     assert network.n == disk.n
     assert network.position is not None
     assert (disk.positions(asked) == network.position[asked]).all()
@@ -45,7 +46,7 @@ def test_nodes_positions_and_links_are_those_in_memory() -> None:
 
 def test_the_network_in_memory_is_the_unit_disk_graph_of_the_positions() -> None:
     disk = LazyDisk(3000, 0.04, seed=2)
-    network = disk.materialised()
+    network = in_memory(disk)
     built = unit_disk(disk.positions(np.arange(3000)), 0.04)
     assert built.labels is not None
     for row in range(3000):
@@ -113,7 +114,7 @@ def test_nodes_are_uniform_and_independent() -> None:
 def test_ends_of_pairs_are_in_the_giant_component(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lazy_disk, "GIANT", 100)
     disk = LazyDisk(4000, radius_of(4000, 5.5), seed=1)  # just above the threshold of a giant
-    giant = set(np.flatnonzero(giant_of(disk.materialised())).tolist())
+    giant = set(np.flatnonzero(giant_of(in_memory(disk))).tolist())
     pairs, again = disk.giant_pairs(200, seed=3)
     assert again > 0
     assert (pairs[:, 0] != pairs[:, 1]).all()
@@ -127,7 +128,7 @@ def test_ends_of_pairs_are_in_the_giant_component(monkeypatch: pytest.MonkeyPatc
 def test_the_rule_of_the_giant_component_is_exact_at_a_million_nodes(degree: float) -> None:
     """All nodes: those that reach 1,000 nodes are the nodes of the largest component."""
     disk = LazyDisk(10**6, radius_of(10**6, degree), seed=5)
-    giant = giant_of(disk.materialised())
+    giant = giant_of(in_memory(disk))
     inside = np.random.default_rng(1).choice(np.flatnonzero(giant), 2000)
     assert all(disk.count_reached(int(node)) == lazy_disk.GIANT for node in inside)
     assert all(disk.count_reached(int(node)) < lazy_disk.GIANT for node in np.flatnonzero(~giant))

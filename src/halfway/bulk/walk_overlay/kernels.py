@@ -67,9 +67,16 @@ def unmarked(n: int, degree: int) -> Marks:
     marked, second, counted = np.zeros((3, n, 2), np.uint32)
     near, far = np.zeros((2, n, 2), np.int32)
     return Marks(
-        np.zeros(1, np.uint32), np.zeros(n, np.uint32), np.zeros(n, np.int32), marked, second,
-        counted, near, far, np.zeros(degree),
-    )  # fmt: skip
+        stamp=np.zeros(1, np.uint32),
+        owner=np.zeros(n, np.uint32),
+        back=np.zeros(n, np.int32),
+        marked=marked,
+        second=second,
+        counted=counted,
+        near=near,
+        far=far,
+        bids=np.zeros(degree),
+    )
 
 
 def nothing_built(n: int, initiators: int) -> Built:

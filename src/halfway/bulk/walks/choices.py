@@ -86,10 +86,14 @@ def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
     """
     raises = places // 2
     return LazyMemory(
-        np.zeros(places, np.uint64), np.empty(places, np.uint32), np.empty(raises, np.uint16),
-        np.empty(raises, np.float32), np.empty(raises, np.uint32), np.zeros(1, np.int64),
-        np.empty(degree, np.float32),
-    )  # fmt: skip
+        link=np.zeros(places, np.uint64),
+        first=np.empty(places, np.uint32),
+        position=np.empty(raises, np.uint16),
+        by=np.empty(raises, np.float32),
+        after=np.empty(raises, np.uint32),
+        raises=np.zeros(1, np.int64),
+        row=np.empty(degree, np.float32),
+    )
 
 
 def grown_memory(memory: LazyMemory) -> LazyMemory:
@@ -214,6 +218,9 @@ def _copy(memory, larger):
 
 
 _CHOICES = {
-    DirectionalMemory: _directional, NodeMemory: _of_nodes, LazyMemory: _lazy, PureMemory: _pure,
-}  # fmt: skip
+    DirectionalMemory: _directional,
+    NodeMemory: _of_nodes,
+    LazyMemory: _lazy,
+    PureMemory: _pure,
+}
 chosen_by_type(next_position, 0, _CHOICES)

@@ -62,9 +62,9 @@ class LazyWalkers:
         met = -1
         while met < 0 and walks.steps[0] < limit:
             # A step adds at most one node, or two at a meeting, and one raise.
-            while (room := min(_rooms(visited, memory))) <= k + 4:
+            while (free := min(_free_places(visited, memory))) <= k + 4:
                 visited, memory = _grown(visited, memory, k + 4)
-            pause = int(walks.steps[0]) + room
+            pause = int(walks.steps[0]) + free
             met = int(kernels.continue_pair(memory, visited, graph, stamp, walks, rule, pause))
         return LazyMeeting(
             int(walks.steps[0]),
@@ -92,7 +92,7 @@ class LazyWalkers:
                 )
 
 
-def _rooms(
+def _free_places(
     visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory
 ) -> tuple[int, int]:
     """Return the numbers of nodes and of raises at which half of the places of the two tables of
@@ -108,7 +108,7 @@ def _grown(
     visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory, least: int
 ) -> tuple[trails.VisitedNodes, choices.LazyMemory | choices.PureMemory]:
     """Return the tables of lazy bulk walks, where each full table has twice the places."""
-    nodes, raises = _rooms(visited, memory)
+    nodes, raises = _free_places(visited, memory)
     if nodes <= least:
         visited = trails.grown(visited)
     if isinstance(memory, choices.LazyMemory) and raises <= least:

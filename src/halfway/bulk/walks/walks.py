@@ -199,10 +199,16 @@ def check_ends(are_equal: bool | np.bool_) -> None:
 
 
 def walk_pair(
-    network: Network, source: int, target: int, *, system: WalkSystem = "directional-walk",
-    interpretation: Interpretation = "heard", k: int = 1, seed: int = 0,
+    network: Network,
+    source: int,
+    target: int,
+    *,
+    system: WalkSystem = "directional-walk",
+    interpretation: Interpretation = "heard",
+    k: int = 1,
+    seed: int = 0,
     most_steps: int | None = None,
-) -> Meeting:  # fmt: skip
+) -> Meeting:
     """Run the bulk walks of a publisher and a subscriber on a network until they meet.
 
     Raises Problem if the rows are the same, k < 1, or a node has no neighbour.

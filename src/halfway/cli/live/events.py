@@ -212,8 +212,13 @@ def _print_counts(counts: dict[str, list[float]], seconds: float, as_json: bool)
     for topic, (events, size, ages) in sorted(counts.items()):
         rate, mean, age = events / seconds, size / events, ages / events
         if as_json:
-            row = {"topic": topic, "events": int(events), "per_second": round(rate, 3),
-                   "mean_bytes": round(mean, 1), "mean_age_s": round(age, 6)}  # fmt: skip
+            row = {
+                "topic": topic,
+                "events": int(events),
+                "per_second": round(rate, 3),
+                "mean_bytes": round(mean, 1),
+                "mean_age_s": round(age, 6),
+            }
             typer.echo(json.dumps(row))
         else:
             typer.echo(f"{rate:8.1f}/s {mean:8.0f} B {1000 * age:8.1f} ms  {topic}")

@@ -43,9 +43,12 @@ def named_network(
             raise Problem(what, where=name, remedy="remove them")
         return _drawn_network(name)
     network = read_network(
-        name, columns, positions=positions, partial_positions=partial_positions,
+        name,
+        columns,
+        positions=positions,
+        partial_positions=partial_positions,
         largest=largest and radius is None,
-    )  # fmt: skip
+    )
     if radius is None:
         return network
     linked = _linked(network, radius, name)

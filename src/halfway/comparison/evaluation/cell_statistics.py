@@ -74,9 +74,12 @@ def cells_of_runs(
 
 
 def cells_of(
-    point: int, metric: Metric, values: Mapping[str, Floats], baseline: str,
+    point: int,
+    metric: Metric,
+    values: Mapping[str, Floats],
+    baseline: str,
     shares: Mapping[str, Floats] | None = None,
-) -> list[ResultCell]:  # fmt: skip
+) -> list[ResultCell]:
     """Return the statistics of one metric at a point. values: system -> [replicates], nan for a run
     without value.
 

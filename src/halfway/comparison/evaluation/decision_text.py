@@ -46,9 +46,13 @@ def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: i
 
 
 def reason_of(
-    one: RankedSystem, chosen: str | None, needs: Sequence[Need], metrics: Mapping[str, Metric],
-    cost: Metric, replicates: int,
-) -> str:  # fmt: skip
+    one: RankedSystem,
+    chosen: str | None,
+    needs: Sequence[Need],
+    metrics: Mapping[str, Metric],
+    cost: Metric,
+    replicates: int,
+) -> str:
     """Return the reason of a system's verdict in a decision, in a few words."""
     stated = {need.metric: need for need in needs}
     if one.verdict in ("fails", "open"):

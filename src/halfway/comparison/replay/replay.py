@@ -124,9 +124,13 @@ def _parents(state: Any, field: str) -> npt.NDArray[np.int32]:
 
 
 def _replay(
-    run: Simulation, world: ReplayWorld, kinds: MapKinds, trace: CondensedTrace, parents: Columns,
+    run: Simulation,
+    world: ReplayWorld,
+    kinds: MapKinds,
+    trace: CondensedTrace,
+    parents: Columns,
     cells: tuple[float, float, float],
-) -> Replay:  # fmt: skip
+) -> Replay:
     reached = replay_tables.reached(trace.hops, MOST_EVENTS)
     steps, labels = replay_tables.steps(trace.receptions, kinds)
     delivered = trace.delivered

@@ -26,9 +26,13 @@ class HelloNode(NamedTuple):
 
 
 def with_hellos(
-    state: Any, rules: Any, hellos: Hellos, neighbourhood: Any, out: Any,
+    state: Any,
+    rules: Any,
+    hellos: Hellos,
+    neighbourhood: Any,
+    out: Any,
     lend: Callable[[Any], Any] = lent,
-) -> HelloNode:  # fmt: skip
+) -> HelloNode:
     """Return the state of nodes that send hellos beside their protocol's records.
 
     state, rules: state and rules of the protocol, which learns its neighbourhood from these hellos

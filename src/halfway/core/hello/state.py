@@ -53,9 +53,16 @@ def hellos(
     link["node_id"] = NONE
     number, quick, lowest = np.zeros((3, rows), np.int32)
     return Hellos(
-        node_ids, random_states(node_ids, seed), np.full(rows, -np.inf), number, quick, lowest,
-        first, link.view(np.recarray), np.zeros((rows, 2), np.int64),
-    )  # fmt: skip
+        node_id=node_ids,
+        random_state=random_states(node_ids, seed),
+        next_at=np.full(rows, -np.inf),
+        number=number,
+        quick=quick,
+        lowest=lowest,
+        first=first,
+        link=link.view(np.recarray),
+        counts=np.zeros((rows, 2), np.int64),
+    )
 
 
 def unknown_neighbourhood(
@@ -70,8 +77,8 @@ def unknown_neighbourhood(
     """
     own = np.broadcast_to(limit, rows)
     lists = int(own.sum()) if reported else 0
-    room = np.concatenate((own, np.full(lists, reported)))
-    first = np.concatenate(([0], np.cumsum(room)[:-1])).astype(np.uint32)
-    who = np.full(int(room.sum()), NONE, np.int32)
+    capacity = np.concatenate((own, np.full(lists, reported)))
+    first = np.concatenate(([0], np.cumsum(capacity)[:-1])).astype(np.uint32)
+    who = np.full(int(capacity.sum()), NONE, np.int32)
     x, y = np.zeros((2, rows + lists if positions else 0))
     return Neighbourhood(first, first.copy(), who, np.full(len(who), NONE, np.int32), x, y)

@@ -184,6 +184,10 @@ def _misfit(checks, row, column, value):
 def _empty(kinds: int, rows: int) -> RecordChecks:
     shape = rows, COLUMNS
     return RecordChecks(
-        np.zeros(kinds, np.uint8), np.arange(kinds), np.zeros((*shape, 2)),
-        np.zeros(shape, np.uint8), np.zeros(shape, np.uint8), np.zeros(len(REASONS), np.int64),
-    )  # fmt: skip
+        origins=np.zeros(kinds, np.uint8),
+        command=np.arange(kinds),
+        bounds=np.zeros((*shape, 2)),
+        whole=np.zeros(shape, np.uint8),
+        declared=np.zeros(shape, np.uint8),
+        refused=np.zeros(len(REASONS), np.int64),
+    )

@@ -39,9 +39,12 @@ def schema() -> Any:
 
 
 def table_of(
-    what: npt.NDArray[np.uint8], row: npt.NDArray[np.int64], records: npt.NDArray[np.void],
-    kinds: list[str], names: Any,
-) -> Any:  # fmt: skip
+    what: npt.NDArray[np.uint8],
+    row: npt.NDArray[np.int64],
+    records: npt.NDArray[np.void],
+    kinds: list[str],
+    names: Any,
+) -> Any:
     """Return rows of a simulated trace as an Arrow table.
 
     what: [rows] places in WHAT. row: [rows] rows of the nodes. records: [rows] MESSAGE. kinds:

@@ -152,11 +152,14 @@ class Air:
         package = str(Path(halfway.__file__).parents[1])
         with self._relay.inside():
             self._queue = subprocess.Popen(
-                [sys.executable, "-m", "halfway.live.air.frame_queue"], text=True,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {
-                    "PYTHONPATH": os.pathsep.join((package, os.environ.get("PYTHONPATH", "")))
-                }, start_new_session=True,
-            )  # fmt: skip
+                [sys.executable, "-m", "halfway.live.air.frame_queue"],
+                text=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=os.environ
+                | {"PYTHONPATH": os.pathsep.join((package, os.environ.get("PYTHONPATH", "")))},
+                start_new_session=True,
+            )
         assert self._queue.stdin is not None
         assert self._queue.stdout is not None
         self._queue.stdin.write(line_of(self._delay))

@@ -128,9 +128,12 @@ class ControlServer:
             await _wait_for_neighbour(node, request.link_s)
             for payload in request.payloads:
                 await node.publish(
-                    request.topic, payload, level=request.level, retain=request.retain,
+                    request.topic,
+                    payload,
+                    level=request.level,
+                    retain=request.retain,
                     expiry_s=expiry_of(request),
-                )  # fmt: skip
+                )
             return Done(len(request.payloads), len(node.links.table.links()))
         if isinstance(request, RecordRequest):
             seconds = min(max(request.seconds, 0.0), _MOST_RECORD_S)
@@ -147,9 +150,12 @@ class ControlServer:
         raise Problem(f"node = {name}: no such node", remedy=f"this process has {known}")
 
     async def _subscribe(
-        self, node: MeshNode, request: SubscribeRequest, reader: asyncio.StreamReader,
+        self,
+        node: MeshNode,
+        request: SubscribeRequest,
+        reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-    ) -> None:  # fmt: skip
+    ) -> None:
         queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE)
 
         def take(event: Event) -> None:

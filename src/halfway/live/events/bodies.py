@@ -60,9 +60,15 @@ class EventBody(NamedTuple):
 
 
 def new_body(
-    topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float, properties: bytes,
-    now: float, most: int,
-) -> EventBody:  # fmt: skip
+    topic: str,
+    payload: bytes,
+    level: Level,
+    retain: bool,
+    expiry_s: float,
+    properties: bytes,
+    now: float,
+    most: int,
+) -> EventBody:
     """Return the body of an event that an application publishes now. most: the limit of bytes, the
     topic included.
 
@@ -106,10 +112,17 @@ def decoded(data: bytes, now: float) -> EventBody:
     if place is not None and not (place.number > 0 and place.stream_age_s >= 0.0):
         raise ValueError("out of range")
     return EventBody(
-        data[begin:first].decode(), data[first + property_bytes :], publication,
-        _LEVELS[flags & _LEVEL_BITS], bool(flags & _RETAIN), expiry_s,
-        data[first : first + property_bytes], now - age_s, place, bool(flags & _PROBE),
-    )  # fmt: skip
+        topic=data[begin:first].decode(),
+        payload=data[first + property_bytes :],
+        publication=publication,
+        level=_LEVELS[flags & _LEVEL_BITS],
+        retain=bool(flags & _RETAIN),
+        expiry_s=expiry_s,
+        properties=data[first : first + property_bytes],
+        born=now - age_s,
+        place=place,
+        probe=bool(flags & _PROBE),
+    )
 
 
 def identity_of(key: EventKey, body: EventBody) -> EventKey:

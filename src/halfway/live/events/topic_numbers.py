@@ -33,10 +33,10 @@ class TopicTable:
     each number; machine code sets it too.
     """
 
-    def __init__(self, room: int, keeps: bool) -> None:
-        self.hashes: npt.NDArray[np.uint64] = np.zeros(room, np.uint64)
-        self.used: npt.NDArray[np.int64] = np.zeros(room + 1, np.int64)  # the last one: ticks
-        self._room, self._keeps = room, keeps
+    def __init__(self, capacity: int, keeps: bool) -> None:
+        self.hashes: npt.NDArray[np.uint64] = np.zeros(capacity, np.uint64)
+        self.used: npt.NDArray[np.int64] = np.zeros(capacity + 1, np.int64)  # the last one: ticks
+        self._capacity, self._keeps = capacity, keeps
         self._number: dict[int, int] = {}  # by hash
         self._pins: dict[int, int] = {}  # hash -> number of subscriptions that pin the topic
         self.given_anew = 0
@@ -76,11 +76,11 @@ class TopicTable:
         return left == 0
 
     def _free(self) -> int | None:
-        if len(self._number) < self._room:
+        if len(self._number) < self._capacity:
             return len(self._number)
         if self._keeps:
             return None
-        for _ in range(self._room):
+        for _ in range(self._capacity):
             number = int(np.argmin(self.used[:-1]))
             hash64 = int(self.hashes[number])
             if hash64 not in self._pins:

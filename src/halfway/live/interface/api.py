@@ -106,18 +106,28 @@ class LiveNode:
         return self.host.nodes[0]
 
     async def publish(
-        self, topic: str, payload: bytes, *, level: Level | str = Level.BEST_EFFORT,
-        retain: bool = False, expiry_s: float = float("inf"),
-    ) -> None:  # fmt: skip
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        level: Level | str = Level.BEST_EFFORT,
+        retain: bool = False,
+        expiry_s: float = float("inf"),
+    ) -> None:
         """Publish an event from Python; wait while the live node has no room. Raises Refusal."""
         await self.mesh.publish(
             topic, payload, level=Level(level), retain=retain, expiry_s=expiry_s
         )
 
     def try_publish(
-        self, topic: str, payload: bytes, *, level: Level | str = Level.BEST_EFFORT,
-        retain: bool = False, expiry_s: float = float("inf"),
-    ) -> bool:  # fmt: skip
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        level: Level | str = Level.BEST_EFFORT,
+        retain: bool = False,
+        expiry_s: float = float("inf"),
+    ) -> bool:
         """Publish an event; return False, without effect, if the node has no room. Raises
         Refusal.
         """

@@ -80,9 +80,14 @@ async def bench(
     """
     settings.checked()
     own = Settings(
-        system=settings.system, options=settings.options, name="bench", network="bench",
-        nodes=settings.nodes, discover=False, compile="never",
-    )  # fmt: skip
+        system=settings.system,
+        options=settings.options,
+        name="bench",
+        network="bench",
+        nodes=settings.nodes,
+        discover=False,
+        compile="never",
+    )
     async with Host(own) as host:
         if not settings.interpreted:
             if not host.nodes[0].stepper.is_stored():
@@ -181,9 +186,17 @@ async def _phase(
     p50, p99 = np.quantile(arrivals.latencies, (0.5, 0.99)) if arrivals.latencies else (np.nan,) * 2
     drops = {why: count for why, count in sorted(counts.items()) if count}
     return BenchPhase(
-        name, seconds, published, wanted, arrivals.delivered, float(p50), float(p99), cpu_s,
-        datagrams, drops,
-    )  # fmt: skip
+        phase=name,
+        seconds=seconds,
+        published=published,
+        wanted=wanted,
+        delivered=arrivals.delivered,
+        p50_s=float(p50),
+        p99_s=float(p99),
+        cpu_s=cpu_s,
+        datagrams=datagrams,
+        drops=drops,
+    )
 
 
 async def _published(

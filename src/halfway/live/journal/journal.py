@@ -71,9 +71,13 @@ class Journal:
     """
 
     def __init__(
-        self, storage: Storage, random: Callable[[int], bytes], *,
-        segment_bytes: int = SEGMENT_BYTES, most_bytes: int = MOST_BYTES,
-    ) -> None:  # fmt: skip
+        self,
+        storage: Storage,
+        random: Callable[[int], bytes],
+        *,
+        segment_bytes: int = SEGMENT_BYTES,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
         self._storage, self._random = storage, random
         self._segment_bytes, self._most_bytes = segment_bytes, most_bytes
         self._place: _Place | None = None

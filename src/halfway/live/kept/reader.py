@@ -66,9 +66,13 @@ class KeptReader:
     """The kept events of other nodes that match this node's subscriptions."""
 
     def __init__(
-        self, outlet: KeptOutlet, kept: KeptEvents, form: DiskForm, scheduler: Scheduler,
+        self,
+        outlet: KeptOutlet,
+        kept: KeptEvents,
+        form: DiskForm,
+        scheduler: Scheduler,
         drops: Drops,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._outlet, self._kept, self._form = outlet, kept, form
         self._scheduler, self._drops = scheduler, drops
         self._waiting: dict[Stream, dict[int, _Waiting]] = {}

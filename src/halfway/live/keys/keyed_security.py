@@ -37,9 +37,13 @@ class KeyedSecurity:
     overhead = OVERHEAD
 
     def __init__(
-        self, membership: Membership, *, random: Random, cipher: int = 0,
+        self,
+        membership: Membership,
+        *,
+        random: Random,
+        cipher: int = 0,
         handshake_rate: float = HANDSHAKE_RATE,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.membership, self.label = membership, membership.label
         self.node_id = membership.own.node_id
         self._handshakes = Handshakes(

@@ -38,9 +38,15 @@ class Membership:
     """
 
     def __init__(
-        self, identity: Identity, own: bytes, *, root_key: bytes | None, secret: bytes,
-        network: str, wall: Callable[[], float],
-    ) -> None:  # fmt: skip
+        self,
+        identity: Identity,
+        own: bytes,
+        *,
+        root_key: bytes | None,
+        secret: bytes,
+        network: str,
+        wall: Callable[[], float],
+    ) -> None:
         self.identity, self.own_bytes, self.secret, self.network = identity, own, secret, network
         self.root_key, self._wall = root_key, wall
         self.network_id = (
@@ -155,9 +161,16 @@ def with_one_secret(
 ) -> Membership:
     """Return the membership of a network with one secret (32 bytes) and no root key."""
     made = Certificate(
-        _secret_network_id(secret), 0, _FOR_EVER, 0, identity.signing_public,
-        identity.static_public, name, ("#", "$SYS/#"), ("#", "$SYS/#"),
-    )  # fmt: skip
+        network_id=_secret_network_id(secret),
+        serial=0,
+        not_after=_FOR_EVER,
+        salt=0,
+        signing_key=identity.signing_public,
+        static_key=identity.static_public,
+        name=name,
+        publish=("#", "$SYS/#"),
+        subscribe=("#", "$SYS/#"),
+    )
     own = signed_certificate(made, identity.signing)
     return Membership(identity, own, root_key=None, secret=secret, network=network, wall=wall)
 

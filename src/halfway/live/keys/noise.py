@@ -89,9 +89,15 @@ class Handshake:
     """
 
     def __init__(
-        self, *, initiator: bool, static: X25519PrivateKey, secret: bytes, prologue: bytes,
-        cipher: int, random: Random,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        initiator: bool,
+        static: X25519PrivateKey,
+        secret: bytes,
+        prologue: bytes,
+        cipher: int,
+        random: Random,
+    ) -> None:
         self._initiator, self._static, self._secret = initiator, static, secret
         self._cipher, self._random = cipher, random
         name = f"Noise_XXpsk3_25519_{CIPHERS[cipher].name}_SHA256".encode()

@@ -168,6 +168,11 @@ def member_row(certificate: Certificate, *, revoked: bool) -> MemberRow:
     """Return a certificate of the network as a row for people."""
     state = "revoked" if revoked else "expired" if is_expired(certificate, time.time()) else "valid"
     return MemberRow(
-        certificate.name, certificate.node_id, certificate.serial, list(certificate.publish),
-        list(certificate.subscribe), certificate.not_after, state,
-    )  # fmt: skip
+        name=certificate.name,
+        node_id=certificate.node_id,
+        serial=certificate.serial,
+        publish=list(certificate.publish),
+        subscribe=list(certificate.subscribe),
+        not_after=certificate.not_after,
+        state=state,
+    )

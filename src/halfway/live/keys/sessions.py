@@ -47,9 +47,16 @@ class Session:
     """
 
     def __init__(
-        self, peer: Certificate, boot: bytes, numbers: tuple[int, int], keys: tuple[Key, Key], *,
-        initiator: bool, address: Address, now: float,
-    ) -> None:  # fmt: skip
+        self,
+        peer: Certificate,
+        boot: bytes,
+        numbers: tuple[int, int],
+        keys: tuple[Key, Key],
+        *,
+        initiator: bool,
+        address: Address,
+        now: float,
+    ) -> None:
         self.peer, self.boot, self.address, self.initiator = peer, boot, address, initiator
         self.node_id = peer.node_id  # of the peer
         self.own_number, self.their_number = numbers

@@ -31,9 +31,13 @@ class Endpoint:
     """
 
     def __init__(
-        self, sock: socket.socket, receive: Callable[[Address, bytes], None],
-        drained: Callable[[], None], drops: Drops, most: int,
-    ) -> None:  # fmt: skip
+        self,
+        sock: socket.socket,
+        receive: Callable[[Address, bytes], None],
+        drained: Callable[[], None],
+        drops: Drops,
+        most: int,
+    ) -> None:
         self._socket, self._receive, self._drained = sock, receive, drained
         self._drops, self._most = drops, most
         self._queue: deque[tuple[Address, bytes]] = deque()

@@ -47,24 +47,28 @@ class Heard(NamedTuple):
 class HelloTable:
     """The bounded neighbour table of one live node, filled by whole hellos.
 
-    rules: 64 bits that are equal on all nodes with the same system and options. room: most
+    rules: 64 bits that are equal on all nodes with the same system and options. capacity: most
     neighbours. most_heard: most nodes that are heard.
     """
 
-    def __init__(self, node_id: int, rules: int, room: int, most_heard: int) -> None:
+    def __init__(self, node_id: int, rules: int, capacity: int, most_heard: int) -> None:
         self._node_id, self._rules = node_id, rules
-        self._room, self._most_heard = room, most_heard
+        self._capacity, self._most_heard = capacity, most_heard
         self._heard: dict[int, Heard] = {}
         self._links: list[int] = []
         self._lists: list[list[int]] = []  # that they reported
         self.not_heard = 0  # hellos of nodes for which there was no room
-        lists = room + 1
+        lists = capacity + 1
         nowhere = np.zeros(0)
-        first = np.arange(lists, dtype=np.uint32) * np.uint32(room)
+        first = np.arange(lists, dtype=np.uint32) * np.uint32(capacity)
         self.neighbourhood = Neighbourhood(
-            first, first.copy(), np.full(lists * room, -1, np.int32),
-            np.full(lists * room, -1, np.int32), nowhere, nowhere,
-        )  # fmt: skip
+            first=first,
+            last=first.copy(),
+            who=np.full(lists * capacity, -1, np.int32),
+            place=np.full(lists * capacity, -1, np.int32),
+            x=nowhere,
+            y=nowhere,
+        )
         # Called before and after the lists are written.
         self.before_change: Callable[[], None] = ignore
         self.after_change: Callable[[], None] = ignore
@@ -149,7 +153,7 @@ class HelloTable:
         if one.is_link:
             stays = hears_us and 10.0 * one.share() >= LEAST_TENTHS
         else:
-            stays = hears_us and _is_steady(one) and len(self._links) < self._room
+            stays = hears_us and _is_steady(one) and len(self._links) < self._capacity
         self._heard[node_id] = one._replace(is_link=stays)
 
     def _update(self) -> None:
@@ -157,19 +161,19 @@ class HelloTable:
         changed.
         """
         links = sorted(node_id for node_id, neighbour in self._heard.items() if neighbour.is_link)
-        lists = [list(self._heard[node_id].hello.links[: self._room]) for node_id in links]
+        lists = [list(self._heard[node_id].hello.links[: self._capacity]) for node_id in links]
         if (links, lists) == (self._links, self._lists):
             return
         self.before_change()
         self._lists, around = lists, self.neighbourhood
-        room, own = self._room, np.array(links, np.int32)
+        capacity, own = self._capacity, np.array(links, np.int32)
         if links != self._links:
             self._links = links
             around.who[: len(own)] = own
             around.place[: len(own)] = np.arange(1, len(own) + 1)
             around.last[0] = len(own)
         for row, others in enumerate(lists, start=1):
-            at = row * room
+            at = row * capacity
             around.who[at : at + len(others)] = others
             around.last[row] = at + len(others)
         self.after_change()

@@ -35,9 +35,13 @@ class HttpServer:
     """
 
     def __init__(
-        self, field: str, address: str, resources: Mapping[str, Resource], *,
+        self,
+        field: str,
+        address: str,
+        resources: Mapping[str, Resource],
+        *,
         only_here: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._field, self._text, self._resources = field, address, resources
         self._only_here = only_here
         self._connections = 0
@@ -96,8 +100,13 @@ def _is_for_here(fields: str) -> bool:
 
 
 def _response(status: int, type_: str, content: bytes, policy: str = "default-src 'none'") -> bytes:
-    words = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
-             405: "Method Not Allowed"}  # fmt: skip
+    words = {
+        200: "OK",
+        400: "Bad Request",
+        403: "Forbidden",
+        404: "Not Found",
+        405: "Method Not Allowed",
+    }
     head = (
         f"HTTP/1.1 {status} {words[status]}\r\nContent-Type: {type_}\r\n"
         f"Content-Length: {len(content)}\r\nContent-Security-Policy: {policy}\r\n{_SAFE}\r\n"

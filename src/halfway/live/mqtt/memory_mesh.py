@@ -72,18 +72,30 @@ class MemoryMesh:
         self._published = 0
 
     async def publish(
-        self, topic: str, payload: bytes, *, level: Level = Level.BEST_EFFORT,
-        retain: bool = False, expiry_s: float = math.inf, properties: bytes = b"",
-    ) -> None:  # fmt: skip
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        level: Level = Level.BEST_EFFORT,
+        retain: bool = False,
+        expiry_s: float = math.inf,
+        properties: bytes = b"",
+    ) -> None:
         """Publish an event; as in `Mesh`."""
         self.try_publish(
             topic, payload, level=level, retain=retain, expiry_s=expiry_s, properties=properties
         )
 
     def try_publish(
-        self, topic: str, payload: bytes, *, level: Level = Level.BEST_EFFORT,
-        retain: bool = False, expiry_s: float = math.inf, properties: bytes = b"",
-    ) -> bool:  # fmt: skip
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        level: Level = Level.BEST_EFFORT,
+        retain: bool = False,
+        expiry_s: float = math.inf,
+        properties: bytes = b"",
+    ) -> bool:
         """Publish an event; as in `Mesh`. There is no queue, so the result is True."""
         if not is_topic(topic):
             raise Refusal("bad topic", topic)

@@ -165,10 +165,13 @@ class MqttDoor:
         if origin not in self._waiting:
             try:
                 is_taken = self._mesh.try_publish(
-                    publication.topic, publication.payload, level=self._levels[publication.qos],
-                    retain=publication.retain, expiry_s=publication.expiry_s,
+                    publication.topic,
+                    publication.payload,
+                    level=self._levels[publication.qos],
+                    retain=publication.retain,
+                    expiry_s=publication.expiry_s,
                     properties=publication.properties,
-                )  # fmt: skip
+                )
             except Refusal as refusal:
                 self._machine.published(publication, origin, refusal.reason, now)
                 return

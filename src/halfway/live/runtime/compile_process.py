@@ -39,9 +39,13 @@ def started(system: str, options: Mapping[str, Value]) -> "subprocess.Popen[byte
     package = str(Path(halfway.__file__).parents[1])
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", _MODULE], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, env=os.environ | {"PYTHONPATH": path}, start_new_session=True,
-    )  # fmt: skip
+        [sys.executable, "-P", "-m", _MODULE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": path},
+        start_new_session=True,
+    )
     assert process.stdin is not None
     with process.stdin as stdin:
         stdin.write(msgspec.json.encode(CompileRequest(system, dict(options))))

@@ -37,9 +37,15 @@ class EventFlow:
     """
 
     def __init__(
-        self, flow: Flow, security: Security, scheduler: Scheduler, limits: Limits, drops: Drops,
-        send: Callable[[int, bytes], None], handle: Callable[[int, bytes, EventBody | None], None],
-    ) -> None:  # fmt: skip
+        self,
+        flow: Flow,
+        security: Security,
+        scheduler: Scheduler,
+        limits: Limits,
+        drops: Drops,
+        send: Callable[[int, bytes], None],
+        handle: Callable[[int, bytes, EventBody | None], None],
+    ) -> None:
         self._flow, self._security = flow, security
         self._scheduler, self._limits = scheduler, limits
         self._drops, self._send, self._handle = drops, send, handle

@@ -39,9 +39,13 @@ def keyed_security(settings: Settings) -> KeyedSecurity:
         member = read_member(settings.certificate)
         try:
             membership = Membership(
-                identity, member.certificate, root_key=member.root_key, secret=member.secret,
-                network=member.network, wall=time.time,
-            )  # fmt: skip
+                identity,
+                member.certificate,
+                root_key=member.root_key,
+                secret=member.secret,
+                network=member.network,
+                wall=time.time,
+            )
         except NotValid as error:
             what = f"the certificate is not valid: {error}"
             remedy = "admit the node again with `halfway net admit`"

@@ -30,9 +30,12 @@ class Delivery:
     """The delivery of a node's events: each publication at most once to each subscription."""
 
     def __init__(
-        self, subscriptions: Subscriptions, scheduler: Scheduler, drops: Drops,
+        self,
+        subscriptions: Subscriptions,
+        scheduler: Scheduler,
+        drops: Drops,
         counts: Counter[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._subscriptions, self._scheduler = subscriptions, scheduler
         self._drops, self._counts = drops, counts
         self.ages = SecondsHistogram()  # ages of events of other nodes at their delivery
@@ -160,9 +163,19 @@ def event_of(
     """Return an event as applications receive it."""
     age = max(now - body.born, 0.0)
     return Event(
-        body.topic, body.payload, key[0], key[1], key[2], body.level, body.retain, age,
-        body.expiry_s - age, body.properties, local, hops,
-    )  # fmt: skip
+        topic=body.topic,
+        payload=body.payload,
+        publisher=key[0],
+        epoch=key[1],
+        number=key[2],
+        level=body.level,
+        retain=body.retain,
+        age_s=age,
+        expiry_s=body.expiry_s - age,
+        properties=body.properties,
+        local=local,
+        hops=hops,
+    )
 
 
 def _retained_frame(version: Version, body: EventBody, now: float) -> bytes:

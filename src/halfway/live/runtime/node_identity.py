@@ -28,9 +28,17 @@ def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]
 
 
 def faced(
-    system: str, options: Mapping[str, Value], limits: Limits, hash_key: bytes, *,
-    node_id: int, seed: int, name: str, incarnation: int, period_s: float,
-) -> tuple[Face, NodeIdentity]:  # fmt: skip
+    system: str,
+    options: Mapping[str, Value],
+    limits: Limits,
+    hash_key: bytes,
+    *,
+    node_id: int,
+    seed: int,
+    name: str,
+    incarnation: int,
+    period_s: float,
+) -> tuple[Face, NodeIdentity]:
     """Return the live face of a node's system, and the identity of the node.
 
     seed: seed of the node's random numbers. Raises Problem for a system that does not run live, or

@@ -21,9 +21,16 @@ class OwnEvents:
     """
 
     def __init__(
-        self, face: Face, origin: tuple[int, int], subscriptions: Subscriptions, events: EventFlow,
-        routes: Routes, table: HelloTable, run: Callable[[Command], None], drops: Drops,
-    ) -> None:  # fmt: skip
+        self,
+        face: Face,
+        origin: tuple[int, int],
+        subscriptions: Subscriptions,
+        events: EventFlow,
+        routes: Routes,
+        table: HelloTable,
+        run: Callable[[Command], None],
+        drops: Drops,
+    ) -> None:
         self._face, self._origin, self._subscriptions = face, origin, subscriptions
         self._events, self._routes, self._table = events, routes, table
         self._run, self._drops = run, drops

@@ -56,9 +56,12 @@ def _kept(node: MeshNode) -> dict[str, Any] | None:
         return None
     events, journal = node.kept.events, node.kept.journal
     return {
-        "pending": len(events), "expired": events.expired, "missed": events.missed,
-        "journal_bytes": journal.size, "journal": "disk failed" if journal.has_failed else "ok",
-    }  # fmt: skip
+        "pending": len(events),
+        "expired": events.expired,
+        "missed": events.missed,
+        "journal_bytes": journal.size,
+        "journal": "disk failed" if journal.has_failed else "ok",
+    }
 
 
 def _subscribed(node: MeshNode) -> list[str]:

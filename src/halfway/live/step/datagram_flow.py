@@ -82,15 +82,26 @@ class Flow:
             event_at[kind] = places
         age, topic_sets = np.zeros(1), 1 << len(topic_used).bit_length()
         self.tables = DatagramTables(
-            np.full(PLACES, NO_PLACE, np.int32), np.full(PLACES, NO_PLACE, np.int64),
-            np.zeros(DATAGRAMS, np.int64), np.zeros(DATAGRAMS, np.int64),
-            np.zeros((DATAGRAMS, max(room, _LEAST_ROOM)), np.uint8), np.array([room]), event_at,
-            np.full(topic_sets * WAYS, NO_PLACE, np.int32), topic_used,
-            np.full((BODIES, 3), NO_PLACE, np.int64), np.zeros(BODIES, np.int64),
-            np.zeros(BODIES, np.int64), np.zeros(BODIES, np.uint64), np.zeros((BODIES, 2)),
-            np.full(BODIES * WAYS, NO_PLACE, np.int32), np.zeros(ARENA, np.uint8),
-            age, age.view(np.uint8), np.zeros(NEXT_SLOT + 1, np.int64),
-        )  # fmt: skip
+            peer=np.full(PLACES, NO_PLACE, np.int32),
+            open=np.full(PLACES, NO_PLACE, np.int64),
+            to=np.zeros(DATAGRAMS, np.int64),
+            fill=np.zeros(DATAGRAMS, np.int64),
+            frames=np.zeros((DATAGRAMS, max(room, _LEAST_ROOM)), np.uint8),
+            room=np.array([room]),
+            event_at=event_at,
+            topic_at=np.full(topic_sets * WAYS, NO_PLACE, np.int32),
+            topic_used=topic_used,
+            key=np.full((BODIES, 3), NO_PLACE, np.int64),
+            begin=np.zeros(BODIES, np.int64),
+            size=np.zeros(BODIES, np.int64),
+            holders=np.zeros(BODIES, np.uint64),
+            times=np.zeros((BODIES, 2)),
+            body_at=np.full(BODIES * WAYS, NO_PLACE, np.int32),
+            arena=np.zeros(ARENA, np.uint8),
+            age=age,
+            age_bytes=age.view(np.uint8),
+            tally=np.zeros(NEXT_SLOT + 1, np.int64),
+        )
         self.place_of: dict[int, int] = {}  # of each neighbour that has one, by node id
         self._row, self._room = self.tables.frames.shape[1], room
         self._frames, self._arena = self.tables.frames.reshape(-1).data, self.tables.arena.data

@@ -27,17 +27,25 @@ class BedNode:
     """One node of a memory bed: its driver, and its links."""
 
     def __init__(
-        self, bed: "MemoryBed", row: int, node: SystemNode, links: Sequence[int],
+        self,
+        bed: "MemoryBed",
+        row: int,
+        node: SystemNode,
+        links: Sequence[int],
         flow: Flow | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._bed, self.row, self.up = bed, row, True
-        self._first = [one.copy() for one in arrays(node.state)]
+        self._first = [array.copy() for array in arrays(node.state)]
         ids = bed.node_ids
         own = np.sort(np.array([ids[link] for link in links], np.int32))
         self.stepper = Stepper(
-            node, given_neighbourhood(own, [bed.ids_next_to(int(one)) for one in own]),
-            node_id=int(ids[row]), incarnation=0, hashes=bed.hashes, flow=flow,
-        )  # fmt: skip
+            node,
+            given_neighbourhood(own, [bed.ids_next_to(int(node_id)) for node_id in own]),
+            node_id=int(ids[row]),
+            incarnation=0,
+            hashes=bed.hashes,
+            flow=flow,
+        )
         self.driver = Driver(self.stepper, self, bed.timers, ages_in_flight=True)
         self.links = links
 
@@ -83,10 +91,15 @@ class MemoryBed:
     node_type: type[BedNode] = BedNode
 
     def __init__(
-        self, links: Sequence[Sequence[int]], make: Callable[[int], SystemNode], *,
-        node_ids: npt.NDArray[np.int32], delay_s: float, topics: int,
+        self,
+        links: Sequence[Sequence[int]],
+        make: Callable[[int], SystemNode],
+        *,
+        node_ids: npt.NDArray[np.int32],
+        delay_s: float,
+        topics: int,
         fate: Fate | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._fate: Fate = fate or (lambda *_: (delay_s,))
         self._flights: Counter[tuple[int, int]] = Counter()  # by the rows of both ends
         self.node_ids, self.delay_s, self.links = node_ids, delay_s, links

@@ -55,9 +55,12 @@ class Driver:
     """
 
     def __init__(
-        self, stepper: Stepper, surroundings: Surroundings, timers: Timers,
+        self,
+        stepper: Stepper,
+        surroundings: Surroundings,
+        timers: Timers,
         ages_in_flight: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.stepper, self._around, self._timers = stepper, surroundings, timers
         self._shared_clock, self._now = ages_in_flight, 0.0
         self._life = 0  # timers of an earlier life are void

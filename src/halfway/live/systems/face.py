@@ -63,9 +63,13 @@ class Face:
         named = known.keys() & inspect.signature(module.state).parameters
         state = made(module.state, **{name: known[name] for name in named})
         return SystemNode(
-            state, rules, module.most_emissions(state, rules), module.KINDS,
-            {"topics": limits.topics}, self.numbered,
-        )  # fmt: skip
+            state=state,
+            rules=rules,
+            most_emissions=module.most_emissions(state, rules),
+            kinds=module.KINDS,
+            limits={"topics": limits.topics},
+            numbered=self.numbered,
+        )
 
     def subscribe(self, topic: int) -> list[Command]:
         """Return the commands by which the application subscribes to a topic, given by its

@@ -40,9 +40,13 @@ class WalkOverlayFace(Face):
             values[name] = values[name] or np.inf
         rules = module.Rules(
             **{name: value for name, value in values.items() if name in module.Rules._fields},
-            catalogue=self._catalogue, filtered=True, bits=size.bits, hashes=size.hashes,
-            key=parameters.key, until_s=FOR_EVER_S,
-        )  # fmt: skip
+            catalogue=self._catalogue,
+            filtered=True,
+            bits=size.bits,
+            hashes=size.hashes,
+            key=parameters.key,
+            until_s=FOR_EVER_S,
+        )
         state = made(
             module.state, np.array([parameters.node_id], np.int32), limits.neighbours, own,
             limits.publishers, size.words, parameters.seed, trails=TRAILS,
@@ -51,9 +55,13 @@ class WalkOverlayFace(Face):
             tracked_hops=TRACKED_HOPS if rules.retries else 0,
         )  # fmt: skip
         return SystemNode(
-            state, rules, module.most_emissions(state, rules), module.KINDS,
-            module.limits(state, rules), self.numbered,
-        )  # fmt: skip
+            state=state,
+            rules=rules,
+            most_emissions=module.most_emissions(state, rules),
+            kinds=module.KINDS,
+            limits=module.limits(state, rules),
+            numbered=self.numbered,
+        )
 
     def subscribe(self, topic: int) -> list[Command]:
         """Enter a topic into the catalogue of the node, and subscribe to this entry in the walk

@@ -30,6 +30,10 @@ class WalksFace(Face):
             buffer_size=int(self.values["buffer_size"]),
         )  # fmt: skip
         return SystemNode(
-            state, rules, module.most_emissions(state, rules), module.KINDS,
-            module.limits(state, rules), self.numbered,
-        )  # fmt: skip
+            state=state,
+            rules=rules,
+            most_emissions=module.most_emissions(state, rules),
+            kinds=module.KINDS,
+            limits=module.limits(state, rules),
+            numbered=self.numbered,
+        )

@@ -54,9 +54,13 @@ class TraceFolder:
     """
 
     def __init__(
-        self, nodes: Sequence[MeshNode], folder: Path, *, every_s: float = EVERY_S,
+        self,
+        nodes: Sequence[MeshNode],
+        folder: Path,
+        *,
+        every_s: float = EVERY_S,
         wall: Callable[[], float] = time.time,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if not 0.05 <= every_s <= EVERY_S:
             raise Problem(f"every_s = {every_s:g}: expected 0.05 to {EVERY_S:g} s")
         try:
@@ -141,9 +145,12 @@ class NodeTrace:
     """
 
     def __init__(
-        self, node: MeshNode, folder: Path, wall: Callable[[], float],
+        self,
+        node: MeshNode,
+        folder: Path,
+        wall: Callable[[], float],
         later: Callable[[MeshNode, int, Callable[[], list[Path]]], bool],
-    ) -> None:  # fmt: skip
+    ) -> None:
         if not len(node.stepper.tables.log) or node.stepper.on_log is not None:
             what = f"node {node.name}: the node keeps no log, or another recorder has the log"
             raise Problem(what, remedy="start the node with `halfway node --trace DIR`")

@@ -164,9 +164,12 @@ def _stepper(head: dict[str, Any]) -> Stepper:
     face = face_of(head["system"], head["options"], parameters)
     table = HelloTable(head["id"], 0, limits.neighbours, limits.heard)
     stepper = Stepper(
-        face.node, table.neighbourhood, node_id=head["id"], incarnation=head["incarnation"],
+        face.node,
+        table.neighbourhood,
+        node_id=head["id"],
+        incarnation=head["incarnation"],
         hashes=np.zeros(limits.topics, np.uint64),
-    )  # fmt: skip
+    )
     if stepper.is_stored():
         stepper.compile()
     return stepper

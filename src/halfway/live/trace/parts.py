@@ -27,11 +27,15 @@ _MOST_PART = 1 << 30
 def head_of(node: MeshNode) -> dict[str, Any]:
     """Return the head of a recording, from which a replay makes the handler of the node again."""
     return {
-        "system": node.identity.system, "options": node.face.values, "node": node.name,
-        "id": node.node_id, "incarnation": node.identity.incarnation,
-        "limits": node.limits._asdict(), "key": node.face.parameters.key,
+        "system": node.identity.system,
+        "options": node.face.values,
+        "node": node.name,
+        "id": node.node_id,
+        "incarnation": node.identity.incarnation,
+        "limits": node.limits._asdict(),
+        "key": node.face.parameters.key,
         "at": node.scheduler.now(),
-    }  # fmt: skip
+    }
 
 
 def around_of(stepper: Stepper) -> list[npt.NDArray[Any]]:

@@ -81,9 +81,14 @@ def _sensitivity(figure: str, steps: list[Summary], degree: int) -> Verdict:
 
 
 def _expected(
-    sizes: list[Summary], degree: int, system: str, what: str, least: float, most: float,
+    sizes: list[Summary],
+    degree: int,
+    system: str,
+    what: str,
+    least: float,
+    most: float,
     meaning: str,
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Return our expectation of an exponent of directional walks or a rival, as a verdict."""
     slope = exponent(sizes, "n", "median")
     return _row(

@@ -55,8 +55,12 @@ def list_points(scale: Scale) -> list[Point]:
 
 def _point(n: int, reading: str, refresh_s: float, members: int, roles: str) -> Point:
     parameters: dict[str, Scalar] = {
-        "n": n, "degree": DEGREE, "reading": reading, "refresh_s": refresh_s, "members": members,
-    }  # fmt: skip
+        "n": n,
+        "degree": DEGREE,
+        "reading": reading,
+        "refresh_s": refresh_s,
+        "members": members,
+    }
     parameters |= {} if roles == BOTH else {"roles": roles}
     cost_ms = 5.0 * members**2 if reading == "go-on" else 20.0
     return Point(LISTS, parameters, ("n", "degree"), cost_ms)

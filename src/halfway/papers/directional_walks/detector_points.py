@@ -52,7 +52,11 @@ def detection_points(scale: Scale) -> list[Point]:
 
 def _point(n: int, system: str, refresh_s: float, scenario: str) -> Point:
     parameters: dict[str, Scalar] = {
-        "n": n, "degree": DEGREE, "system": system, "refresh_s": refresh_s, "scenario": scenario,
-    }  # fmt: skip
+        "n": n,
+        "degree": DEGREE,
+        "system": system,
+        "refresh_s": refresh_s,
+        "scenario": scenario,
+    }
     cost_ms = _COST_MS.get(system, 500.0) * (n / 40) ** 2
     return Point(DETECTION, parameters, ("n", "degree"), cost_ms)

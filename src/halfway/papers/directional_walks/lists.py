@@ -34,10 +34,15 @@ def lists(run: Run) -> Observations:
         network = kept_draw(n, radius_of_degree(n, run["degree"]), run.network_seed).network
     stays = _stays(n, members, one_role, run.workload_seed)
     simulation = Simulation(
-        "directional-walk", network, workload=Groups(stays, 0.0, _ALWAYS_S, START_S),
-        seconds=END_S, seed=run.random_seed, radio=IdealRadio(delay_s=0.002), stretch=False,
+        "directional-walk",
+        network,
+        workload=Groups(stays, 0.0, _ALWAYS_S, START_S),
+        seconds=END_S,
+        seed=run.random_seed,
+        radio=IdealRadio(delay_s=0.002),
+        stretch=False,
         options=_options(run),
-    )  # fmt: skip
+    )
     with run.timed("run"):
         outcome = simulation.run()
     if outcome.groups is None:

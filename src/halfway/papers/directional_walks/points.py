@@ -20,9 +20,13 @@ PAIRS = 100
 def meeting_point(n: int, system: str, k: int, interpretation: str) -> Point:
     """Return the experiment point of paper 1's meetings: pairs of walks on a network of n nodes."""
     parameters: dict[str, Scalar] = {
-        "n": n, "radius": RADIUS, "system": system, "k": k,
-        "reading": interpretation, "pairs": PAIRS,
-    }  # fmt: skip
+        "n": n,
+        "radius": RADIUS,
+        "system": system,
+        "k": k,
+        "reading": interpretation,
+        "pairs": PAIRS,
+    }
     return Point(MEETINGS, parameters, NETWORK, _meeting_cost_ms(n, system, k))
 
 
@@ -35,9 +39,12 @@ def step_point(n: int, system: str) -> Point:
 def visit_point(n: int) -> Point:
     """Return the experiment point of paper 1's lone walks on a network of n nodes."""
     parameters: dict[str, Scalar] = {
-        "n": n, "radius": RADIUS, "system": WALKS[0], "walks": 5,
+        "n": n,
+        "radius": RADIUS,
+        "system": WALKS[0],
+        "walks": 5,
         "steps a node": STEPS_A_NODE,
-    }  # fmt: skip
+    }
     return Point(VISITS, parameters, NETWORK, 0.2 * n)
 
 
@@ -46,9 +53,12 @@ def load_point(n: int, system: str, permutations: int) -> Point:
     nodes.
     """
     parameters: dict[str, Scalar] = {
-        "n": n, "radius": RADIUS, "system": system, "reading": "heard",
+        "n": n,
+        "radius": RADIUS,
+        "system": system,
+        "reading": "heard",
         "permutations": permutations,
-    }  # fmt: skip
+    }
     one_pair = _meeting_cost_ms(n, system, 1) / PAIRS if system in WALKS else 0.02
     return Point(LOADS, parameters, NETWORK, 2.0 + one_pair * n * permutations)
 

@@ -69,9 +69,12 @@ def corrected_delivery(grid: float, brokers: float, destinations: int, copies: i
 
 
 def brokers_for(
-    requested: float, destinations: int, copies: int, grid: float,
+    requested: float,
+    destinations: int,
+    copies: int,
+    grid: float,
     delivery: Callable[[float, float, int, int], float],
-) -> float:  # fmt: skip
+) -> float:
     """Return DRIP's number of brokers k for a requested mean time (steps), or nan if no k has that
     time.
 

@@ -33,9 +33,13 @@ def by_publication(published: Publications, subscribers: list[npt.NDArray[np.int
 
 
 def by_event(
-    published: Publications, subscribers: list[npt.NDArray[np.int32]], came_at: Floats,
-    event: Longs, row: Longs, delay: Floats,
-) -> Happened:  # fmt: skip
+    published: Publications,
+    subscribers: list[npt.NDArray[np.int32]],
+    came_at: Floats,
+    event: Longs,
+    row: Longs,
+    delay: Floats,
+) -> Happened:
     """Return DRIP's events, where publications at the same time are of one event.
 
     subscribers: rows by topic; came_at [brokers, publications]; event, row, delay: of deliveries.

@@ -61,9 +61,13 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
     )
     each = parameters.get("detection", "one") == "each"
     demand = DETECTED_BY["each" if each else "one"](
-        run["n"], float(parameters.get("rate", 0.8)), start_s=BEGIN_S, end_s=seconds - DEADLINE_S,
-        share=float(parameters.get("share", 0.5)), seed=run.workload_seed,
-    )  # fmt: skip
+        run["n"],
+        float(parameters.get("rate", 0.8)),
+        start_s=BEGIN_S,
+        end_s=seconds - DEADLINE_S,
+        share=float(parameters.get("share", 0.5)),
+        seed=run.workload_seed,
+    )
     # A power of two, at least 1.5 times the expected number of events.
     events = int(1.5 * (demand.rate * (demand.end_s - demand.start_s)))
     events *= math.ceil(demand.capability.sum()) if each else 1
@@ -88,10 +92,14 @@ def _options(run: Run, system: str, copies: int) -> dict[str, Any]:
     """Return DRIP's options for a run by a system of the paper."""
     limits = {LIMITS[name]: run.parameters[name] for name in LIMITS if name in run.parameters}
     return {
-        "brokers": run["k"], "nearest": run["l"], "copies": copies,
-        "exchange_interval_s": EXCHANGE_S, "epidemic": system == "sf",
-        "by_capability": run["elected"] == "network" or system != "random", **limits,
-    }  # fmt: skip
+        "brokers": run["k"],
+        "nearest": run["l"],
+        "copies": copies,
+        "exchange_interval_s": EXCHANGE_S,
+        "epidemic": system == "sf",
+        "by_capability": run["elected"] == "network" or system != "random",
+        **limits,
+    }
 
 
 def _of_the_most_capable(ability: Floats, k: int) -> Floats:

@@ -40,9 +40,13 @@ MOVING = (
 
 
 def _unpublished(
-    figure: str, cell: dict[str, Scalar], metric: str, seen: Summary, interpretation: str,
+    figure: str,
+    cell: dict[str, Scalar],
+    metric: str,
+    seen: Summary,
+    interpretation: str,
     estimate: tuple[float, float, float] | None = None,
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Return a verdict row beyond GeoRendezvous's Figure 3, without a published value. estimate:
     the mean of `seen` unless given.
     """

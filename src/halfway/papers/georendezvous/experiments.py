@@ -83,17 +83,27 @@ def _picture(name: str, title: str, drawing: Drawing) -> Figure:
 
 
 def _figure(
-    name: str, title: str, points: list[Point], judge: Callable[[Summaries], Iterable[Verdict]],
-    interpretations: tuple[str, ...], *plots: Plot, replicates: dict[Scale, int] = MANY,
-) -> Figure:  # fmt: skip
+    name: str,
+    title: str,
+    points: list[Point],
+    judge: Callable[[Summaries], Iterable[Verdict]],
+    interpretations: tuple[str, ...],
+    *plots: Plot,
+    replicates: dict[Scale, int] = MANY,
+) -> Figure:
     """Return a figure of GeoRendezvous's experiments, with the same points at each scale."""
     return Figure(name, title, lambda _: points, replicates, judge, interpretations, plots)
 
 
 def _curves(
-    metric: str, x: str, panel: str, x_title: str, y_title: str, colour: str | None = None,
+    metric: str,
+    x: str,
+    panel: str,
+    x_title: str,
+    y_title: str,
+    colour: str | None = None,
     **where: Scalar,
-) -> Plot:  # fmt: skip
+) -> Plot:
     return Plot("curves", metric, x, panel, x_title, y_title, colour, statistic="mean", where=where)
 
 

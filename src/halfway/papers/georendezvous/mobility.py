@@ -71,9 +71,13 @@ def _legs(n: int, speed: float, seed: int) -> Legs:
 
 
 def _has_best(
-    simulation: Simulation, legs: Legs, radius: float, ends: npt.NDArray[np.int64], tried: int,
+    simulation: Simulation,
+    legs: Legs,
+    radius: float,
+    ends: npt.NDArray[np.int64],
+    tried: int,
     now: float,
-) -> npt.NDArray[np.bool_]:  # fmt: skip
+) -> npt.NDArray[np.bool_]:
     """Return [pairs, 2]: whether a mobile GeoRendezvous client has the best of all points, and the
     best of its closest points: no other one has a shorter path now.
     """
@@ -84,8 +88,8 @@ def _has_best(
     paths = CellRoutes(network, radius).paths(ends, rules.points, int(rules.key))
     hops = np.where(paths.through < 0, np.iinfo(np.int32).max, paths.through + paths.traversal)
     newest = [best_point(simulation, int(row), int(publisher)) for publisher, row in ends]
-    known = np.array([some is not None for some in newest])
-    point = np.array([0 if some is None else some[0] for some in newest])
+    known = np.array([best is not None for best in newest])
+    point = np.array([0 if best is None else best[0] for best in newest])
     mine = hops[np.arange(len(ends)), point]
     order = np.argsort(paths.distance, axis=1, kind="stable")[:, :tried]
     closest = np.take_along_axis(hops, order, axis=1).min(axis=1)

@@ -21,8 +21,11 @@ def judge_network(summaries: Summaries) -> Iterator[Verdict]:
     for interest, window in points.MODELS:
         for events in (points.EVENT_COUNTS[0], points.EVENTS):
             model: dict[str, Scalar] = {
-                "events": events, "interest": interest, "window_s": window, "queueing": "overlay",
-            }  # fmt: skip
+                "events": events,
+                "interest": interest,
+                "window_s": window,
+                "queueing": "overlay",
+            }
             more = f"; a link loses {points.LOSSES[0]:g} of the messages; brokers PING each second"
             yield from claims.latency_rows(summaries, FIGURE, {"remedy": "none", **model}, more)
             yield from _measured(summaries, model, more)

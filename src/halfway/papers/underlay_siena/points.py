@@ -193,9 +193,14 @@ def _balanced(
 
 
 def load_point(
-    events: int, interest: str, window_s: float, queueing: str, system: str, balance: str,
+    events: int,
+    interest: str,
+    window_s: float,
+    queueing: str,
+    system: str,
+    balance: str,
     remedy: str,
-) -> Point:  # fmt: skip
+) -> Point:
     """Return one point of paper 5's Figures 6 to 8: its latency and link loads."""
     given = {**_OVERLAY, **_CONTENT, "events": events, "interest": interest}
     given |= {"window_s": window_s, "queueing": queueing, "system": system, "balance": balance}

@@ -155,8 +155,14 @@ def _overlay_picture(count: int) -> str:
 _DEPTHS = Plot(
     "boxplot", "depth", "initiators", "system", "publishers and subscribers", "depth", colour="n"
 )
-_ACTIVE = Plot("boxplot", "active", "initiators", "system", "publishers and subscribers",
-               "nodes in the active path")  # fmt: skip
+_ACTIVE = Plot(
+    form="boxplot",
+    metric="active",
+    x="initiators",
+    panel="system",
+    x_title="publishers and subscribers",
+    y_title="nodes in the active path",
+)
 
 NETWORKS: dict[Scale, int] = {"quick": 12, "paper": claims_path.NETWORKS}
 ONE: dict[Scale, int] = {"quick": 1, "paper": 1}

@@ -53,9 +53,14 @@ def _simulated(run: Run, system: str, network: Network) -> Simulation:
         seed=run.workload_seed,
     )  # fmt: skip
     simulation = Simulation(
-        system, network, workload=demand, seconds=SECONDS, seed=run.random_seed, stretch=False,
+        system,
+        network,
+        workload=demand,
+        seconds=SECONDS,
+        seed=run.random_seed,
+        stretch=False,
         hello=SentHellos() if run["hello"] == "sent" else None,
-    )  # fmt: skip
+    )
     simulation.run()
     return simulation
 

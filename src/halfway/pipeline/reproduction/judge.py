@@ -22,9 +22,14 @@ def ours(judged: Judged) -> Judged:
 
 
 def judge_number(
-    published: float, measured: float, low: float, high: float, *,
-    relative: float, rounding: float = 0.5,
-) -> Judged:  # fmt: skip
+    published: float,
+    measured: float,
+    low: float,
+    high: float,
+    *,
+    relative: float,
+    rounding: float = 0.5,
+) -> Judged:
     """Judge a measured value against a paper's printed number.
 
     The value agrees in two cases: it is within `relative` (0.1 is ±10 %) of the printed value, or
@@ -72,9 +77,14 @@ def judge_range(
 
 
 def judge_order(
-    value: float, low: float, high: float, *, equal: float = 1.0, what: str = "",
+    value: float,
+    low: float,
+    high: float,
+    *,
+    equal: float = 1.0,
+    what: str = "",
     relevant: float | None = None,
-) -> Judged:  # fmt: skip
+) -> Judged:
     """Judge the order "a is less than b" by the paired ratio a/b (or difference, with `equal=0`).
 
     `what` names another value that must lie below `equal`. relevant: the least distance from
@@ -105,9 +115,15 @@ def judge_order(
 
 
 def judge_ratio(
-    paper: str, figure: str, cell: dict[str, Scalar], metric: str, claim: str | None,
-    one: Summary, other: Summary, interpretation: str,
-) -> Verdict:  # fmt: skip
+    paper: str,
+    figure: str,
+    cell: dict[str, Scalar],
+    metric: str,
+    claim: str | None,
+    one: Summary,
+    other: Summary,
+    interpretation: str,
+) -> Verdict:
     """Judge the statement that the mean of `one` is less than the mean of `other`, by a paired
     estimate of the ratio.
 

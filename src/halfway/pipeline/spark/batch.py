@@ -24,9 +24,13 @@ _LOG_CHARACTERS = 20_000
 
 
 def run_batch(
-    spark: SparkSession, rows: pa.Table, numbers: npt.NDArray[np.int32], target: Path,
-    on_progress: Callable[[float], None], name: str = "",
-) -> None:  # fmt: skip
+    spark: SparkSession,
+    rows: pa.Table,
+    numbers: npt.NDArray[np.int32],
+    target: Path,
+    on_progress: Callable[[float], None],
+    name: str = "",
+) -> None:
     """Run a batch as a Spark job: plan rows [rows] in the tasks `numbers` [rows], into `target`.
 
     on_progress: called with the share of finished tasks about five times a second, from this

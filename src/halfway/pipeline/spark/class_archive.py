@@ -59,9 +59,13 @@ def make_later(java: Java) -> None:
     with contextlib.suppress(OSError):
         subprocess.Popen(
             [sys.executable, "-P", "-m", "halfway.pipeline.spark.class_training"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": path}, cwd="/", start_new_session=True,
-        )  # fmt: skip
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": path},
+            cwd="/",
+            start_new_session=True,
+        )
 
 
 def _may_make(java: Java) -> bool:

@@ -135,10 +135,13 @@ def start_jvm(
     connection = folder / "gateway"  # the JVM writes its port and secret to this file
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            _command(java, settings, folder, options), stdin=subprocess.PIPE, stdout=log,
-            stderr=subprocess.STDOUT, env=_environment(java, settings, connection),
+            _command(java, settings, folder, options),
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=_environment(java, settings, connection),
             start_new_session=True,  # Ctrl-C reaches this process only, which closes the JVM
-        )  # fmt: skip
+        )
     jvm = Jvm(process, folder, 0, "")
     try:
         deadline = time.monotonic() + _START_SECONDS

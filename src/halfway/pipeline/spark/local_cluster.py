@@ -186,16 +186,25 @@ def _with(cluster: Cluster, folder: Path, role: ProcessRole, command: list[str])
     # The workers' Python is that of the command, and finds what its libraries contain only.
     kept = {name: word for name, word in os.environ.items() if name != "PYTHONPATH"}
     home = {
-        "SPARK_HOME": str(spark_home()), "SPARK_SCALA_VERSION": "2.13", "SPARK_LOCAL_IP": HOST,
-        "JAVA_HOME": str(java_home(state)), "SPARK_CONNECT_MODE": "0", "PYTHONSAFEPATH": "1",
+        "SPARK_HOME": str(spark_home()),
+        "SPARK_SCALA_VERSION": "2.13",
+        "SPARK_LOCAL_IP": HOST,
+        "JAVA_HOME": str(java_home(state)),
+        "SPARK_CONNECT_MODE": "0",
+        "PYTHONSAFEPATH": "1",
         "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON") or sys.executable,
-    }  # fmt: skip
+    }
     kept.pop("SPARK_REMOTE", None)
     with (folder / f"{role}.log").open("wb") as log:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd="/",
-            env=kept | home, start_new_session=True,
-        )  # fmt: skip
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            cwd="/",
+            env=kept | home,
+            start_new_session=True,
+        )
     started = msgspec.structs.replace(
         cluster, processes=(*cluster.processes, Process(role, process.pid))
     )

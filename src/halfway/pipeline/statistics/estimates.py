@@ -69,13 +69,15 @@ def estimate(
 def mean_interval(
     values: npt.ArrayLike, level: float = 0.95, bounds: tuple[float, float] = UNBOUNDED
 ) -> tuple[float, float, float]:
-    """Estimate the mean of [networks] values and its interval, longer on the skewed side.
+    """Estimate the mean of [networks] values; return the mean, and the lower and upper end of its
+    interval.
 
-    Each side is the longer of Student's t interval and the same after Hall's transformation, which
-    removes the skewness of the mean (Hall 1992, J. R. Stat. Soc. B 54, 221-228: his g1, with t's
-    quantiles in place of the normal's). Without skewness it is Student's interval. bounds: limits
-    of the values; a side towards a bound is shortened so that it ends before the bound. All nan
-    without values; an interval of nan with one network.
+    Each side of the interval is the longer of two sides: of Student's t interval, and of the
+    interval after Hall's transformation. This transformation removes the skewness of the mean (Hall
+    1992, J. R. Stat. Soc. B 54, 221-228: g1, with quantiles of t in place of the normal quantiles).
+    So the side of the long tail is longer, and without skewness the interval is Student's.
+    bounds: limits of the values. A side ends before its limit. Without values, all three are nan;
+    with one network, both ends are nan.
     """
     value = np.asarray(values, np.float64)
     count = len(value)
@@ -97,15 +99,15 @@ def mean_interval(
     return mean, low, mean + _shortened(deviation * above, bounds[1] - mean)
 
 
-def _shortened(side: float, room: float) -> float:
-    """Return a side of an estimate's interval, shortened to less than the room up to a bound.
+def _shortened(side: float, distance: float) -> float:
+    """Return a side of an estimate's interval, shortened to less than the distance to a bound.
 
-    A side that is much shorter than the room hardly changes.
+    A side that is much shorter than this distance hardly changes.
     """
     # We take the tangent hyperbolic, because a logarithmic scale covers 1 to 2 % less (0029).
-    if math.isinf(room) or math.isnan(side):
+    if math.isinf(distance) or math.isnan(side):
         return side
-    return room * math.tanh(side / room) if room > 0.0 else 0.0
+    return distance * math.tanh(side / distance) if distance > 0.0 else 0.0
 
 
 def welch_interval(

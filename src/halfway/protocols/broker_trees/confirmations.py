@@ -6,6 +6,10 @@ to its parent or by a parent while it tries to send a notification to its child.
 keeps the record. If no confirmation arrives in time, the path counts as dead, and the broker sends
 the record on its next path. Where hops are acknowledged, the path counts as dead only after several
 timeouts. A record for which the table has no room is sent without confirmation.
+
+The table is not one of `protocols.reliable_hop`. A reliable hop has one neighbour, and its number
+is its sequence number. A confirmed record crosses many nodes, each with sequence numbers of its
+own, so its number is one of the integers. It is sent again on another path, and to another parent.
 """
 
 from typing import NamedTuple

@@ -35,6 +35,7 @@ from halfway.protocols.broker_trees.records.messages import (
     DETACH,
     DIRECTION,
     FILTER,
+    INCARNATION,
     JOIN,
     KEEP_ALIVE,
     LEAVING,
@@ -126,7 +127,7 @@ def withdraw(state, sender, out):
     state.parent[b] = OUTSIDE
     state.announced[b] = (state.announced[b] + 1) & 0x7FFFFFFF
     o = emit(out, WITHDRAW, 0.0, EVERYONE)
-    o.epoch, o.args[ORIGIN] = state.searches.incarnation[b], sender.own
+    o[INCARNATION], o.args[ORIGIN] = state.searches.incarnation[b], sender.own
     o.args[VERSION] = state.announced[b]
     for s in range(state.table.filter.shape[1]):
         state.table.filter[b, s], state.table.forwarded[b, s] = FREE, 0
@@ -235,12 +236,10 @@ def hear_withdrawal(nearby, i, message, out):
     So nodes that knew only the withdrawn broker hear of another broker at once.
     """
     s = place_in_row(nearby.broker, i, message.args[ORIGIN])
+    incarnation, version = message[INCARNATION], message.args[VERSION]
     newer = s >= 0 and (
-        nearby.incarnation[i, s] < message.epoch
-        or (
-            nearby.incarnation[i, s] == message.epoch
-            and nearby.version[i, s] < message.args[VERSION]
-        )
+        nearby.incarnation[i, s] < incarnation
+        or (nearby.incarnation[i, s] == incarnation and nearby.version[i, s] < version)
     )
     if newer:
         nearby.broker[i, s] = NONE

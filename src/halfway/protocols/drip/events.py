@@ -14,7 +14,7 @@ from halfway.protocols.drip.digests import OFFERED, epoch_and_number, recent_eve
 from halfway.protocols.drip.messages import ROUNDS
 from halfway.protocols.drip.registrations import subscribes
 from halfway.protocols.drip.state import DELETED, NOTHING
-from halfway.protocols.event_window import copy_event_id, record_if_new
+from halfway.protocols.event_window import copy_event_id, event_id, record_if_new
 from halfway.protocols.hash_table import probed
 
 _PROBE = 16  # number of slots that a search looks at
@@ -123,7 +123,8 @@ def on_flood(state, rules, i, message, out):
     notify_application(state, i, place, out)
     # The draw depends on event and node id only, because a flood must not change the node's random
     # state.
-    word = seeded(np.uint64(message.publisher), np.int64(message.event))
+    event = event_id(message)
+    word = seeded(np.uint64(event.publisher), np.int64(event.event))
     part = uniform(mixed(advanced(seeded(word, np.int64(state.node_id[i])))))
     o = emit(out, messages.FLOOD, rules.flood_jitter_s * part, EVERYONE)
     o[messages.BROKER_ID] = message[messages.BROKER_ID]

@@ -26,17 +26,19 @@ from halfway.protocols.failure_detectors.periods import (
     first_state,
     start_periods,
 )
-from halfway.protocols.failure_detectors.reports import MEMBER_RANGE
+from halfway.protocols.failure_detectors.reports import COUNTED_RANGES
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 
-KINDS = Kinds(MEMBER_RANGE)
+MEMBER, MEMBER_INCARNATION = "publisher", "epoch"  # of a BEAT
+
+KINDS = Kinds(COUNTED_RANGES)
 KINDS.include(reports.KINDS)
 BEAT = KINDS.network(
     2,
     "heartbeat",
     "a member is alive, to every neighbour",
-    "epoch sequence",
-    reused={"publisher": "member"},
+    "sequence",
+    reused={MEMBER: "member", MEMBER_INCARNATION: "incarnation"},
 )
 TICK = KINDS.timer(3, "tick", silence.HEARTBEAT_TICK)
 KINDS.start()
@@ -99,20 +101,20 @@ def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of heartbeats."""
     now, own_id = message.at, state.periods.node_id[i]
     if message.kind == BEAT:
-        member = message.publisher
-        number = silence.counter_number(message.epoch, message.sequence)
+        member, incarnation = message[MEMBER], message[MEMBER_INCARNATION]
+        number = silence.counter_number(incarnation, message.sequence)
         is_new = member != own_id and silence.note_counter(state.heard, i, member, number, now, out)
         if is_new and message.hops < rules.hops:
             wait = rules.repeat_delay_s * uniform(random_bits(state.periods, i))
             o = emit(out, BEAT, wait, EVERYONE)
-            o.publisher = member
-            o.epoch = message.epoch
+            o[MEMBER] = member
+            o[MEMBER_INCARNATION] = incarnation
             o.sequence = message.sequence
     elif message.kind == TICK:
         if begins_period(state.periods, i):
             o = emit(out, BEAT, 0.0, EVERYONE)
-            o.publisher = own_id
-            o.epoch = message.incarnation
+            o[MEMBER] = own_id
+            o[MEMBER_INCARNATION] = message.incarnation
             o.sequence = state.periods.counter[i]
         silence.suspect_silent(state.heard, rules.silence, i, now, out)
         emit_tick(TICK, state.periods, rules.period_s, i, out)

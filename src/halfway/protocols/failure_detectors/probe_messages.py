@@ -26,6 +26,8 @@ BY = 0  # first place in `reals` of the members that suspect
 _NEWS_ARGS = {"news of[k]": MEMBERS, "status[k]": STATUS}
 _NEWS_REALS = {"suspected by[k]": BY}
 INCARNATION = 0  # place in `args` of a SUSPICION
+REQUESTER = "target"  # of a PING, PING_ACK or NACK_TIMEOUT: the node that wants the answer
+MEMBER = "target"  # of a PING_REQUEST or SUSPICION: the member to ping, or under suspicion
 
 KINDS = Kinds(
     {
@@ -40,15 +42,15 @@ KINDS = Kinds(
 KINDS.include(reports.KINDS)
 PING = KINDS.network(
     2, "ping", "the receiver shall acknowledge that it is alive", "sequence",
-    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={"target": "requester"},
+    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={REQUESTER: "requester"},
 )  # fmt: skip
 PING_ACK = KINDS.network(
     3, "ping-ack", "the member that a requester probes is alive", "sequence",
-    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={"target": "requester"},
+    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={REQUESTER: "requester"},
 )  # fmt: skip
 PING_REQUEST = KINDS.network(
     4, "ping-request", "the receiver shall ping a member for the sender", "sequence",
-    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={"target": "member"},
+    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={MEMBER: "member"},
 )  # fmt: skip
 PING_NACK = KINDS.network(
     5, "ping-nack", "the sender is alive, but the member that it pinged did not answer", "sequence"
@@ -57,11 +59,11 @@ PERIOD = KINDS.timer(6, "period", "the next protocol period begins")
 PING_TIMEOUT = KINDS.timer(7, "ping-timeout", "a ping should be acknowledged by now", "sequence")
 SUSPICION = KINDS.timer(
     8, "suspicion-timeout", "a suspected member should have refuted it by now",
-    args={"incarnation": INCARNATION}, reused={"target": "member"},
+    args={"incarnation": INCARNATION}, reused={MEMBER: "member"},
 )  # fmt: skip
 NACK_TIMEOUT = KINDS.timer(
     9, "nack-timeout", "a ping for a requester should be acknowledged by now", "sequence",
-    reused={"target": "requester"},
+    reused={REQUESTER: "requester"},
 )  # fmt: skip
 KINDS.start()
 

@@ -120,9 +120,11 @@ def read_news(state, rules, neighbourhood, i, message, now, out):
 
 
 @inlined
-def send_probe(state, rules, i, kind, towards, target, sequence, out):
-    """Send a neighbour (given by its id) a record of a probe with news of members."""
+def send_probe(state, rules, i, kind, towards, sequence, out):
+    """Send a neighbour (given by its id) a record of a probe with news of members; return the
+    record. The caller writes the requester, or the member to ping.
+    """
     o = emit(out, kind, 0.0, towards)
-    o.target = target
     o.sequence = sequence
     write_news(state, rules, i, o, find_member(state.members, i, towards))
+    return o

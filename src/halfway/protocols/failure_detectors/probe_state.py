@@ -25,6 +25,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     DEAD,
     INCARNATION,
+    MEMBER,
     MOST_INCARNATION,
     SUSPECT,
     SUSPICION,
@@ -97,10 +98,14 @@ def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
     own, entry = np.zeros(n, OWN), np.zeros((n, members), PROBED)
     own["place"] = NO_PLACE
     return Probes(
-        node_ids, random_states(node_ids, seed), own.view(np.recarray), member_index(n, members),
-        entry.view(np.recarray), np.zeros((n, members), np.int32),
-        np.full((n, RELAYED), -1, np.int64),
-    )  # fmt: skip
+        node_id=node_ids,
+        random_state=random_states(node_ids, seed),
+        own=own.view(np.recarray),
+        members=member_index(n, members),
+        entry=entry.view(np.recarray),
+        order=np.zeros((n, members), np.int32),
+        relayed=np.full((n, RELAYED), -1, np.int64),
+    )
 
 
 @inlined
@@ -176,7 +181,7 @@ def _start_suspicion(state, rules, i, known, now, out):
     total = suspicion_time(state, rules, i, known.confirmations)
     known.deadline = known.suspected_at + total
     o = emit(out, SUSPICION, max(known.deadline - now, 0.0), state.node_id[i])
-    o.target = known.node_id
+    o[MEMBER] = known.node_id
     o.args[INCARNATION] = known.incarnation
 
 

@@ -20,6 +20,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     DEAD,
     INCARNATION,
+    MEMBER,
     NACK_TIMEOUT,
     PERIOD,
     PING,
@@ -27,6 +28,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     PING_NACK,
     PING_REQUEST,
     PING_TIMEOUT,
+    REQUESTER,
     SUSPECT,
     SUSPICION,
     UPDATES,
@@ -153,7 +155,8 @@ def begin_period(state, rules, neighbourhood, i, now, out):
     if own.place == NO_PLACE:
         return
     member = state.entry[i, own.place].node_id
-    send_probe(state, rules, i, PING, member, own_id, own.sequence, out)
+    ping = send_probe(state, rules, i, PING, member, own.sequence, out)
+    ping[REQUESTER] = own_id
     o = emit(out, PING_TIMEOUT, min(rules.ack_timeout_s, rules.period_s) * slower, own_id)
     o.sequence = own.sequence
 
@@ -163,13 +166,13 @@ def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
     """End a suspicion at row i that the member did not refute in time: the member counts as dead
     [SWIM §4.2].
     """
-    place = find_member(state.members, i, message.target)
+    place = find_member(state.members, i, message[MEMBER])
     if place == NO_PLACE:
         return
     known, incarnation = state.entry[i, place], message.args[INCARNATION]
     due = known.status == SUSPECT and known.incarnation == incarnation and now >= known.deadline
     if due:
-        news = MemberNews(message.target, incarnation, DEAD, state.node_id[i])
+        news = MemberNews(message[MEMBER], incarnation, DEAD, state.node_id[i])
         learn(state, rules, neighbourhood, i, news, now, out)
 
 
@@ -189,7 +192,7 @@ def start(state, rules, i, message, out):
             known.suspected_at = now
             known.deadline = now + left_s
             o = emit(out, SUSPICION, left_s, state.node_id[i])
-            o.target = known.node_id
+            o[MEMBER] = known.node_id
             o.args[INCARNATION] = known.incarnation
 
 
@@ -200,8 +203,8 @@ def receive(state, rules, neighbourhood, i, message, out):
     if kind in (PING, PING_ACK, PING_REQUEST):
         read_news(state, rules, neighbourhood, i, message, now, out)
     if kind == PING:
-        towards, target, number = message.source, message.target, message.sequence
-        send_probe(state, rules, i, PING_ACK, towards, target, number, out)
+        o = send_probe(state, rules, i, PING_ACK, message.source, message.sequence, out)
+        o[REQUESTER] = message[REQUESTER]
     elif kind == PING_ACK:
         note_acknowledgement(state, rules, neighbourhood, i, message, out)
     elif kind == PING_REQUEST:

@@ -10,11 +10,13 @@ from halfway.core.prng import pick, random_bits
 from halfway.protocols.failure_detectors.member_index import find_member
 from halfway.protocols.failure_detectors.probe_messages import (
     DEAD,
+    MEMBER,
     NACK_TIMEOUT,
     PING,
     PING_ACK,
     PING_NACK,
     PING_REQUEST,
+    REQUESTER,
 )
 from halfway.protocols.failure_detectors.probe_news import send_probe
 from halfway.protocols.failure_detectors.probe_state import RELAYED
@@ -47,7 +49,8 @@ def ask_proxies(state, rules, neighbourhood, i, out):
         if missing > 0 and _is_proxy(state, neighbourhood, i, e, member):
             if pick(random_bits(state, i), able) < missing:
                 proxy = neighbourhood.who[e]
-                send_probe(state, rules, i, PING_REQUEST, proxy, member, own.sequence, out)
+                o = send_probe(state, rules, i, PING_REQUEST, proxy, own.sequence, out)
+                o[MEMBER] = member
                 missing -= 1
                 own.nacks += rules.is_lifeguard
             able -= 1
@@ -63,13 +66,13 @@ def note_acknowledgement(state, rules, neighbourhood, i, message, out):
     """Note at row i the acknowledgement of its ping, or relay the acknowledgement to the node that
     requested the ping.
     """
-    own = state.own[i]
-    if message.target != state.node_id[i]:
-        if place_of(neighbourhood, i, message.target) >= 0:
-            state.relayed[i, own.relayed] = _key(message.target, message.sequence)
+    own, requester = state.own[i], message[REQUESTER]
+    if requester != state.node_id[i]:
+        if place_of(neighbourhood, i, requester) >= 0:
+            state.relayed[i, own.relayed] = _key(requester, message.sequence)
             own.relayed = (own.relayed + 1) % RELAYED
-            towards = message.target
-            send_probe(state, rules, i, PING_ACK, towards, towards, message.sequence, out)
+            o = send_probe(state, rules, i, PING_ACK, requester, message.sequence, out)
+            o[REQUESTER] = requester
     elif message.sequence == own.sequence and own.place != NO_PLACE:
         own.is_acked = 1
         known = state.entry[i, own.place]
@@ -80,23 +83,26 @@ def note_acknowledgement(state, rules, neighbourhood, i, message, out):
 @inlined
 def ping_for_another(state, rules, neighbourhood, i, message, out):
     """Ping a neighbour of row i as a proxy for another node."""
-    if place_of(neighbourhood, i, message.target) < 0:
+    member, requester = message[MEMBER], message.source
+    if place_of(neighbourhood, i, member) < 0:
         return
-    send_probe(state, rules, i, PING, message.target, message.source, message.sequence, out)
+    ping = send_probe(state, rules, i, PING, member, message.sequence, out)
+    ping[REQUESTER] = requester
     if rules.is_lifeguard:
         wait = _NACK_SHARE * min(rules.ack_timeout_s, rules.period_s)
         o = emit(out, NACK_TIMEOUT, wait, state.node_id[i])
-        o.target = message.source
+        o[REQUESTER] = requester
         o.sequence = message.sequence
 
 
 @inlined
 def send_nack(state, neighbourhood, i, message, out):
     """Report to the node that requested a ping that no acknowledgement came [Lifeguard §IV.A]."""
-    key = _key(message.target, message.sequence)
+    requester = message[REQUESTER]
+    key = _key(requester, message.sequence)
     for k in range(RELAYED):
         if state.relayed[i, k] == key:
             return
-    if place_of(neighbourhood, i, message.target) >= 0:
-        o = emit(out, PING_NACK, 0.0, message.target)
+    if place_of(neighbourhood, i, requester) >= 0:
+        o = emit(out, PING_NACK, 0.0, requester)
         o.sequence = message.sequence

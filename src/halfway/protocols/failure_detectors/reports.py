@@ -6,19 +6,21 @@ from halfway.core.compiled import inlined
 from halfway.core.kinds import Kinds
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.core.values.ranges import NODE
+from halfway.core.values.ranges import EPOCH, NODE
 
 MEMBER_RANGE = {"member": NODE}
+COUNTED_RANGES = MEMBER_RANGE | {"incarnation": EPOCH}  # of a member with a counter
+REPORTED = "target"  # of both reports: the member
 
 KINDS = Kinds(MEMBER_RANGE)
 SUSPECTED = KINDS.report(
-    20, "suspected", "the node suspects a member from now on", reused={"target": "member"}
+    20, "suspected", "the node suspects a member from now on", reused={REPORTED: "member"}
 )
 TRUSTED = KINDS.report(
     21,
     "trusted",
     "the node knows a member, and trusts it from now on",
-    reused={"target": "member"},
+    reused={REPORTED: "member"},
 )
 
 
@@ -28,4 +30,4 @@ def report(kind, member, out):
     detector.
     """
     o = emit(out, kind, 0.0, APP)
-    o.target = member
+    o[REPORTED] = member

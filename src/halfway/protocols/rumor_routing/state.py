@@ -42,9 +42,15 @@ class RumorState(NamedTuple):
 
 
 def blank_state(
-    node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int,
-    trails: int = 32, branches: int = 32, *, in_flight: int = WINDOW,
-) -> RumorState:  # fmt: skip
+    node_ids: npt.NDArray[np.int32],
+    publishers: int,
+    topics: int,
+    seed: int,
+    trails: int = 32,
+    branches: int = 32,
+    *,
+    in_flight: int = WINDOW,
+) -> RumorState:
     """Return the initial state of rumor routing nodes, with table sizes `trails` and `branches`.
 
     publishers: whose `in_flight` newest events a node distinguishes; it forwards no older event.

@@ -37,14 +37,16 @@ from halfway.protocols.walk_detectors.group import GROUP
 from halfway.protocols.walks import messages, rendezvous
 from halfway.protocols.walks.delivery import leads_on
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
-from halfway.protocols.walks.state import track_hop
 
-KINDS = Kinds(group.RANGES | {"counter": COUNT})
+# Of a BEAT.
+MEMBER, MEMBER_INCARNATION, COUNTER = "publisher", "epoch", "event"
+
+KINDS = Kinds(reports.COUNTED_RANGES | {"counter": COUNT})
 KINDS.include(group.WALK_KINDS)
 KINDS.include(reports.KINDS)
 BEAT = KINDS.network(
-    22, "heartbeat", "a member is alive, along the paths of the group", "epoch sequence",
-    reused={"publisher": "member", "event": "counter"},
+    22, "heartbeat", "a member is alive, along the paths of the group", "sequence",
+    reused={MEMBER: "member", MEMBER_INCARNATION: "incarnation", COUNTER: "counter"},
 )  # fmt: skip
 TICK = KINDS.timer(23, "tick", silence.HEARTBEAT_TICK)
 
@@ -84,9 +86,14 @@ class Beat(NamedTuple):
 
 
 def state(
-    node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *,
-    degree: int, places: int = 8,
-) -> PathHeartbeatState:  # fmt: skip
+    node_ids: npt.NDArray[np.int32],
+    members: int,
+    seed: int,
+    intervals: int = 0,
+    *,
+    degree: int,
+    places: int = 8,
+) -> PathHeartbeatState:
     """Return the initial state of heartbeats on paths, with room for `members` at each node.
 
     intervals: number of gaps between heartbeats that a node stores for each member, for φ. degree:
@@ -127,19 +134,19 @@ def send_beat(walks, rules, i, beat, source, now, out):
     for k in range(trails.paths.shape[2]):
         if leads_on(trails, rules, i, GROUP, k, source, now):
             o = emit(out, BEAT, 0.0, trails.paths[i, GROUP, k].back)
-            o.publisher = beat.member
-            o.epoch = beat.epoch
-            o.event = beat.counter
-            track_hop(trails, rules, i, o, now, out)
+            o[MEMBER] = beat.member
+            o[MEMBER_INCARNATION] = beat.epoch
+            o[COUNTER] = beat.counter
+            reliable_hop.track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @apart
 def receive_beat(state, rules, i, message, out):
     """Receive a heartbeat on a path: enter and forward the heartbeat if it is new."""
-    trails, member = state.walks.trails, message.publisher
+    trails, member = state.walks.trails, message[MEMBER]
     if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
         return
-    beat, now = Beat(member, message.epoch, message.event), message.at
+    beat, now = Beat(member, message[MEMBER_INCARNATION], message[COUNTER]), message.at
     number = silence.counter_number(beat.epoch, beat.counter)
     if member != state.periods.node_id[i] and silence.note_counter(
         state.heard, i, member, number, now, out

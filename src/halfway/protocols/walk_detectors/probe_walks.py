@@ -20,17 +20,19 @@ from halfway.protocols.walks.directional_walk import Weights
 # Places in `args` of a STEP.
 RANDOM_LOW, RANDOM_HIGH, STEPS, WANTED = 0, 1, 2, 3
 SOUGHT = 5  # members that a walk looks for
+MEMBER, MEMBER_INCARNATION, COUNTER = "publisher", "epoch", "event"  # of a STEP
+LAUNCHED_BY = "target"  # of an ANSWER: the member whose walk it answers
 
 KINDS = Kinds(
-    reports.MEMBER_RANGE | counter_records.RANGES | {
+    reports.COUNTED_RANGES | counter_records.RANGES | {
         "random state, low": BITS, "random state, high": BITS, "steps": COUNT,
         "wanted": NODE_OR_NONE, "counter of the walk": COUNT,
     }
 )  # fmt: skip
 KINDS.include(reports.KINDS)
-_WALK = {"publisher": "member", "event": "counter of the walk"}
+_WALK = {MEMBER: "member", MEMBER_INCARNATION: "incarnation", COUNTER: "counter of the walk"}
 STEP = KINDS.network(
-    2, "step", "a member's walk steps onto the receiver", "epoch",
+    2, "step", "a member's walk steps onto the receiver",
     args={"random state, low": RANDOM_LOW, "random state, high": RANDOM_HIGH, "steps": STEPS,
           "wanted[k]": WANTED},
     on_map=Step(("walk of a member",)), reused=_WALK,
@@ -38,7 +40,7 @@ STEP = KINDS.network(
 ANSWER = KINDS.network(
     3, "answer", "members that a walk met, and others, with their counters; it travels back along "
     "the walk's trail", args=counter_records.KNOWN, reals=counter_records.COUNTERS,
-    reused={"target": "member"},
+    reused={LAUNCHED_BY: "member"},
 )  # fmt: skip
 TICK = KINDS.timer(4, "tick", "the node looks for silent members, and may launch its walk")
 KINDS.start()
@@ -86,9 +88,9 @@ def is_fresh(rules, at, now):
 def emit_step(rules, member, epoch, counter, random, steps, towards, out):
     """Emit a step of a probe walk to a neighbour; the caller writes the wanted members."""
     o = emit(out, STEP, rules.step_delay_s, towards)
-    o.publisher = member
-    o.epoch = epoch
-    o.event = counter
+    o[MEMBER] = member
+    o[MEMBER_INCARNATION] = epoch
+    o[COUNTER] = counter
     o.args[RANDOM_LOW] = low_half(random)
     o.args[RANDOM_HIGH] = high_half(random)
     o.args[STEPS] = steps
@@ -126,18 +128,17 @@ def leave_trail(state, i, message):
 
     Return the place of the trail; NO_PLACE if the row has no room for the member.
     """
-    heard, member = state.heard, message.publisher
+    heard, member = state.heard, message[MEMBER]
+    incarnation, counter = message[MEMBER_INCARNATION], message[COUNTER]
     place = find_member(heard.members, i, member)
     if place == NO_PLACE:
         return place
     trail = state.trail[i, place]
-    is_newer = message.epoch > trail.epoch or (
-        message.epoch == trail.epoch and message.event > trail.counter
-    )
+    is_newer = incarnation > trail.epoch or (incarnation == trail.epoch and counter > trail.counter)
     if trail.node_id != member or is_newer:
         trail.node_id = member
-        trail.epoch = message.epoch
-        trail.counter = message.event
+        trail.epoch = incarnation
+        trail.counter = counter
         trail.back = message.source
         trail.at = message.at
     return place

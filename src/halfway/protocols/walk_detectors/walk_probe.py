@@ -49,6 +49,10 @@ from halfway.protocols.failure_detectors.periods import (
 from halfway.protocols.walk_detectors import probe_walks
 from halfway.protocols.walk_detectors.probe_walks import (
     ANSWER,
+    COUNTER,
+    LAUNCHED_BY,
+    MEMBER,
+    MEMBER_INCARNATION,
     RANDOM_HIGH,
     RANDOM_LOW,
     SOUGHT,
@@ -96,9 +100,12 @@ def state(
     trail = np.zeros((n, members), TRAIL)
     trail["node_id"] = NONE
     return WalkProbeState(
-        periods, np.zeros(n, np.uint32), heard, trail.view(np.recarray),
-        unmarked(n, degree, marks_for(members)),
-    )  # fmt: skip
+        periods=periods,
+        epoch=np.zeros(n, np.uint32),
+        heard=heard,
+        trail=trail.view(np.recarray),
+        weights=unmarked(n, degree, marks_for(members)),
+    )
 
 
 def rules(values: Mapping[str, Value]) -> probe_walks.Rules:
@@ -133,7 +140,7 @@ def answer(state, rules, i, step, met, towards, out):
     """
     heard, now, used = state.heard, step.at, 1
     o = emit_counters(ANSWER, towards, out)
-    o.target = step.publisher
+    o[LAUNCHED_BY] = step[MEMBER]
     own = silence.counter_number(state.epoch[i], state.periods.counter[i])
     write_counter(o, 0, state.periods.node_id[i], own)
     for k in range(SOUGHT):
@@ -152,7 +159,7 @@ def answer(state, rules, i, step, met, towards, out):
         skipped = known.is_suspected == 1 or not is_fresh(rules, known.heard_at, now)
         for a in range(used):
             skipped = skipped or o.args[a] == known.node_id
-        if not skipped and known.node_id != step.publisher:
+        if not skipped and known.node_id != step[MEMBER]:
             write_counter(o, used, known.node_id, heard.members.number[i, rank])
             used += 1
 
@@ -162,9 +169,9 @@ def receive_step(state, rules, neighbourhood, i, step, out):
     """Receive a probe walk: leave its trail, answer if the walk meets a wanted member, and continue
     if more are wanted.
     """
-    member, met = step.publisher, met_members(state, rules, i, step)
+    member, met = step[MEMBER], met_members(state, rules, i, step)
     if member != state.periods.node_id[i]:
-        number = silence.counter_number(step.epoch, step.event)
+        number = silence.counter_number(step[MEMBER_INCARNATION], step[COUNTER])
         silence.note_counter(state.heard, i, member, number, step.at, out)
         place = leave_trail(state, i, step)
         wanted = wanted_members(step)
@@ -185,11 +192,12 @@ def step_on(state, rules, neighbourhood, i, step, met, out):
     from `met_members`.
     """
     random = joined(step.args[RANDOM_LOW], step.args[RANDOM_HIGH])
-    number = silence.counter_number(step.epoch, step.event)
-    mark = low_half(seeded(np.uint64(step.publisher), number))
+    number = silence.counter_number(step[MEMBER_INCARNATION], step[COUNTER])
+    mark = low_half(seeded(np.uint64(step[MEMBER]), number))
     towards = away(state.weights, neighbourhood, i, step.source, mark, mixed(random), NONE)
     steps, random = step.args[STEPS] + 1, advanced(random)
-    o = emit_step(rules, step.publisher, step.epoch, step.event, random, steps, towards, out)
+    member, incarnation, counter = step[MEMBER], step[MEMBER_INCARNATION], step[COUNTER]
+    o = emit_step(rules, member, incarnation, counter, random, steps, towards, out)
     for k in range(SOUGHT):
         o.args[WANTED + k] = NONE if met >> k & 1 == 1 else step.args[WANTED + k]
 
@@ -199,16 +207,16 @@ def receive_answer(state, i, message, out):
     """Receive the answer to a probe walk: enter the counters, and pass the answer back along the
     trail.
     """
-    now, own_id, target = message.at, state.periods.node_id[i], message.target
+    now, own_id, member = message.at, state.periods.node_id[i], message[LAUNCHED_BY]
     for k in range(ENTRIES):
         if member_in(message, k, own_id) != NONE:
             note_entry(state.heard, i, message, k, now, out)
-    if target == own_id:
+    if member == own_id:
         return
-    place = find_member(state.heard.members, i, target)
-    if place != NO_PLACE and state.trail[i, place].node_id == target:
+    place = find_member(state.heard.members, i, member)
+    if place != NO_PLACE and state.trail[i, place].node_id == member:
         o = emit_counters(ANSWER, state.trail[i, place].back, out)
-        o.target = target
+        o[LAUNCHED_BY] = member
         copy_args_and_reals(message, o)
 
 

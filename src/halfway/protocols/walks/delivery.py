@@ -13,16 +13,17 @@ from halfway.core.message import AFRESH, APP
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import EventId, copy_event_id, event_id, record_if_new
-from halfway.protocols.walks.messages import AGE, CATCH_UP, DATA, DELIVERED, SUBSCRIBES, UNMATCHED
-from halfway.protocols.walks.state import (
-    EVICTED,
-    LOST,
-    SENT_ONCE,
-    UNSENT,
-    is_first_next,
-    is_open,
-    track_hop,
+from halfway.protocols.reliable_hop import track_if_asked
+from halfway.protocols.walks.messages import (
+    AGE,
+    CATCH_UP,
+    DATA,
+    DELIVERED,
+    SUBSCRIBER,
+    SUBSCRIBES,
+    UNMATCHED,
 )
+from halfway.protocols.walks.state import EVICTED, LOST, SENT_ONCE, UNSENT, is_first_next, is_open
 
 
 @apart
@@ -48,7 +49,7 @@ def forward(trails, rules, i, topic, event, source, hops, now, out):
             o.topic = topic
             copy_event_id(event, o)
             o.hops = hops
-            track_hop(trails, rules, i, o, now, out)
+            track_if_asked(trails.hops, rules, i, o, now, out)
             sent = True
     return sent
 
@@ -91,11 +92,11 @@ def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age
     """Send a neighbour a buffered event of the walks for one subscriber."""
     o = emit(out, CATCH_UP, 0.0, towards)
     o.topic = topic
-    o.target = subscriber
+    o[SUBSCRIBER] = subscriber
     copy_event_id(event, o)
     o.hops = hops
     o.reals[AGE] = age
-    track_hop(trails, rules, i, o, now, out)
+    track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @apart
@@ -117,13 +118,13 @@ def receive_catch_up(trails, rules, i, message, out):
     """
     topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
     age = message.reals[AGE]
-    if message.target != trails.node_id[i]:
-        towards = next_to(trails, rules, i, topic, message.target, now)
+    subscriber = message[SUBSCRIBER]
+    if subscriber != trails.node_id[i]:
+        towards = next_to(trails, rules, i, topic, subscriber, now)
         if towards in (NONE, message.source):
             trails.counts[i, LOST] += 1
             return
-        to = message.target
-        emit_catch_up(trails, rules, i, topic, event, to, towards, hops, age, now, out)
+        emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age, now, out)
         return
     role = trails.roles[i, 2 * topic + SUBSCRIBES]
     if role.held == 1 and now - age >= role.asked_at and record_if_new(trails.seen, i, event):
@@ -133,20 +134,20 @@ def receive_catch_up(trails, rules, i, message, out):
 @apart
 def buffer(trails, i, topic, event, state, now, out):
     """Buffer an event of the walks at its publisher. A full buffer evicts the oldest event."""
-    room = trails.buffer.shape[2]
-    if room == 0:
+    capacity = trails.buffer.shape[2]
+    if capacity == 0:
         if state == UNSENT:
             report_unmatched(topic, event, out)
         return
     first = trails.buffer[i, topic, 0]
-    if trails.buffer[i, topic, room - 1].state != 0:
+    if trails.buffer[i, topic, capacity - 1].state != 0:
         if first.state == UNSENT:
             trails.counts[i, EVICTED] += 1
             evicted = EventId(first.event, trails.node_id[i], first.epoch)
             report_unmatched(topic, evicted, out)
-        for k in range(1, room):
+        for k in range(1, capacity):
             copy_buffered(trails.buffer[i, topic, k], trails.buffer[i, topic, k - 1])
-        trails.buffer[i, topic, room - 1].state = 0
+        trails.buffer[i, topic, capacity - 1].state = 0
     k = 0
     while trails.buffer[i, topic, k].state != 0:
         k += 1

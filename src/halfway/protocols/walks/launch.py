@@ -12,19 +12,17 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, low_half, mixed, pick, seeded
+from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
+from halfway.protocols.walks.messages import Walker, walker_of, write_member
 from halfway.protocols.walks.state import (
     DIED,
     FREE,
     HEARD,
     PASSED,
-    Walker,
     claim_trail,
     has_expired,
     is_later,
-    track_hop,
-    walker_of,
-    write_member,
     write_walker,
 )
 from halfway.protocols.walks.trees import root_of
@@ -155,7 +153,7 @@ def send_first(trails, rules, i, walker, random, towards, searches, now, out):
     o.args[messages.STEPS] = 1
     o.args[messages.ROOT_ID] = root_of(trails, rules, i, walker.topic, now)
     o.args[messages.SEARCHES] = searches
-    place = track_hop(trails, rules, i, o, now, out)
+    place = track_if_asked(trails.hops, rules, i, o, now, out)
     if place != NO_PLACE:
         trails.came_from[i, place] = NONE
         trails.redraws[i, place] = 0

@@ -12,22 +12,19 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
+from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
+from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, Walker, walker_of, write_member
 from halfway.protocols.walks.state import (
     LOST,
     OPEN,
     PASSED,
-    Walker,
     claim_path,
     has_expired,
     is_later,
     is_open,
-    track_hop,
     trail_of,
     walker_at,
-    walker_of,
-    write_member,
     write_walker,
 )
 
@@ -97,12 +94,12 @@ def send_member(trails, rules, i, place, other, towards, hops, now, out):
         return
     o = emit(out, messages.LIST, 0.0, known.back)
     write_member(o, walker_at(topic, known))
-    o.target = other.member
+    o[messages.OTHER] = other.member
     o.args[messages.OTHER_SIDE] = other.side
     o.args[messages.OTHER_GENERATION] = other.generation
     o.args[messages.OTHER_INCARNATION] = other.incarnation
     o.args[messages.STEPS] = hops
-    track_hop(trails, rules, i, o, now, out)
+    track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @inlined
@@ -129,10 +126,9 @@ def receive_list(trails, rules, i, message, out):
     if place == NO_PLACE or trails.trails[i, walker.topic, place].status != PASSED:
         trails.counts[i, LOST] += 1
         return
-    other = Walker(
-        walker.topic, args[messages.OTHER_SIDE], message.target, args[messages.OTHER_INCARNATION],
-        args[messages.OTHER_GENERATION],
-    )  # fmt: skip
+    member, side = message[messages.OTHER], args[messages.OTHER_SIDE]
+    incarnation, generation = args[messages.OTHER_INCARNATION], args[messages.OTHER_GENERATION]
+    other = Walker(walker.topic, side, member, incarnation, generation)
     hops = args[messages.STEPS] + 1
     # The trail of the member leads to the member without loops, whatever news came here before.
     own = trail_of(trails, rules, i, walker.topic, other.side, other.member, now)

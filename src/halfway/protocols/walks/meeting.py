@@ -14,19 +14,10 @@ from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.launch import is_current, leave_trail, meetable
 from halfway.protocols.walks.lists import share_members
+from halfway.protocols.walks.messages import walker_of, write_member
 from halfway.protocols.walks.search_sweep import sweep_on, visit
-from halfway.protocols.walks.state import (
-    DIED,
-    HEARD,
-    LOST,
-    PASSED,
-    track_hop,
-    trail_of,
-    walker_at,
-    walker_of,
-    write_member,
-)
-from halfway.protocols.walks.steps import is_outrun, is_over, random_of, send_step
+from halfway.protocols.walks.state import DIED, HEARD, LOST, PASSED, trail_of, walker_at
+from halfway.protocols.walks.steps import Move, is_outrun, is_over, random_of, send_step
 from halfway.protocols.walks.trees import is_in_tree, keep_branch
 
 
@@ -70,9 +61,8 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
         # The hop onto the neighbour that carries the other trail counts as a step.
         towards, random = trails.trails[i, topic, neighbour].back, random_of(message)
         steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walker.side]
-        send_step(
-            trails, rules, i, message, random, steps, after, towards, message.source, 0, now, out
-        )
+        move = Move(towards, random, steps, after, message.source, 0)
+        send_step(trails, rules, i, message, move, now, out)
         return True
     if neighbourhood.first[i] == neighbourhood.last[i]:
         trails.counts[i, DIED] += 1
@@ -139,7 +129,7 @@ def send_match(trails, rules, i, topic, place, met, now, out):
         return
     o = emit(out, messages.MATCH, 0.0, back)
     write_meeting(o, walker, met)
-    track_hop(trails, rules, i, o, now, out)
+    reliable_hop.track_if_asked(trails.hops, rules, i, o, now, out)
     keep_branch(trails, rules, i, topic, back, now, out)
 
 
@@ -147,7 +137,7 @@ def send_match(trails, rules, i, topic, place, met, now, out):
 def write_meeting(o, walker, met):
     """Write the meeting with the walk of another member into a record of a walk."""
     write_member(o, walker)
-    o.target = met.member
+    o[messages.OTHER] = met.member
     o.args[messages.OTHER_SIDE] = met.side
     o.args[messages.STEPS] = met.hops
 
@@ -162,7 +152,7 @@ def receive_match(trails, rules, i, message, out):
         trails.counts[i, LOST] += 1
         return
     hops, side = message.args[messages.STEPS] + 1, message.args[messages.OTHER_SIDE]
-    send_match(trails, rules, i, topic, place, Met(message.target, side, hops), now, out)
+    send_match(trails, rules, i, topic, place, Met(message[messages.OTHER], side, hops), now, out)
 
 
 @apart

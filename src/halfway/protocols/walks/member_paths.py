@@ -9,10 +9,11 @@ launch once.
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
+from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import send_buffered
 from halfway.protocols.walks.lists import report_member
-from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
+from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, walker_of, write_member
 from halfway.protocols.walks.state import (
     ENDED,
     FREE,
@@ -22,10 +23,7 @@ from halfway.protocols.walks.state import (
     is_first_next,
     is_later,
     is_open,
-    track_hop,
     walker_at,
-    walker_of,
-    write_member,
     write_walker,
 )
 from halfway.protocols.walks.trees import keep_branch, take_root
@@ -38,7 +36,7 @@ def send_path(trails, rules, i, topic, place, towards, now, out):
     write_member(o, walker_at(topic, path))
     o.args[messages.STEPS] = path.hops
     o.reals[messages.AGE] = max(now - path.since, 0.0)
-    track_hop(trails, rules, i, o, now, out)
+    track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @inlined
@@ -46,7 +44,7 @@ def send_end(trails, rules, i, walker, towards, now, out):
     """Send a neighbour the end of all paths to a walk member of a topic."""
     o = emit(out, messages.END, 0.0, towards)
     write_member(o, walker)
-    track_hop(trails, rules, i, o, now, out)
+    track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @apart

@@ -1,4 +1,4 @@
-"""The message kinds, options and rules of the walk systems.
+"""The message kinds, options and rules of the walk systems, and the walker that a record names.
 
 A member of a topic is a node whose application publishes (side 0) or subscribes (side 1). A member
 launches one walk at a time, whatever the number of other members. The number of a launch, from 0,
@@ -9,6 +9,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from halfway.core.compiled import inlined
 from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.core.options import count, seconds, switch
 from halfway.core.values.ranges import AGE_S, BITS, COUNT, EPOCH, NODE, SWITCH
@@ -24,6 +27,12 @@ PUBLISHES, SUBSCRIBES = 0, 1  # the sides of a topic
 # Values of `at_meeting`: interpretations of [drw §3] "It then stops the dissemination", where a
 # topic has many members.
 MERGE, STOP, GO_ON = 0, 1, 2
+
+# Header fields with another meaning. Handlers read them by these names: `docs/decisions/0090`.
+MEMBER, MEMBER_INCARNATION = "publisher", "epoch"  # the member whose walk or path it is
+TREE_ROOT, ROOT_INCARNATION = "publisher", "epoch"  # of a ROOT
+OTHER = "target"  # of a MATCH, MATCHED or LIST: the other member
+SUBSCRIBER = "target"  # of a CATCH_UP
 
 # Places in `args`.
 RANDOM_LOW, RANDOM_HIGH = 0, 1  # of a STEP: the random state of the walk
@@ -51,8 +60,8 @@ KINDS = Kinds(
 )  # fmt: skip
 KINDS.start()
 KINDS.include(reliable_hop.KINDS)
-# Fields beside the topic: the member, and its incarnation at the launch of the walk.
-_MEMBER = {"publisher": "member", "epoch": "incarnation"}
+# Beside the topic: the member, and its incarnation at the launch of the walk.
+_MEMBER = {MEMBER: "member", MEMBER_INCARNATION: "incarnation"}
 _WALK = {"side": SIDE, "generation": GENERATION}
 ADVERTISE = KINDS.command(1, "advertise", "the application will publish on `topic`", "topic")
 PUBLISH = KINDS.command(
@@ -72,7 +81,7 @@ _MEETING = {**_WALK, "hops": STEPS, "other side": OTHER_SIDE}
 MATCH = KINDS.network(
     5, "match", "a walk of a member has met another walk; the news travels along its trail",
     "topic sequence", _MEETING, on_map=Meets(fresh=STEPS),
-    reused={**_MEMBER, "target": "other"},
+    reused={**_MEMBER, OTHER: "other"},
 )  # fmt: skip
 DATA = KINDS.network(
     6, "data", "an event travels along the paths of its topic", f"topic sequence {EVENT_ID}",
@@ -80,7 +89,7 @@ DATA = KINDS.network(
 )  # fmt: skip
 MATCHED = KINDS.report(
     7, "matched", "the node's walk and another walk have met. The node reports each launch once",
-    "topic", _MEETING, on_map=Meets(fresh=STEPS), reused={**_MEMBER, "target": "other"},
+    "topic", _MEETING, on_map=Meets(fresh=STEPS), reused={**_MEMBER, OTHER: "other"},
 )  # fmt: skip
 DELIVERED = KINDS.report(
     8, "delivered", "the node delivers an event to a subscriber once", f"topic {EVENT_ID}"
@@ -110,7 +119,7 @@ RESUME = KINDS.timer(
 ROOT = KINDS.network(
     15, "root", "the sender belongs to the tree of this root", "topic sequence",
     {"hops": STEPS, "generation": GENERATION}, {"age_s": AGE},
-    reused={"publisher": "root", "epoch": "incarnation"}, age="age_s",
+    reused={TREE_ROOT: "root", ROOT_INCARNATION: "incarnation"}, age="age_s",
 )  # fmt: skip
 PATH = KINDS.network(
     16, "path", "the sender is the next node on a path to a member", "topic sequence",
@@ -123,7 +132,7 @@ END = KINDS.network(
 CATCH_UP = KINDS.network(
     18, "catch-up", "a buffered event travels to a new subscriber",
     f"topic sequence {EVENT_ID}", reals={"age_s": AGE}, on_map=MapRole.EVENT_HOP,
-    reused={"target": "subscriber"}, age="age_s",
+    reused={SUBSCRIBER: "subscriber"}, age="age_s",
 )  # fmt: skip
 SEARCH = KINDS.timer(
     19, "search", "the root of a tree searches for other trees of its topic", "topic",
@@ -135,7 +144,7 @@ LIST = KINDS.network(
     "a walk has found another member; the news travels along its trail",
     "topic sequence",
     {**_MEETING, "other generation": OTHER_GENERATION, "other incarnation": OTHER_INCARNATION},
-    reused={**_MEMBER, "target": "other"},
+    reused={**_MEMBER, OTHER: "other"},
 )
 VIEW = KINDS.report(
     27, "view", "a member with both roles lists another member, again at each renewal, or lists "
@@ -246,3 +255,31 @@ def rules_of(values: Mapping[str, Any]) -> Rules:
     for name in ("relaunch_s", "refresh_s"):
         given[name] = given[name] or math.inf
     return Rules(**given)
+
+
+class Walker(NamedTuple):
+    """One launch of the walk of a member."""
+
+    topic: int
+    side: int | np.int32
+    member: int
+    incarnation: int | np.uint32
+    generation: int | np.int32
+
+
+@inlined
+def walker_of(message):
+    """Return the walker that a record of the walks names: a member of a topic with its side."""
+    side, generation = message.args[SIDE], message.args[GENERATION]
+    member, incarnation = message[MEMBER], message[MEMBER_INCARNATION]
+    return Walker(message.topic, side, member, incarnation, generation)
+
+
+@inlined
+def write_member(o, walker):
+    """Write a walker into a record of the walks: a member of a topic with its side."""
+    o.topic = walker.topic
+    o[MEMBER] = walker.member
+    o[MEMBER_INCARNATION] = walker.incarnation
+    o.args[SIDE] = walker.side
+    o.args[GENERATION] = walker.generation

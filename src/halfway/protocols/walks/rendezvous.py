@@ -14,16 +14,10 @@ from halfway.protocols.walks.launch import hear_trail, plan_resume
 from halfway.protocols.walks.lists import receive_list
 from halfway.protocols.walks.meeting import receive_match, step_arrived, sweep_arrived
 from halfway.protocols.walks.member_paths import end_path, receive_path, receive_root
-from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
-from halfway.protocols.walks.roles import (
-    begin_role,
-    end_role,
-    launch_again,
-    resume,
-    search,
-)
+from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, walker_of
+from halfway.protocols.walks.roles import begin_role, end_role, launch_again, resume, search
 from halfway.protocols.walks.search_sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
-from halfway.protocols.walks.state import Trails, walker_of
+from halfway.protocols.walks.state import Trails
 from halfway.protocols.walks.steps import can_redraw
 
 

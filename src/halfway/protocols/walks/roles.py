@@ -19,8 +19,9 @@ from halfway.protocols.walks.launch import (
 from halfway.protocols.walks.lists import lists_members, report_known
 from halfway.protocols.walks.meeting import meet_here
 from halfway.protocols.walks.member_paths import begin_path, end_path
+from halfway.protocols.walks.messages import Walker
 from halfway.protocols.walks.search_sweep import begin_sweep
-from halfway.protocols.walks.state import LAUNCHED, Walker
+from halfway.protocols.walks.state import LAUNCHED
 from halfway.protocols.walks.trees import is_root, plant, root_of
 
 

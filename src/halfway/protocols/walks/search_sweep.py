@@ -18,16 +18,9 @@ from halfway.core.prng import low_half, seeded
 from halfway.protocols.reliable_hop import release
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.launch import first_random, send_first
-from halfway.protocols.walks.state import (
-    CUT_SHORT,
-    DIED,
-    REDRAWN,
-    is_same,
-    trail_of,
-    walker_of,
-    write_member,
-)
-from halfway.protocols.walks.steps import random_of, send_step
+from halfway.protocols.walks.messages import walker_of, write_member
+from halfway.protocols.walks.state import CUT_SHORT, DIED, REDRAWN, is_same, trail_of
+from halfway.protocols.walks.steps import Move, random_of, send_step
 
 
 @inlined
@@ -119,9 +112,8 @@ def go_on(trails, rules, neighbourhood, i, topic, place, step, steps, after, now
     random = random_of(step)
     towards = next_of_sweep(trails, neighbourhood, i, known, walker, random)
     if towards != trails.node_id[i]:
-        send_step(
-            trails, rules, i, step, random, steps + 1, after, towards, known.parent, 0, now, out
-        )
+        move = Move(towards, random, steps + 1, after, known.parent, 0)
+        send_step(trails, rules, i, step, move, now, out)
 
 
 @apart
@@ -150,10 +142,8 @@ def sweep_on(trails, rules, neighbourhood, i, message, place, out):
             now = message.at
             go_on(trails, rules, neighbourhood, i, topic, place, message, steps, after, now, out)
             return
-    send_step(
-        trails, rules, i, message, random_of(message), steps + 1, after, message.source, NONE, 0,
-        message.at, out,
-    )  # fmt: skip
+    back = Move(message.source, random_of(message), steps + 1, after, NONE, 0)
+    send_step(trails, rules, i, message, back, message.at, out)
 
 
 @apart
@@ -172,8 +162,8 @@ def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
     known = trails.trails[i, topic, trail_place]
     if tries == 0:
         trails.counts[i, REDRAWN] += 1
-        random = random_of(failed)
-        send_step(trails, rules, i, failed, random, steps, 0.0, towards, known.parent, 1, now, out)
+        again = Move(towards, random_of(failed), steps, 0.0, known.parent, 1)
+        send_step(trails, rules, i, failed, again, now, out)
     elif towards == known.tried:
         trails.counts[i, REDRAWN] += 1
         go_on(trails, rules, neighbourhood, i, topic, trail_place, failed, steps, 0.0, now, out)

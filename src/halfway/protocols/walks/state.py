@@ -17,8 +17,8 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.prng import random_states
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
-from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
-from halfway.protocols.walks.messages import GENERATION, SIDE
+from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
+from halfway.protocols.walks.messages import Walker
 
 # Values of `status` in a TRAIL. FREE is 0, so that pages of a table that are always 0 take no
 # memory.
@@ -128,20 +128,18 @@ class Trails(NamedTuple):
     buffer: npt.NDArray[np.void]  # [n, T, size] BUFFERED_EVENT, as a record array, oldest first
 
 
-class Walker(NamedTuple):
-    """One launch of the walk of a member."""
-
-    topic: int
-    side: int | np.int32
-    member: int
-    incarnation: int | np.uint32
-    generation: int | np.int32
-
-
 def trails_of(
-    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, *, members: int = 2,
-    places: int = 8, publishers: int = 1, in_flight: int = WINDOW, buffer_size: int = 8,
-) -> Trails:  # fmt: skip
+    node_ids: npt.NDArray[np.int32],
+    degree: int,
+    topics: int,
+    seed: int,
+    *,
+    members: int = 2,
+    places: int = 8,
+    publishers: int = 1,
+    in_flight: int = WINDOW,
+    buffer_size: int = 8,
+) -> Trails:
     """Return the initial trails of a walk system.
 
     degree: largest number of neighbours of a node. members: number of members of a topic whose
@@ -167,14 +165,6 @@ def trails_of(
         seen=empty_windows(n, publishers, in_flight),
         buffer=np.zeros((n, topics, buffer_size), BUFFERED_EVENT).view(np.recarray),
     )
-
-
-@inlined
-def track_hop(trails, rules, i, record, now, out):
-    """Track the record of a walk that was just emitted, if hops are acknowledged; return its place,
-    or NO_PLACE.
-    """
-    return track(trails.hops, rules, i, record, now, out) if rules.retries > 0 else NO_PLACE
 
 
 @inlined
@@ -293,23 +283,6 @@ def claim_path(trails, rules, i, topic, side, member, now):
     if found != NO_PLACE:
         trails.paths[i, topic, found].status = FREE
     return found
-
-
-@inlined
-def walker_of(message):
-    """Return the walker that a record of the walks names: a member of a topic with its side."""
-    side, generation = message.args[SIDE], message.args[GENERATION]
-    return Walker(message.topic, side, message.publisher, message.epoch, generation)
-
-
-@inlined
-def write_member(o, walker):
-    """Write a walker into a record of the walks: a member of a topic with its side."""
-    o.topic = walker.topic
-    o.publisher = walker.member
-    o.epoch = walker.incarnation
-    o.args[SIDE] = walker.side
-    o.args[GENERATION] = walker.generation
 
 
 @inlined

@@ -5,14 +5,17 @@ The random state travels with the walk. Each walk system chooses the next node b
 meeting of walks decides whether a walk goes on.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, seeded
-from halfway.protocols.reliable_hop import release
+from halfway.protocols.reliable_hop import release, track_if_asked
 from halfway.protocols.walks import messages
+from halfway.protocols.walks.messages import walker_of, write_member
 from halfway.protocols.walks.state import (
     DIED,
     FREE,
@@ -22,45 +25,53 @@ from halfway.protocols.walks.state import (
     REDRAWN,
     is_later,
     is_same,
-    track_hop,
     trail_of,
-    walker_of,
-    write_member,
 )
 
 # A search ends before its most steps if it has visited all nodes of a small network.
 STEPS_PER_NODE = 30
 
 
+class Move(NamedTuple):
+    """The move of a walk from a node to a neighbour."""
+
+    towards: np.int32  # node id of the neighbour
+    random: np.uint64  # the random state of the walk after the choice of the neighbour
+    steps: int | np.int32  # of the walk, this move included
+    after_s: float  # until the STEP is sent
+    came_from: np.int32 | int  # the node before, if another neighbour may replace this one
+    redraws: int | np.int32  # neighbours tried before this one
+
+
 @kernel
-def send_step(trails, rules, i, step, random, steps, after, towards, came_from, redraws, now, out):
-    """Send a STEP with the random state of a walk to a neighbour, after a delay.
+def send_step(trails, rules, i, step, move, now, out):
+    """Send the STEP of a `Move` of a walk.
 
     step: the record of the step before, or of the launch, whose other fields are copied.
     """
     # The random state travels with the walk. So the path of a walk depends only on its own seed,
     # and not on other walks that passed the same nodes before.
-    o = emit(out, messages.STEP, after, towards)
+    o = emit(out, messages.STEP, move.after_s, move.towards)
     write_member(o, walker_of(step))
-    o.args[messages.RANDOM_LOW] = low_half(random)
-    o.args[messages.RANDOM_HIGH] = high_half(random)
-    o.args[messages.STEPS] = steps
+    o.args[messages.RANDOM_LOW] = low_half(move.random)
+    o.args[messages.RANDOM_HIGH] = high_half(move.random)
+    o.args[messages.STEPS] = move.steps
     o.args[messages.ROOT_ID] = step.args[messages.ROOT_ID]
     o.args[messages.SEARCHES] = step.args[messages.SEARCHES]
     searches = step.args[messages.SEARCHES] == 1 and rules.sweep_steps == 0
     if searches or rules.at_meeting == messages.GO_ON:
         o.args[messages.FRESH] = fresh_nodes(trails, rules, i, step)
-    place = track_hop(trails, rules, i, o, now, out)
+    place = track_if_asked(trails.hops, rules, i, o, now, out)
     if place != NO_PLACE:
-        trails.came_from[i, place] = came_from
-        trails.redraws[i, place] = redraws
+        trails.came_from[i, place] = move.came_from
+        trails.redraws[i, place] = move.redraws
 
 
 @apart
 def fresh_nodes(trails, rules, i, step):
     """Return how many nodes a search has visited for the first time, up to this step."""
     side = step.args[messages.SIDE]
-    place = trail_of(trails, rules, i, step.topic, side, step.publisher, step.at)
+    place = trail_of(trails, rules, i, step.topic, side, step[messages.MEMBER], step.at)
     fresh = place != NO_PLACE and trails.trails[i, step.topic, place].since == step.at
     return step.args[messages.FRESH] + np.int32(fresh)
 
@@ -123,7 +134,7 @@ def mark_of(step):
     A node stores the raised weights of a directional walk under its mark.
     """
     side = 2 * np.int64(step.topic) + step.args[messages.SIDE]
-    return low_half(seeded(np.uint64(step.publisher), side))
+    return low_half(seeded(np.uint64(step[messages.MEMBER]), side))
 
 
 @inlined
@@ -131,20 +142,16 @@ def make_step(trails, rules, i, message, place, random, towards, out):
     """Send the STEP that a walk chose: after its delay, or at once if it replaces a failed STEP."""
     if place < 0:
         after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
-        source = message.source
-        send_step(
-            trails, rules, i, message, random, steps + 1, after, towards, source, 0, message.at, out
-        )
+        move = Move(towards, random, steps + 1, after, message.source, 0)
+        send_step(trails, rules, i, message, move, message.at, out)
     else:
         failed = trails.hops.record[i, place]
         steps = failed.args[messages.STEPS]
         came_from, redraws = trails.came_from[i, place], trails.redraws[i, place] + 1
         release(trails.hops, i, place)
         trails.counts[i, REDRAWN] += 1
-        now = message.at
-        send_step(
-            trails, rules, i, failed, random, steps, 0.0, towards, came_from, redraws, now, out
-        )
+        again = Move(towards, random, steps, 0.0, came_from, redraws)
+        send_step(trails, rules, i, failed, again, message.at, out)
 
 
 @apart

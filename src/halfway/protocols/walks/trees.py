@@ -14,15 +14,9 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
+from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.state import (
-    FREE,
-    NO_ROOM,
-    OPEN,
-    has_expired,
-    is_open,
-    track_hop,
-)
+from halfway.protocols.walks.state import FREE, NO_ROOM, OPEN, has_expired, is_open
 
 
 @inlined
@@ -87,12 +81,12 @@ def send_root(trails, rules, i, topic, to, now, out):
     """Send a neighbour the root of row i's tree of walks on a topic."""
     tree, o = trails.trees[i, topic], emit(out, messages.ROOT, 0.0, to)
     o.topic = topic
-    o.publisher = tree.root
-    o.epoch = tree.incarnation
+    o[messages.TREE_ROOT] = tree.root
+    o[messages.ROOT_INCARNATION] = tree.incarnation
     o.args[messages.GENERATION] = tree.generation
     o.args[messages.STEPS] = tree.hops
     o.reals[messages.AGE] = max(now - tree.since, 0.0)
-    track_hop(trails, rules, i, o, now, out)
+    track_if_asked(trails.hops, rules, i, o, now, out)
 
 
 @apart
@@ -136,7 +130,7 @@ def take_root(trails, rules, i, message, out):
     tree, since = trails.trees[i, topic], now - message.reals[messages.AGE]
     if has_expired(rules, since, now):
         return False
-    root, incarnation = message.publisher, message.epoch
+    root, incarnation = message[messages.TREE_ROOT], message[messages.ROOT_INCARNATION]
     generation = message.args[messages.GENERATION]
     if tree.status == OPEN and tree.root == root:
         later = incarnation > tree.incarnation or (

@@ -53,9 +53,13 @@ def draw_route(
 
 
 def draw_paths(
-    cells: CellRoutes, through: list[tuple[Route, Route]], best: int, *,
-    title: str = "", form: str = "svg",
-) -> bytes:  # fmt: skip
+    cells: CellRoutes,
+    through: list[tuple[Route, Route]],
+    best: int,
+    *,
+    title: str = "",
+    form: str = "svg",
+) -> bytes:
     """[geo Fig. 2] Draw all paths of cells from publisher over home to subscriber; mark the
     shortest.
 

@@ -135,9 +135,14 @@ def _draw_trails(axes: Axes, place: Doubles, meeting: Meeting) -> None:
         rows = place[np.asarray(trail, dtype=np.int64)]
         faint = float(np.clip(1.15 - np.log10(max(len(rows), 1)) / 4.5, 0.35, 0.9))
         axes.plot(
-            *rows.T, color=colour, alpha=faint, linewidth=1.3, zorder=order,
-            solid_joinstyle="round", solid_capstyle="round",
-        )  # fmt: skip
+            *rows.T,
+            color=colour,
+            alpha=faint,
+            linewidth=1.3,
+            zorder=order,
+            solid_joinstyle="round",
+            solid_capstyle="round",
+        )
 
 
 def _draw_path(axes: Axes, place: Doubles, meeting: Meeting) -> None:

@@ -24,9 +24,15 @@ def overlay_svg(overlay: WalkOverlay, *, title: str = "") -> str:
         for rows, form_of, colour, size in _marks(overlay):
             x, y = place[rows].T
             axes.scatter(
-                x, y, marker=form_of, s=size, color=colour, edgecolors=_INK,
-                linewidths=1.0, zorder=6,
-            )  # fmt: skip
+                x,
+                y,
+                marker=form_of,
+                s=size,
+                color=colour,
+                edgecolors=_INK,
+                linewidths=1.0,
+                zorder=6,
+            )
         caption(figure, axes, title, _legend(overlay), columns=3, gap=2.0)
 
     return rendered(overlay.network, paint, "svg").decode()

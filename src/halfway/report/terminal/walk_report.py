@@ -32,9 +32,16 @@ class WalkResult(msgspec.Struct, frozen=True):
 
 
 def walked(
-    network: Network, meeting: Meeting, shortest_hops: int, *,
-    system: str, interpretation: str, k: int, seed: int, picture: str | None = None,
-) -> WalkResult:  # fmt: skip
+    network: Network,
+    meeting: Meeting,
+    shortest_hops: int,
+    *,
+    system: str,
+    interpretation: str,
+    k: int,
+    seed: int,
+    picture: str | None = None,
+) -> WalkResult:
     """Describe a meeting of two walks for the report of `halfway walk`, with the node ids of the
     network file.
     """

@@ -29,9 +29,12 @@ class Changes(NamedTuple):
 def changes(t: npt.ArrayLike, kind: npt.ArrayLike, a: npt.ArrayLike, b: npt.ArrayLike) -> Changes:
     """Return changes of the world of a run, of which the engine has applied none."""
     return Changes(
-        np.array(t, np.float64), np.array(kind, np.uint8),
-        np.array(a, np.int32), np.array(b, np.int32), np.zeros(1, np.int64),
-    )  # fmt: skip
+        t=np.array(t, np.float64),
+        kind=np.array(kind, np.uint8),
+        a=np.array(a, np.int32),
+        b=np.array(b, np.int32),
+        tally=np.zeros(1, np.int64),
+    )
 
 
 def no_changes() -> Changes:

@@ -20,7 +20,8 @@ from halfway.core.neighbourhood import exclude, include, is_full
 from halfway.core.outbox import emit
 from halfway.core.records.checks import FROM_APPLICATION, is_accepted
 from halfway.sim.engine.attackers import change_attack, is_withheld, lie
-from halfway.sim.engine.calendar import NO_ENTRY
+from halfway.sim.engine.calendar_queue.calendar import NO_ENTRY
+from halfway.sim.engine.calendar_queue.queue import peek, pop, push, reserved
 from halfway.sim.engine.changes import (
     FORGOTTEN,
     KNOWN,
@@ -33,7 +34,6 @@ from halfway.sim.engine.changes import (
 from halfway.sim.engine.clocks import add_age, elapsed, own_time
 from halfway.sim.engine.node_ids import id_of
 from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
-from halfway.sim.engine.queue import peek, pop, push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
 from halfway.sim.engine.state import (
     ARRIVED,

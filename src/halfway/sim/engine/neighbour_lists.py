@@ -7,15 +7,15 @@ from halfway.core.neighbourhood import Neighbourhood
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.world.graphs.network import Network
 
-_ROOM = 8  # free places of a new row, in addition to 50 % spare room
+_SPARE = 8  # free places of a new row, in addition to 50 % spare room
 
 
 def roomy(neighbourhood: Neighbourhood) -> Neighbourhood:
     """Return a copy of neighbour lists with spare room in every row."""
     first, last = neighbourhood.first.astype(np.int64), neighbourhood.last.astype(np.int64)
     count = last - first
-    room = count + count // 2 + _ROOM
-    begin = np.concatenate(([0], np.cumsum(room)))
+    capacity = count + count // 2 + _SPARE
+    begin = np.concatenate(([0], np.cumsum(capacity)))
     new, old = _places(begin[:-1], count), _places(first, count)
     who = np.full(begin[-1], -1, np.int32)
     who[new] = neighbourhood.who[old]

@@ -17,9 +17,9 @@ from halfway.core.records.checks import (
     RecordChecks,
     no_checks,
 )
-from halfway.core.records.wire import RecordSizes, fixed_sizes, record_bytes
+from halfway.core.records.wire import RecordSizes, fixed_sizes
 from halfway.sim.engine.attackers import Attackers, no_attackers
-from halfway.sim.engine.calendar import Queue, enlarged, queue
+from halfway.sim.engine.calendar_queue.calendar import Queue, enlarged, queue
 from halfway.sim.engine.clocks import Clocks, no_clocks
 from halfway.sim.engine.node_ids import NodeIds
 
@@ -135,9 +135,15 @@ class NodeTraits:
 
 
 def new_engine(
-    n: int, slots: int, applications: int, journal: int = 0, *, cuts: int = 0,
-    records: RecordTraits | None = None, nodes: NodeTraits | None = None,
-) -> Engine:  # fmt: skip
+    n: int,
+    slots: int,
+    applications: int,
+    journal: int = 0,
+    *,
+    cuts: int = 0,
+    records: RecordTraits | None = None,
+    nodes: NodeTraits | None = None,
+) -> Engine:
     """Return the state of an idle engine for n nodes that are all up.
 
     slots: number of records in flight. applications, journal: capacities of the logs. cuts: number
@@ -188,29 +194,18 @@ def grown(old: Engine) -> Engine:
 
 def _flight(slots: int) -> Flight:
     return Flight(
-        np.zeros(slots, np.uint8), np.zeros(slots, np.uint32), np.zeros(slots),
-        np.zeros(slots, np.int64), np.zeros(slots, np.int64),
-    )  # fmt: skip
+        phase=np.zeros(slots, np.uint8),
+        turns=np.zeros(slots, np.uint32),
+        departed=np.zeros(slots),
+        order=np.zeros(slots, np.int64),
+        cursor=np.zeros(slots, np.int64),
+    )
 
 
 def new_log(capacity: int) -> Log:
     """Return an empty log of the engine with room for `capacity` records."""
     record = np.zeros(capacity, MESSAGE).view(np.recarray)
     return Log(record, np.zeros(capacity, np.int64), np.zeros(1, np.int64))
-
-
-def volume_of(engine: Engine) -> npt.NDArray[np.int64]:
-    """Return the bytes that each node sent and received, [n, 2], from the counters in the engine's
-    state.
-    """
-    counters = engine.counters
-    return counters.volume if len(counters.volume) else counters.traffic * engine.sizes.common
-
-
-def bytes_by_kind(engine: Engine) -> npt.NDArray[np.int64]:
-    """Return the bytes of all transmissions by kind, [256], from the engine's counters."""
-    counters, common = engine.counters, engine.sizes.common
-    return counters.volume_kind if len(counters.volume) else counters.sent_kind * common
 
 
 def drain(log: Log, *, copied: bool = True) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
@@ -258,63 +253,3 @@ def origin_of(engine, slot):
     if phase == HELD:
         return FROM_SELF
     return FROM_APPLICATION if phase == POSTED else FROM_NETWORK
-
-
-@inlined
-def key_of(publisher, event):
-    """Return the key of an event in the engine's table of payloads."""
-    return np.int64(publisher) << 32 | np.int64(event)
-
-
-@inlined
-def payload_size(payload, publisher, event):
-    """Return the bytes of an event's payload in the engine, or 0 if the table of payloads has
-    forgotten the event.
-    """
-    key, first, last = key_of(publisher, event), 0, payload.event.shape[0]
-    while first < last:
-        middle = (first + last) >> 1
-        if payload.event[middle] < key:
-            first = middle + 1
-        else:
-            last = middle
-    if first < payload.event.shape[0] and payload.event[first] == key:
-        return payload.size[first]
-    return np.int64(0)
-
-
-@inlined
-def size_of(engine, message):
-    """Return the bytes of a record in flight, with the payload of the event that it carries."""
-    size = record_bytes(engine.sizes, message)
-    if engine.payload.size.shape[0] > 0 and engine.payload.carried[message.kind] == 1:
-        size += payload_size(engine.payload, message.publisher, message.event)
-    return size
-
-
-@inlined
-def count_sent(engine, row, message):
-    """Count one transmission of a row in the engine's counters."""
-    engine.counters.traffic[row, SENT] += 1
-    if engine.counters.volume.shape[0] > 0:
-        size = size_of(engine, message)
-        engine.counters.volume[row, SENT] += size
-        engine.counters.volume_kind[message.kind] += size
-    engine.counters.sent_kind[message.kind] += 1
-
-
-@inlined
-def count_received(engine, row, message):
-    """Count one reception of a row in the engine's counters, except in the counters by kind."""
-    engine.counters.traffic[row, RECEIVED] += 1
-    if engine.counters.volume.shape[0] > 0:
-        engine.counters.volume[row, RECEIVED] += size_of(engine, message)
-
-
-@inlined
-def received_by(engine, row, message):
-    """Make a row of the engine the only receiver of a record, and count its reception; return 1."""
-    engine.receivers[0] = row
-    count_received(engine, row, message)
-    engine.counters.received_kind[message.kind] += 1
-    return np.int64(1)

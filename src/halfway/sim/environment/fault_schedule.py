@@ -24,9 +24,14 @@ class FaultSchedule:
     """
 
     def __init__(
-        self, faults: Sequence[Fault], where: Network | int, presence: Presence | None,
-        seed: int, seconds: float, window_s: float,
-    ) -> None:  # fmt: skip
+        self,
+        faults: Sequence[Fault],
+        where: Network | int,
+        presence: Presence | None,
+        seed: int,
+        seconds: float,
+        window_s: float,
+    ) -> None:
         self._faults, self._where, self._seed, self._seconds = list(faults), where, seed, seconds
         n = where if isinstance(where, int) else where.n
         rate = turns_a_second(self._faults, n)

@@ -46,16 +46,16 @@ class NeighbourDiscovery:
         if len(self._cut) != len(self._links.who):
             self._cut = np.zeros(len(self._links.who), np.uint8)
         found: list[Changes] = []
-        begin, room = 0, 4 * len(world.t) + 64
+        begin, capacity = 0, 4 * len(world.t) + 64
         while True:
-            blank = np.zeros(room)
+            blank = np.zeros(capacity)
             learnt = changes(blank, blank, blank, blank)
             count, begin, why = _follow(self._links, self._up, self._cut, world, begin, learnt)
             found.append(changes(*(column[:count] for column in learnt[:4])))
             if why == _LISTS_FULL:
                 self._make_room()
             elif why == _BUFFER_FULL:
-                room = 2 * room + len(self._links.first)
+                capacity = 2 * capacity + len(self._links.first)
             else:
                 return merged(*found)
 

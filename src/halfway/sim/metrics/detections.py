@@ -51,9 +51,16 @@ def _pairs(n: int, crashes: int) -> _Pairs:
     since, suspected_at = np.zeros((2, n, n))
     mistaken, counts = np.zeros((2, n, n), np.bool_)
     return _Pairs(
-        np.ones(n, np.bool_), np.zeros(n), np.zeros((n, n), np.uint8), since, suspected_at,
-        mistaken, counts, np.zeros(7), np.full((max(crashes, 1), 2), np.nan),
-    )  # fmt: skip
+        up=np.ones(n, np.bool_),
+        down_at=np.zeros(n),
+        says=np.zeros((n, n), np.uint8),
+        since=since,
+        suspected_at=suspected_at,
+        mistaken=mistaken,
+        counts=counts,
+        sums=np.zeros(7),
+        detected_s=np.full((max(crashes, 1), 2), np.nan),
+    )
 
 
 @dataclass(frozen=True)
@@ -100,7 +107,7 @@ class DetectionAccounting:
         """Enter reports (MESSAGE) of failure detectors that suspect a member, or trust it again."""
         suspects, kind = reports["kind"] == self._suspected, reports["kind"]
         code = np.where(suspects, _SUSPECTED, _TRUSTED)
-        members = self._ids.rows(reports["target"])
+        members = self._ids.rows(reports["target"])  # both kinds reuse this field for the member
         known = (suspects | (kind == self._trusted)) & (members >= 0)
         columns = reports["at"], rows, members, code
         self._enter(*(column[known] for column in columns))

@@ -33,7 +33,7 @@ from halfway.sim.metrics.group_tally import (
     GroupTally,
     ViewChanges,
     advance,
-    room_for,
+    empty_changes,
 )
 from halfway.sim.metrics.group_views import group_views
 from halfway.sim.metrics.turns import Turns
@@ -43,7 +43,7 @@ from halfway.world.workload.group_workload import LEAVES, OTHER_EVENTS, Groups
 
 VIEW = "view"  # kind of report of a system that lists members itself
 BINS = 60  # number of values over time
-_ROOM = 1024  # number of members that a view has room for
+_CAPACITY = 1024  # number of members that a view has room for
 _MANY = 65_536  # largest number of waiting entries
 _COLUMNS = (np.float64, np.int8, np.int32, np.int32, np.int32, np.int32)
 
@@ -96,7 +96,7 @@ class GroupAccounting:
         for k, stay in enumerate(stays):
             self._stays_of_row[stay.row].append(k)
         self._tally = _tally_of(groups)
-        self.views = group_views(len(stays), min(self._tally.says.shape[1], _ROOM))
+        self.views = group_views(len(stays), min(self._tally.says.shape[1], _CAPACITY))
         begins = [(stay.from_s, ENTERS, k) for k, stay in enumerate(stays)]
         ends = [(stay.until_s, EXITS, k) for k, stay in enumerate(stays)]
         self._scheduled = sorted(one for one in begins + ends if one[0] < np.inf)
@@ -116,23 +116,26 @@ class GroupAccounting:
                 self._entries.append((float(t[k]), code, stay, -1, 0, 0))
 
     def deliver(
-        self, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
-    ) -> None:  # fmt: skip
+        self,
+        event: npt.NDArray[np.int64],
+        row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64],
+        hops: npt.NDArray[np.int64],
+    ) -> None:
         """Enter announcements that group members heard: events (-1: unknown), rows, times and
         hops.
         """
-        heard = zip(*(some.tolist() for some in (event, row, at, hops)), strict=True)
-        for one, viewer, t, distance in heard:
-            if one < 0:
+        heard = zip(*(column.tolist() for column in (event, row, at, hops)), strict=True)
+        for number, viewer, t, distance in heard:
+            if number < 0:
                 continue
-            member, what = self._groups.said[one]
+            member, what = self._groups.said[number]
             if what >= OTHER_EVENTS:
                 continue
             stay = self._stay_of.get((viewer, self._groups.stays[member].group))
             if stay is not None and stay != member:
                 code = HEARS_LAST if what == LEAVES else HEARS
-                self._entries.append((t, code, stay, member, one, distance))
+                self._entries.append((t, code, stay, member, number, distance))
         self._settle_many()
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
@@ -144,7 +147,7 @@ class GroupAccounting:
         chosen = reports["kind"] == self._view.number
         of_view, viewers = reports[chosen], rows[chosen]
         listed, hops = (self._view.places("args")[name].start for name in ("listed", "hops"))
-        members = self._ids.rows(of_view["publisher"])
+        members = self._ids.rows(of_view["publisher"])  # the kind reuses this field for the member
         for record, viewer, member in zip(of_view, viewers.tolist(), members.tolist(), strict=True):
             group = int(record["topic"])
             stays = self._stay_of.get((viewer, group)), self._stay_of.get((member, group))
@@ -175,7 +178,7 @@ class GroupAccounting:
         self._entries = []
         waiting = self._with_room(len(entries.t))
         # An entry changes a view at most once, and its announcement may expire in the same call.
-        changes = room_for(waiting + 2 * len(entries.t))
+        changes = empty_changes(waiting + 2 * len(entries.t))
         changed = advance(
             lent(self._tally), lent(self.views), lent(entries), until, self._groups.start_s,
             self._seconds, self._groups.lifetime_s, lent(changes),
@@ -218,16 +221,20 @@ class GroupAccounting:
         return GroupQuality(
             stays=len(self._groups.stays),
             member_seconds=float(bins[:, MEMBERS].sum()),
-            joins=counts[JOIN], leaves=counts[LEAVE], crashes=counts[CRASH],
+            joins=counts[JOIN],
+            leaves=counts[LEAVE],
+            crashes=counts[CRASH],
             completeness=_ratio(total[RIGHT], total[PAIRS]),
             accuracy=_ratio(total[RIGHT], total[ENTRIES]),
-            join_s=times[JOIN], leave_s=times[LEAVE], crash_s=times[CRASH],
+            join_s=times[JOIN],
+            leave_s=times[LEAVE],
+            crash_s=times[CRASH],
             newcomer_s=times[NEWCOMER],
             converged_share=_ratio(sums[changes, CONVERGED].sum(), sums[changes, COUNT].sum()),
             without_room=int(self.views.refused.sum()),
-            completeness_over_time=tuple(_ratio(one[RIGHT], one[PAIRS]) for one in bins),
-            accuracy_over_time=tuple(_ratio(one[RIGHT], one[ENTRIES]) for one in bins),
-        )  # fmt: skip
+            completeness_over_time=tuple(_ratio(part[RIGHT], part[PAIRS]) for part in bins),
+            accuracy_over_time=tuple(_ratio(part[RIGHT], part[ENTRIES]) for part in bins),
+        )
 
 
 def groups_of(demand: Demand, ids: NodeIds, seconds: float, kinds: Kinds) -> GroupAccounting | None:
@@ -250,13 +257,27 @@ def _tally_of(groups: Groups) -> GroupTally:
     place[peer] = np.arange(len(stays)) - first[peer]
     n, most = len(stays), max(int(count.max(initial=0)), 1)
     return GroupTally(
-        peer, first, (first + count[group]).astype(np.int32), place,
-        np.array([stay.publishes for stay in stays], np.bool_),
-        np.array([stay.subscribes for stay in stays], np.bool_),
-        np.zeros(n, np.bool_), np.ones(n, np.bool_),
-        np.zeros((n, most), np.bool_), np.zeros((n, most), np.bool_),
-        np.zeros(n, np.int32), np.full(n, -1, np.int8), np.zeros(n),
-        np.full(n, np.nan), np.zeros(0), np.zeros(0, np.int32), np.zeros(0, np.int32),
-        np.zeros(2, np.int64), np.zeros(4, np.int64), np.zeros(1), np.zeros(4),
-        np.zeros((BINS, 4)), np.zeros((4, 3)),
-    )  # fmt: skip
+        peer=peer,
+        first=first,
+        last=(first + count[group]).astype(np.int32),
+        place=place,
+        publishes=np.array([stay.publishes for stay in stays], np.bool_),
+        subscribes=np.array([stay.subscribes for stay in stays], np.bool_),
+        inside=np.zeros(n, np.bool_),
+        up=np.ones(n, np.bool_),
+        says=np.zeros((n, most), np.bool_),
+        pending=np.zeros((n, most), np.bool_),
+        waiting=np.zeros(n, np.int32),
+        change=np.full(n, -1, np.int8),
+        since=np.zeros(n),
+        learns_since=np.full(n, np.nan),
+        due_at=np.zeros(0),
+        due_viewer=np.zeros(0, np.int32),
+        due_member=np.zeros(0, np.int32),
+        queue=np.zeros(2, np.int64),
+        now=np.zeros(4, np.int64),
+        at=np.zeros(1),
+        total=np.zeros(4),
+        bins=np.zeros((BINS, 4)),
+        sums=np.zeros((4, 3)),
+    )

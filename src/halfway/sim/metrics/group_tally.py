@@ -83,7 +83,7 @@ class ViewChanges(NamedTuple):
     hops: npt.NDArray[np.int32]
 
 
-def room_for(count: int) -> ViewChanges:
+def empty_changes(count: int) -> ViewChanges:
     """Return empty columns for `count` changes of group views."""
     whole = (np.zeros(count, np.int32) for _ in range(4))
     viewer, member, number, hops = whole

@@ -25,24 +25,29 @@ class GroupViews(NamedTuple):
     an older, late announcement does not bring the member back.
     """
 
-    member: npt.NDArray[np.int32]  # [views, room] the member's number; NONE: free
-    number: npt.NDArray[np.int32]  # [views, room] number of the newest announcement
-    until_s: npt.NDArray[np.float64]  # [views, room] when the place expires
-    hops: npt.NDArray[np.int32]  # [views, room] hops of this announcement
-    listed: npt.NDArray[np.bool_]  # [views, room] whether the member is in the view
-    suspected: npt.NDArray[np.int32]  # [views, room] `number` when the member was suspected
+    member: npt.NDArray[np.int32]  # [views, capacity] the member's number; NONE: free
+    number: npt.NDArray[np.int32]  # [views, capacity] number of the newest announcement
+    until_s: npt.NDArray[np.float64]  # [views, capacity] when the place expires
+    hops: npt.NDArray[np.int32]  # [views, capacity] hops of this announcement
+    listed: npt.NDArray[np.bool_]  # [views, capacity] whether the member is in the view
+    suspected: npt.NDArray[np.int32]  # [views, capacity] `number` when the member was suspected
     changes: npt.NDArray[np.int32]  # [views] number of the view, which grows with each change
     refused: npt.NDArray[np.int64]  # [views] announcements without room
 
 
-def group_views(views: int, room: int) -> GroupViews:
-    """Return empty views of group members, each with room for `room` members."""
-    shape = views, max(room, 1)
+def group_views(views: int, capacity: int) -> GroupViews:
+    """Return empty views of group members, each with room for `capacity` members."""
+    shape = views, max(capacity, 1)
     return GroupViews(
-        np.full(shape, NONE, np.int32), np.full(shape, NONE, np.int32), np.zeros(shape),
-        np.zeros(shape, np.int32), np.zeros(shape, np.bool_),
-        np.full(shape, NONE, np.int32), np.zeros(views, np.int32), np.zeros(views, np.int64),
-    )  # fmt: skip
+        member=np.full(shape, NONE, np.int32),
+        number=np.full(shape, NONE, np.int32),
+        until_s=np.zeros(shape),
+        hops=np.zeros(shape, np.int32),
+        listed=np.zeros(shape, np.bool_),
+        suspected=np.full(shape, NONE, np.int32),
+        changes=np.zeros(views, np.int32),
+        refused=np.zeros(views, np.int64),
+    )
 
 
 @inlined

@@ -52,14 +52,17 @@ class RequestTally:
         """Return the quality of the replicated resource from the tally so far."""
         finished = self.served + self.unserved
         return RequestQuality(
-            requested=self.requested, served=self.served, unserved=self.unserved,
+            requested=self.requested,
+            served=self.served,
+            unserved=self.unserved,
             served_share=_ratio(self.served, finished),
             request_s=_ratio(self.waited_s, self.served),
             fail_overs=_ratio(self.fail_overs, finished),
-            writes=self.writes, replies=self.replies,
+            writes=self.writes,
+            replies=self.replies,
             stale_replies=_ratio(self.stale_replies, self.replies),
             stale_replicas=_ratio(self.stale_replicas, self.replicas),
-        )  # fmt: skip
+        )
 
 
 def _ratio(amount: float, of: float) -> float:

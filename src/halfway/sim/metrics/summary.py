@@ -10,14 +10,8 @@ import numpy.typing as npt
 from halfway.adapters.interface import SystemInstance
 from halfway.core.records.checks import REASONS
 from halfway.core.values.digest import arrays, short_digest, state_digest
-from halfway.sim.engine.state import (
-    RECEIVED,
-    SENT,
-    Counters,
-    Engine,
-    bytes_by_kind,
-    volume_of,
-)
+from halfway.sim.engine.counting import bytes_by_kind, volume_of
+from halfway.sim.engine.state import RECEIVED, SENT, Counters, Engine
 from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
 from halfway.sim.metrics.observers import Observers
 from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, percentiles

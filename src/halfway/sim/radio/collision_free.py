@@ -15,18 +15,11 @@ from halfway.core.compiled import inlined
 from halfway.core.compiler.by_type import chosen_by_type
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
+from halfway.sim.engine.calendar_queue.queue import comes_first, push, reserved
+from halfway.sim.engine.counting import count_received, count_sent, received_by
 from halfway.sim.engine.node_ids import row_of
-from halfway.sim.engine.queue import comes_first, push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, declare
-from halfway.sim.engine.state import (
-    FLYING,
-    OVER,
-    SPREADING,
-    count_received,
-    count_sent,
-    is_up,
-    received_by,
-)
+from halfway.sim.engine.state import FLYING, OVER, SPREADING, is_up
 
 # A cursor has two parts. The low bits have the place of the next receiver where all receive a
 # broadcast at one time, and else the turn of the next receiver, with its row above.

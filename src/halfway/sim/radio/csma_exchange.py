@@ -9,10 +9,11 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
+from halfway.sim.engine.calendar_queue.queue import comes_first, push, reserved
+from halfway.sim.engine.counting import count_sent, received_by, size_of
 from halfway.sim.engine.node_ids import row_of
-from halfway.sim.engine.queue import comes_first, push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED
-from halfway.sim.engine.state import count_sent, is_up, received_by, size_of
+from halfway.sim.engine.state import is_up
 from halfway.sim.radio import csma_backoff
 from halfway.sim.radio.csma_backoff import is_flagged, schedule
 from halfway.sim.radio.csma_sensing import begin, end

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from msgspec.structs import asdict
 
 from halfway.problem import Problem
-from halfway.sim.engine.state import RECEIVED, SENT, Engine, volume_of
+from halfway.sim.engine.counting import volume_of
+from halfway.sim.engine.state import RECEIVED, SENT, Engine
 from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, Timing, csma
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.sim.radio.energy import Airtime, Power, air_seconds

@@ -14,17 +14,11 @@ from halfway.core.compiled import inlined
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import advanced, mixed, seeded, uniform
+from halfway.sim.engine.calendar_queue.queue import push, reserved
+from halfway.sim.engine.counting import count_sent, received_by
 from halfway.sim.engine.node_ids import row_of
-from halfway.sim.engine.queue import push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, declare
-from halfway.sim.engine.state import (
-    FLYING,
-    OVER,
-    SPREADING,
-    count_sent,
-    is_up,
-    received_by,
-)
+from halfway.sim.engine.state import FLYING, OVER, SPREADING, is_up
 from halfway.world.mobility.motion import Legs, place
 
 _LOSS = 0x1055  # the random stream of losses

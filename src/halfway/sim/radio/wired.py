@@ -13,17 +13,11 @@ from halfway.core.compiled import inlined
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.problem import Problem
+from halfway.sim.engine.calendar_queue.queue import push, reserved
+from halfway.sim.engine.counting import count_sent, received_by, size_of
 from halfway.sim.engine.node_ids import row_of
-from halfway.sim.engine.queue import push, reserved
 from halfway.sim.engine.radio_interface import DONE, LAST, declare
-from halfway.sim.engine.state import (
-    OVER,
-    OWN_PHASES,
-    count_sent,
-    is_up,
-    received_by,
-    size_of,
-)
+from halfway.sim.engine.state import OVER, OWN_PHASES, is_up
 from halfway.world.graphs.network import Network
 from halfway.world.outages import LINK_DOWN, NODE_DOWN
 

@@ -39,9 +39,13 @@ class KnownNeighbours(Protocol):
 
 
 def rerun(
-    path: Path, run: RunId, environment: Environment, instance: SystemInstance, clocks: Clocks,
+    path: Path,
+    run: RunId,
+    environment: Environment,
+    instance: SystemInstance,
+    clocks: Clocks,
     neighbours: KnownNeighbours,
-) -> bool:  # fmt: skip
+) -> bool:
     """Rerun a trace on the parts of a new simulation with the same configuration.
 
     Every received record goes to its node's handler again, in order, and neighbour lists change as

@@ -13,9 +13,13 @@ class TraceSink(Protocol):
     """A trace of one run: a file (`Trace`), or an object of a program."""
 
     def write(
-        self, received: npt.NDArray[np.void], receivers: npt.NDArray[np.int64],
-        reported: npt.NDArray[np.void], owners: npt.NDArray[np.int64], changes: Changes,
-    ) -> None:  # fmt: skip
+        self,
+        received: npt.NDArray[np.void],
+        receivers: npt.NDArray[np.int64],
+        reported: npt.NDArray[np.void],
+        owners: npt.NDArray[np.int64],
+        changes: Changes,
+    ) -> None:
         """Take the records (MESSAGE) since the last call, and the run's changes so far.
 
         The engine overwrites `received` and `receivers` after the call.

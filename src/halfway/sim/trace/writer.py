@@ -71,9 +71,13 @@ class Trace:
         self._discard = weakref.finalize(self, _discarded, self._file, stream, self._partial)
 
     def write(
-        self, received: npt.NDArray[np.void], receivers: npt.NDArray[np.int64],
-        reported: npt.NDArray[np.void], owners: npt.NDArray[np.int64], changes: Changes,
-    ) -> None:  # fmt: skip
+        self,
+        received: npt.NDArray[np.void],
+        receivers: npt.NDArray[np.int64],
+        reported: npt.NDArray[np.void],
+        owners: npt.NDArray[np.int64],
+        changes: Changes,
+    ) -> None:
         """Write the records received and reported since the last call into the trace, and the
         changes.
         """

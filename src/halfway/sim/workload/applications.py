@@ -27,9 +27,13 @@ class Applications(Protocol):
         ...
 
     def hear(
-        self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
-    ) -> None:  # fmt: skip
+        self,
+        changes: Changes,
+        event: npt.NDArray[np.int64],
+        row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64],
+        hops: npt.NDArray[np.int64],
+    ) -> None:
         """Let the applications of a run hear of the changes that the engine applied, and of the
         events (-1: unknown) that rows heard.
         """
@@ -68,9 +72,13 @@ class Mailboxes:
         self.heard: list[HeardMessage] = []  # since the last `taken`
 
     def hear(
-        self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
-    ) -> None:  # fmt: skip
+        self,
+        changes: Changes,
+        event: npt.NDArray[np.int64],
+        row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64],
+        hops: npt.NDArray[np.int64],
+    ) -> None:
         """Enter the messages that members heard into the mailboxes of the applications.
 
         event: numbers in the run, negative where unknown.

@@ -31,7 +31,7 @@ def codes(row: npt.ArrayLike, number: npt.ArrayLike) -> Longs:
     """Return one number for each event of a run, which joins the row of its publisher and its
     number there.
 
-    `engine.state.key_of` is the compiled form for one event.
+    `engine.counting.key_of` is the compiled form for one event.
     """
     return np.asarray(row, np.int64) << 32 | np.asarray(number, np.int64)
 

@@ -30,9 +30,13 @@ class PublicationFeed:
     """
 
     def __init__(
-        self, demand: Demand, deliveries: DeliveryAccounting, environment: Environment,
-        stretch: bool, requests: RequestTally | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        demand: Demand,
+        deliveries: DeliveryAccounting,
+        environment: Environment,
+        stretch: bool,
+        requests: RequestTally | None = None,
+    ) -> None:
         self.applications = applications_of(demand, environment.n, requests)
         self._complete = 0.0
         self._demand, self._deliveries, self._environment = demand, deliveries, environment
@@ -76,9 +80,13 @@ class PublicationFeed:
         return publications._replace(event=numbers), self._complete
 
     def hear(
-        self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
-    ) -> None:  # fmt: skip
+        self,
+        changes: Changes,
+        event: npt.NDArray[np.int64],
+        row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64],
+        hops: npt.NDArray[np.int64],
+    ) -> None:
         """Hand heard events to the applications of the publication feed, see `Applications`."""
         if self.applications is not None:
             self.applications.hear(changes, event, row, at, hops)

@@ -40,7 +40,7 @@ from halfway.world.workload.request_workload import (
 # a write is published, a group begins a write, a client begins a request, the wait for a reply
 # ends, the wait for the last reply ends.
 _TURNS, _HEARS, _WRITTEN, _WRITES, _ASKS, _WAITED, _ENDS = range(7)
-_ROOM = 1024  # members that a view has room for
+_CAPACITY = 1024  # members that a view has room for
 _OF_CLIENTS, _OF_WRITES = 1, 2  # random streams of stays and of groups
 
 
@@ -74,7 +74,7 @@ class RequestLoop:
         for k, stay in enumerate(stays):
             self._of_row[stay.row].append(k)
         most = max(map(len, demand.replicas), default=0)
-        self._views = group_views(len(stays), min(most, _ROOM))
+        self._views = group_views(len(stays), min(most, _CAPACITY))
         self._version = np.full(len(stays), NONE)  # the newest write that a replica has
         self._newest, self._begun = np.full(demand.topics, NONE), [0] * demand.topics
         self._random = {k: self._stream(stays[k].row, stays[k].group, _OF_CLIENTS)
@@ -97,9 +97,13 @@ class RequestLoop:
         return self._rules.reaction_s
 
     def hear(
-        self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
-    ) -> None:  # fmt: skip
+        self,
+        changes: Changes,
+        event: npt.NDArray[np.int64],
+        row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64],
+        hops: npt.NDArray[np.int64],
+    ) -> None:
         """Let the request loop hear of the changes that the engine applied, and of the events (-1:
         unknown) that rows heard, in any order.
         """

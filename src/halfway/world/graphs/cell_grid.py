@@ -137,7 +137,7 @@ def fill(first, ordered, grid, radius, start, who, begin, k):
 
     Return the row and the entry where `who` became full; (n, entries) if all rows are written.
     """
-    n, room, reach = ordered.shape[0], who.shape[0], radius * radius
+    n, capacity, reach = ordered.shape[0], who.shape[0], radius * radius
     for i in range(begin, n):
         start[i] = begun = k
         x, y = ordered[i, 0], ordered[i, 1]
@@ -146,7 +146,7 @@ def fill(first, ordered, grid, radius, start, who, begin, k):
         for r in range(row, end_row):
             j = first[_u4(r * grid.columns + a)]
             end = first[_u4(r * grid.columns + b)]
-            if k + np.int64(end) - np.int64(j) > room:
+            if k + np.int64(end) - np.int64(j) > capacity:
                 return i, begun
             while j < end:  # written first and kept if near: no branch to mispredict
                 dx, dy = ordered[j, 0] - x, ordered[j, 1] - y

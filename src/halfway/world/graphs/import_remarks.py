@@ -7,8 +7,13 @@ from collections.abc import Mapping, Sequence
 OUTSIDE = "nodes outside the largest component"
 UNPLACED = "nodes without a position"
 _SHOWN = 5
-_SINGULAR = {"nodes": "node", "lines": "line", "links": "link", "loops": "loop",
-             "directions": "direction"}  # fmt: skip
+_SINGULAR = {
+    "nodes": "node",
+    "lines": "line",
+    "links": "link",
+    "loops": "loop",
+    "directions": "direction",
+}
 
 
 def left_out_remarks(

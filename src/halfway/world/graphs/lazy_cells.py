@@ -34,7 +34,7 @@ class CachedCells(NamedTuple):
     used: npt.NDArray[np.int64]  # [slots] time of the last use
     first: npt.NDArray[np.int64]  # [slots] id of the first node
     nodes: npt.NDArray[np.int64]  # [slots] number of nodes
-    x: npt.NDArray[np.float64]  # [slots, room]
+    x: npt.NDArray[np.float64]  # [slots, capacity]
     y: npt.NDArray[np.float64]
 
 
@@ -45,8 +45,8 @@ class CachedViews(NamedTuple):
     used: npt.NDArray[np.int64]  # [slots] time of the last use
     degree: npt.NDArray[np.uint32]  # [slots]
     own: npt.NDArray[np.float64]  # [slots, 2] position of the node
-    who: npt.NDArray[np.uint32]  # [slots, room] ids of the neighbours, ascending
-    x: npt.NDArray[np.float64]  # [slots, room] their positions
+    who: npt.NDArray[np.uint32]  # [slots, capacity] ids of the neighbours, ascending
+    x: npt.NDArray[np.float64]  # [slots, capacity] their positions
     y: npt.NDArray[np.float64]
 
 

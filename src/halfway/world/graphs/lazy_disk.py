@@ -13,8 +13,6 @@ import numpy.typing as npt
 from halfway.problem import Problem
 from halfway.world.graphs import lazy_cells
 from halfway.world.graphs.halvings import first_ids
-from halfway.world.graphs.network import Network
-from halfway.world.graphs.unit_disk import unit_disk
 
 MOST_NODES = 2**31 - 1  # a node id has 31 bits
 GIANT = 1000  # nodes that a search must reach from a node of the giant component
@@ -44,13 +42,18 @@ class LazyDisk:
         bits = _bits(n, self.radius)
         levels = min(2 * bits, _MOST_LEVELS)
         self.graph = lazy_cells.LazyGraph(
-            np.uint64(seed), np.float64(radius), np.int64(bits), np.int64(levels),
-            first_ids(np.uint64(seed), n, levels),
-            _cells(_room(n, n / 4.0**bits)),
+            seed=np.uint64(seed),
+            radius=np.float64(radius),
+            bits=np.int64(bits),
+            levels=np.int64(levels),
+            first=first_ids(np.uint64(seed), n, levels),
+            cells=_cells(_capacity(n, n / 4.0**bits)),
             # A cell is written whole before its far nodes are left out.
-            _views(_room(n, n * math.pi * self.radius**2) + _room(n, n / 4.0**bits)),
-            np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(9, np.int64),
-        )  # fmt: skip
+            views=_views(_capacity(n, n * math.pi * self.radius**2) + _capacity(n, n / 4.0**bits)),
+            clock=np.zeros(1, np.int64),
+            drawn=np.zeros(2, np.int64),
+            near=np.zeros(9, np.int64),
+        )
 
     @property
     def name(self) -> str:
@@ -104,21 +107,6 @@ class LazyDisk:
             raise Problem(what, where=self.name, remedy="use a larger radius, or more nodes")
         return drawn, again
 
-    def materialised(self) -> Network:
-        """Return the whole lazy graph as a network: row i is node i. The network takes the memory
-        of any network, so it is for tests and for small n.
-        """
-        position = self.positions(np.arange(self.n))
-        built = unit_disk(position, self.radius, name=self.name)
-        assert built.labels is not None
-        label = built.labels.astype(np.int64)
-        degree = np.empty(self.n, np.int64)
-        degree[label] = built.degree
-        start = np.concatenate(([0], np.cumsum(degree)))
-        ends = np.repeat(label, built.degree), label[built.who]
-        who = ends[1][np.lexsort(ends[::-1])].astype(np.int32)
-        return Network(start.astype(np.uint32), who, position, name=self.name)
-
     def check(self, nodes: npt.NDArray[np.int64]) -> None:
         """Check node ids of the lazy graph. Raises Problem for one that does not exist."""
         if len(nodes) and not 0 <= nodes.min() <= nodes.max() < self.n:
@@ -135,20 +123,20 @@ def _bits(n: int, radius: float) -> int:
     return max(0, min(by_radius, int(math.log2(n)) // 2, _MOST_BITS))
 
 
-def _room(n: int, mean: float) -> int:
+def _capacity(n: int, mean: float) -> int:
     # A binomial number exceeds its mean by 12 standard deviations and 24 with odds below 10^-20.
     return max(1, min(n, math.ceil(mean + 12.0 * math.sqrt(mean) + 24.0)))
 
 
-def _cells(room: int) -> lazy_cells.CachedCells:
-    x, y = np.empty((2, _CELLS, room))
+def _cells(capacity: int) -> lazy_cells.CachedCells:
+    x, y = np.empty((2, _CELLS, capacity))
     key = np.full(_CELLS, -1, np.int64)
     used, first, count = np.zeros((3, _CELLS), np.int64)
     return lazy_cells.CachedCells(key, used, first, count, x, y)
 
 
-def _views(room: int) -> lazy_cells.CachedViews:
-    x, y = np.empty((2, _VIEWS, room))
+def _views(capacity: int) -> lazy_cells.CachedViews:
+    x, y = np.empty((2, _VIEWS, capacity))
     key, used = np.full(_VIEWS, -1, np.int64), np.zeros(_VIEWS, np.int64)
-    count, who = np.zeros(_VIEWS, np.uint32), np.empty((_VIEWS, room), np.uint32)
+    count, who = np.zeros(_VIEWS, np.uint32), np.empty((_VIEWS, capacity), np.uint32)
     return lazy_cells.CachedViews(key, used, count, np.empty((_VIEWS, 2)), who, x, y)

@@ -95,10 +95,10 @@ def kept_draw(n: int, radius: float, seed: int) -> ConnectedDraw:
 
 def _network(position: npt.NDArray[np.float64], radius: float, name: str) -> Network:
     try:
-        grid, first, ordered, label, room = grid_of(position, radius)
+        grid, first, ordered, label, capacity = grid_of(position, radius)
         # We allocate with numpy, because it requests huge pages (78 instead of 100 ms at 10^6).
         start = np.empty(len(position) + 1, np.uint32)
-        who = np.empty(room, np.int32)
+        who = np.empty(capacity, np.int32)
         i, k = fill(first, ordered, grid, radius, start, who, 0, 0)
         while i < len(position) and k <= _MOST_ENTRIES:  # the estimate was low
             more = np.empty(2 * len(who) + len(position), np.int32)

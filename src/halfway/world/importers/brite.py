@@ -219,20 +219,28 @@ def _model(line: str) -> Waxman | None:
     if not head or head[1] not in _WAXMAN:
         return None
     try:
-        given = [float(word) for word in head[3].split()]
+        numbers = [float(word) for word in head[3].split()]
     except ValueError:
         return None
-    if len(given) != 11:
+    if len(numbers) != 11:
         return None
-    n, side, square, placed, *middle, bandwidth, least, most = given
+    n, side, square, placed, *middle, bandwidth, least, most = numbers
     # Only the Java edition gives the model's name after its number.
     m, alpha, beta, growth = middle if "-" in head[2] else (*middle[1:], middle[0])
     if placed not in (1, 2) or bandwidth not in (1, 2, 3, 4) or growth != _INCREMENTAL:
         return None
     return Waxman(
-        int(n), int(m), alpha, beta, int(side), int(square),
-        PLACEMENTS[int(placed) - 1], BANDWIDTHS[int(bandwidth) - 1], least, most,
-    )  # fmt: skip
+        n=int(n),
+        m=int(m),
+        alpha=alpha,
+        beta=beta,
+        side=int(side),
+        square=int(square),
+        placement=PLACEMENTS[int(placed) - 1],
+        bandwidth=BANDWIDTHS[int(bandwidth) - 1],
+        least_mbps=least,
+        most_mbps=most,
+    )
 
 
 def _head(model: Waxman, java: bool) -> str:

@@ -110,9 +110,12 @@ def is_symmetric(pairs: Sequence[tuple[object, object]]) -> bool:
 
 
 def _on_links(
-    pairs: list[tuple[int, int]], linked: list[tuple[int, int]], quality: LinkQuality,
-    *, symmetric: bool,
-) -> tuple[str, ...]:  # fmt: skip
+    pairs: list[tuple[int, int]],
+    linked: list[tuple[int, int]],
+    quality: LinkQuality,
+    *,
+    symmetric: bool,
+) -> tuple[str, ...]:
     """Return the remarks on the links of a table: the number within the limits, and how the table
     was read.
     """

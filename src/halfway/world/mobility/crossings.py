@@ -79,7 +79,7 @@ class Contacts(NamedTuple):
     end: npt.NDArray[np.float64]
 
 
-def room(n: int, pieces: int) -> Pieces:
+def empty_pieces(n: int, pieces: int) -> Pieces:
     """Allocate the path pieces of n moving nodes for the search for crossings."""
     t0, t1, x, y, vx, vy = (np.empty(pieces) for _ in range(6))
     first, node = np.empty(n + 1, np.int64), np.empty(pieces, np.int32)

@@ -20,8 +20,8 @@ from halfway.world.mobility.crossings import (
     NearPieces,
     OpenLinks,
     cut,
+    empty_pieces,
     joined,
-    room,
 )
 from halfway.world.mobility.motion import Legs, Presence, always, check_legs, positions
 
@@ -52,7 +52,7 @@ class MovingGrid:
         self.presence = always(legs.n) if presence is None else presence
         self.piece, self.slice = _sizes(legs, self.radius)
         self._cursors = Cursors(legs.first[:-1].copy(), self.presence.first[:-1].copy())
-        self._pieces = room(legs.n, 2 * legs.n + 64)
+        self._pieces = empty_pieces(legs.n, 2 * legs.n + 64)
         now = network_at(legs, self.radius, self.at, presence)
         a = np.repeat(np.arange(legs.n, dtype=np.int32), now.degree)
         self._open = OpenLinks(a[a < now.who], now.who[a < now.who])
@@ -70,7 +70,7 @@ class MovingGrid:
         if not self.at <= until < math.inf:
             what = f"until = {until:g}: expected a finite time, at least {self.at:g} s"
             raise Problem(f"{what}, to advance to")
-        found = [_room(0)]
+        found = [_empty_changes(0)]
         while self.at < until:
             end = min(self.at + self.slice, until)
             # Times may be so large that adding a slice does not change them.
@@ -82,11 +82,11 @@ class MovingGrid:
     def _slice(self, end: float) -> LinkChanges:
         paths = (self.legs, self.presence, self._cursors, self.piece, self.at, end)
         while (count := cut(*paths, self._pieces)) < 0:
-            self._pieces = room(self.legs.n, 2 * len(self._pieces.node))
+            self._pieces = empty_pieces(self.legs.n, 2 * len(self._pieces.node))
         near = _near(self._pieces.middle[:count], self.radius + self.piece)
         links = len(near.who) // 2 + 1
         after = OpenLinks(np.empty(links, np.int32), np.empty(links, np.int32))
-        changing = _room(2 * links + len(self._open.a))
+        changing = _empty_changes(2 * links + len(self._open.a))
         times = (self.radius, self.at, end)
         changes, opened = joined(self._pieces, near, *times, self._open, after, changing)
         self._open = OpenLinks(after.a[:opened].copy(), after.b[:opened].copy())
@@ -155,7 +155,7 @@ def _sizes(legs: Legs, radius: float) -> tuple[float, float]:
     return piece, min(piece * moving / path, leg)
 
 
-def _room(changes: int) -> LinkChanges:
+def _empty_changes(changes: int) -> LinkChanges:
     a, b = np.empty((2, changes), np.int32)
     return LinkChanges(np.empty(changes), a, b, np.empty(changes, bool))
 

@@ -28,10 +28,16 @@ class _Waypoint(NamedTuple):
 
 
 def random_waypoint(
-    n: int, width: float, height: float, *,
-    speed: tuple[float, float], pause: tuple[float, float] = (0.0, 0.0), seconds: float, seed: int,
+    n: int,
+    width: float,
+    height: float,
+    *,
+    speed: tuple[float, float],
+    pause: tuple[float, float] = (0.0, 0.0),
+    seconds: float,
+    seed: int,
     start: Literal["stationary", "uniform"] = "stationary",
-) -> Legs:  # fmt: skip
+) -> Legs:
     """Draw random waypoint paths: straight to a uniform point of [0, width] x [0, height], pause.
 
     Each leg draws its speed, and then its pause, uniformly from (low, high). The random state of
@@ -62,10 +68,17 @@ class WaypointMotion:
     """
 
     def __init__(
-        self, n: int, width: float, height: float, *,
-        speed: tuple[float, float], pause: tuple[float, float] = (0.0, 0.0), seconds: float,
-        seed: int, start: Literal["stationary", "uniform"] = "stationary",
-    ) -> None:  # fmt: skip
+        self,
+        n: int,
+        width: float,
+        height: float,
+        *,
+        speed: tuple[float, float],
+        pause: tuple[float, float] = (0.0, 0.0),
+        seconds: float,
+        seed: int,
+        start: Literal["stationary", "uniform"] = "stationary",
+    ) -> None:
         _check_waypoint(n, width, height, speed, pause, seconds, seed, start)
         (slow, fast), (short, long) = speed, pause
         trip = _mean_distance(width, height) * _mean_slowness(slow, fast)
@@ -89,14 +102,14 @@ class WaypointMotion:
         if t0 < self._until:
             self._begin()
         until = float(min(t1, self._seconds))  # a whole number would be another type
-        room = int(self.n * (1.2 * max(until - self._until, 0.0) / self._cycle + 3.0)) + 64
+        capacity = int(self.n * (1.2 * max(until - self._until, 0.0) / self._cycle + 3.0)) + 64
         self._until = t1
-        first, columns = np.empty(self.n + 1, np.int64), [np.empty(room) for _ in range(6)]
+        first, columns = np.empty(self.n + 1, np.int64), [np.empty(capacity) for _ in range(6)]
         i, k = 0, 0
         while i < self.n:
             i, k = _write_legs(self._model, until, self._ahead, Legs(first, *columns), i, k)
             if i < self.n:  # the estimate was low: grow and repeat this node
-                columns = [np.concatenate((column, np.empty(room))) for column in columns]
+                columns = [np.concatenate((column, np.empty(capacity))) for column in columns]
         return Legs(first, *(column[:k].copy() for column in columns))
 
 
@@ -124,9 +137,15 @@ def _expect(holds: bool, what: str, remedy: str = "") -> None:
 
 
 def _check_waypoint(
-    n: int, width: float, height: float, speed: tuple[float, float], pause: tuple[float, float],
-    seconds: float, seed: int, start: str,
-) -> None:  # fmt: skip
+    n: int,
+    width: float,
+    height: float,
+    speed: tuple[float, float],
+    pause: tuple[float, float],
+    seconds: float,
+    seed: int,
+    start: str,
+) -> None:
     _expect(1 <= n < 2**31, f"n = {n}: expected 1 to 2^31 - 1 nodes")
     for name, length in (("width", width), ("height", height)):
         what = f"{name} = {length:g}: expected a finite length >= {_SMALLEST:g}"
@@ -249,7 +268,7 @@ def _write(legs, k, leg):
 def _write_legs(model, until, ahead, legs, begin, k):
     # Write the legs of nodes from `begin` on, from entry k on; return where it stopped (full). A
     # node's legs are the last one written before and those that begin before `until`: at least one.
-    room = legs.t0.shape[0]
+    capacity = legs.t0.shape[0]
     for i in range(begin, legs.first.shape[0] - 1):
         legs.first[i] = begun = k
         # A node is stored only if all its legs fit.
@@ -258,12 +277,12 @@ def _write_legs(model, until, ahead, legs, begin, k):
         duration = ahead.leg[i, 4]
         last = ahead.last[i].copy()
         if last[1] >= last[0]:
-            if k == room:
+            if k == capacity:
                 return i, begun
             _write(legs, k, last)
             k += 1
         while t < until or k == begun:
-            if k == room:
+            if k == capacity:
                 return i, begun
             last[:] = (t, t + duration, x, y, x1, y1)
             _write(legs, k, last)

@@ -33,9 +33,13 @@ def disjoint_pair(
 
 
 def disjoint_paths(
-    network: Network, weight: Doubles, source: int, target: int, most: int,
+    network: Network,
+    weight: Doubles,
+    source: int,
+    target: int,
+    most: int,
     closed: Closed | None = None,
-) -> list[Rows]:  # fmt: skip
+) -> list[Rows]:
     """Return up to `most` paths that share only their ends: fewer if fewer paths exist.
 
     Their total weight is the least for their number, and the lightest is first. There are fewer
@@ -46,9 +50,12 @@ def disjoint_paths(
 
 
 def disjoint_legs(
-    network: Network, weight: Doubles, source: int, wanted: Mapping[int, int],
+    network: Network,
+    weight: Doubles,
+    source: int,
+    wanted: Mapping[int, int],
     closed: Closed | None = None,
-) -> list[Rows]:  # fmt: skip
+) -> list[Rows]:
     """Return disjoint paths from one source to several targets; only their ends are in common.
 
     wanted: target -> number of paths that end there; no path passes through a target on its way
@@ -70,7 +77,7 @@ def disjoint_legs(
             raise Problem(f"target = {target}: expected a row but the source", where=network.name)
         if paths < 0:
             raise Problem(f"{paths} paths to row {target}: expected 0 or more")
-        flow.room[target], flow.ends[target] = min(paths, n), True
+        flow.free[target], flow.ends[target] = min(paths, n), True
     _augment(network.start, network.who, weight, shut, source, flow)
     legs = _followed(network, weight, source, flow.on)
     return [rows for _, rows in sorted(legs, key=lambda pair: (pair[0], pair[1].tolist()))]
@@ -115,13 +122,13 @@ class _Flow(NamedTuple):
     on: Flags  # [m] a path takes this place
     crossed: Flags  # [n] a path passes through
     ends: Flags  # [n] the targets
-    room: Rows  # [n] paths that may still end there
+    free: Rows  # [n] paths that may still end there
 
 
 @kernel
 def _augment(start, who, weight, closed, source, flow):
     # Sets flow.on: as many paths from the source as exist and have room at a target.
-    n = flow.room.shape[0]
+    n = flow.free.shape[0]
     sink = _u4(2 * n)
     potential = np.zeros(2 * n + 1)
     size = who.shape[0] + 2 * n + 2
@@ -129,7 +136,7 @@ def _augment(start, who, weight, closed, source, flow):
         np.empty(2 * n + 1), np.empty(2 * n + 1, np.int32), np.empty(2 * n + 1, np.int32),
         np.empty(2 * n + 1, np.bool_), routes.RowHeap(np.empty(size), np.empty(size, np.int32)),
     )  # fmt: skip
-    for _ in range(flow.room.sum()):
+    for _ in range(flow.free.sum()):
         _seek(start, who, weight, closed, source, flow, potential, search)
         if not search.done[sink]:
             return
@@ -157,9 +164,9 @@ def _seek(start, who, weight, closed, source, flow, potential, search):
     # Fields are read once: reading them from tuples inside the loop would double its time.
     reach, prev, via, done = search.found, search.prev, search.via, search.done
     keys, rows = search.heap.key, search.heap.row
-    on, crossed, ends, room = flow.on, flow.crossed, flow.ends, flow.room
+    on, crossed, ends, free = flow.on, flow.crossed, flow.ends, flow.free
     shut_rows, shut_places = closed.rows, closed.places
-    sink, first = _u4(2 * room.shape[0]), _u4(2 * source + 1)
+    sink, first = _u4(2 * free.shape[0]), _u4(2 * source + 1)
     reach[:], done[:] = np.inf, False
     reach[first], prev[first] = 0.0, -1
     routes.risen(keys, rows, _u4(0), 0.0, first)
@@ -176,7 +183,7 @@ def _seek(start, who, weight, closed, source, flow, potential, search):
         i, out = u >> _u4(1), (u & _u4(1)) == _u4(1)
         if out and crossed[i]:
             count = _reach(search, count, potential, u, u - _u4(1), 0.0, -1)
-        elif not out and room[i] > 0:
+        elif not out and free[i] > 0:
             count = _reach(search, count, potential, u, sink, 0.0, -1)
         if not out and not crossed[i] and not ends[i]:
             out = True
@@ -217,7 +224,7 @@ def _taken_back(start, who, weight, flow, potential, search, count, u):
 def _turn(search, sink, flow):
     # Follow the path found back from the sink, and reverse every arc on it.
     u = _u4(search.prev[sink])
-    flow.room[u >> _u4(1)] -= 1
+    flow.free[u >> _u4(1)] -= 1
     while search.prev[u] >= 0:
         v, u = u, _u4(search.prev[u])
         if u >> _u4(1) == v >> _u4(1):  # from exit to entry: no path crosses the row any more

@@ -44,7 +44,7 @@ class RowHeap(NamedTuple):
     row: Rows
 
 
-class RouteRoom(NamedTuple):
+class RouteSearch(NamedTuple):
     """The arrays that a search for routes fills, by row."""
 
     weight: Doubles  # [n] of the path to each row so far; infinite where there is none
@@ -84,9 +84,9 @@ def shortest_from(
     heap, trees = _heap(network), []
     for source in map(int, sources):
         check_end(network, source, shut)
-        room = _room(network)
-        _from_one(network.start, network.who, weight, shut, source, -1, room, heap)
-        trees.append(Tree(source, room.weight, room.parent))
+        search = _new_search(network)
+        _from_one(network.start, network.who, weight, shut, source, -1, search, heap)
+        trees.append(Tree(source, search.weight, search.parent))
     return trees
 
 
@@ -102,9 +102,9 @@ def route(
     check_weights(network, weight, shut)
     check_end(network, source, shut)
     check_end(network, target, shut)
-    room = _room(network)
-    _from_one(network.start, network.who, weight, shut, source, target, room, _heap(network))
-    rows: Rows = _walked_back(room.parent, target)
+    search = _new_search(network)
+    _from_one(network.start, network.who, weight, shut, source, target, search, _heap(network))
+    rows: Rows = _walked_back(search.parent, target)
     return rows
 
 
@@ -156,9 +156,9 @@ def _heap(network: Network) -> RowHeap:
     return RowHeap(np.empty(size), np.empty(size, np.int32))
 
 
-def _room(network: Network) -> RouteRoom:
+def _new_search(network: Network) -> RouteSearch:
     n = network.n
-    return RouteRoom(np.full(n, np.inf), np.full(n, -1, np.int32), np.zeros(n, np.bool_))
+    return RouteSearch(np.full(n, np.inf), np.full(n, -1, np.int32), np.zeros(n, np.bool_))
 
 
 @inlined
@@ -192,11 +192,11 @@ def popped(keys, rows, last):
 
 
 @kernel
-def _from_one(start, who, weight, closed, source, target, room, heap):
+def _from_one(start, who, weight, closed, source, target, search, heap):
     # Dijkstra; ends early when the target (-1: none) is done.
     # Fields are read once: numba counts a reference whenever a loop takes an array from a tuple.
     keys, rows, shut_rows, shut_places = heap.key, heap.row, closed.rows, closed.places
-    reach, parent, done = room.weight, room.parent, room.done
+    reach, parent, done = search.weight, search.parent, search.done
     reach[source], parent[source] = 0.0, source
     risen(keys, rows, _u4(0), 0.0, source)
     count = _u4(1)

@@ -11,7 +11,7 @@ _LEAST_CROWD, _MOST_CROWD = 10.0, 10e9  # nodes in a square: a Pareto tail of ex
 
 
 @inlined
-def _room(count):
+def _empty_table(count):
     size = 16
     while size < 4 * count:
         size *= 2
@@ -46,7 +46,7 @@ def _anywhere(table, side, word):
 @kernel
 def place_randomly(position, side, word):
     """Place Waxman nodes: fill position [n, 2] with uniform distinct whole numbers of [0, side)."""
-    table = _room(position.shape[0])
+    table = _empty_table(position.shape[0])
     for i in range(position.shape[0]):
         x, y, word = _anywhere(table, side, word)
         position[i, 0], position[i, 1] = x, y
@@ -58,7 +58,7 @@ def place_heavy_tailed(position, side, square, word):
 
     A node that hits a taken place is placed uniformly, as in BRITE.
     """
-    n, table = position.shape[0], _room(position.shape[0])
+    n, table = position.shape[0], _empty_table(position.shape[0])
     across = side // square
     placed, at = 0, 0
     while placed < n:

@@ -127,17 +127,18 @@ class Listed:
 
 @dataclass
 class Drawn:
-    """A demand with roles and publications drawn by a seed; memory is constant in the events.
+    """A demand whose roles and publications are drawn by a seed. Its memory does not grow with the
+    number of events.
 
-    Each topic has `publishers_each` rows and `subscribers_each` other ones, all distinct, uniform
-    among n. Each event has a uniform topic and a uniform publisher of it. arrivals="regular": event
-    k at start_s + k x every_s; "poisson": exponential gaps with the mean every_s from start_s on.
-    width: for content-based runs, a topic is a number, and its subscribers want `width` consecutive
-    numbers from this number on (or the last `width` numbers). attributes: the number of values of
-    each attribute; a topic is then a cell, and `width` counts values of each attribute. exponent:
-    topic k is drawn in proportion to 1 / (k + 1)^exponent (Zipf). roles: rows that the caller gives
-    instead of drawn ones; a topic without publishers has no events, and neither has a time without
-    a publisher. payload: the bytes of an event by topic; () for none.
+    Each topic has `publishers_each` publishers and `subscribers_each` subscribers: distinct rows,
+    uniform among n. An event has a uniform topic, and a uniform publisher of this topic.
+    arrivals="regular": event k at start_s + k x every_s; "poisson": exponential gaps with the mean
+    every_s from start_s on. width: in content-based runs, a topic is a number, and its subscribers
+    want `width` consecutive numbers from this number on (or the last `width` numbers). attributes:
+    the number of values of each attribute; a topic is then a cell, and `width` counts values of
+    each attribute. exponent: topic k is drawn in proportion to 1 / (k + 1)^exponent (Zipf). roles:
+    rows that the caller gives instead of drawn rows. A topic has no events while it has no
+    publisher. payload: the bytes of an event by topic; () for none.
     The random state depends on (seed, topic) and (seed, event). Raises Problem with value and
     range.
     """

@@ -149,9 +149,17 @@ class Groups:
 
 
 def drawn_stays(
-    n: int, groups: int, members_each: int, *, join_s: tuple[float, float],
-    stay_s: float | None, publishes: bool, subscribes: bool, seed: int, clients_each: int = 0,
-) -> list[Stay]:  # fmt: skip
+    n: int,
+    groups: int,
+    members_each: int,
+    *,
+    join_s: tuple[float, float],
+    stay_s: float | None,
+    publishes: bool,
+    subscribes: bool,
+    seed: int,
+    clients_each: int = 0,
+) -> list[Stay]:
     """Draw the stays of the groups' members: distinct uniform rows of each group.
 
     clients_each: further members of each group, which only subscribe. join_s: members join at

@@ -30,9 +30,13 @@ class ClientSession:
     """The subscriptions, messages and exchanges of one client."""
 
     def __init__(
-        self, client_id: str, username: str | None, limits: DoorLimits, drops: DoorDrops,
+        self,
+        client_id: str,
+        username: str | None,
+        limits: DoorLimits,
+        drops: DoorDrops,
         memory: StoredSessions | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.client_id, self.username = client_id, username
         self.origin = origin(client_id)
         self.expiry_s: float = 0.0  # seconds after the connection; never infinity

@@ -42,9 +42,12 @@ class Machine:
     """
 
     def __init__(
-        self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None],
+        self,
+        mesh: Mesh,
+        limits: DoorLimits,
+        on_event: Callable[[Event], None],
         memory: StoredSessions | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._limits = limits
         self._table = Table(mesh, limits, on_event, memory)
         self._admissions: list[tuple[Connection, ConnectPacket]] = []

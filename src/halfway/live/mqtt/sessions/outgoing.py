@@ -32,9 +32,12 @@ class Outgoing:
     """
 
     def __init__(
-        self, limits: DoorLimits, drops: DoorDrops, client_id: str = "",
+        self,
+        limits: DoorLimits,
+        drops: DoorDrops,
+        client_id: str = "",
         memory: StoredSessions | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._limits, self._drops = limits, drops
         self._client_id, self._memory = client_id, memory
         self._retained: deque[ClientDelivery] = deque()

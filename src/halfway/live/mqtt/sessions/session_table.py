@@ -36,9 +36,12 @@ class Table:
     """
 
     def __init__(
-        self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None],
+        self,
+        mesh: Mesh,
+        limits: DoorLimits,
+        on_event: Callable[[Event], None],
         memory: StoredSessions | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.limits, self.memory = limits, memory
         self.drops: DoorDrops = Counter()
         self.sessions: dict[str, ClientSession] = {}  # by client id

@@ -70,9 +70,12 @@ class StoredSessions:
     """
 
     def __init__(
-        self, write: Callable[[int, bytes, bool], object], refusal: type[Exception],
-        clock: Callable[[], float], wall: Callable[[], float],
-    ) -> None:  # fmt: skip
+        self,
+        write: Callable[[int, bytes, bool], object],
+        refusal: type[Exception],
+        clock: Callable[[], float],
+        wall: Callable[[], float],
+    ) -> None:
         self._append, self._refusal, self._clock, self._wall = write, refusal, clock, wall
         self.sessions: dict[str, SavedSession] = {}
         self.messages: dict[int, SavedMessage] = {}  # by number, in the order of arrival

@@ -14,6 +14,7 @@ from halfway.protocols import reliable_hop
 from halfway.protocols.broker_trees.records.messages import (
     AGES,
     ANNOUNCE,
+    INCARNATION,
     ORIGIN,
     ROUTE,
     SEARCH,
@@ -60,8 +61,9 @@ def hear_flood(hops, i, message):
         kept = hops.record[i, place]
         if kept.sequence == 0 or kept.next != EVERYONE or kept.source == message.source:
             continue
-        version = kept.args[VERSION] == message.args[VERSION] and kept.epoch == message.epoch
-        if version and is_same_flood(kept, message):
+        if kept[INCARNATION] != message[INCARNATION]:
+            continue
+        if kept.args[VERSION] == message.args[VERSION] and is_same_flood(kept, message):
             reliable_hop.release(hops, i, place)
 
 

@@ -18,7 +18,14 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.paths.circuits import Int32s
-from halfway.protocols.broker_trees.records.messages import ANNOUNCE, HOPS, ORIGIN, ROOT, VERSION
+from halfway.protocols.broker_trees.records.messages import (
+    ANNOUNCE,
+    HOPS,
+    INCARNATION,
+    ORIGIN,
+    ROOT,
+    VERSION,
+)
 from halfway.protocols.rows import place_in_row
 
 _STALE = 3.5  # refresh intervals without a newer announcement after which a broker is replaced
@@ -122,7 +129,8 @@ def place_for(nearby, i, hops, broker):
 def announce(own, root, incarnation, version, out):
     """Announce this broker of the tree to all neighbours; return the record."""
     o = emit(out, ANNOUNCE, 0.0, EVERYONE)
-    o.epoch, o.args[ORIGIN], o.args[VERSION], o.args[ROOT] = incarnation, own, version, root
+    o[INCARNATION], o.args[ORIGIN], o.args[VERSION] = incarnation, own, version
+    o.args[ROOT] = root
     return o
 
 
@@ -145,17 +153,18 @@ def hear(nearby, i, is_broker, rules, message, out):
     brokers.
     """
     broker, hops = message.args[ORIGIN], message.args[HOPS] + 1
+    incarnation, version = message[INCARNATION], message.args[VERSION]
     drop_stale(nearby, i, message.at, rules.refresh_s)
     s = place_in_row(nearby.broker, i, broker)
-    if s >= 0 and nearby.incarnation[i, s] == message.epoch:
-        ahead = message.args[VERSION] - nearby.version[i, s]
+    if s >= 0 and nearby.incarnation[i, s] == incarnation:
+        ahead = version - nearby.version[i, s]
         closer = hops - nearby.hops[i, s]
         if ahead < 0 or (ahead == 0 and closer > 0):
             return
         if ahead == 0 and closer == 0:  # of equal paths, that of the lowest neighbour id
             nearby.next[i, s] = min(nearby.next[i, s], message.source)
             return
-    elif s >= 0 and message.epoch < nearby.incarnation[i, s]:
+    elif s >= 0 and incarnation < nearby.incarnation[i, s]:
         return
     elif s < 0:
         s = place_for(nearby, i, hops, broker)
@@ -163,8 +172,8 @@ def hear(nearby, i, is_broker, rules, message, out):
             return
     nearby.broker[i, s], nearby.next[i, s], nearby.hops[i, s] = broker, message.source, hops
     nearby.root[i, s] = message.args[ROOT]
-    nearby.incarnation[i, s], nearby.version[i, s] = message.epoch, message.args[VERSION]
+    nearby.incarnation[i, s], nearby.version[i, s] = incarnation, version
     nearby.heard_s[i, s] = message.at
     if rank(nearby, i, hops, broker) + is_broker < nearby.broker.shape[1]:
-        o = announce(broker, message.args[ROOT], message.epoch, message.args[VERSION], out)
+        o = announce(broker, message.args[ROOT], incarnation, version, out)
         o.args[HOPS] = hops

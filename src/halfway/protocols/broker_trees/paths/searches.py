@@ -33,6 +33,7 @@ from halfway.protocols.broker_trees.records.messages import (
     ANSWER,
     AVOIDED,
     BACK,
+    BROKER,
     DIRECTION,
     FOUND,
     HOPS,
@@ -100,7 +101,7 @@ def search(sender, peer, number, avoided, out):
     there = sender.circuits.of[sender.row, place]
     there.version, there.shared, there.hops = version, 0, 0
     o = emit(out, SEARCH, 0.0, EVERYONE)
-    o.target = peer
+    o[BROKER] = peer
     o.args[ROUTE], o.args[ORIGIN], o.args[VERSION] = number, sender.own, version
     o.args[AVOIDED] = avoided
 
@@ -132,7 +133,7 @@ def shared_nodes(circuits, i, own, message):
     if place == NO_PLACE:
         return shared
     x = circuits.of[i, place]
-    if own == message.target:  # a second path cannot use the same link
+    if own == message[BROKER]:  # a second path cannot use the same link
         return shared + (x.peer == owner and x.prev == owner and message.source == owner)
     return shared + is_found(x)
 
@@ -165,7 +166,7 @@ def on_search(circuits, i, own, rules, message, out):
     there.version, there.shared, there.hops, there.prev = version, shared, hops, message.source
     if fresh:
         there.searched_s = message.at
-    if own != message.target:
+    if own != message[BROKER]:
         there.peer = NONE
         o = send_copy(message, EVERYONE, out)
         o.args[HOPS], o.args[SHARED] = hops, shared

@@ -41,7 +41,8 @@ HOPS, SHARED, AVOIDED, ROOT = 2, 4, 6, 7  # of a search or announcement
 PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
 DIGEST_BIT = 2  # in a PING: has a DIGEST; in PONG, ALIVE and HOLDS: the digests differ
 DIGEST = "topic"  # digest of the subscriptions that the receiver should hold for the sender
-BROKER = "target"  # the target of a search
+BROKER = "target"  # of a SEARCH: the broker searched for
+INCARNATION = "epoch"  # of an ANNOUNCE or WITHDRAW: that of its broker
 PARENT = "topic"  # the parent that the sender knows for itself
 EACH = 3  # number of attributes of a filter in one record
 
@@ -62,6 +63,7 @@ RANGES = {
     "number": ranges.NUMBER, _OWN_FILTER[FILTER]: ranges.NUMBER, _OWN_VALUES[VALUES]: ranges.NUMBER,
     "intervals": DOUBLE, "values": DOUBLE, "ignored": NUMBER_OR_NONE,
     "hops": COUNT, "nodes shared": COUNT, "node avoided": NODE_OR_NONE, "root": ranges.NODE,
+    "incarnation of the broker": ranges.EPOCH,
     "path": whole(0, 3), "ancestors": whole(0, 2**32 - 1), "owner": ranges.NODE,
     "digest of the child's subscriptions": BITS, "digest of the node's subscriptions": BITS,
     _FILTER[FILTER]: ranges.NUMBER, "broker searched for": ranges.NODE,
@@ -141,8 +143,9 @@ ALIVE = KINDS.network(
     args={**ROUTED, "path": PATH},
 )  # fmt: skip
 ANNOUNCE = KINDS.network(
-    27, "announce", "the number of hops to a broker of the tree", "epoch",
+    27, "announce", "the number of hops to a broker of the tree",
     args={"hops": HOPS, "origin": ORIGIN, "number": VERSION, "root": ROOT},
+    reused={INCARNATION: "incarnation of the broker"},
 )  # fmt: skip
 SEARCH = KINDS.network(
     28, "search", "a broker searches for a path to another one", "",
@@ -167,8 +170,9 @@ HOLDS = KINDS.network(
 )  # fmt: skip
 ENTER = KINDS.command(33, "enter", "this node enters the tree as a broker")
 WITHDRAW = KINDS.network(
-    34, "withdraw", "a broker left the tree, and its announcements do not count any more", "epoch",
+    34, "withdraw", "a broker left the tree, and its announcements do not count any more",
     args={"origin": ORIGIN, "number": VERSION},
+    reused={INCARNATION: "incarnation of the broker"},
 )  # fmt: skip
 START = KINDS.start()
 KINDS.include(reliable_hop.KINDS)

@@ -135,10 +135,15 @@ def _packed(replay: Replay, tables: dict[str, Columns]) -> Packed:
     out.add("expected.count", counts)
     out.add("expected.row", np.concatenate([np.zeros(0, np.int64), *replay.expected]))
     return out.packed(
-        system=replay.system, labels=list(replay.labels), meeting=replay.meeting,
+        system=replay.system,
+        labels=list(replay.labels),
+        meeting=replay.meeting,
         cells=list(replay.cells),
-        left_out=left_out, until=replay.until, seconds=replay.world.seconds, tick=tick,
-    )  # fmt: skip
+        left_out=left_out,
+        until=replay.until,
+        seconds=replay.world.seconds,
+        tick=tick,
+    )
 
 
 def _tick(seconds: float) -> float:

@@ -5,8 +5,8 @@ entries.
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
-from halfway.sim.engine import calendar
-from halfway.sim.engine.calendar import (
+from halfway.sim.engine.calendar_queue import calendar
+from halfway.sim.engine.calendar_queue.calendar import (
     ALL_NEAR,
     MAX_SCALE,
     NO_ENTRY,

@@ -6,10 +6,17 @@ An entry is a transmission, not a reception: its receivers are looked up when it
 import numpy as np
 
 from halfway.core.compiled import inlined
-from halfway.sim.engine import calendar
-from halfway.sim.engine.bucket_width import adapt, rebuild_if_worth_it, rescale
-from halfway.sim.engine.calendar import NO_ENTRY, RUN, bucket_of, earlier, place, pull_from_far
-from halfway.sim.engine.heap import heap_pop, heap_push
+from halfway.sim.engine.calendar_queue import calendar
+from halfway.sim.engine.calendar_queue.bucket_width import adapt, rebuild_if_worth_it, rescale
+from halfway.sim.engine.calendar_queue.calendar import (
+    NO_ENTRY,
+    RUN,
+    bucket_of,
+    earlier,
+    place,
+    pull_from_far,
+)
+from halfway.sim.engine.calendar_queue.heap import heap_pop, heap_push
 
 
 @inlined

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
-from halfway.sim.engine.heap import EntryHeap, heap, heap_pop, heap_push
+from halfway.sim.engine.calendar_queue.heap import EntryHeap, heap, heap_pop, heap_push
 
 SLOT_BITS = 28
 SLOT = np.int64((1 << SLOT_BITS) - 1)
@@ -50,10 +50,15 @@ def queue(slots: int) -> Queue:
     tally = np.zeros(10, np.int64)
     tally[BUCKET], tally[RUN] = ALL_NEAR, NO_ENTRY
     return Queue(
-        tally, np.array([1.0, LAST_BUCKET]), heap(slots), heap(slots),
-        np.full(buckets, NO_ENTRY, np.uint32),
-        np.empty(slots), np.empty(slots, np.int64), np.empty(slots, np.uint32),
-    )  # fmt: skip
+        tally=tally,
+        scale=np.array([1.0, LAST_BUCKET]),
+        near=heap(slots),
+        far=heap(slots),
+        ring=np.full(buckets, NO_ENTRY, np.uint32),
+        at=np.empty(slots),
+        key=np.empty(slots, np.int64),
+        after=np.empty(slots, np.uint32),
+    )
 
 
 def enlarged(old: Queue, slots: int) -> Queue:
