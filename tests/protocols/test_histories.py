@@ -59,6 +59,10 @@ def test_after_quiescence_each_event_reaches_each_subscriber_once(system: str) -
     assert [line for seed in range(FEW) if (line := failure(system, seed))] == []
 
 
+def test_every_promise_of_delivery_states_a_share_with_losses() -> None:
+    assert set(WITH_LOSSES) == {name for name, promise in PROMISES.items() if promise.delivers}
+
+
 @pytest.mark.parametrize("system", WITH_LOSSES)
 def test_most_events_arrive_in_spite_of_losses(system: str) -> None:
     due = missing = 0

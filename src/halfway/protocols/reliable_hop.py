@@ -185,8 +185,6 @@ def track_if_asked(hops, rules, i, record, now, out):
 def acknowledge_if_asked(hops, i, message, out):
     """Acknowledge a reliable hop if its sender requests this; return True if row i accepted the hop
     before.
-
-    Return True for a repeated hop.
     """
     return message.sequence != _FREE and acknowledge(hops, i, message, out)
 

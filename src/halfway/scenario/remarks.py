@@ -99,7 +99,8 @@ def _on_motion(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
         if end <= 0.0:
             what = f"{name}: no node exists after begin_s = {scenario.network.begin_s:g}"
             raise Problem(what, where="network", remedy="use a smaller begin_s")
-        yield f"{name}: the last node is gone at {end:g} s, and seconds = {scenario.seconds:g}"
+        run = f"the end of the run (seconds = {scenario.seconds:g})"
+        yield f"{name}: the last node leaves at {end:g} s, before {run}"
 
 
 def _on_workload(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:

@@ -219,7 +219,7 @@ def next_hops_up(
     overlay: Overlay, *, aware: bool, chosen: Mapping[int, NextHop] | None = None
 ) -> dict[int, tuple[int, int]]:
     """Return each live broker's next hop to the overlay's root, NO_BROKER if it is cut off, and the
-    links of the underlay path to it. Arguments as in `tops`.
+    underlay links of the path to this next hop. Arguments as in `tops`.
     """
     found: dict[int, tuple[int, int]] = {}
     for number, broker in overlay.brokers.items():

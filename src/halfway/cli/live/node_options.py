@@ -29,7 +29,9 @@ Port = Annotated[
 ]
 Peers = Annotated[
     list[str] | None,
-    typer.Option("--peer", metavar="HOST:PORT", help="A node that multicast does not reach."),
+    typer.Option(
+        "--peer", metavar="HOST:PORT", help="Address of a node that multicast does not reach."
+    ),
 ]
 NodeName = Annotated[str, typer.Option(metavar="NAME", help="The name of the node.")]
 OfNetwork = Annotated[
@@ -38,7 +40,7 @@ OfNetwork = Annotated[
 OnHost = Annotated[str, typer.Option(metavar="ADDRESS", help="The address of the socket.")]
 CertificateFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Certificate of `halfway net admit`; needs --key."),
+    typer.Option(metavar="FILE", help="Certificate file from `halfway net admit`; needs --key."),
 ]
 PrivateKeyFile = Annotated[
     Path | None, typer.Option("--key", metavar="FILE", help="Private keys of `halfway net key`.")
@@ -74,7 +76,7 @@ MqttTls = Annotated[
     str, typer.Option(metavar="[HOST:]PORT", help="Serve clients of MQTT with TLS.")
 ]
 MqttCertificate = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="The certificate of --mqtt-tls, PEM.")
+    Path | None, typer.Option(metavar="FILE", help="PEM file with the certificate for --mqtt-tls.")
 ]
 MqttKey = Annotated[
     Path | None, typer.Option(metavar="FILE", help="The private key of --mqtt-tls, PEM.")

@@ -1,4 +1,4 @@
-"""`halfway route`: the way of an event, or to a node, hop by hop."""
+"""`halfway route`: the path of an event, or the path to a node, hop by hop."""
 
 import json
 from typing import TYPE_CHECKING, Annotated

@@ -26,7 +26,9 @@ _Chosen = Annotated[
     list[str] | None,
     typer.Option("--system", metavar="NAME", help="A system. Repeatable. Default: SCENARIO's."),
 ]
-_Runs = Annotated[int, typer.Option(metavar="N", min=2, help="Simulated runs, same network.")]
+_Runs = Annotated[
+    int, typer.Option(metavar="N", min=2, help="Number of simulated runs on the same network.")
+]
 _Records = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Record every node in DIR, and replay the records."),

@@ -273,9 +273,9 @@ class Handshakes:
     def _authentic(
         self, one: _Handshaking, message: bytes
     ) -> tuple[Handshake, Certificate, int, bytes] | Refused:
-        """Return a handshake after a message with its peer, and the peer's session number and boot.
+        """Read a handshake message on a copy, so that a forged message changes no handshake.
 
-        A copy of the handshake reads, so that a forged message does not spoil it.
+        Return the copy with its peer, and the peer's session number and boot.
         """
         handshake = copy.copy(one.handshake)
         try:

@@ -1,4 +1,4 @@
-"""The wire form of records as tables for compiled code, with the same bytes as `core.records.wire`.
+"""The wire form of records as tables for compiled code; `core.records.wire` states its lengths.
 
 A RECORD frame has three parts: the number of its topics in one byte; the topics, 64 bits each, in
 the order of their first use in the record; and the compact form of the record, in which a topic is

@@ -224,7 +224,9 @@ class NodeTrace:
         self._is_around_old = True
 
     def _take(self) -> None:
-        """Stamp the records of a trace folder that the handler had since the last call."""
+        """Write the times of the records that the handler received since the last call to the trace
+        folder.
+        """
         records = self.node.stepper.take_log()
         if not len(records):
             return

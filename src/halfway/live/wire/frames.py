@@ -93,7 +93,10 @@ def key_bytes(key: tuple[int, int, int]) -> bytes:
 
 
 def key_in(content: bytes) -> tuple[int, int, int]:
-    """Return the key of an event at the beginning of a frame. Raises ValueError for a short one."""
+    """Return the key of an event at the beginning of a frame.
+
+    Raises ValueError if the frame is too short.
+    """
     if len(content) < KEY_BYTES:
         raise ValueError("too short")
     publisher, epoch, number = _KEY.unpack_from(content)

@@ -173,8 +173,8 @@ def restart_timers(state, rules, sender, out):
 
 @apart
 def on_timeout(state, rules, sender, message, out):
-    """Resend an unconfirmed record after its timeout, and first count its path as dead unless the
-    confirmation may only be late.
+    """Resend a record that was not confirmed in time. Before, count its path as dead, unless the
+    confirmation may still arrive.
     """
     kept, b = state.unconfirmed, sender.broker
     place = place_of_number(kept, b, message.args[NUMBER])

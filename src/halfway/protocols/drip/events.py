@@ -149,7 +149,10 @@ def matching(state, i, topic, local):
 @apart
 def make_room(state, rules, i):
     """Make room for a DRIP event [drip §V-A]: delete the copies that match the fewest
-    subscriptions, and of these the oldest copies.
+    subscriptions, and of these the copies that arrived first.
+
+    [ibid.] "publishing time; newly published events always have higher priority to stay". We take
+    the order of arrival, because our records carry no time of publication.
     """
     while state.node[i].held_events > rules.event_capacity:
         worst, least = NO_PLACE, np.int64(0)

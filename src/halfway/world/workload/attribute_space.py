@@ -58,9 +58,9 @@ def widened(
 
 
 def boxes_of(cells: Iterable[int], shape: Sequence[int]) -> list[Box]:
-    """Return distinct boxes that cover these cells of a content, and no other cell, once each.
+    """Return disjoint boxes that together cover exactly these cells of a content.
 
-    Equal boxes of neighbouring values of an attribute become one box, the last attribute first.
+    Boxes that touch along one attribute are merged, beginning with the last attribute.
     """
     if not shape:
         return [()]
