@@ -25,6 +25,7 @@ from halfway.protocols.application import PUBLISH
 from halfway.protocols.georendezvous.cell_neighbours import silence_s
 from halfway.protocols.georendezvous.messages import LEAVE
 from halfway.protocols.georendezvous.rules import Rules, rules
+from halfway.protocols.reliable_hop import longest_wait_s
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.environment.mobility import Motion
 from halfway.world.faults import Crash
@@ -54,9 +55,11 @@ def healed_s(scalars: Rules) -> float:
 
     A silent node and a silent root are found after 2.5 beacons each, or after more with
     acknowledgements, and a bridge follows after 3. Then the old home must forget, entries of the
-    old component expire, and clients renew theirs.
+    old component expire, and clients renew theirs. With acknowledgements, the renewal may wait for
+    a second series of retransmissions to a node that is gone.
     """
-    return 2 * silence_s(scalars) + 3 * BEACON_S + LIFETIME_S + RENEWAL_S
+    second_s = longest_wait_s(scalars) if scalars.retries else 0.0
+    return 2 * silence_s(scalars) + 3 * BEACON_S + LIFETIME_S + RENEWAL_S + second_s
 
 
 def sparse(random_state: np.random.Generator) -> tuple[Network, float]:
