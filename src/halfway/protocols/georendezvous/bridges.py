@@ -21,6 +21,7 @@ from halfway.protocols.georendezvous.state import (
     CELL_MEMBER,
     FREE,
     LISTENING,
+    LOST_LABELS,
     MEMBER,
     NO_ROOM,
     UNKNOWN,
@@ -73,9 +74,10 @@ def hear_label(state, rules, i, root, sequence, now):
     announce the label soon.
     """
     label = state.label
-    stale = root == label.lost_root[i] and sequence <= label.lost_sequence[i]
-    if stale and label.lost_until[i] > now:
-        return False
+    for k in range(LOST_LABELS):
+        stale = root == label.lost_root[i][k] and sequence <= label.lost_sequence[i][k]
+        if stale and label.lost_until[i][k] > now:
+            return False
     if root > label.root[i] or (root == label.root[i] and sequence <= label.sequence[i]):
         return False
     # A new label passes many cells in one beacon interval, and its renewal only a few. The label of
@@ -94,8 +96,12 @@ def renew_label(state, rules, i, now):
     """
     label, me = state.label, state.node_id[i]
     if label.root[i] != me and label.until[i] <= now:
-        label.lost_root[i], label.lost_sequence[i] = label.root[i], label.sequence[i]
-        label.lost_until[i] = now + 4.0 * cell_neighbours.silence_s(rules)
+        k = 0
+        for other in range(1, LOST_LABELS):
+            if label.lost_until[i][other] < label.lost_until[i][k]:
+                k = other
+        label.lost_root[i][k], label.lost_sequence[i][k] = label.root[i], label.sequence[i]
+        label.lost_until[i][k] = now + 4.0 * cell_neighbours.silence_s(rules)
         reset_label(state, i)
     if label.root[i] == me:
         label.own[i] += 1

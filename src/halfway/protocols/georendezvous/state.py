@@ -46,17 +46,20 @@ BRIDGE = np.dtype(
     align=True,
 )
 FREE, LISTENING, MEMBER = 0, 1, 2  # status of a bridge
+# Lost labels that a node remembers. With one, two old labels would replace each other for ever, and
+# each node would take the one that it does not remember from its neighbours.
+LOST_LABELS = 8
 # The label of a node's component of touching cells is the lowest node id. This node, the root,
 # renews the label by an ascending count.
 LABEL = np.dtype(
     [
         ("until", "<f8"),  # the root is gone if no new count arrives until then (s)
-        ("lost_until", "<f8"),  # old counts of a lost root are refused until then
+        ("lost_until", "<f8", (LOST_LABELS,)),  # old counts of a lost root are refused until then
         ("root", "<i4"),
         ("sequence", "<i4"),  # the newest count of the root
         ("own", "<i4"),  # the count of this node, from the number before its incarnation
-        ("lost_root", "<i4"),
-        ("lost_sequence", "<i4"),
+        ("lost_root", "<i4", (LOST_LABELS,)),
+        ("lost_sequence", "<i4", (LOST_LABELS,)),
     ],
     align=True,
 )
