@@ -204,6 +204,10 @@ def test_nodes_move_from_one_sparse_network_to_another() -> None:
     assert (history.cells.state.cell != start).any(axis=1).sum() > 7
 
 
+def test_old_labels_of_two_roots_do_not_replace_each_other_for_ever() -> None:
+    assert moving_history(3865, clock=CLOCKS).wrong() == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("clock", [None, CLOCKS])
 @pytest.mark.parametrize("draw", [radio_history, moving_history])

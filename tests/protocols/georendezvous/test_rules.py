@@ -13,7 +13,13 @@ from halfway.core.records.checks import ACCEPTED, FROM_SELF, record_checks, refu
 from halfway.core.values.ranges import AGE_S
 from halfway.papers.georendezvous.message_run import cell_run, cells_storing, delivered, post
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
-from halfway.protocols.georendezvous import cell_neighbours, clients, point_store, routing
+from halfway.protocols.georendezvous import (
+    bridges,
+    cell_neighbours,
+    clients,
+    point_store,
+    routing,
+)
 from halfway.protocols.georendezvous.cells import adjacent_cell
 from halfway.protocols.georendezvous.messages import (
     ADVERT,
@@ -248,3 +254,19 @@ def test_the_label_of_a_root_far_away_is_renewed_before_it_expires(retries: int)
     for second in range(3, 61):
         cells.run(float(second))
         assert cells.state.label.root.tolist() == [0] * network.n
+
+
+def test_old_labels_of_several_lost_roots_are_refused() -> None:
+    """With one place, the loss of the second label would bring the first one back."""
+    node = state(np.array([9], np.int32), 1, 2, 4, 1)
+    scalars, at = rules(0.5, 5, bridges=4), 100.0
+    bridges.reset_label(node, 0)
+    for root in (1, 2, 3):
+        assert bridges.hear_label(node, scalars, 0, root, 20, at)
+        node.label.until[0] = at  # as if no count of this root had come for long
+        bridges.renew_label(node, scalars, 0, at)
+        assert node.label.root[0] == 9
+        at += 1.0
+    for root in (1, 2, 3):
+        assert not bridges.hear_label(node, scalars, 0, root, 20, at)
+    assert bridges.hear_label(node, scalars, 0, 1, 21, at)
