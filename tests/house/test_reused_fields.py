@@ -2,6 +2,7 @@
 noticed.
 """
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from tests.house.sources import REPOSITORY, Source
 @pytest.mark.parametrize(
     "rule", [reused_fields.read_by_header_names, reused_fields.named_by_header]
 )
-def test_the_repository_keeps_the_rule(rule) -> None:  # type: ignore[no-untyped-def]
+def test_the_repository_keeps_the_rule(rule: Callable[[Path], Iterable[str]]) -> None:
     assert "\n".join(rule(REPOSITORY)) == ""
 
 

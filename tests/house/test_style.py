@@ -1,6 +1,7 @@
 """Every file says what it is, carries nothing put off and names no machine; slips are noticed."""
 
 import subprocess
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def module(root: Path, text: str, path: str = "src/halfway/engine.py") -> Path:
         style.systems_named,
     ],
 )
-def test_the_repository_keeps_the_rule(rule) -> None:  # type: ignore[no-untyped-def]
+def test_the_repository_keeps_the_rule(rule: Callable[[Path], Iterable[str]]) -> None:
     assert "\n".join(rule(REPOSITORY)) == ""
 
 

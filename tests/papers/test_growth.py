@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfway.bulk.georendezvous.lazy_routes import LazyCellRoutes
-from halfway.bulk.walks.walks import Walkers
+from halfway.bulk.walks.walks import Walkers, WalkSystem
 from halfway.papers.directional_walks.claims_growth import judge_growth
 from halfway.papers.directional_walks.growth import MOST_HOPS_A_COLUMN, growth
 from halfway.papers.directional_walks.growth_points import (
@@ -34,11 +34,11 @@ def disk_of(n: int, degree: int) -> LazyDisk:
 
 
 @pytest.mark.parametrize("system", ["directional-walk", "random-walk"])
-def test_a_run_measures_the_walks_of_the_network_in_memory(system: str) -> None:
+def test_a_run_measures_the_walks_of_the_network_in_memory(system: WalkSystem) -> None:
     found = run_of(1000, 12, system)
     disk = disk_of(1000, 12)
     pairs, again = disk.giant_pairs(5, SEEDS["workload_seed"])
-    walkers = Walkers(in_memory(disk), system)  # type: ignore[arg-type]
+    walkers = Walkers(in_memory(disk), system)
     met = [walkers.pair(a, b, seed=13, topic=t) for t, (a, b) in enumerate(pairs.tolist())]
     assert list(found["steps"]) == [m.steps for m in met]
     assert list(found["path"]) == [len(m.path) - 1 for m in met]

@@ -4,9 +4,10 @@ A node that takes routes from broadcasts hears such a neighbour as well as any o
 §6.8] a node of AODV that gets no acknowledgement from the next hop of a reply ignores the requests
 of this neighbour for a time. We let a neighbour be deaf from a reliable hop that failed in spite of
 all retransmissions until its next acknowledgement, and let the node ignore its broadcasts of routes
-meanwhile. A node that hears a deaf neighbour sends it a LINK_TEST, so that a neighbour that was
-down serves again soon. The wait for the next LINK_TEST doubles each time. A node without
-acknowledgements has no deaf neighbours.
+meanwhile. A protocol for which one such hop is too little evidence calls `doubt` first. A node that
+hears a deaf neighbour sends it a LINK_TEST, so that a neighbour that was down serves again soon.
+The wait for the next LINK_TEST doubles each time. A node without acknowledgements has no deaf
+neighbours.
 """
 
 from typing import NamedTuple

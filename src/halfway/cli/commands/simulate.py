@@ -79,7 +79,7 @@ def simulate(
     _check_outputs(trace, nodes)
     chosen = _chosen(read, mine, system)
     run, outcome = _run(read, mine, chosen, trace, debug=debug)
-    _show(run, outcome, nodes, None if as_json else _notes(read, chosen))
+    _show(run, outcome, nodes, _notes(read, chosen), as_json=as_json)
     if trace is not None:
         from halfway.sim.trace.trace_file import rows_of
 
@@ -119,11 +119,15 @@ def _check_outputs(trace: Path | None, nodes: Path | None) -> None:
 
 
 def _show(
-    run: "Simulation", outcome: "Outcome", nodes: Path | None, notes: "Iterator[str] | None"
+    run: "Simulation",
+    outcome: "Outcome",
+    nodes: Path | None,
+    notes: "Iterator[str]",
+    *,
+    as_json: bool,
 ) -> None:
-    """Print the outcome of `halfway simulate`, and write its nodes to the file.
-
-    notes: are printed under the tables; without them, one JSON object is printed.
+    """Print the outcome of `halfway simulate`, with notes under the tables, and write its nodes to
+    the file.
     """
     from halfway.report.terminal.node_report import print_highest_loads, write_nodes
     from halfway.report.terminal.outcome_report import outcome_json, print_notes, print_outcome
@@ -132,7 +136,7 @@ def _show(
     table = None if nodes is None else nodes_of(run)
     if nodes is not None and table is not None:
         write_nodes(nodes, table)
-    if notes is None:
+    if as_json:
         typer.echo(outcome_json(outcome, table))
         return
     print_outcome(console(), outcome)
