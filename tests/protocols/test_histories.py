@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from halfway.adapters.registry import TABLE
+from halfway.adapters.registry import TABLE, named
 from halfway.sim import hello_exchange
 from halfway.world.faults import Crash
 from tests.protocols import histories
@@ -25,6 +25,8 @@ from tests.protocols.promises import CHANGES_S, PROMISES
 
 FEW, SOME, MANY = 10, 60, 10_000
 MOST_SHRUNK = 10  # failures of one system in one command: each takes up to a minute
+# Systems that read neighbour lists.
+READERS = [one for one in PROMISES if named(one).with_options({}).neighbour_knowledge().hops]
 # The least share of notifications in histories with losses, together: 2 to 40 % of the receptions
 # fail. Systems without acknowledgements lose the most. `rumor-routing` promises no share.
 WITH_LOSSES = {
@@ -70,10 +72,11 @@ def test_most_events_arrive_in_spite_of_losses(system: str) -> None:
         if histories.link_of(seed, system)[1] < 1.0:
             result = result_of(history_of(system, seed))
             due, missing = due + result.due, missing + result.missing
+    assert due > 100
     assert missing <= (1.0 - WITH_LOSSES[system]) * due
 
 
-@pytest.mark.parametrize("system", PROMISES)
+@pytest.mark.parametrize("system", READERS)
 def test_lists_of_neighbours_that_are_empty_at_first_cost_nothing_after_quiescence(
     system: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
