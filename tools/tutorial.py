@@ -8,7 +8,8 @@ out: the tool keeps as many lines of each part as the page has now. It begins a 
 at the first line with the same first word, and takes the last part from the end. A block of TOML
 below `<!-- edit NAME -->` replaces or adds these lines in the file NAME, and a block below
 `<!-- file NAME -->` is the file NAME. A command that ends in ` &` runs until the end of its
-section; the next command begins when it has printed a line. The page is written after each section.
+section; the next command begins when it has printed a line. A command that ends in a backslash
+continues on the next line. The page is written after each section.
 An error of a command stops the tool, and the rest of the page stays as it was.
 """
 
@@ -28,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _REPOSITORY = Path(__file__).parents[1]
-CUT, PROMPT, _BACKGROUND = "…", "$ ", " &"
+CUT, PROMPT, _BACKGROUND, _CONTINUED = "…", "$ ", " &", " \\"
 _HEADING = re.compile(r"^(?=## )", re.MULTILINE)
 _BLOCK = re.compile(
     r"(?:<!-- (?P<way>edit|file) (?P<file>\S+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)```", re.DOTALL
@@ -121,10 +122,12 @@ def _answered(
     """Yield the lines of a tutorial's block with the output that its commands have now."""
     starts = [k for k, line in enumerate(lines) if line.startswith(PROMPT)]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        yield lines[start]
-        shown = list(lines[start + 1 : end])
+        last = next(k for k in range(start, end) if not lines[k].endswith(_CONTINUED))
+        yield from lines[start : last + 1]
+        shown = list(lines[last + 1 : end])
         blank = bool(shown) and not shown[-1]
-        command = lines[start].removeprefix(PROMPT)
+        parts = [line.removesuffix(_CONTINUED).strip() for line in lines[start : last + 1]]
+        command = " ".join(parts).removeprefix(PROMPT)
         if command.endswith(_BACKGROUND):
             background.enter_context(_running(command.removesuffix(_BACKGROUND), folder))
         else:
