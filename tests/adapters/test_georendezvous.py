@@ -77,7 +77,7 @@ def test_tables_are_sized_by_demand_and_not_by_events() -> None:
     state = cells(network, **given, options={"bridges": 0}).instance.state
     assert state.pruned.shape[1] == 3  # two publishers of one topic, one of the other
     assert state.received.shape[1:] == (8, WINDOW)  # three publishers
-    assert state.hops.record.shape[1] == state.hops.accepted.shape[1] == 0  # no acknowledgements
+    assert state.hops.record.shape[1] == state.hops.accepted.of.shape[1] == 0  # no acknowledgements
     layout = sizing.layout_of(context(network), 0.0)
     assert layout is not None
     cell = layout.cell

@@ -67,6 +67,10 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "tables": {"records", "paths"},
         ".": {"records", "paths", "tables"},
     },
+    "protocols/walks": {
+        "tables": set(),
+        ".": {"tables"},
+    },
     "world": {
         ".": {"graphs"},
         "graphs": set(),

@@ -37,10 +37,9 @@ from halfway.protocols.walks.state import (
     KNOWN_HOPS,
     LOST,
     NO_ROOM,
-    OPEN,
-    PASSED,
     Trails,
 )
+from halfway.protocols.walks.tables.entries import OPEN, PASSED
 from halfway.world.workload.demand import Demand
 
 FEW_HOPS = 8  # in flight, for which every node has room

@@ -21,6 +21,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
 from halfway.core.outbox import copy_args_and_reals, emit
 from halfway.core.values.ranges import COUNT, whole
+from halfway.protocols.accepted_hops import AcceptedHops, accept_if_new, accepted_hops
 from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.incarnation_numbers import number_before
 
@@ -48,7 +49,7 @@ ACK_BACKOFF_OPTION = Option(1.0, 1.0, 10.0, _BACKOFF, auto=True)
 _FREE = 0  # the sequence number of a free place
 _SEQUENCE_NUMBERS = 2**31 - 1  # largest sequence number; then the numbers start again
 # Columns of `counts`.
-TRACKED, ACCEPTED, TABLE_FULL = 0, 1, 2
+TRACKED, TABLE_FULL = 0, 1
 
 
 class ReliableHops(NamedTuple):
@@ -58,8 +59,8 @@ class ReliableHops(NamedTuple):
     record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
     tries: npt.NDArray[np.int32]  # [n, places] retransmissions so far
     sent_at: npt.NDArray[np.float64]  # [n, places] own clock at the last emission
-    accepted: npt.NDArray[np.int64]  # [n, known, 3] sender, its incarnation, sequence number
-    counts: npt.NDArray[np.int64]  # [n, 3] hops: number of the last tracked, accepted, without room
+    accepted: AcceptedHops
+    counts: npt.NDArray[np.int64]  # [n, 2] hops: number of the last tracked, without room
 
 
 def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> ReliableHops:
@@ -72,15 +73,16 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
         np.zeros((n, places), MESSAGE).view(np.recarray),
         np.zeros((n, places), np.int32),
         np.zeros((n, places)),
-        np.zeros((n, known, 3), np.int64),
-        np.zeros((n, 3), np.int64),
+        accepted_hops(n, known),
+        np.zeros((n, 2), np.int64),
     )
 
 
 def hop_bytes(known: int) -> int:
     """Return the bytes of one reliable hop in flight with its `known` accepted hops."""
     hops = reliable_hops(np.zeros(1, np.int32), 1, known)
-    return sum(table.nbytes for table in (hops.record, hops.tries, hops.sent_at, hops.accepted))
+    in_flight = (hops.record, hops.tries, hops.sent_at)
+    return sum(table.nbytes for table in (*in_flight, *hops.accepted[:-1]))
 
 
 def longest_wait_s(rules: Any) -> float:
@@ -193,20 +195,7 @@ def acknowledge_if_asked(hops, i, message, out):
 def acknowledge(hops, i, message, out):
     """Acknowledge a reliable hop; return True if row i had accepted this hop before."""
     emit(out, ACK, 0.0, message.source).sequence = message.sequence
-    # The table fills in order, so the places after the number of accepted hops are still empty.
-    for k in range(min(np.int64(hops.counts[i, ACCEPTED]), hops.accepted.shape[1])):
-        if (
-            hops.accepted[i, k, 2] == message.sequence
-            and hops.accepted[i, k, 1] == message.incarnation
-            and hops.accepted[i, k, 0] == message.source
-        ):
-            return True
-    k = hops.counts[i, ACCEPTED] % hops.accepted.shape[1]
-    hops.accepted[i, k, 0] = message.source
-    hops.accepted[i, k, 1] = message.incarnation
-    hops.accepted[i, k, 2] = message.sequence
-    hops.counts[i, ACCEPTED] += 1
-    return False
+    return not accept_if_new(hops.accepted, i, message)
 
 
 @inlined

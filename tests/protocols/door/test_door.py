@@ -26,7 +26,7 @@ from halfway.core.records.checks import (
 from halfway.protocols import SYSTEMS, flooding
 from halfway.protocols.application import EVENT_FIELDS
 from halfway.protocols.walks.messages import SUBSCRIBES
-from halfway.protocols.walks.state import OPEN
+from halfway.protocols.walks.tables.entries import OPEN
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn

@@ -69,7 +69,7 @@ def chain() -> History:
 
 def test_a_node_remembers_every_hop_that_its_neighbours_may_retransmit() -> None:
     state = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0, tracked_hops=24)
-    assert state.hops.accepted.shape[1] >= 2 * state.hops.record.shape[1]
+    assert state.hops.accepted.of.shape[1] >= 2 * state.hops.record.shape[1]
 
 
 def test_chunks_leave_room_for_other_reliable_hops() -> None:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from halfway.protocols.walks.messages import LISTED, MERGE, PUBLISHES, SUBSCRIBES, VIEW
-from halfway.protocols.walks.state import OPEN, PASSED
+from halfway.protocols.walks.tables.entries import OPEN, PASSED
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation

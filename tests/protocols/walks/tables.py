@@ -3,7 +3,8 @@
 from typing import Any
 
 from halfway.protocols.walks.messages import SIDE
-from halfway.protocols.walks.state import OPEN, PASSED, Trails
+from halfway.protocols.walks.state import Trails
+from halfway.protocols.walks.tables.entries import OPEN, PASSED
 
 
 def walks_of(records: Any) -> Any:

@@ -19,7 +19,7 @@ from halfway.pipeline.plan.run import Observations, Run
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE, INTEREST
 from halfway.protocols.georendezvous.rules import rules
-from halfway.protocols.walks.state import FREE
+from halfway.protocols.walks.tables.entries import FREE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.graphs.mean_degree import radius_of_degree

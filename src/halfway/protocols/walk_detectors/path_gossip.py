@@ -44,9 +44,9 @@ from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
 from halfway.protocols.walk_detectors.path_contacts import CONTACT, contact_of, grew_for
 from halfway.protocols.walks import messages, rendezvous
-from halfway.protocols.walks.delivery import leads_on
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
-from halfway.protocols.walks.state import NO_ROOM
+from halfway.protocols.walks.messages import SUBSCRIBES
+from halfway.protocols.walks.state import NO_ROOM, first_path, next_nodes
 
 ROUNDS = 7  # place in `args` of a GOSSIP: the remaining rounds for the receiver
 
@@ -225,9 +225,9 @@ def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
     count the other next nodes, which do not receive the counters that have grown.
     """
     trails, left = state.walks.trails, most_next_nodes(state)
-    for k in range(trails.paths.shape[2]):
-        if leads_on(trails, rules.walks, i, GROUP, k, NONE, now):
-            path = trails.paths[i, GROUP, k]
+    for k in range(next_nodes(trails, rules.walks, i, GROUP, SUBSCRIBES, now)):
+        path = first_path(trails, i, GROUP, SUBSCRIBES, k)
+        if path.back != trails.node_id[i]:
             find_break(state, rules, i, path.back, path.since, now)
             before = out.tally[0]
             if left > 0:

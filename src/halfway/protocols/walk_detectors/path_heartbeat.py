@@ -35,8 +35,9 @@ from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
 from halfway.protocols.walks import messages, rendezvous
-from halfway.protocols.walks.delivery import leads_on
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
+from halfway.protocols.walks.messages import SUBSCRIBES
+from halfway.protocols.walks.state import next_node, next_nodes
 
 # Of a BEAT.
 MEMBER, MEMBER_INCARNATION, COUNTER = "publisher", "epoch", "event"
@@ -131,9 +132,10 @@ def send_beat(walks, rules, i, beat, source, now, out):
     sender.
     """
     trails = walks.trails
-    for k in range(trails.paths.shape[2]):
-        if leads_on(trails, rules, i, GROUP, k, source, now):
-            o = emit(out, BEAT, 0.0, trails.paths[i, GROUP, k].back)
+    for k in range(next_nodes(trails, rules, i, GROUP, SUBSCRIBES, now)):
+        towards = next_node(trails, i, GROUP, SUBSCRIBES, k)
+        if towards not in (trails.node_id[i], source):
+            o = emit(out, BEAT, 0.0, towards)
             o[MEMBER] = beat.member
             o[MEMBER_INCARNATION] = beat.epoch
             o[COUNTER] = beat.counter

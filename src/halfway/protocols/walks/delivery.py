@@ -10,7 +10,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import AFRESH, APP
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import EventId, copy_event_id, event_id, record_if_new
 from halfway.protocols.reliable_hop import track_if_asked
@@ -23,7 +23,9 @@ from halfway.protocols.walks.messages import (
     SUBSCRIBES,
     UNMATCHED,
 )
-from halfway.protocols.walks.state import EVICTED, LOST, SENT_ONCE, UNSENT, is_first_next, is_open
+from halfway.protocols.walks.state import EVICTED, LOST, is_open, next_node, next_nodes
+from halfway.protocols.walks.tables.entries import SENT_ONCE, UNSENT
+from halfway.protocols.walks.tables.member_places import place_of_member
 
 
 @apart
@@ -43,26 +45,16 @@ def forward(trails, rules, i, topic, event, source, hops, now, out):
     to its sender. Return whether there was such a next node. hops: as for `emit`.
     """
     sent = False
-    for k in range(trails.paths.shape[2]):
-        if leads_on(trails, rules, i, topic, k, source, now):
-            o = emit(out, DATA, 0.0, trails.paths[i, topic, k].back)
+    for k in range(next_nodes(trails, rules, i, topic, SUBSCRIBES, now)):
+        towards = next_node(trails, i, topic, SUBSCRIBES, k)
+        if towards not in (trails.node_id[i], source):
+            o = emit(out, DATA, 0.0, towards)
             o.topic = topic
             copy_event_id(event, o)
             o.hops = hops
             track_if_asked(trails.hops, rules, i, o, now, out)
             sent = True
     return sent
-
-
-@inlined
-def leads_on(trails, rules, i, topic, k, source, now):
-    """Return whether row i sends events of the walks to the next node of the path at place k: once
-    to each node, and never back to the sender.
-    """
-    path = trails.paths[i, topic, k]
-    if path.side != SUBSCRIBES or path.back in (trails.node_id[i], source):
-        return False
-    return is_open(rules, path, now) and is_first_next(trails, rules, i, topic, k, now)
 
 
 @apart
@@ -104,10 +96,9 @@ def next_to(trails, rules, i, topic, subscriber, now):
     """Return the next node on the path of a topic of walks from row i to a subscriber, or NONE if
     row i has no path.
     """
-    for k in range(trails.paths.shape[2]):
-        path = trails.paths[i, topic, k]
-        if path.member == subscriber and path.side == SUBSCRIBES and is_open(rules, path, now):
-            return path.back
+    place = place_of_member(trails.path_places, trails.paths, i, topic, SUBSCRIBES, subscriber)
+    if place != NO_PLACE and is_open(rules, trails.paths[i, topic, place], now):
+        return trails.paths[i, topic, place].back
     return np.int32(NONE)
 
 

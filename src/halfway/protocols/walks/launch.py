@@ -15,16 +15,8 @@ from halfway.core.prng import advanced, high_half, low_half, mixed, pick, seeded
 from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import Walker, walker_of, write_member
-from halfway.protocols.walks.state import (
-    DIED,
-    FREE,
-    HEARD,
-    PASSED,
-    claim_trail,
-    has_expired,
-    is_later,
-    write_walker,
-)
+from halfway.protocols.walks.state import DIED, claim_trail, has_expired, is_later, write_walker
+from halfway.protocols.walks.tables.entries import FREE, HEARD, PASSED
 from halfway.protocols.walks.trees import root_of
 
 

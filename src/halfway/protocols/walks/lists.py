@@ -17,16 +17,15 @@ from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, Walker, walker_of, write_member
 from halfway.protocols.walks.state import (
     LOST,
-    OPEN,
-    PASSED,
     claim_path,
     has_expired,
     is_later,
     is_open,
     trail_of,
     walker_at,
-    write_walker,
+    write_path,
 )
+from halfway.protocols.walks.tables.entries import OPEN, PASSED
 
 
 @inlined
@@ -107,13 +106,12 @@ def open_path(trails, rules, i, walker, towards, hops, now):
     """Open a path from row i to a member that a walk found, unless row i has a path of this
     launch.
     """
-    place = claim_path(trails, rules, i, walker.topic, walker.side, walker.member, now)
+    place = claim_path(trails, rules, i, walker, now)
     if place == NO_PLACE:
         return
     path = trails.paths[i, walker.topic, place]
     if path.status != OPEN or is_later(walker, path) or has_expired(rules, path.since, now):
-        write_walker(path, OPEN, walker, towards, now)
-        path.hops = hops
+        write_path(trails, rules, i, place, walker, towards, hops, now, now)
 
 
 @apart

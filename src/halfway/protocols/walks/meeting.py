@@ -16,8 +16,9 @@ from halfway.protocols.walks.launch import is_current, leave_trail, meetable
 from halfway.protocols.walks.lists import share_members
 from halfway.protocols.walks.messages import walker_of, write_member
 from halfway.protocols.walks.search_sweep import sweep_on, visit
-from halfway.protocols.walks.state import DIED, HEARD, LOST, PASSED, trail_of, walker_at
+from halfway.protocols.walks.state import DIED, LOST, trail_of, walker_at
 from halfway.protocols.walks.steps import Move, is_outrun, is_over, random_of, send_step
+from halfway.protocols.walks.tables.entries import HEARD, PASSED
 from halfway.protocols.walks.trees import is_in_tree, keep_branch
 
 

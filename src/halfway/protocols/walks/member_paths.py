@@ -15,17 +15,18 @@ from halfway.protocols.walks.delivery import send_buffered
 from halfway.protocols.walks.lists import report_member
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, walker_of, write_member
 from halfway.protocols.walks.state import (
-    ENDED,
-    FREE,
-    OPEN,
     claim_path,
     has_expired,
-    is_first_next,
     is_later,
     is_open,
+    next_node,
+    next_nodes,
+    void_path,
     walker_at,
-    write_walker,
+    write_path,
 )
+from halfway.protocols.walks.tables.entries import ENDED, FREE, OPEN
+from halfway.protocols.walks.tables.member_places import place_of_member
 from halfway.protocols.walks.trees import keep_branch, take_root
 
 
@@ -62,15 +63,14 @@ def pass_on(trails, rules, i, topic, place, source, now, out):
             send_path(trails, rules, i, topic, place, parent, now, out)
     if path.side == PUBLISHES:
         return
-    for k in range(trails.paths.shape[2]):
-        other = trails.paths[i, topic, k]
-        if other.side != PUBLISHES or other.back in (own, source, parent):
+    for k in range(next_nodes(trails, rules, i, topic, PUBLISHES, now)):
+        towards = next_node(trails, i, topic, PUBLISHES, k)
+        if towards in (own, source, parent):
             continue
-        if is_open(rules, other, now) and is_first_next(trails, rules, i, topic, k, now):
-            if ends:
-                send_end(trails, rules, i, walker, other.back, now, out)
-            else:
-                send_path(trails, rules, i, topic, place, other.back, now, out)
+        if ends:
+            send_end(trails, rules, i, walker, towards, now, out)
+        else:
+            send_path(trails, rules, i, topic, place, towards, now, out)
 
 
 @apart
@@ -90,11 +90,10 @@ def begin_path(trails, rules, i, walker, now, out):
     neighbours.
     """
     topic, own = walker.topic, trails.node_id[i]
-    place = claim_path(trails, rules, i, topic, walker.side, own, now)
+    place = claim_path(trails, rules, i, walker, now)
     if place == NO_PLACE:
         return
-    write_walker(trails.paths[i, topic, place], OPEN, walker, own, now)
-    trails.paths[i, topic, place].hops = 0
+    write_path(trails, rules, i, place, walker, own, 0, now, now)
     pass_on(trails, rules, i, topic, place, own, now, out)
 
 
@@ -108,7 +107,7 @@ def receive_path(trails, rules, i, message, out):
     if walker.member == trails.node_id[i] or has_expired(rules, since, now):
         return
     keep_branch(trails, rules, i, topic, source, now, out)
-    place = claim_path(trails, rules, i, topic, walker.side, walker.member, now)
+    place = claim_path(trails, rules, i, walker, now)
     if place == NO_PLACE:
         return
     path = trails.paths[i, topic, place]
@@ -116,11 +115,11 @@ def receive_path(trails, rules, i, message, out):
         return
     known = is_open(rules, path, now) and path.incarnation == walker.incarnation
     turned = not known or path.back != source
-    write_walker(path, OPEN, walker, source, since)
-    path.hops = message.args[messages.STEPS] + 1
+    hops = message.args[messages.STEPS] + 1
+    write_path(trails, rules, i, place, walker, source, hops, since, now)
     pass_on(trails, rules, i, topic, place, source, now, out)
     if walker.side == SUBSCRIBES:
-        report_member(trails, i, walker, path.hops, 1, out)
+        report_member(trails, i, walker, hops, 1, out)
     if walker.side == PUBLISHES:
         if turned:
             send_subscribers(trails, rules, i, topic, source, now, out)
@@ -142,15 +141,13 @@ def receive_root(trails, rules, i, message, out):
 @apart
 def end_path(trails, rules, i, walker, source, now, out):
     """End the path to a walk member on row i, and on the nodes that learnt this path from row i."""
-    topic = walker.topic
-    for k in range(trails.paths.shape[2]):
-        path = trails.paths[i, topic, k]
-        if path.status != OPEN or path.member != walker.member or path.side != walker.side:
-            continue
-        if not is_later(path, walker):
-            path.status = ENDED
-            path.generation = walker.generation
-            path.incarnation = walker.incarnation
-            pass_on(trails, rules, i, topic, k, source, now, out)
-            if walker.side == SUBSCRIBES:
-                report_member(trails, i, walker, path.hops, 0, out)
+    topic, side, member = walker.topic, walker.side, walker.member
+    place = place_of_member(trails.path_places, trails.paths, i, topic, side, member)
+    if place == NO_PLACE:
+        return
+    path = trails.paths[i, topic, place]
+    if path.status == OPEN and not is_later(path, walker):
+        void_path(trails, i, place, walker)
+        pass_on(trails, rules, i, topic, place, source, now, out)
+        if side == SUBSCRIBES:
+            report_member(trails, i, walker, path.hops, 0, out)

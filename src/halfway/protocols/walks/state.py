@@ -19,76 +19,27 @@ from halfway.core.prng import random_states
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
 from halfway.protocols.walks.messages import Walker
+from halfway.protocols.walks.tables.entries import (
+    BRANCH,
+    BUFFERED_EVENT,
+    ENDED,
+    FREE,
+    HEARD,
+    OPEN,
+    PATH,
+    ROLE,
+    SWEPT,
+    TRAIL,
+    TREE,
+)
+from halfway.protocols.walks.tables.member_places import (
+    MemberPlaces,
+    assign_place,
+    no_member_places,
+    place_of_member,
+)
+from halfway.protocols.walks.tables.next_nodes import NextNodes, forget_next_nodes, no_next_nodes
 
-# Values of `status` in a TRAIL. FREE is 0, so that pages of a table that are always 0 take no
-# memory.
-FREE, HEARD, PASSED = 0, 1, 2
-OPEN, ENDED = 1, 2  # of a PATH. ENDED: the member gave up its role; older PATHs are void
-_WALKER = [
-    ("status", "u1"),
-    ("side", "u1"),
-    ("member", "<i4"),  # node id
-    ("incarnation", "<u4"),  # incarnation of the member at the launch
-    ("generation", "<i4"),
-    ("back", "<i4"),  # hop towards the member; the member itself has its own id
-    ("since", "<f8"),  # seconds: arrival of this launch (trail), or begin of the path
-]
-# The trail of a member's latest walk. HEARD: `back` is a neighbour that advertised the trail.
-TRAIL = np.dtype(
-    [
-        *_WALKER,
-        ("met", "u1"),  # 1 where a MATCH of this launch passed
-        ("steps", "<i4"),  # the last step of this launch that arrived here
-        # Of a sweep: `parent` is the neighbour from which the sweep came, or the initiator itself.
-        # `tried` is the neighbour to which the sweep went last; NONE: to no neighbour yet; itself:
-        # the sweep has left for good.
-        ("parent", "<i4"),
-        ("tried", "<i4"),
-    ]
-)
-# A path to a member. `back` only changes with the PATH of a later launch, which the next node had
-# before. So paths have no loops.
-PATH = np.dtype([*_WALKER, ("hops", "<i4")])
-# What a node remembers of a neighbour that a sweep visited last.
-SWEPT = np.dtype([("key", "<i4"), ("hops", "<i4")])  # key of launch and neighbour; hops to start
-# A neighbour on the way between two members whose walks met.
-BRANCH = np.dtype(
-    [
-        ("status", "u1"),  # FREE or OPEN
-        ("to", "<i4"),  # node id
-        ("since", "<f8"),  # seconds: when the branch was last used
-    ]
-)
-# The tree of a topic that the node belongs to. Its root is a member.
-TREE = np.dtype(
-    [
-        ("status", "u1"),  # FREE or OPEN
-        ("root", "<i4"),  # node id
-        ("incarnation", "<u4"),  # incarnation of the root
-        ("generation", "<i4"),
-        ("parent", "<i4"),  # hop towards the root; the root itself has its own id
-        ("hops", "<i4"),  # hops to the root
-        ("since", "<f8"),  # seconds: when the root sent this generation
-        ("rooted", "<i4"),  # generations that this node sent as a root
-    ]
-)
-# What a member knows of its own role on a topic.
-ROLE = np.dtype(
-    [
-        ("held", "u1"),
-        ("searches", "<u2"),  # searches of this launch so far, with a planned search
-        ("matched", "u1"),  # the walk met another walk, or another walk met it
-        ("reported", "u1"),  # 1: reported to the application for this launch
-        ("incarnation", "<u4"),
-        ("launches", "<i4"),  # launches of this incarnation, with searches
-        ("latest", "<i4"),  # generation of the latest launch that was not a search
-        ("unanswered", "<i4"),  # launches in a row without a meeting
-        ("asked_at", "<f8"),  # seconds: when the application took the role
-    ]
-)
-# An event that its publisher buffers for subscribers without a path.
-BUFFERED_EVENT = np.dtype([("at", "<f8"), ("event", "<i4"), ("epoch", "<u4"), ("state", "u1")])
-UNSENT, SENT_ONCE = 1, 2
 BRANCHES = 3  # most branches per member: two for its path, and an earlier branch
 KNOWN_HOPS = 2  # accepted hops that a node remembers, per tracked hop
 
@@ -119,6 +70,8 @@ class Trails(NamedTuple):
     branches: npt.NDArray[np.void]  # [n, T, branches] BRANCH, as a record array
     trees: npt.NDArray[np.void]  # [n, T] TREE, as a record array
     paths: npt.NDArray[np.void]  # [n, T, members] PATH, as a record array
+    path_places: MemberPlaces  # of the members in `paths`
+    next_nodes: NextNodes  # on `paths`
     roles: npt.NDArray[np.void]  # [n, 2T] ROLE, as a record array
     hops: ReliableHops
     came_from: npt.NDArray[np.int32]  # [n, places] previous node of a STEP in flight
@@ -157,6 +110,8 @@ def trails_of(
         branches=np.zeros((n, topics, branches), BRANCH).view(np.recarray),
         trees=np.zeros((n, topics), TREE).view(np.recarray),
         paths=np.zeros((n, topics, members), PATH).view(np.recarray),
+        path_places=no_member_places(n, topics, members),
+        next_nodes=no_next_nodes(n, topics, members),
         roles=np.zeros((n, 2 * topics), ROLE).view(np.recarray),
         hops=reliable_hops(node_ids, places, KNOWN_HOPS * places),
         came_from=np.zeros((n, places), np.int32),
@@ -210,20 +165,6 @@ def is_open(rules, path, now):
     return path.status == OPEN and not has_expired(rules, path.since, now)
 
 
-@apart
-def is_first_next(trails, rules, i, topic, place, now):
-    """Return whether no earlier open path of the walks, to a member of the same side, has the same
-    next node as the path at a place.
-    """
-    path = trails.paths[i, topic, place]
-    for k in range(place):
-        other = trails.paths[i, topic, k]
-        same = other.back == path.back and other.side == path.side
-        if same and is_open(rules, other, now):
-            return False
-    return True
-
-
 @inlined
 def write_walker(known, status, walker, back, now):
     """Write a walker into a place of a table of trails or paths of the walks."""
@@ -263,29 +204,97 @@ def claim_trail(trails, rules, i, topic, side, member, now):
     return place
 
 
-@apart
-def claim_path(trails, rules, i, topic, side, member, now):
-    """Return a place for a path from row i to a walk member: its earlier place, a free place, or an
-    unused place, or NO_PLACE if all places are in use. The function empties the entry of another
-    member.
-    """
-    found, unused = NO_PLACE, NO_PLACE
-    for k in range(trails.paths.shape[2]):
-        known = trails.paths[i, topic, k]
-        if known.status != FREE and known.member == member and known.side == side:
-            return np.int64(k)
-        if found == NO_PLACE and known.status == FREE:
-            found = np.int64(k)
-        if unused == NO_PLACE and not is_open(rules, known, now):
-            unused = np.int64(k)
-    found = unused if found == NO_PLACE else found
-    trails.counts[i, NO_ROOM] += found == NO_PLACE
-    if found != NO_PLACE:
-        trails.paths[i, topic, found].status = FREE
-    return found
-
-
 @inlined
 def walker_at(topic, known):
     """Return the walker at a place of a walk system's table of trails or paths."""
     return Walker(topic, known.side, known.member, known.incarnation, known.generation)
+
+
+@apart
+def claim_path(trails, rules, i, walker, now):
+    """Return a place for a path from row i to a walk member: its earlier place, a free place, or an
+    unused place, or NO_PLACE if all places are in use. The function empties the entry of another
+    member.
+    """
+    topic, member, side = walker.topic, walker.member, walker.side
+    place = place_of_member(trails.path_places, trails.paths, i, topic, side, member)
+    if place != NO_PLACE:
+        return place
+    free, unused = NO_PLACE, NO_PLACE
+    for k in range(trails.paths.shape[2]):
+        known = trails.paths[i, topic, k]
+        if known.status == FREE:
+            free = np.int64(k)
+            break
+        if unused == NO_PLACE and not is_open(rules, known, now):
+            unused = np.int64(k)
+    place = unused if free == NO_PLACE else free
+    if place == NO_PLACE:
+        trails.counts[i, NO_ROOM] += 1
+    else:
+        assign_place(trails.path_places, trails.paths, i, topic, place, side, member)
+    return place
+
+
+@inlined
+def write_path(trails, rules, i, place, walker, back, hops, since, now):
+    """Write the path to a walk member into its place at row i. back: the next node. since: seconds,
+    the begin of the path.
+    """
+    path = trails.paths[i, walker.topic, place]
+    if path.back != back or not is_open(rules, path, now):
+        forget_next_nodes(trails.next_nodes, i, walker.topic, walker.side)
+    write_walker(path, OPEN, walker, back, since)
+    path.hops = hops
+
+
+@inlined
+def void_path(trails, i, place, walker):
+    """End the path to a walk member at row i, so that older news of this member is void."""
+    path = trails.paths[i, walker.topic, place]
+    path.status = ENDED
+    path.generation = walker.generation
+    path.incarnation = walker.incarnation
+    forget_next_nodes(trails.next_nodes, i, walker.topic, walker.side)
+
+
+@apart
+def next_nodes(trails, rules, i, topic, side, now):
+    """Return the number of next nodes on the open paths of a topic from row i to members of a side.
+
+    `trails.next_nodes.path` has the place of the first path to each.
+    """
+    nexts, entry = trails.next_nodes, 2 * topic + side
+    if nexts.is_current[i, entry] == 1 and not has_expired(rules, nexts.oldest[i, entry], now):
+        return np.int64(nexts.total[i, entry])
+    count, oldest = np.int64(0), now
+    for k in range(trails.paths.shape[2]):
+        path = trails.paths[i, topic, k]
+        if path.side == side and is_open(rules, path, now):
+            oldest = min(oldest, path.since)
+            m = np.int64(0)
+            while m < count and trails.paths[i, topic, nexts.path[i, entry, m]].back != path.back:
+                m += 1
+            if m == count:
+                nexts.path[i, entry, count] = k
+                count += 1
+    nexts.total[i, entry] = count
+    nexts.oldest[i, entry] = oldest
+    nexts.is_current[i, entry] = 1
+    return count
+
+
+@inlined
+def first_path(trails, i, topic, side, k):
+    """Return the first open path over next node k of a topic and side at row i; k is below the
+    number that `next_nodes` returned.
+    """
+    return trails.paths[i, topic, trails.next_nodes.path[i, 2 * topic + side, k]]
+
+
+@inlined
+def next_node(trails, i, topic, side, k):
+    """Return next node k of a topic and side at row i; k is below the number that `next_nodes`
+    returned.
+    """
+    return first_path(trails, i, topic, side, k).back

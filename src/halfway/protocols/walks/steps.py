@@ -16,17 +16,8 @@ from halfway.core.prng import advanced, high_half, joined, low_half, seeded
 from halfway.protocols.reliable_hop import release, track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import walker_of, write_member
-from halfway.protocols.walks.state import (
-    DIED,
-    FREE,
-    HEARD,
-    LOST,
-    PASSED,
-    REDRAWN,
-    is_later,
-    is_same,
-    trail_of,
-)
+from halfway.protocols.walks.state import DIED, LOST, REDRAWN, is_later, is_same, trail_of
+from halfway.protocols.walks.tables.entries import FREE, HEARD, PASSED
 
 # A search ends before its most steps if it has visited all nodes of a small network.
 STEPS_PER_NODE = 30

@@ -1,0 +1,70 @@
+"""The index of members: the interpolation search and a sorted list agree on every member."""
+
+from bisect import bisect_left, insort
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from halfway.core.compiled import kernel
+from halfway.core.missing import NO_PLACE
+from halfway.protocols.failure_detectors.member_index import (
+    WITHOUT_ROOM,
+    MemberIndex,
+    add_member,
+    evict_member,
+    find_member,
+    find_rank,
+    member_index,
+)
+
+LAST = 2**31 - 1
+ROOM = 12
+IDS = st.integers(0, 20) | st.integers(LAST - 3, LAST) | st.integers(0, LAST)
+
+
+@kernel
+def rank_of(index: MemberIndex, node_id: Any) -> Any:
+    """Return the rank of a member in row 1."""
+    return find_rank(index, 1, node_id)
+
+
+@kernel
+def add(index: MemberIndex, entry: Any, node_id: Any) -> Any:
+    """Add a member to row 1; return its place."""
+    return add_member(index, entry, 1, node_id)
+
+
+@kernel
+def evict(index: MemberIndex, entry: Any, node_id: Any) -> None:
+    """Evict a known member from row 1."""
+    evict_member(index, entry, 1, find_member(index, 1, node_id))
+
+
+@given(st.lists(st.tuples(IDS, st.booleans()), max_size=40), st.lists(IDS, max_size=10))
+def test_every_member_is_found_at_its_rank(
+    changes: list[tuple[int, bool]], others: list[int]
+) -> None:
+    index = member_index(2, ROOM, has_numbers=True)
+    entry = np.zeros((2, ROOM), [("node_id", "<i4")]).view(np.recarray)
+    members: list[int] = []
+    refused = 0
+    for node_id, stays in changes:
+        member = np.int32(node_id)
+        if node_id not in members:
+            place = add(index, entry, member)
+            refused += place == NO_PLACE
+            if place != NO_PLACE:
+                insort(members, node_id)
+                assert entry.node_id[1, place] == node_id
+        elif not stays:
+            evict(index, entry, member)
+            members.remove(node_id)
+        for one in (*members, node_id, *others):
+            rank = bisect_left(members, one)
+            expected = rank if one in members else NO_PLACE
+            assert rank_of(index, np.int32(one)) == expected
+    assert index.node_id[1, : len(members)].tolist() == members
+    assert index.counts[1, WITHOUT_ROOM] == refused
+    assert index.known.tolist() == [0, len(members)]
