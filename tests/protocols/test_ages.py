@@ -10,7 +10,7 @@ import pytest
 from halfway.adapters.registry import TABLE
 from halfway.core.compiled import kernel
 from halfway.core.kinds import Channel, Kinds
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.outbox import Outbox, emit, outbox
 from halfway.protocols import SYSTEMS
 from halfway.protocols.reliable_hop import (
@@ -76,7 +76,7 @@ def repeated(hops: Any, rules: Any, kind: Any, times: Any, ages: Any, timer: Any
 def emitted(kinds: Kinds, number: int, out: Outbox) -> Any:
     """What `repeated` returns for a kind of a table."""
     hops = reliable_hops(np.array([5], np.int32), 1, 1)
-    timer = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    timer = np.zeros(1, RECORD).view(np.recarray)[0]
     timer.kind = ACK_TIMEOUT
     return repeated(hops, HopRules(), np.uint8(number), TIMES_S, kinds.ages, timer, out)
 

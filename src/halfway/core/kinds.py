@@ -31,14 +31,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.message import MESSAGE, START
+from halfway.core.message import RECORD, START
 from halfway.core.values.ranges import BITS, HEADER, REAL, ValueRange
 
 # The header fields that a protocol fills; the driver fills the others.
 FIELDS = {"flags", "target", "topic", "event", "publisher", "epoch", "sequence"}
 # The fields that identify an event: its publisher, the publisher's epoch, and its number there.
 EVENT_ID = "event publisher epoch"
-_SIZE = {array: MESSAGE[array].shape[0] for array in ("args", "reals")}
+_SIZE = {array: RECORD[array].shape[0] for array in ("args", "reals")}
 # The ranges of places that a table does not name.
 _ANY = {"args": BITS, "reals": REAL}
 _NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -126,7 +126,7 @@ class Kind(NamedTuple):
         entries.
         """
         found = []
-        for field in sorted(self.fields, key=(MESSAGE.names or ()).index):
+        for field in sorted(self.fields, key=(RECORD.names or ()).index):
             name = self.reused.get(field, field)
             kept = self.ranges.get(name, HEADER[field])
             found.append(Part(name, field, range(1), kept, varies=False))

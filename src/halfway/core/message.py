@@ -5,7 +5,7 @@ import numpy as np
 # Little-endian, naturally aligned, without padding: a 48-byte header, eight integers, six reals;
 # 128 bytes. Reals are f8, because face routing circles for ever on positions that are rounded to
 # f4.
-MESSAGE = np.dtype(
+RECORD = np.dtype(
     [
         ("at", "<f8"),  # time of arrival; on an emitted record the delay until it is sent
         ("kind", "<u1"),  # the protocol's own numbering, see `core.kinds`

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Kinds
-from halfway.core.message import COUNTED_ON, EVERYONE, MESSAGE
+from halfway.core.message import COUNTED_ON, EVERYONE, RECORD
 from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
 from halfway.core.outbox import copy_args_and_reals, emit
@@ -55,7 +55,7 @@ class ReliableHops(NamedTuple):
     """The reliable hops of a node that are in flight, and the last hops that the node accepted."""
 
     node_id: npt.NDArray[np.int32]  # [n]
-    record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
+    record: npt.NDArray[np.void]  # [n, places] RECORD as sent, a record array; sequence 0: free
     tries: npt.NDArray[np.int32]  # [n, places] retransmissions so far
     sent_at: npt.NDArray[np.float64]  # [n, places] own clock at the last emission
     accepted: npt.NDArray[np.int64]  # [n, known, 3] sender, its incarnation, sequence number
@@ -69,7 +69,7 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
     n = len(node_ids)
     return ReliableHops(
         node_ids,
-        np.zeros((n, places), MESSAGE).view(np.recarray),
+        np.zeros((n, places), RECORD).view(np.recarray),
         np.zeros((n, places), np.int32),
         np.zeros((n, places)),
         np.zeros((n, known, 3), np.int64),

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Channel, Kind, Kinds
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 
 # The channel of a record, which its driver knows: one bit each.
 FROM_APPLICATION, FROM_NETWORK, FROM_SELF = np.uint8(1), np.uint8(2), np.uint8(4)
@@ -40,8 +40,8 @@ REASONS = (
 # Columns of the table: the header fields that a protocol fills, then `args`, then `reals`.
 _HEADER = ("flags", "target", "topic", "event", "publisher", "sequence", "epoch")
 _ARGS = len(_HEADER)
-_REALS = _ARGS + MESSAGE["args"].shape[0]
-COLUMNS = _REALS + MESSAGE["reals"].shape[0]
+_REALS = _ARGS + RECORD["args"].shape[0]
+COLUMNS = _REALS + RECORD["reals"].shape[0]
 OF_HOP = _HEADER.index("target"), _HEADER.index("sequence")  # columns that reliable hops write
 # Blank values; the blank value of other fields is -1.
 _BLANK = dict.fromkeys(("flags", "sequence", "epoch", "args", "reals"), 0.0)

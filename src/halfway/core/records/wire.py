@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.kinds import Channel, Kind, Kinds, Part
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 
 HEADER_BYTES = 12
 _LENGTH_BYTES = 1  # bytes of the length of a vector
-_ARGS = MESSAGE["args"].shape[0]
+_ARGS = RECORD["args"].shape[0]
 
 
 def fill_of(part: Part) -> float:

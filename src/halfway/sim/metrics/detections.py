@@ -104,7 +104,7 @@ class DetectionAccounting:
         self._enter(t, row, np.full(len(row), -1), code)
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter reports (MESSAGE) of failure detectors that suspect a member, or trust it again."""
+        """Enter reports of failure detectors that suspect a member, or trust it again."""
         suspects, kind = reports["kind"] == self._suspected, reports["kind"]
         code = np.where(suspects, _SUSPECTED, _TRUSTED)
         members = self._ids.rows(reports["target"])  # both kinds reuse this field for the member

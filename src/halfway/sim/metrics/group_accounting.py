@@ -139,7 +139,7 @@ class GroupAccounting:
         self._settle_many()
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter reports (MESSAGE) by which the system lists a group member, or lists it no
+        """Enter reports by which the system lists a group member, or lists it no
         longer.
         """
         if self._view is None:
