@@ -1,4 +1,4 @@
-"""The text of docs/messages.md: a table of the message kinds of each system, as declared."""
+"""The text of docs/messages.md: a table of the record kinds of each system, as declared."""
 
 import importlib
 from pathlib import Path

@@ -47,7 +47,7 @@ class HandlerArguments(NamedTuple):
 
 @entered
 def _step(node, rows, count, message):
-    """Let the first `count` rows handle a message through their door, and note in the outbox which
+    """Let the first `count` rows handle a record through their door, and note in the outbox which
     row emitted which record.
     """
     out = node.out
@@ -115,7 +115,7 @@ def _address(kind: Any) -> int:
 def enter(door: Any, i: Any, message: Any) -> None:
     """Let row i behind a door handle a message: an indirect call from compiled code, of a few ns.
 
-    i: uint32. message: a record of type RECORD. Raises the errors of the handler.
+    i: uint32. message: the record. Raises the errors of the handler.
     """
     node = door.node
     if isinstance(node, Lent):
@@ -125,10 +125,10 @@ def enter(door: Any, i: Any, message: Any) -> None:
 
 
 def enter_all(door: Any, rows: Any, count: Any, message: Any) -> None:
-    """Let the first `count` rows of a list behind a door handle one message, by one call.
+    """Let the first `count` rows of a list behind a door handle one record, by one call.
 
     Only compiled code calls this function; Python calls `enter`. rows: uint32 [count or more].
-    message: a record of type RECORD; no handler changes it. Raises the errors of a handler.
+    message: the record; no handler changes it. Raises the errors of a handler.
     """
     _step(door.node, rows, count, message)
 

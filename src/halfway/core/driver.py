@@ -40,7 +40,7 @@ def stamp(record, node_id, incarnation, hops):
     """Stamp an emitted record with sender and hop count, as every driver does; return its
     destination.
 
-    hops: hop count of the message that the handler was handling.
+    hops: hop count of the record that the handler was handling.
     """
     record.source = node_id
     record.incarnation = incarnation

@@ -103,7 +103,7 @@ def most_emissions(state: CounterState, rules: Rules) -> int:
 
 @handles(CounterState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of counter-based broadcast."""
+    """Handle one record at a node of counter-based broadcast."""
     # A node that restarts repeats nothing: its timers died with it.
     slot = slot_of(state.seen, message.event)
     if message.kind in (COPY, application.PUBLISH):

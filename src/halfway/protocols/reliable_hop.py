@@ -94,7 +94,7 @@ def begin_hops(hops, i, incarnation):
     """Begin the sequence numbers of the reliable hops of row i at the numbers of its incarnation.
 
     Without this, a late ACK of a hop of an earlier incarnation would complete another hop. The
-    caller knows the incarnation from a message of the node itself.
+    caller knows the incarnation from a record of the node itself.
     """
     before = np.int64(number_before(incarnation))
     hops.counts[i, TRACKED] = max(hops.counts[i, TRACKED], before)

@@ -1,7 +1,7 @@
 """The check of a record before a handler receives it, by a table with the ranges of all fields of
-each message kind.
+each record kind.
 
-The declarations of a protocol's message kinds give the channels from which a record may come, and
+The declarations of a protocol's record kinds give the channels from which a record may come, and
 the ranges of its fields on each channel. `record_checks` turns them into one flat table, `refusal`
 reads it.
 """
@@ -69,7 +69,7 @@ def no_checks() -> RecordChecks:
 
 
 def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
-    """Return the checks of a protocol's records, from the declarations of its message kinds.
+    """Return the checks of a protocol's records, from the declarations of its record kinds.
 
     limits: sizes of the state by name, see `ValueRange.limit`; without an entry, a limit has no
     effect.

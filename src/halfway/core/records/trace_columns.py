@@ -48,7 +48,7 @@ def table_of(
     """Return rows of a simulated trace as an Arrow table.
 
     what: [rows] places in WHAT. row: [rows] rows of the nodes. records: [rows] RECORD. kinds:
-    names of the message kinds by number. names: names of the nodes by row, an Arrow array.
+    names of the record kinds by number. names: names of the nodes by row, an Arrow array.
     """
     import pyarrow as pa
 

@@ -207,7 +207,7 @@ def receive(state, rules, sender, c, message, out):
 
 @handles(SienaState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of SIENA's tree."""
+    """Handle one record at a node of SIENA's tree."""
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, ALL_DIRECT)

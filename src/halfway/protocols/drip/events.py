@@ -43,7 +43,7 @@ def slot_of(state, i, event):
 
 @apart
 def keep_event(state, i, message):
-    """Return the slot of the DRIP event of a message at row i; a new event gets a slot, and a
+    """Return the slot of the DRIP event of a record at row i; a new event gets a slot, and a
     forgotten event gets NO_PLACE. If no slot within reach is free, the earliest event of these
     slots gives way.
     """
@@ -168,7 +168,7 @@ def make_room(state, rules, i):
 
 @apart
 def store_event(state, rules, i, message, role, out):
-    """Store the DRIP event of a message at broker row i, and flood the region if a subscriber is
+    """Store the DRIP event of a record at broker row i, and flood the region if a subscriber is
     there [drip §V-A].
 
     Return the slot of the event, or NO_PLACE if the event was forgotten.

@@ -275,7 +275,7 @@ def on_hop(state, rules, neighbourhood, i, kind, message, out):
 
 @handles(DripState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of DRIP."""
+    """Handle one record at a node of DRIP."""
     kind = np.int64(
         message[messages.DEFERRED_KIND] if message.kind == messages.DEFERRED else message.kind
     )

@@ -1,4 +1,4 @@
-"""The message kinds of DRIP, and the meaning of each place in their records.
+"""The record kinds of DRIP, and the meaning of each place in their records.
 
 A subscription is an interval of topics. A digest states which events a broker holds or held. The
 digest has one bit set for each event. The id of the event and the number of the digest give the

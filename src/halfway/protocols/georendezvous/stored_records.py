@@ -52,7 +52,7 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
 
 @apart
 def put_received(state, i, message, kind, until, stamp):
-    """Store the entry in a message in the rendezvous cell; return its place, or NO_PLACE if it has
+    """Store the entry in a record in the rendezvous cell; return its place, or NO_PLACE if it has
     expired, is an outdated prune, or finds the store full.
     """
     topic, point, now = message.topic, message.args[messages.POINT], message.at

@@ -85,7 +85,7 @@ class Detection:
 class DetectionAccounting:
     """The detection accounting of a run, which collects suspicions and crashes in order of time.
 
-    kinds: message kinds of the system, among them REPORTS. ids: ids of the nodes, by which reports
+    kinds: record kinds of the system, among them REPORTS. ids: ids of the nodes, by which reports
     name members. start_s: time from which the accounting counts.
     """
 
@@ -143,7 +143,7 @@ class DetectionAccounting:
 
 
 def detections_of(kinds: Kinds, ids: NodeIds, demand: Demand) -> DetectionAccounting | None:
-    """Return the detection accounting of a run; None if the message kinds are not those of a
+    """Return the detection accounting of a run; None if the record kinds are not those of a
     failure detector.
     """
     if not set(REPORTS) <= set(kinds.names.values()):

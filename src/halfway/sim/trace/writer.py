@@ -49,7 +49,7 @@ def checked_target(path: Path) -> None:
 class Trace:
     """The writer of a trace, with one batch in memory; `close` completes the file.
 
-    kinds: names of the message kinds by number. names: [n] the user's names of the nodes. The
+    kinds: names of the record kinds by number. names: [n] the user's names of the nodes. The
     method `abandon` drops the file so far. An error in a call, and the end of a program without
     `close`, drop the file as well. Raises Problem with the path where the file cannot be written.
     """

@@ -188,7 +188,7 @@ def parts_of(attributes):
 
 @apart
 def interval(filters, f, attribute, attributes):
-    """Return the interval of a filter on one attribute in a message of SIENA's broker tree; (NaN,
+    """Return the interval of a filter on one attribute in a record of SIENA's broker tree; (NaN,
     NaN) without a constraint.
     """
     for c in range(filters.first[f], filters.first[f + 1]):
@@ -227,7 +227,7 @@ def write_part(filters, f, name, part, attributes, o):
 
 @apart
 def is_command(catalogue, message):
-    """Return whether a message of the broker tree is a command with a catalogue number; a command
+    """Return whether a record of the broker tree is a command with a catalogue number; a command
     follows no path.
 
     The value of the field alone does not show this, because records on the network have a digest in
