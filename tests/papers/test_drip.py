@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.papers.drip import analysis, contacts, grid_walks
-from halfway.papers.drip.claims_readings import READINGS
+from halfway.papers.drip.claims_interpretations import READINGS
 from halfway.papers.drip.detections import by_event, by_publication
 from halfway.papers.drip.measurements import broking, pairwise, simulation
 from halfway.papers.drip.packets import packets

@@ -3,9 +3,9 @@
 from halfway.papers.drip import (
     claims,
     claims_analysis,
+    claims_interpretations,
     claims_packets,
     claims_pairs,
-    claims_readings,
 )
 from halfway.papers.drip.claims import BROKERS, COPIES, NEAREST_3A, NEAREST_3B
 from halfway.pipeline.plan.run import Point, Scalar
@@ -162,11 +162,11 @@ def _contended(scale: Scale) -> list[Point]:
 
 def _readings(_scale: Scale) -> list[Point]:
     # Intervals are over networks: at paper scale there are more of them, and not longer runs.
-    systems = [*(("drip", m) for m in claims_readings.COPIES), ("sf", 1), ("random", 1)]
+    systems = [*(("drip", m) for m in claims_interpretations.COPIES), ("sf", 1), ("random", 1)]
     return [
         _point("quick", BROKING, system=system, k=k, m=m, l=NEAREST_3B, reading=reading, **given)
-        for reading, (given, _) in claims_readings.READINGS.items()
-        for k in claims_readings.BROKERS
+        for reading, (given, _) in claims_interpretations.READINGS.items()
+        for k in claims_interpretations.BROKERS
         for system, m in systems
     ]
 
@@ -275,7 +275,7 @@ PAPER = Paper(
         ),
         Figure(
             "readings", "Figures 3 and 4 under other readings of single sentences",
-            _readings, {"quick": 3, "paper": 8}, claims_readings.judge_readings,
+            _readings, {"quick": 3, "paper": 8}, claims_interpretations.judge_readings,
             (ENVIRONMENT, CAPABILITIES, PARALLEL, OTHERWISE, SF, AXES, INTERVALS),
         ),
         Figure(
