@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.papers.drip import analysis, contacts, grid_walks
-from halfway.papers.drip.claims_interpretations import READINGS
+from halfway.papers.drip.claims_interpretations import INTERPRETATIONS
 from halfway.papers.drip.detections import by_event, by_publication
 from halfway.papers.drip.measurements import broking, pairwise, simulation
 from halfway.papers.drip.packets import packets
@@ -250,11 +250,12 @@ def test_a_publisher_does_not_wait_for_its_own_event() -> None:
     assert by_publication(published, [np.array([1, 4, 5], np.int32)]).tolist() == [2, 3]
 
 
-@pytest.mark.parametrize("reading", READINGS)
-def test_a_reading_changes_what_is_measured(reading: str) -> None:
-    """Each reading of the figure `readings` is another run of the same network."""
+@pytest.mark.parametrize("interpretation", INTERPRETATIONS)
+def test_an_interpretation_changes_what_is_measured(interpretation: str) -> None:
+    """Each interpretation of the figure `interpretations` is another run of the same network."""
     usual, other = (
-        broking(run(**{**SMALL, "system": "drip", **given})) for given in ({}, READINGS[reading][0])
+        broking(run(**{**SMALL, "system": "drip", **given}))
+        for given in ({}, INTERPRETATIONS[interpretation][0])
     )
     assert usual["delivered"] > 0
     assert other["delivered"] > 0

@@ -1,4 +1,4 @@
-"""The notes below the tables of a comparison: facts that change the reading of the tables.
+"""The notes below the tables of a comparison: facts that a reader of the tables needs.
 
 A note has at most two lines of 80 columns (with few systems), and appears only where it applies.
 """

@@ -224,7 +224,7 @@ class Results(msgspec.Struct, frozen=True, dict=True):
     cells: tuple[ResultCell, ...]
     curves: tuple[Curve, ...]
     unsupported: dict[str, str]  # system -> why it cannot run there
-    notes: tuple[str, ...]  # notes that change the reading of the tables, at most two lines each
+    notes: tuple[str, ...]  # facts that a reader of the tables needs, at most two lines each
     methods: tuple[str, ...]  # how the numbers were made
     errors: int  # failed runs; they are kept in the store, and are in no cell
     digest: str  # canonical, of the runs
