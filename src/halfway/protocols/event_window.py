@@ -83,7 +83,7 @@ def window_length(windows: EventWindows) -> int:
 
 
 @inlined
-def slot_of(windows, event):
+def window_slot(windows, event):
     """Return the slot of an event in a table beside the event windows, with a slot for each of the
     newest events.
     """

@@ -56,8 +56,8 @@ def is_in_digest(message: Any, event: Any, broker: Any, number: Any) -> Any:
 
 
 @kernel
-def slot_of(state: Any, i: Any, event: Any) -> Any:
-    return events.slot_of(state, i, event)
+def event_slot(state: Any, i: Any, event: Any) -> Any:
+    return events.event_slot(state, i, event)
 
 
 @kernel
@@ -417,7 +417,7 @@ def test_a_full_table_forgets_the_events_that_came_first_and_never_stores_them_a
     many = rules(event_capacity=10**6)
     for event in range(3 * slots):
         store_event(state, many, 0, event_of(5, event), np.int64(states.SOURCE), out)
-    here = {event for event in range(3 * slots) if slot_of(state, 0, event_of(5, event)) >= 0}
+    here = {event for event in range(3 * slots) if event_slot(state, 0, event_of(5, event)) >= 0}
     assert set(range(3 * slots - slots // 4, 3 * slots)) <= here
     assert len(here) + int(state.node.forgotten[0]) == 3 * slots
     assert int(state.node.held_events[0]) == len(here)

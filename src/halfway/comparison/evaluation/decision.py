@@ -122,12 +122,12 @@ def decide(
     needs, minimise = tested(rule, purpose_of(by_name))
     evidence = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
     against = {need: _p_values(of, replicates) for need, of in evidence.items()}
-    meeting, failing = _sorted_out(against, systems, levels)
+    meeting, failing = _meeting_and_failing(against, systems, levels)
     cost = by_name[minimise]
     costs = {system: np.array(here[system, minimise].values) for system in systems}
     candidates = [name for name in systems if name in meeting and np.isfinite(costs[name]).any()]
     chosen = _cheapest(candidates, costs)
-    dearer = _dearer(cost, candidates, costs, levels.dearer)
+    dearer = _more_expensive(cost, candidates, costs, levels.dearer)
     ranked = []
     for system in systems:
         met, many = system in meeting, len(systems)
@@ -138,7 +138,7 @@ def decide(
         )
         verdict = _verdict(system, chosen, candidates, failing, dearer)
         own = [of[system] for of in evidence.values() if verdict == "open"]
-        needed = None if met else _needed(own, replicates, many, later)
+        needed = None if met else _replicates_to_settle(own, replicates, many, later)
         spent = here[system, minimise].mean, _extra_cost(cost, costs, system, chosen)
         row = RankedSystem(system, verdict, results, *spent, "", needed)
         ranked.append(replace(row, reason=reason_of(row, chosen, needs, by_name, cost, replicates)))
@@ -153,7 +153,7 @@ def _p_values(of: Mapping[str, Evidence], replicates: int) -> dict[str, PValues]
     return {system: one.against() if replicates > 1 else NO_EVIDENCE for system, one in of.items()}
 
 
-def _sorted_out(
+def _meeting_and_failing(
     against: Mapping[Need, Mapping[str, PValues]], systems: Sequence[str], levels: ErrorLevels
 ) -> tuple[set[str], set[str]]:
     """Return the systems that meet all needs of a decision, and the systems that fail a need."""
@@ -172,7 +172,7 @@ def _sorted_out(
     return meeting, failing - meeting
 
 
-def _needed(
+def _replicates_to_settle(
     evidence: Sequence[Evidence], replicates: int, systems: int, levels: ErrorLevels
 ) -> int | None:
     """Return the replicates after which a decision's open system would meet all needs, or fail one.
@@ -204,7 +204,7 @@ def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | N
     return candidates[int(np.argmin(means))]
 
 
-def _dearer(
+def _more_expensive(
     metric: Metric, candidates: Sequence[str], costs: Mapping[str, Floats], error: float
 ) -> set[str]:
     """Return the systems that cost significantly more than one of a decision's candidates."""

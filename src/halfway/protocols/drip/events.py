@@ -28,7 +28,7 @@ def _probed(state, event, k):
 
 
 @apart
-def slot_of(state, i, event):
+def event_slot(state, i, event):
     """Return the slot of a DRIP event at row i, or NO_PLACE if row i has no slot for the event."""
     for k in range(_PROBE):
         place = _probed(state, event, k)
@@ -47,7 +47,7 @@ def keep_event(state, i, message):
     forgotten event gets NO_PLACE. If no slot within reach is free, the earliest event of these
     slots gives way.
     """
-    place = slot_of(state, i, message)
+    place = event_slot(state, i, message)
     if place != NO_PLACE or not record_if_new(state.known, i, message):
         return place
     for k in range(_PROBE):
