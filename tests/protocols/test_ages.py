@@ -32,9 +32,9 @@ from halfway.world.faults import Crash
 from halfway.world.workload.demand import Drawn, Listed
 from halfway.world.workload.monitoring import Monitoring
 from tests.networks import disk, line
+from tests.systems import HOPPING
 
 TABLES = {name: importlib.import_module(about.module).KINDS for name, about in SYSTEMS.items()}
-HOPPING = [name for name, kinds in TABLES.items() if "ack-timeout" in kinds.names.values()]
 AGEING = [name for name in HOPPING if len(TABLES[name].ages)]
 TIMES_S = np.array([10.0, 10.3, 11.25, 60.5])  # of the emissions of one record, by the own clock
 
