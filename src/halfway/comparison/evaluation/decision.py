@@ -29,7 +29,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from msgspec.structs import replace
 
 from halfway.comparison.evaluation.cell_statistics import COMPARABLE, Floats, paired
 from halfway.comparison.evaluation.comparison_results import (
@@ -44,7 +43,6 @@ from halfway.comparison.evaluation.comparison_results import (
     ResultCell,
     SystemVerdict,
 )
-from halfway.comparison.evaluation.decision_text import reason_of, sentence_of
 from halfway.comparison.evaluation.evidence import (
     NO_EVIDENCE,
     Evidence,
@@ -110,7 +108,7 @@ def decide(
     point: int, metrics: Sequence[Metric], cells: Sequence[ResultCell], rule: DecisionRule,
     asked: Sequence[int] = (),
 ) -> Decision:  # fmt: skip
-    """Return the decision at a point of a comparison, from the values in its cells.
+    """Return the decision at a point of a comparison, from the values in its cells, without words.
 
     asked: the replicates of the earlier decisions on the same question.
     """
@@ -140,12 +138,10 @@ def decide(
         own = [of[system] for of in evidence.values() if verdict == "open"]
         needed = None if met else _replicates_to_settle(own, replicates, many, later)
         spent = here[system, minimise].mean, _extra_cost(cost, costs, system, chosen)
-        row = RankedSystem(system, verdict, results, *spent, "", needed)
-        ranked.append(replace(row, reason=reason_of(row, chosen, needs, by_name, cost, replicates)))
+        ranked.append(RankedSystem(system, verdict, results, *spent, replicates_needed=needed))
     ranked.sort(key=lambda row: (_ORDER.index(row.verdict), _last_if_nan(row.cost.value)))
-    asked = tuple(asked)
-    decision = Decision(point, needs, minimise, rule.stated, chosen, "", tuple(ranked), asked)
-    return replace(decision, sentence=sentence_of(decision, by_name, replicates))
+    stated, asked = rule.stated, tuple(asked)
+    return Decision(point, needs, minimise, stated, chosen, "", tuple(ranked), asked)
 
 
 def _p_values(of: Mapping[str, Evidence], replicates: int) -> dict[str, PValues]:
