@@ -88,7 +88,8 @@ OPTIONS = {
         len(BALANCES) - 1,
     ),
     "alternate_first": switch(
-        False, "whether a broker that lost its parent asks its alternate before its grandparent"
+        False,
+        "true means that a broker that lost its parent asks its alternate before its grandparent",
     ),
     "known_brokers": count(
         1,

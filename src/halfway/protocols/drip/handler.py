@@ -84,8 +84,8 @@ OPTIONS = {
     ),
     "relays_only": switch(
         False,
-        "whether the source of an event gives copies to relay brokers only. Otherwise, it also "
-        "gives a copy to each interested broker",
+        "true means that the source of an event gives copies to relay brokers only. false means "
+        "that it also gives a copy to each interested broker",
     ),
 }
 
