@@ -101,11 +101,12 @@ def visit(trails, neighbourhood, i, topic, place, walker, source, hops, out):
 
 
 @apart
-def go_on(trails, rules, neighbourhood, i, topic, place, step, steps, after, now, out):
+def go_on(trails, rules, neighbourhood, i, place, step, after, now, out):
     """Make the next step of a sweep from row i, unless the sweep is finished at its initiator or
     has made its most steps.
     """
-    known, walker = trails.trails[i, topic, place], walker_of(step)
+    walker, steps = walker_of(step), step.args[messages.STEPS]
+    known = trails.trails[i, walker.topic, place]
     if steps >= rules.sweep_steps:
         trails.counts[i, CUT_SHORT] += 1
         return
@@ -139,8 +140,7 @@ def sweep_on(trails, rules, neighbourhood, i, message, place, out):
     if place != NO_PLACE:
         known = trails.trails[i, topic, place]
         if known.since == message.at or known.tried == message.source:
-            now = message.at
-            go_on(trails, rules, neighbourhood, i, topic, place, message, steps, after, now, out)
+            go_on(trails, rules, neighbourhood, i, place, message, after, message.at, out)
             return
     back = Move(message.source, random_of(message), steps + 1, after, NONE, 0)
     send_step(trails, rules, i, message, back, message.at, out)
@@ -166,6 +166,6 @@ def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
         send_step(trails, rules, i, failed, again, now, out)
     elif towards == known.tried:
         trails.counts[i, REDRAWN] += 1
-        go_on(trails, rules, neighbourhood, i, topic, trail_place, failed, steps, 0.0, now, out)
+        go_on(trails, rules, neighbourhood, i, trail_place, failed, 0.0, now, out)
     else:
         trails.counts[i, DIED] += 1
