@@ -41,7 +41,7 @@ def limits(state: Any, rules: messages.Rules) -> dict[str, int]:
     topics.
     """
     del rules
-    return {"topics": state.trails.trails.shape[1]}
+    return {"topics": state.trails.of.shape[1]}
 
 
 @inlined
