@@ -30,6 +30,7 @@ from halfway.protocols.broker_trees.client_state import (
     renew,
 )
 from halfway.protocols.broker_trees.entering import is_for_broker, is_outside, remember_own
+from halfway.protocols.broker_trees.node_roles import relay
 from halfway.protocols.broker_trees.paths import circuit_hops, circuits, peer_paths
 from halfway.protocols.broker_trees.paths.ancestors import no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
@@ -41,7 +42,6 @@ from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
     parts_of,
 )
-from halfway.protocols.broker_trees.relay import relay
 from halfway.protocols.broker_trees.tables import table_repair
 from halfway.protocols.broker_trees.tables.subscription_table import (
     Catalogue,
