@@ -168,11 +168,11 @@ def on_holds(state, sender, message, out):
 
 
 @apart
-def enter_tree(state, catalogue, sender, c, out):
+def enter_tree(state, rules, sender, c, message, out):
     """Let a node enter SIENA's tree as a broker, which asks the nearest broker for a place at
     once.
     """
-    if enter(state, catalogue, sender, c, out):
+    if enter(state, rules.catalogue, sender, c, out):
         state.successor[sender.broker] = NONE
         nearest = nearest_but(state.nearby, sender.row, NONE)
         if nearest != NONE:
