@@ -25,7 +25,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from halfway.core.door import enter
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.live.drops import Drops
 from halfway.live.keys.certificates import Certificate, network_id_of, signed_certificate
 from halfway.live.keys.identity import Identity
@@ -114,7 +114,7 @@ def step_us(system: str) -> dict[str, float]:
         face.node, HelloTable(1, 0, limits.neighbours, limits.heard).neighbourhood, node_id=1,
         incarnation=0, hashes=np.zeros(limits.topics, np.uint64),
     )  # fmt: skip
-    record = np.zeros(1, MESSAGE).view(np.recarray)
+    record = np.zeros(1, RECORD).view(np.recarray)
     record["kind"], record["source"] = face.module.KINDS.number("publish"), 1
 
     def by_dispatcher() -> None:

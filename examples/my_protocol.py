@@ -87,7 +87,7 @@ def most_emissions(state: State, rules: Rules) -> int:
 
 @handles(State)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let node i receive one message. This is compiled: use loops, numbers and arrays only."""
+    """Let node i handle one record. This is compiled: use loops, numbers and arrays only."""
     if message.kind in (COPY, PUBLISH):
         if record_if_new(state.seen, i, message):
             neighbours = neighbourhood.last[i] - neighbourhood.first[i]

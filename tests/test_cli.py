@@ -204,7 +204,7 @@ def test_json_is_one_object_a_line_and_nothing_else(
     assert fake.called["scale"] == "paper"
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 48
-    assert all(tuple(row) == Verdict.__struct_fields__ for row in rows)
+    assert all(tuple(row) == Verdict.__struct_encode_fields__ for row in rows)
     assert {row["verdict"] for row in rows} == {"agrees", "same trend", "differs"}
 
 

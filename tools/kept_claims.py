@@ -12,7 +12,7 @@ from halfway.pipeline.reproduction.verdict import NO_VALUE
 from halfway.report.wording import duration
 
 _BAR = " | "
-_STATUS, _WHERE, _READING, _VERDICTS, _NOTE = 2, 3, 4, 5, 7  # cells of a claim's line
+_STATUS, _WHERE, _INTERPRETATION, _VERDICTS, _NOTE = 2, 3, 4, 5, 7  # cells of a claim's line
 _CELLS = 8
 _TITLE, _COMMAND, _WALL, _PROCESSOR = range(4)  # cells of a row of results
 _UNITS_S = {"h": 3600, "min": 60, "s": 1}
@@ -36,7 +36,8 @@ def with_kept(new: str, old: str) -> str:
         key, cells = next(known)
         stay = before[key] if cells[_STATUS] == "J" and cells[_VERDICTS] == NO_VALUE else []
         lines += [
-            _line([*cells[:_READING], *earlier[_READING:_NOTE], cells[_NOTE]]) for earlier in stay
+            _line([*cells[:_INTERPRETATION], *earlier[_INTERPRETATION:_NOTE], cells[_NOTE]])
+            for earlier in stay
         ]
         lines += [] if stay else [line]
         scales = [earlier[_VERDICTS].rpartition("(")[2].rstrip(")") for earlier in stay]

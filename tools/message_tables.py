@@ -1,4 +1,4 @@
-"""The text of docs/messages.md: a table of the message kinds of each system, as declared."""
+"""The text of docs/messages.md: a table of the record kinds of each system, as declared."""
 
 import importlib
 from pathlib import Path
@@ -13,7 +13,7 @@ _HEAD = """# Messages
 
 `tools/system_tables.py` writes this page from the `KINDS` of the protocols; do not edit it.
 
-A record has the same layout for every system (`halfway.core.message.MESSAGE`). The tables list the
+A record has the same layout for every system (`halfway.core.message.RECORD`). The tables list the
 fields that each kind fills. Other fields are blank: `topic`, `event`, `target` and `publisher` are
 -1, and all other fields are 0. The driver fills `at`, `hops`, `source`, `next` and
 `incarnation`, and `publisher` and `epoch` of a command that carries an event.

@@ -100,7 +100,7 @@ def test_a_node_has_room_for_the_members_of_the_largest_topic_or_for_those_of_th
     assert members_of(demand).tolist() == [5, 2]
     network = disk(n=20, radius=0.45, seed=2)
     assert walks(network, demand).instance.state.trails.paths.shape == (20, 2, 5)
-    assert walks(network, demand, trails=3).instance.state.trails.trails.shape == (20, 2, 3)
+    assert walks(network, demand, trails=3).instance.state.trails.of.shape == (20, 2, 3)
 
 
 @pytest.mark.parametrize("steps", [50, 2000])

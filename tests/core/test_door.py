@@ -9,7 +9,7 @@ import pytest
 from halfway.core.compiled import kernel
 from halfway.core.door import Door, enter, enter_all
 from halfway.core.handler import handle, handles
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.outbox import emit, outbox
 
 
@@ -58,7 +58,7 @@ def direct(state, rules, messages, out, times):
 
 
 def messages(*kinds: int) -> npt.NDArray[np.void]:
-    found = np.zeros(len(kinds), MESSAGE).view(np.recarray)
+    found = np.zeros(len(kinds), RECORD).view(np.recarray)
     found.kind = kinds
     found.event = range(len(kinds))
     return found

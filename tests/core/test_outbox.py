@@ -1,12 +1,12 @@
 """The outbox: blank records, and a count of emissions without a free slot."""
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.outbox import emit, outbox
 
 
 def test_the_record_is_128_bytes_and_naturally_aligned() -> None:
-    assert MESSAGE.itemsize == 128
-    places = [MESSAGE.fields[name][1] for name in ("at", "source", "args", "reals")]
+    assert RECORD.itemsize == 128
+    places = [RECORD.fields[name][1] for name in ("at", "source", "args", "reals")]
     assert places == [0, 12, 48, 80]
 
 

@@ -28,7 +28,9 @@ ROOMS: dict[str, set[str]] = {
     "pipeline": {"core"},
     "testbed": {"core", "world", "sim", "scenario", "live"},
     "comparison": {"core", "world", "adapters", "sim", "scenario", "pipeline"},
-    "report": {"protocols", "world", "bulk", "sim", "pipeline", "comparison"},
+    "report": {
+        "protocols", "world", "bulk", "adapters", "sim", "scenario", "pipeline", "comparison",
+    },
     "papers": {"core", "protocols", "world", "bulk", "adapters", "sim", "pipeline", "report"},
     "cli": {
         "world", "bulk", "adapters", "sim", "live", "scenario", "pipeline", "comparison",

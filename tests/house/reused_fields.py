@@ -42,7 +42,7 @@ def read_by_header_names(root: Path) -> list[str]:
 
 
 def reused_fields(kinds: Iterable[Kind]) -> set[str]:
-    """The header fields that message kinds use with other meanings only."""
+    """The header fields that record kinds use with other meanings only."""
     reused, own = set(), set()
     for form in (form for kind in kinds for form in kind.forms):
         if COPY in form.reused.values():

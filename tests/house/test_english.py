@@ -68,6 +68,7 @@ def test_a_docstring_in_the_form_passes(tmp_path: Path, text: str) -> None:
         ('"""Raises ValueError for content that is none."""', "that is none"),
         ('"""Who has the key can join."""', "Who has"),
         ('"""Refuse a node that is no neighbour."""', "is no neighbour"),
+        ("x = 1  # under another reading of the sentence", "another reading"),
     ],
 )
 def test_a_hard_word_is_seen(

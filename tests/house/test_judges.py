@@ -28,7 +28,7 @@ _FAILS = ("differs", "impossible as printed", "ours fails")
 
 
 def _named(verdict: Verdict) -> str:
-    return f"{verdict.cell} {verdict.metric} | {verdict.reading} | {verdict.reason}"
+    return f"{verdict.cell} {verdict.metric} | {verdict.interpretation} | {verdict.reason}"
 
 
 def test_every_judge_has_data_of_its_own() -> None:

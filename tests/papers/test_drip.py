@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.papers.drip import analysis, contacts, grid_walks
-from halfway.papers.drip.claims_readings import READINGS
+from halfway.papers.drip.claims_interpretations import INTERPRETATIONS
 from halfway.papers.drip.detections import by_event, by_publication
 from halfway.papers.drip.measurements import broking, pairwise, simulation
 from halfway.papers.drip.packets import packets
@@ -98,24 +98,6 @@ def test_regions_are_in_contact_where_a_link_joins_them() -> None:
     assert contacts._touching(row, brokers).tolist() == [False, False, False]
     joined = np.array([1, 1, 0, 0, 1, 0, 1, 0], np.bool_)
     assert contacts._apart(joined).tolist() == [2, 1]
-
-
-def test_intervals_are_as_the_paper_draws_them() -> None:
-    """[drip §VI-A] half of the nodes; centre in 1…100; length with mean 5, clipped."""
-    demand = NumberIntervals(4000, seed=2)
-    has = demand.high >= demand.low
-    assert abs(has.mean() - 0.5) < 4 * 0.5 / math.sqrt(4000)
-    assert demand.low.min() >= 0
-    assert demand.high.max() <= 99
-    inner = has & (demand.low > 8) & (demand.high < 91)
-    # An interval of length x covers x whole numbers on average.
-    assert (demand.high - demand.low + 1)[inner].mean() == pytest.approx(5.0, abs=0.15)
-    some = demand.take(200.0, 10_000)
-    assert abs(len(some.t) - 160) < 4 * math.sqrt(160)
-    assert (np.diff(some.t) > 0).all()
-    top = np.argsort(-demand.capability)[:40]
-    share = demand.capability[top].sum() / demand.capability.sum()
-    assert abs(np.isin(some.row, top).mean() - share) < 4 * 0.5 / math.sqrt(len(some.t))
 
 
 SMALL = {
@@ -250,11 +232,12 @@ def test_a_publisher_does_not_wait_for_its_own_event() -> None:
     assert by_publication(published, [np.array([1, 4, 5], np.int32)]).tolist() == [2, 3]
 
 
-@pytest.mark.parametrize("reading", READINGS)
-def test_a_reading_changes_what_is_measured(reading: str) -> None:
-    """Each reading of the figure `readings` is another run of the same network."""
+@pytest.mark.parametrize("interpretation", INTERPRETATIONS)
+def test_an_interpretation_changes_what_is_measured(interpretation: str) -> None:
+    """Each interpretation of the figure `interpretations` is another run of the same network."""
     usual, other = (
-        broking(run(**{**SMALL, "system": "drip", **given})) for given in ({}, READINGS[reading][0])
+        broking(run(**{**SMALL, "system": "drip", **given}))
+        for given in ({}, INTERPRETATIONS[interpretation][0])
     )
     assert usual["delivered"] > 0
     assert other["delivered"] > 0

@@ -112,7 +112,9 @@ def test_two_close_cells_do_almost_as_well_as_eight() -> None:
 def test_trees_of_eight_points_are_shorter_below_eight_subscribers(interpretation: str) -> None:
     """[geo §4] "With less than 8 subscribers, it is better to have multiple rendezvous"."""
     found = [
-        v for v in claims.judge_figure_3d(evidence("figure-3d")) if v.reading == interpretation
+        v
+        for v in claims.judge_figure_3d(evidence("figure-3d"))
+        if v.interpretation == interpretation
     ]
     few = [
         v for v in found if v.published == claims.FEW_SUBSCRIBERS and int(v.cell["clients"]) <= 4

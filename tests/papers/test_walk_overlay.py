@@ -95,7 +95,7 @@ def test_pure_walks_present_larger_active_paths() -> None:
     """[dwo §VI-A] "overlay layers that use PRWs present larger active paths"."""
     found = of_metric(panels(), "mean active nodes, DRW / PRW")
     assert len(found) == 2 * 63
-    visited = [v for v in found if v.reading == claims_path.PATHS["active"]]
+    visited = [v for v in found if v.interpretation == claims_path.PATHS["active"]]
     assert all(float(v.measured or 9) < 1 for v in visited)
 
 
@@ -104,7 +104,7 @@ def test_without_abandoned_nodes_the_smallest_network_turns_round() -> None:
     two = [
         v
         for v in of_metric(panels(), "mean active nodes, DRW / PRW")
-        if v.reading == claims_path.PATHS["needed"] and v.cell["initiators"] == 2
+        if v.interpretation == claims_path.PATHS["needed"] and v.cell["initiators"] == 2
     ]
     share = {int(v.cell["n"]): float(v.measured or 0) for v in two}
     assert share[1000] > 1 > share[3000]
@@ -123,7 +123,9 @@ def test_more_nodes_make_longer_pure_walks() -> None:
     metric = "mean active nodes, less / more nodes"
     found = of_metric(claims_path.judge_figure_8(built()), metric)
     many = [
-        v for v in found if v.cell["initiators"] == 500 and v.reading == claims_path.PATHS["active"]
+        v
+        for v in found
+        if v.cell["initiators"] == 500 and v.interpretation == claims_path.PATHS["active"]
     ]
     pure = [float(v.measured or 9) for v in many if v.cell["system"] == "random-walk"]
     assert pure

@@ -7,6 +7,7 @@ import pytest
 from halfway.comparison.request import read_request
 from halfway.comparison.run_comparison import compare
 from halfway.pipeline.store.store import Store
+from halfway.report.comparison.worded_results import with_words
 from tests.comparison.scenarios import fill, written
 
 PAIR = ["flooding", "gossip"]
@@ -56,7 +57,8 @@ def test_replicates_are_added_until_the_interval_is_narrow(spark, tmp_path: Path
     )
     capped = compare(limited, store)
     assert capped.results.replicates == 5
-    assert any("not as precise as requested" in note for note in capped.results.notes)
+    notes = with_words(limited, capped).results.notes
+    assert any("not as precise as requested" in note for note in notes)
 
 
 def test_a_failing_system_is_an_error_and_affects_no_other(spark, tmp_path: Path) -> None:

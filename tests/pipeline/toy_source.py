@@ -13,7 +13,7 @@ from tests.pipeline.toys import points
 
 
 class ToySource(ResultSource):
-    """The toys' runs, made by the reading tasks."""
+    """The toys' runs, made by the tasks that read."""
 
     @classmethod
     def name(cls) -> str:

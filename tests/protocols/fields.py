@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from halfway.core.kinds import FIELDS, Kinds
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 
 # The other fields are blank at -1, args and reals at 0.
 _BLANK = {"flags": 0, "sequence": 0, "epoch": 0}
@@ -28,7 +28,7 @@ def undeclared(kinds: Kinds, records: Any) -> list[str]:
         found += [
             f"{kind.name}: {array}[{place}]"
             for array in ("args", "reals")
-            for place in range(MESSAGE[array].shape[0])
+            for place in range(RECORD[array].shape[0])
             if not any(place in declared for declared in kind.places(array).values())
             and (some[array][:, place] != 0).any()
         ]

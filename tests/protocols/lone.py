@@ -15,7 +15,7 @@ import numpy as np
 from halfway.adapters.interface import limits_of
 from halfway.core.compiler.lent import Lender
 from halfway.core.door import Door, enter
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox, outbox
 from halfway.core.records.checks import REASONS, no_checks, record_checks
@@ -64,9 +64,9 @@ class Driven:
     """The outcome of a run: the records that rows received, and the reports to applications."""
 
     state: Any
-    records: Any  # [j] MESSAGE
+    records: Any  # [j] RECORD
     rows: Any  # [j]
-    reports: Any  # [a] MESSAGE
+    reports: Any  # [a] RECORD
     report_rows: Any  # [a]
 
     def reported(self, kind: int) -> list[tuple[int, int, int]]:
@@ -129,7 +129,7 @@ def drive(world: World, journal: int = 1 << 16, *, checked: bool = True) -> Driv
         state,
         engine.journal.record[:j],
         engine.journal.row[:j],
-        engine.applications.record[:a].view(MESSAGE),
+        engine.applications.record[:a].view(RECORD),
         engine.applications.row[:a],
     )
 
@@ -198,7 +198,7 @@ class _Player:
         assert tally[1] == 0, f"more than {self._slots} emissions at once"
         used = self._free[int(tally[0]) : self._slots][::-1]
         sent = [self._out.pool[int(slot)].tobytes() for slot in used]
-        self._out.pool[used] = np.zeros((), MESSAGE)
+        self._out.pool[used] = np.zeros((), RECORD)
         self._out.free[:], tally[0] = self._free, self._slots
         return sent
 

@@ -10,7 +10,7 @@ import pytest
 from halfway.adapters.registry import TABLE
 from halfway.core.compiled import kernel
 from halfway.core.kinds import Channel, Kinds
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.outbox import Outbox, emit, outbox
 from halfway.protocols import SYSTEMS
 from halfway.protocols.reliable_hop import (
@@ -32,9 +32,9 @@ from halfway.world.faults import Crash
 from halfway.world.workload.demand import Drawn, Listed
 from halfway.world.workload.monitoring import Monitoring
 from tests.networks import disk, line
+from tests.systems import HOPPING
 
 TABLES = {name: importlib.import_module(about.module).KINDS for name, about in SYSTEMS.items()}
-HOPPING = [name for name, kinds in TABLES.items() if "ack-timeout" in kinds.names.values()]
 AGEING = [name for name in HOPPING if len(TABLES[name].ages)]
 TIMES_S = np.array([10.0, 10.3, 11.25, 60.5])  # of the emissions of one record, by the own clock
 
@@ -76,7 +76,7 @@ def repeated(hops: Any, rules: Any, kind: Any, times: Any, ages: Any, timer: Any
 def emitted(kinds: Kinds, number: int, out: Outbox) -> Any:
     """What `repeated` returns for a kind of a table."""
     hops = reliable_hops(np.array([5], np.int32), 1, 1)
-    timer = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    timer = np.zeros(1, RECORD).view(np.recarray)[0]
     timer.kind = ACK_TIMEOUT
     return repeated(hops, HopRules(), np.uint8(number), TIMES_S, kinds.ages, timer, out)
 

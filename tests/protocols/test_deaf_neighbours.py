@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import outbox
 from halfway.protocols.deaf_neighbours import (
@@ -50,7 +50,7 @@ def no_hops(places: int = 8) -> ReliableHops:
 
 def heard(deaf: DeafNeighbours, hops: ReliableHops, source: int, at: float) -> tuple[bool, int]:
     """Whether the node ignores a broadcast, and the number of its LINK_TESTs to the sender."""
-    message, out = np.zeros(1, MESSAGE).view(np.recarray)[0], outbox(EMITTED)
+    message, out = np.zeros(1, RECORD).view(np.recarray)[0], outbox(EMITTED)
     message.source, message.at = source, at
     ignored = ignores(deaf, hops, RULES, 0, message, SHORTEST_S, out)
     sent: Any = out.pool[: EMITTED - int(out.tally[0])]

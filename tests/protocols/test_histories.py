@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from halfway.adapters.registry import TABLE, named
+from halfway.adapters.registry import named
 from halfway.sim import hello_exchange
 from halfway.world.faults import Crash
 from tests.protocols import histories
@@ -22,6 +22,7 @@ from tests.protocols.history import deliveries_of, failure_of, judged, result_of
 from tests.protocols.history_roles import variant_of
 from tests.protocols.history_shrink import shrunk, stored
 from tests.protocols.promises import CHANGES_S, PROMISES
+from tests.systems import SPREADING
 
 FEW, SOME, MANY = 10, 60, 10_000
 MOST_SHRUNK = 10  # failures of one system in one command: each takes up to a minute
@@ -51,8 +52,7 @@ ONCE_WRONG = [
 
 
 def test_every_system_that_spreads_events_has_histories() -> None:
-    spreads = {name for name, one in TABLE.items() if not one.adapter.detects_failures}
-    assert spreads - set(PROMISES) == {"georendezvous"}  # it needs positions
+    assert set(SPREADING) - set(PROMISES) == {"georendezvous"}  # it needs positions
 
 
 @pytest.mark.parametrize("system", PROMISES)

@@ -1,4 +1,4 @@
-"""The declarations of message kinds, and their rows in docs/messages.md."""
+"""The declarations of record kinds, and their rows in docs/messages.md."""
 
 import pytest
 from tools.message_tables import _row

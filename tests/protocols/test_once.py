@@ -14,7 +14,7 @@ import pytest
 from halfway.adapters.interface import BroadcastAdapter
 from halfway.adapters.registry import TABLE
 from halfway.core.kinds import Channel
-from halfway.core.message import MESSAGE, START
+from halfway.core.message import RECORD, START
 from halfway.protocols import SYSTEMS as PROTOCOLS
 from halfway.protocols import flooding
 from halfway.protocols.drip import handler as drip
@@ -210,7 +210,7 @@ def test_an_unknown_kind_changes_nothing(system: str) -> None:
     here = world(system)
     state = drive(here).state
     before = [part.copy() for part in arrays(state)]
-    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    record = np.zeros(1, RECORD).view(np.recarray)[0]
     record.at, record.source, record.next, record.topic, record.event = 1.0, 1, 0, 1, 3
     record.args[:] = 1
     for kind in (200, 0, 99):

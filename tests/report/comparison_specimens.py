@@ -15,6 +15,7 @@ from halfway.comparison.evaluation.comparison_results import (
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import Columns, ReplayWorld
+from halfway.report.comparison.decision_text import worded
 from halfway.sim.metrics.nodes import NodeTable
 from halfway.world.graphs.unit_disk import connected_unit_disk
 
@@ -73,7 +74,9 @@ def results(sweep: bool = False, replicates: int = 10) -> Results:
     found = _results(sweep, replicates)
     rule = DecisionRule((Need("delivery-ratio", 0.8), Need("latency-p50", 2.0)), "energy")
     places = range(len(found.points))
-    decisions = (decide(place, METRICS, found.cells, rule) for place in places)
+    decisions = (
+        worded(decide(place, METRICS, found.cells, rule), METRICS, replicates) for place in places
+    )
     return replace(found, decisions=tuple(decisions))
 
 

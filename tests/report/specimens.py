@@ -105,7 +105,7 @@ def asynchrony_verdicts(_: Summaries | None = None) -> list[Verdict]:
                     low=measured * 0.95,
                     high=measured * 1.06,
                     replicates=100,
-                    reading=HEARD,
+                    interpretation=HEARD,
                     verdict=opinion,
                     reason=reason,
                 )
@@ -135,7 +135,7 @@ def load_verdicts(_: Summaries | None = None) -> list[Verdict]:
                     low=measured * 0.99,
                     high=measured * 1.01,
                     replicates=10,
-                    reading=STEPPED if impossible else HEARD,
+                    interpretation=STEPPED if impossible else HEARD,
                     verdict="impossible as printed" if impossible else "agrees",
                     reason="the mean load of shortest paths is the mean distance, about 21 hops"
                     if impossible
@@ -152,7 +152,7 @@ def load_verdicts(_: Summaries | None = None) -> list[Verdict]:
         low=None,
         high=None,
         replicates=10,
-        reading=HEARD,
+        interpretation=HEARD,
         verdict="not comparable",
         reason="the text gives no number",
     )

@@ -10,7 +10,8 @@ from tests.report.specimens import asynchrony_verdicts, load_verdicts
 def verdict(**changes: object) -> Verdict:
     known: dict[str, object] = {
         "paper": "p", "figure": "f", "cell": {}, "metric": "m", "published": 1.0, "measured": 2.0,
-        "low": 1.0, "high": 3.0, "replicates": 9, "reading": "", "verdict": "agrees", "reason": "",
+        "low": 1.0, "high": 3.0, "replicates": 9, "interpretation": "", "verdict": "agrees",
+        "reason": "",
     }  # fmt: skip
     return Verdict(**{**known, **changes})  # type: ignore[arg-type]
 
@@ -78,7 +79,7 @@ def test_statements_of_ours_are_not_counted_with_those_of_the_paper() -> None:
 def test_interpretations_get_marks_only_in_a_table_of_several() -> None:
     assert wording.interpretation_labels(asynchrony_verdicts()) == {}
     assert list(wording.interpretation_labels(load_verdicts()).values()) == ["a", "b"]
-    many = [verdict(reading=f"reading {index}") for index in range(28)]
+    many = [verdict(interpretation=f"interpretation {index}") for index in range(28)]
     assert list(wording.interpretation_labels(many).values())[24:] == ["y", "z", "aa", "ab"]
 
 

@@ -9,11 +9,8 @@ from halfway.scenario.acknowledgements import acknowledges, options_of
 from halfway.scenario.build import prepared, simulation_of, simulation_on
 from halfway.scenario.schema import Scenario, converted
 from halfway.sim.metrics.outcome import Outcome
+from tests.systems import HOPPING
 
-RELIABLE = (
-    "directional-walk", "random-walk", "walk-overlay", "georendezvous", "siena", "underlay-siena",
-    "path-heartbeat", "path-gossip",
-)  # fmt: skip
 NETWORK = {"kind": "unit-disk", "n": 60, "degree": 12.0}
 MOVING = {"kind": "random-waypoint", "n": 9, "width": 9, "height": 9, "radius": 5, "speed": [1, 2]}
 
@@ -43,12 +40,12 @@ def test_all_systems_with_reliable_hops_make_the_same_effort(case: str) -> None:
     assert acknowledges(read) == (case in LOSSY)
     retries = 5 if case in LOSSY else 0
     expected = {"retries": retries, "ack_timeout_s": 0.1, "ack_backoff": 1.0}
-    assert {name: options_of(read, TABLE[name]) for name in RELIABLE} == dict.fromkeys(
-        RELIABLE, expected
+    assert {name: options_of(read, TABLE[name]) for name in HOPPING} == dict.fromkeys(
+        HOPPING, expected
     )
 
 
-@pytest.mark.parametrize("name", [name for name in TABLE if name not in RELIABLE])
+@pytest.mark.parametrize("name", [name for name in TABLE if name not in HOPPING])
 def test_other_systems_have_no_automatic_options(name: str) -> None:
     assert options_of(scenario(**LOSSY["loss"]), TABLE[name]) == {}
 
@@ -64,7 +61,7 @@ def test_an_option_of_the_scenario_wins() -> None:
 
 def test_a_slow_radio_has_a_longer_timeout() -> None:
     slow = scenario(radio={"kind": "ideal", "delay_s": 0.2, "success": 0.9})
-    assert {options_of(slow, TABLE[name])["ack_timeout_s"] for name in RELIABLE} == {0.8}
+    assert {options_of(slow, TABLE[name])["ack_timeout_s"] for name in HOPPING} == {0.8}
 
 
 @pytest.mark.parametrize(
@@ -76,8 +73,8 @@ def test_a_medium_with_contention_has_timeouts_that_grow(medium: str, timeout_s:
     read = scenario(radio=radio)
     assert acknowledges(read)
     expected = {"retries": 5, "ack_timeout_s": timeout_s, "ack_backoff": 2.0}
-    assert {name: options_of(read, TABLE[name]) for name in RELIABLE} == dict.fromkeys(
-        RELIABLE, expected
+    assert {name: options_of(read, TABLE[name]) for name in HOPPING} == dict.fromkeys(
+        HOPPING, expected
     )
     slower = scenario(radio=radio | {"bit_rate": 1e4})
     assert float(options_of(slower, TABLE["siena"])["ack_timeout_s"]) > 2 * timeout_s
@@ -127,5 +124,5 @@ def test_no_node_sends_a_record_that_the_receiver_refuses(name: str) -> None:
     """The tests check records by default. A node is not a neighbour of its own, for example."""
     outcome = outcome_of(name)
     assert sum(outcome.sent.values()) > 500
-    assert ("ack" in outcome.sent) == (name in RELIABLE)
+    assert ("ack" in outcome.sent) == (name in HOPPING)
     assert [reason for reason in outcome.shortfalls if "refused" in reason] == []

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from halfway.adapters.registry import TABLE
 from halfway.comparison.request import read_request
 from halfway.problem import Problem
 from halfway.scenario.build import simulation_of
@@ -14,8 +13,8 @@ from halfway.scenario.reading import read_scenario
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn
 from halfway.world.workload.named_roles import GivenRoles
+from tests.systems import SPREADING
 
-SYSTEMS = [name for name, one in TABLE.items() if not one.adapter.detects_failures]
 # Options with which a system delivers every event on this network, where its paper does not.
 ALL = {
     "gossip": "fanout = 20\nrounds = 3",
@@ -52,7 +51,7 @@ def names_of(run: Simulation, rows: npt.NDArray[np.int32]) -> list[str]:
     return [names[row] for row in rows]
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", SPREADING)
 def test_a_publisher_that_begins_late_or_ends_early_is_served(tmp_path: Path, system: str) -> None:
     """Node 1 publishes at 12 to 24 s, and node 2 at 30 to 51 s; no node publishes at 27 s."""
     (tmp_path / "scenario.toml").write_text(text_of(system), "utf-8")

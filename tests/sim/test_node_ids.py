@@ -6,7 +6,6 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from halfway.adapters.registry import TABLE
 from halfway.core.hello import state as hello_state
 from halfway.core.prng import random_states
 from halfway.problem import Problem
@@ -19,6 +18,7 @@ from halfway.world.faults import Crash
 from halfway.world.workload.demand import Drawn
 from halfway.world.workload.monitoring import Monitoring
 from tests.networks import disk
+from tests.systems import DETECTORS, SPREADING
 
 N, LAST = 16, 2**31 - 1
 NETWORK = disk(n=N, radius=0.62, seed=4)
@@ -29,7 +29,6 @@ INCOMPLETE = ("rumor-routing", "drip")
 # DRIP draws the delay of a flood by node id, so that events arrive in another order. Brokers join a
 # tree in an order that is drawn by id. The least member is the root of a topic's walks.
 DRAWN_BY_ID = ("drip", "siena", "underlay-siena", "directional-walk", "random-walk")
-DETECTORS = [name for name in TABLE if TABLE[name].adapter.detects_failures]
 STEPS_BY_ID = ("walk-probe",)  # the steps of a walk follow from the id of its member
 OPTIONS: dict[str, dict[str, Any]] = {
     "drip": {"brokers": 3, "nearest": 1, "copies": 1, "epidemic": True},
@@ -98,9 +97,7 @@ def log_of(made: Simulation) -> Any:
     return made.deliveries.delivery_log or []
 
 
-@pytest.mark.parametrize(
-    "system", [name for name in TABLE if not TABLE[name].adapter.detects_failures]
-)
+@pytest.mark.parametrize("system", SPREADING)
 def test_a_system_does_the_same_on_any_ids(system: str) -> None:
     """Ascending ids change nothing at all, once the random numbers, which ids seed, are the same.
     Shuffled ids change choices and orders, but not what is delivered in the end."""

@@ -96,7 +96,7 @@ def user_system(source: UserSource) -> System:
 def _check_kinds(kinds: Any, adapter: type[Adapter], where: str) -> None:
     if not isinstance(kinds, Kinds):
         remedy = f"declare them with halfway.core.kinds.Kinds, as {_MODEL} does"
-        raise Problem("KINDS: expected a table of message kinds", where=where, remedy=remedy)
+        raise Problem("KINDS: expected a table of record kinds", where=where, remedy=remedy)
     needed = (
         ("publish", "subscribe", "delivered") if adapter is BroadcastAdapter else ("delivered",)
     )

@@ -114,7 +114,7 @@ class WalkOverlayAdapter(Adapter):
             rules=rules,
             most_emissions=module.most_emissions(state, rules),
             kinds=module.KINDS,
-            # A buffered event is sent while a later message is handled, and continues its hops.
+            # A buffered event is sent while a later record is handled, and continues its hops.
             hops_from_publisher=values["buffered_events"] == 0,
             shortfalls=_shortfalls,
             most_beside=module.MOST_BESIDE,

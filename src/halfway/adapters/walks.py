@@ -174,7 +174,7 @@ def path_to_member(
     merges = rules.at_meeting == MERGE
     tables = [(trails.paths, OPEN)]
     if not merges:
-        tables.insert(0, (trails.trails, PASSED))
+        tables.insert(0, (trails.of, PASSED))
     row_of = {int(node_id): k for k, node_id in enumerate(trails.node_id.tolist())}
     for side in (SUBSCRIBES,) if merges else (SUBSCRIBES, PUBLISHES):
         way = [row]

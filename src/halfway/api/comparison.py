@@ -31,8 +31,10 @@ from halfway.pipeline.store.object_store import object_url
 from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
 from halfway.report.comparison.comparison_page import write_comparison_page
+from halfway.report.comparison.decision_text import worded
 from halfway.report.comparison.kept_map import map_of_comparison
 from halfway.report.comparison.plots.sweep_plots import varied
+from halfway.report.comparison.worded_results import with_words
 from halfway.report.notebook.notebook_tables import comparison_html
 from halfway.report.wording import count
 from halfway.scenario.reading import ScenarioSource
@@ -134,7 +136,8 @@ class Comparison:
         rule = decision_rule(arguments.needs_argument(need), minimise)
         store = Store(self.folder / "runs")
         asked = asked_before(store, results.study, rule, results.replicates)
-        return decide(point, results.metrics, results.cells, rule, asked)
+        decision = decide(point, results.metrics, results.cells, rule, asked)
+        return worded(decision, results.metrics, results.replicates)
 
     def __repr__(self) -> str:
         results = self.results
@@ -232,7 +235,7 @@ def compare(
         completed = run_comparison.compare(
             request, Store(folder / "runs"), spark, display.runs, root, compiling=display.compiled
         )
-    return Comparison(request, completed, folder)
+    return Comparison(request, with_words(request, completed), folder)
 
 
 def _folder_argument(out: object) -> Path:

@@ -73,7 +73,7 @@ def read_request(
     base = msgspec.structs.replace(base, title=printable(base.title) or file_of(scenario).stem)
     known = [metric.name for metric in metrics_for([point.scenario for point in points])]
     rule = stopping_rule(until, purpose_of(known).share)
-    supported, unsupported, remarks = _sorted_out(points, chosen)
+    supported, unsupported, remarks = _support_and_remarks(points, chosen)
     reference = _baseline(baseline, supported, unsupported)
     wanted = {**(base.decision.need or {}), **(needs or {})}
     decision = decision_rule(wanted, minimise or base.decision.minimise)
@@ -212,7 +212,7 @@ def _chosen(systems: Sequence[str]) -> list[SystemSource]:
     return [SystemSource(name) for name in names or TABLE]
 
 
-def _sorted_out(
+def _support_and_remarks(
     points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]
 ) -> tuple[dict[str, SystemSource], dict[str, str], list[str]]:
     """Return the requested systems that can run at every point, why others cannot, and remarks."""

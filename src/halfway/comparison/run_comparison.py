@@ -2,7 +2,6 @@
 narrow.
 """
 
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
@@ -19,7 +18,6 @@ from halfway.comparison.evaluation.cell_statistics import FinishedRun, timelines
 from halfway.comparison.evaluation.comparison_results import ResultCell, Results
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import metrics_for
-from halfway.comparison.notes import methods_of, notes_of
 from halfway.comparison.plan import plain_of, point_of
 from halfway.comparison.request import Request
 from halfway.comparison.study_name import identity, recorded_name, study_name
@@ -30,13 +28,12 @@ from halfway.pipeline.spark.on_demand import OnDemand, local_cores
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan
 from halfway.pipeline.sweep import Progress, failed, sweep
-from halfway.problem import Problem
 
 _GROWTH = 1.5
 
 
 class Completed(NamedTuple):
-    """A completed comparison: its results, and the runs behind them."""
+    """A completed comparison: its results without texts, and the runs behind them."""
 
     results: Results
     runs: Sequence[FinishedRun]
@@ -94,7 +91,7 @@ def _results(
     errors: int,
     asked: Sequence[int],
 ) -> Results:
-    """Return the results of a comparison that has run, but for its time, its seed and its study."""
+    """Return the results of a comparison that has run, but for its texts, time, seed and study."""
     names = tuple(system.name for system in request.systems)
     scenarios = [point.scenario for point in request.points]
     rule, places, metrics = request.decision, range(len(scenarios)), metrics_for(scenarios)
@@ -103,24 +100,11 @@ def _results(
         baseline=request.baseline, points=tuple(dict(point.varies) for point in request.points),
         replicates=replicates, metrics=metrics, cells=tuple(cells),
         curves=tuple(cell_statistics.curves_of_runs(runs)), unsupported=dict(request.unsupported),
-        notes=_notes(request, runs, cells, replicates),
-        methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
+        notes=(), methods=(), errors=errors,
         digest=cell_statistics.digest_of_runs(runs), wall_seconds=0.0,
         decisions=tuple(decide(at, metrics, cells, rule, asked) for at in places),
         timelines=tuple(timelines_of_runs(runs, [scenario.seconds for scenario in scenarios])),
     )  # fmt: skip
-
-
-def _notes(
-    request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int
-) -> tuple[str, ...]:
-    """Return the notes on a comparison, which are printed under its tables."""
-    scenarios = [point.scenario for point in request.points]
-    systems = []
-    for one in request.systems:
-        with contextlib.suppress(Problem):  # a system that cannot be read has failed runs instead
-            systems.append(one.system())
-    return notes_of(scenarios, systems, runs, cells, replicates, request.until, request.remarks)
 
 
 def _more(replicates: int) -> int:

@@ -2,11 +2,11 @@
 
 import msgspec
 
-from halfway.comparison.notes import notes_before_runs
 from halfway.comparison.plan import plain_of, point_of, scenario_of
 from halfway.comparison.request import Request
 from halfway.pipeline.plan.sweep_plan import ROOT_SEED, plan
 from halfway.scenario.survey import Survey, survey
+from halfway.scenario.system_notes import notes_before_runs
 
 _SPARK_S = 10.0  # from the start of Spark to the first run
 # An estimate, not a bound: seconds for one record of an event on one link, over typical systems.

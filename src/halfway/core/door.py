@@ -28,12 +28,12 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from halfway.core.compiled import entered, kernel
 from halfway.core.compiler.lent import AddressesType, Lent, lent, pointer_in
 from halfway.core.handler import handle
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 
 _VOID = types.none
 _ROW = types.uint32
 _ROWS: Any = numba.types.CPointer(_ROW)
-_MESSAGE = numba.from_dtype(MESSAGE)
+_RECORD = numba.from_dtype(RECORD)
 
 
 class HandlerArguments(NamedTuple):
@@ -47,7 +47,7 @@ class HandlerArguments(NamedTuple):
 
 @entered
 def _step(node, rows, count, message):
-    """Let the first `count` rows handle a message through their door, and note in the outbox which
+    """Let the first `count` rows handle a record through their door, and note in the outbox which
     row emitted which record.
     """
     out = node.out
@@ -97,7 +97,7 @@ def is_compiled(state: Any, rules: Any, neighbourhood: Any, out: Any) -> bool:
 
 
 def _step_types(kind: Any) -> tuple[Any, ...]:
-    return kind, _ROWS, types.intp, _MESSAGE
+    return kind, _ROWS, types.intp, _RECORD
 
 
 @cache
@@ -115,7 +115,7 @@ def _address(kind: Any) -> int:
 def enter(door: Any, i: Any, message: Any) -> None:
     """Let row i behind a door handle a message: an indirect call from compiled code, of a few ns.
 
-    i: uint32. message: a record of type MESSAGE. Raises the errors of the handler.
+    i: uint32. message: the record. Raises the errors of the handler.
     """
     node = door.node
     if isinstance(node, Lent):
@@ -125,10 +125,10 @@ def enter(door: Any, i: Any, message: Any) -> None:
 
 
 def enter_all(door: Any, rows: Any, count: Any, message: Any) -> None:
-    """Let the first `count` rows of a list behind a door handle one message, by one call.
+    """Let the first `count` rows of a list behind a door handle one record, by one call.
 
     Only compiled code calls this function; Python calls `enter`. rows: uint32 [count or more].
-    message: a record of type MESSAGE; no handler changes it. Raises the errors of a handler.
+    message: the record; no handler changes it. Raises the errors of a handler.
     """
     _step(door.node, rows, count, message)
 
@@ -171,7 +171,7 @@ def _unbox(kind: _DoorType, value: Any, c: Any) -> NativeValue:
 @infer_global(enter)
 class _Enter(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
-        return signature(_VOID, _DOOR, _ROW, _MESSAGE) if len(args) == 3 and not kws else None
+        return signature(_VOID, _DOOR, _ROW, _RECORD) if len(args) == 3 and not kws else None
 
 
 @infer_global(enter_all)

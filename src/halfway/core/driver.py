@@ -15,8 +15,8 @@ from halfway.core.message import AFRESH, APP, COUNTED_ON
 # The destinations of a stamped record after its delay.
 TO_APPLICATION, TO_SELF, TO_NETWORK = 0, 1, 2
 
-# Ticks of a node's clock per second. Readings are whole ticks, and below 2^32 s. So the difference
-# of two readings is the same double for every offset of the clock.
+# Ticks of a node's clock per second. Its times are whole ticks, and below 2^32 s. So the difference
+# of two times is the same double for every offset of the clock.
 TICKS = 2.0**20
 
 MAX_HOPS = 65_534  # the largest hop count
@@ -40,7 +40,7 @@ def stamp(record, node_id, incarnation, hops):
     """Stamp an emitted record with sender and hop count, as every driver does; return its
     destination.
 
-    hops: hop count of the message that the handler was handling.
+    hops: hop count of the record that the handler was handling.
     """
     record.source = node_id
     record.incarnation = incarnation

@@ -28,7 +28,7 @@ def is_claimed(state_type: type) -> bool:
 
 
 def handles(state_type: type) -> Callable[[F], F]:
-    """Declare a function as the handler of all messages to rows of `state_type`.
+    """Declare a function as the handler of all records for rows of `state_type`.
 
     A NamedTuple class is its own numba type, so the compiler chooses the handler.
     """

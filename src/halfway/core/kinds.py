@@ -1,4 +1,4 @@
-"""The table of the message kinds of a protocol: numbers, names, channels, fields, and roles on the
+"""The table of the record kinds of a protocol: numbers, names, channels, fields, and roles on the
 map.
 
 A protocol declares each kind once; the number is what compiled code compares:
@@ -31,14 +31,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.message import MESSAGE, START
+from halfway.core.message import RECORD, START
 from halfway.core.values.ranges import BITS, HEADER, REAL, ValueRange
 
 # The header fields that a protocol fills; the driver fills the others.
 FIELDS = {"flags", "target", "topic", "event", "publisher", "epoch", "sequence"}
 # The fields that identify an event: its publisher, the publisher's epoch, and its number there.
 EVENT_ID = "event publisher epoch"
-_SIZE = {array: MESSAGE[array].shape[0] for array in ("args", "reals")}
+_SIZE = {array: RECORD[array].shape[0] for array in ("args", "reals")}
 # The ranges of places that a table does not name.
 _ANY = {"args": BITS, "reals": REAL}
 _NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -47,7 +47,7 @@ _NO_MEANINGS: Mapping[str, str] = MappingProxyType({})
 
 
 class Channel(Enum):
-    """The channel of a message kind: the source and the receivers of its records."""
+    """The channel of a record kind: the source and the receivers of its records."""
 
     COMMAND = "command"  # from the application, or the driver, to its own node
     NETWORK = "network"  # from a node to one neighbour or to all neighbours
@@ -56,7 +56,7 @@ class Channel(Enum):
 
 
 class Step(NamedTuple):
-    """The role on the map of a message kind whose record is a step of a walk."""
+    """The role on the map of a record kind whose record is a step of a walk."""
 
     labels: tuple[str, ...]  # labels of these walks on the map
     number: int = -1  # the place in `args` whose remainder picks a label; -1: always the first
@@ -64,7 +64,7 @@ class Step(NamedTuple):
 
 
 class Meets(NamedTuple):
-    """The role on the map of a message kind whose record reports a meeting of walks, or the arrival
+    """The role on the map of a record kind whose record reports a meeting of walks, or the arrival
     of a walk.
     """
 
@@ -73,7 +73,7 @@ class Meets(NamedTuple):
 
 
 class MapRole(Enum):
-    """The role of a message kind on the map: the elements that the map draws for its records."""
+    """The role of a record kind on the map: the elements that the map draws for its records."""
 
     EVENT_HOP = "brings an event one hop further"
     LINK = "makes sender and receiver overlay neighbours"
@@ -83,7 +83,7 @@ class MapRole(Enum):
 
 
 class Part(NamedTuple):
-    """A part of a record that a message kind fills: a header field, or an entry of a vector."""
+    """A part of a record that a record kind fills: a header field, or an entry of a vector."""
 
     name: str  # name of the place without length, or meaning of a reused field
     field: str  # field of the record: a header field, "args" or "reals"
@@ -93,7 +93,7 @@ class Part(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A message kind: its header `fields`, and the names of its places in `args` and `reals`.
+    """A record kind: its header `fields`, and the names of its places in `args` and `reals`.
 
     A place has a name and its first index. A name that ends in [3] is a vector of three places. A
     name that ends in [k] is a vector of variable length, which ends before the next place or with
@@ -118,15 +118,15 @@ class Kind(NamedTuple):
 
     @property
     def forms(self) -> tuple["Kind", ...]:
-        """The forms of records of a message kind, one for each of its channels."""
+        """The forms of records of a record kind, one for each of its channels."""
         return (self,) if self.second is None else (self, self.second)
 
     def parts(self) -> list[Part]:
-        """Return the parts of a record that a message kind fills: header fields, then vector
+        """Return the parts of a record that a record kind fills: header fields, then vector
         entries.
         """
         found = []
-        for field in sorted(self.fields, key=(MESSAGE.names or ()).index):
+        for field in sorted(self.fields, key=(RECORD.names or ()).index):
             name = self.reused.get(field, field)
             kept = self.ranges.get(name, HEADER[field])
             found.append(Part(name, field, range(1), kept, varies=False))
@@ -138,7 +138,7 @@ class Kind(NamedTuple):
         return found
 
     def places(self, array: str) -> dict[str, range]:
-        """Return the names that a message kind gives to indices of "args" or "reals"."""
+        """Return the names that a record kind gives to indices of "args" or "reals"."""
         firsts: Mapping[str, int] = getattr(self, array)
         found = {}
         for name, first in firsts.items():
@@ -153,7 +153,7 @@ class Kind(NamedTuple):
 
 
 class Kinds:
-    """The table of message kinds of a protocol, by number, in the order of declaration.
+    """The table of record kinds of a protocol, by number, in the order of declaration.
 
     ranges: ranges of places, of header fields, and of reused fields, by name. One name has one
     range in a table. A place without a range holds any number.
@@ -169,7 +169,7 @@ class Kinds:
         on_map: MapRole | Step | Meets | None = None, reused: Mapping[str, str] = _NO_MEANINGS,
         also: Channel | None = None, age: str = "", ends: str = "",
     ) -> np.uint8:  # fmt: skip
-        """Declare a message kind on a channel; return its number.
+        """Declare a record kind on a channel; return its number.
 
         fields: names of header fields, separated by blanks, without the fields of `reused`. also: a
         second channel of the same records. age: a name of `reals`. ends: the name of a command.
@@ -202,11 +202,11 @@ class Kinds:
         self._kinds[kind.number] = kind._replace(second=form._replace(ranges=self._ranges))
 
     def start(self) -> np.uint8:
-        """Declare the start event as a message kind of this protocol; return its number."""
+        """Declare the start event as a record kind of this protocol; return its number."""
         return self.command(int(START), "start", "the node starts, or comes back from a crash")
 
     def include(self, other: Iterable[Kind]) -> None:
-        """Add the message kinds of another protocol's table to this table.
+        """Add the record kinds of another protocol's table to this table.
 
         Raises ValueError if a number or a name is taken.
         """
@@ -215,17 +215,17 @@ class Kinds:
 
     @property
     def names(self) -> dict[int, str]:
-        """The names of the message kinds, by number."""
+        """The names of the record kinds, by number."""
         return {kind.number: kind.name for kind in self}
 
     @property
     def starts(self) -> bool:
-        """Whether one of the message kinds is the start event."""
+        """Whether one of the record kinds is the start event."""
         return int(START) in self._kinds
 
     @property
     def ages(self) -> npt.NDArray[np.int8]:
-        """[256] for each message kind, the index in `reals` of its age in seconds, or -1; [0] if no
+        """[256] for each record kind, the index in `reals` of its age in seconds, or -1; [0] if no
         kind has an age.
 
         Nodes share no clock. So the driver measures, at the link layer, the time of a record from
@@ -240,7 +240,7 @@ class Kinds:
         return found if found.max() >= 0 else found[:0]
 
     def number(self, name: str) -> int:
-        """Return the number of a message kind by its name. Raises KeyError for an unknown name."""
+        """Return the number of a record kind by its name. Raises KeyError for an unknown name."""
         for kind in self:
             if kind.name == name:
                 return kind.number
@@ -269,7 +269,7 @@ class Kinds:
 
 
 def _check(kind: Kind) -> None:
-    """Raise ValueError if a message kind declares a field or place wrongly."""
+    """Raise ValueError if a record kind declares a field or place wrongly."""
     if unknown := set(kind.fields) - FIELDS:
         raise ValueError(f"kind {kind.number} ({kind.name}): unknown field {unknown}")
     if len(set(kind.fields)) < len(kind.fields):
@@ -282,10 +282,10 @@ def _check(kind: Kind) -> None:
 
 
 def carrying(kinds: Kinds) -> list[int]:
-    """Return the numbers of the message kinds whose records carry an event's payload.
+    """Return the numbers of the record kinds whose records carry an event's payload.
 
     Kinds that carry an event have the map role of bringing the event one hop further. A protocol
-    without such a kind carries the payload in every network message with the field `event`.
+    without such a kind carries the payload in every network record with the field `event`.
     """
     found = [kind.number for kind in kinds if kind.on_map is MapRole.EVENT_HOP]
     network = (kind for kind in kinds if kind.channel is Channel.NETWORK)

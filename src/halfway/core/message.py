@@ -1,11 +1,11 @@
-"""The message record, whose layout is the same in the queue and in a trace."""
+"""The layout of a record, which is the same in the queue and in a trace."""
 
 import numpy as np
 
 # Little-endian, naturally aligned, without padding: a 48-byte header, eight integers, six reals;
 # 128 bytes. Reals are f8, because face routing circles for ever on positions that are rounded to
 # f4.
-MESSAGE = np.dtype(
+RECORD = np.dtype(
     [
         ("at", "<f8"),  # time of arrival; on an emitted record the delay until it is sent
         ("kind", "<u1"),  # the protocol's own numbering, see `core.kinds`
@@ -30,7 +30,7 @@ EVERYONE = np.int32(-1)  # one transmission that every neighbour hears
 APP = np.int32(-2)  # the application of the node that emits the record
 
 # A handler writes AFRESH into `hops` of a record, such as an event that it had buffered: the count
-# of its transmissions starts at 0. `emit` leaves COUNTED_ON: the count of the message handled
+# of its transmissions starts at 0. `emit` leaves COUNTED_ON: the count of the handled record
 # continues. Any other number is the count so far.
 AFRESH = np.uint16(65_535)
 COUNTED_ON = np.uint16(0)

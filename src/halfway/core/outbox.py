@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.message import COUNTED_ON, MESSAGE
+from halfway.core.message import COUNTED_ON, RECORD
 
 
 class Outbox(NamedTuple):
@@ -16,7 +16,7 @@ class Outbox(NamedTuple):
     emission.
     """
 
-    pool: npt.NDArray[np.void]  # [slots] MESSAGE, as a record array
+    pool: npt.NDArray[np.void]  # [slots] RECORD, as a record array
     free: npt.NDArray[np.uint32]  # [slots] free[:tally[0]] are the unused slots
     row: npt.NDArray[np.uint32]  # [slots + 1] row that emitted the record, written by the door
     tally: npt.NDArray[np.int64]  # [2] free slots; emissions without a free slot
@@ -24,7 +24,7 @@ class Outbox(NamedTuple):
 
 def outbox(slots: int) -> Outbox:
     """Return an empty outbox with room for `slots` records in flight."""
-    pool = np.zeros(slots + 1, MESSAGE).view(np.recarray)
+    pool = np.zeros(slots + 1, RECORD).view(np.recarray)
     # The stack pops slot 0 first, so that low slots stay in the cache of the processor.
     free = np.arange(slots, -1, -1, dtype=np.uint32)[1:]
     row = np.zeros(slots + 1, np.uint32)

@@ -88,17 +88,17 @@ def uniform(value):
 
 @inlined
 def low_half(word):
-    """Return bits 0-31 of a PRNG state as an integer argument of a message."""
+    """Return bits 0-31 of a PRNG state as an integer argument of a record."""
     return np.int32(np.uint32(word & _LOW_WORD))
 
 
 @inlined
 def high_half(word):
-    """Return bits 32-63 of a PRNG state as an integer argument of a message."""
+    """Return bits 32-63 of a PRNG state as an integer argument of a record."""
     return np.int32(np.uint32(word >> _32))
 
 
 @inlined
 def joined(low, high):
-    """Return the PRNG state whose halves a message carries as two integers."""
+    """Return the PRNG state whose halves a record carries as two integers."""
     return (np.uint64(np.uint32(high)) << _32) | np.uint64(np.uint32(low))

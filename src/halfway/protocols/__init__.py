@@ -3,7 +3,7 @@ log.
 
 `SYSTEMS` is the only table of systems. It has the module, the idea and the paper of each system, in
 the order in which people see the systems. Every module defines the same names: `KINDS` (its table
-of message kinds), `OPTIONS`, `Rules` (the scalars that all nodes share), `State`, `state(node_ids,
+of record kinds), `OPTIONS`, `Rules` (the scalars that all nodes share), `State`, `state(node_ids,
 ...)`, `most_emissions(state, rules)` and `handle(state, ...)`. The import of this table loads no
 compiler.
 """

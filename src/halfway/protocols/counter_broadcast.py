@@ -23,8 +23,8 @@ from halfway.protocols.event_window import (
     empty_windows,
     place_of_event,
     record_if_new,
-    slot_of,
     window_length,
+    window_slot,
 )
 
 KINDS = Kinds()
@@ -103,9 +103,9 @@ def most_emissions(state: CounterState, rules: Rules) -> int:
 
 @handles(CounterState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of counter-based broadcast."""
+    """Handle one record at a node of counter-based broadcast."""
     # A node that restarts repeats nothing: its timers died with it.
-    slot = slot_of(state.seen, message.event)
+    slot = window_slot(state.seen, message.event)
     if message.kind in (COPY, application.PUBLISH):
         is_new = record_if_new(state.seen, i, message)
         place = place_of_event(state.seen, i, message)

@@ -43,7 +43,7 @@ PUBLISHER = np.dtype(
 
 
 class EventId(NamedTuple):
-    """The id of an event: publisher, epoch and number; a message with these fields can replace an
+    """The id of an event: publisher, epoch and number; a record with these fields can replace an
     `EventId`.
     """
 
@@ -83,7 +83,7 @@ def window_length(windows: EventWindows) -> int:
 
 
 @inlined
-def slot_of(windows, event):
+def window_slot(windows, event):
     """Return the slot of an event in a table beside the event windows, with a slot for each of the
     newest events.
     """
@@ -220,7 +220,7 @@ def window_of(windows, i, publisher, epoch):
 
 @inlined
 def record_if_new(windows, i, message):
-    """Record the event of a message in the event windows of row i; return whether the event was
+    """Record the event of a record in the event windows of row i; return whether the event was
     new.
     """
     # Most publishers are at the first place of their search, and most events are the newest event
@@ -265,7 +265,7 @@ def _record_if_new(windows, i, message):
 
 @inlined
 def place_of_event(windows, i, message):
-    """Return the place of the event window at row i that has received the event of a message, or
+    """Return the place of the event window at row i that has received the event of a record, or
     NO_PLACE.
     """
     place = place_of_publisher(windows, i, message.publisher)
@@ -280,13 +280,13 @@ def place_of_event(windows, i, message):
 
 @inlined
 def event_id(message):
-    """Return the `EventId` of the event in a message, for event windows and for records."""
+    """Return the `EventId` of the event in a record."""
     return EventId(message.event, message.publisher, message.epoch)
 
 
 @inlined
 def copy_event_id(message, o):
-    """Copy the id of an event in the window, from a message or an `EventId`, into a record."""
+    """Copy the id of an event in the window, from a record or an `EventId`, into a record."""
     o.event = message.event
     o.publisher = message.publisher
     o.epoch = message.epoch

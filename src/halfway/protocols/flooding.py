@@ -73,7 +73,7 @@ def most_emissions(state: FloodState, rules: Rules) -> int:
 
 @handles(FloodState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of flooding."""
+    """Handle one record at a node of flooding."""
     # A node that restarts repeats nothing, because the crash ended its timers, and the node does
     # not know which events it had still to repeat. This baseline loses these events.
     if message.kind in (FLOOD, application.PUBLISH):

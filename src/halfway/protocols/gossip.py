@@ -153,7 +153,7 @@ def takes_part(state, rules, i, message):
 
 @handles(GossipState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of gossip."""
+    """Handle one record at a node of gossip."""
     # A node that restarts does not resume its rounds, because the crash ended its timers. Gossip
     # relies on other nodes that send the same event.
     if message.kind in (PUSH, application.PUBLISH):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Kinds
-from halfway.core.message import COUNTED_ON, EVERYONE, MESSAGE
+from halfway.core.message import COUNTED_ON, EVERYONE, RECORD
 from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
 from halfway.core.outbox import copy_args_and_reals, emit
@@ -56,7 +56,7 @@ class ReliableHops(NamedTuple):
     """The reliable hops of a node that are in flight, and the last hops that the node accepted."""
 
     node_id: npt.NDArray[np.int32]  # [n]
-    record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
+    record: npt.NDArray[np.void]  # [n, places] RECORD as sent, a record array; sequence 0: free
     tries: npt.NDArray[np.int32]  # [n, places] retransmissions so far
     sent_at: npt.NDArray[np.float64]  # [n, places] own clock at the last emission
     accepted: AcceptedHops
@@ -70,7 +70,7 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
     n = len(node_ids)
     return ReliableHops(
         node_ids,
-        np.zeros((n, places), MESSAGE).view(np.recarray),
+        np.zeros((n, places), RECORD).view(np.recarray),
         np.zeros((n, places), np.int32),
         np.zeros((n, places)),
         accepted_hops(n, known),
@@ -96,7 +96,7 @@ def begin_hops(hops, i, incarnation):
     """Begin the sequence numbers of the reliable hops of row i at the numbers of its incarnation.
 
     Without this, a late ACK of a hop of an earlier incarnation would complete another hop. The
-    caller knows the incarnation from a message of the node itself.
+    caller knows the incarnation from a record of the node itself.
     """
     before = np.int64(number_before(incarnation))
     hops.counts[i, TRACKED] = max(hops.counts[i, TRACKED], before)

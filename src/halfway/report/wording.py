@@ -141,14 +141,14 @@ def interpretation_labels(verdicts: Iterable[Verdict]) -> dict[str, str]:
     """Return interpretation -> its letter (a, b, …) in the texts of a report; {} if it has only
     one.
     """
-    found = dict.fromkeys(verdict.reading for verdict in verdicts)
+    found = dict.fromkeys(verdict.interpretation for verdict in verdicts)
     return {one: _label(index) for index, one in enumerate(found)} if len(found) > 1 else {}
 
 
 def interpretation_tallies(verdicts: Sequence[Verdict]) -> dict[str, str]:
     """Return interpretation -> the wording of its tally, in a report of several."""
     return {
-        one: tally_line([verdict for verdict in verdicts if verdict.reading == one])
+        one: tally_line([verdict for verdict in verdicts if verdict.interpretation == one])
         for one in interpretation_labels(verdicts)
     }
 

@@ -1,9 +1,10 @@
-"""The notes of systems' adapters on a scenario: limits of a system that explain its numbers."""
+"""The notes on a scenario that depend on no run: on limits of systems, the radio and options."""
 
 import math
 from collections.abc import Iterator, Sequence
 
 from halfway.adapters.interface import ComparedRuns, System
+from halfway.scenario.option_notes import option_notes
 from halfway.scenario.schema import AnyWorkload, Scenario, Workload
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 from halfway.world.faults import loses_memory
@@ -26,6 +27,22 @@ def system_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> It
             named.setdefault(note, []).append(system.name)
     for note, names in named.items():
         yield f"{', '.join(names)}: {note}"
+
+
+def notes_before_runs(scenarios: Sequence[Scenario], systems: Sequence[System]) -> tuple[str, ...]:
+    """Return the notes of a comparison that depend on no run: on the systems, the radio and the
+    options.
+    """
+    of_systems = (*system_notes(scenarios, systems), *_on_radio(scenarios))
+    return (*of_systems, *option_notes(scenarios, systems))
+
+
+def _on_radio(scenarios: Sequence[Scenario]) -> Iterator[str]:
+    if any(isinstance(one.radio, IdealRadio | DistanceRadio) for one in scenarios):
+        yield (
+            "A radio without contention has no overhearing, so a unicast costs only its receiver. "
+            "Such a radio favours walks and trees in energy and load."
+        )
 
 
 def _publishers(workload: AnyWorkload) -> float:

@@ -137,7 +137,7 @@ class HelloExchange(GivenNeighbours):
 
     def instance(self, of: SystemInstance) -> SystemInstance:
         """Return the instance of a system with hellos added. Raises Problem if the system uses the
-        message kinds of hellos.
+        record kinds of hellos.
         """
         try:
             kinds = kinds_with_hellos(of.kinds)

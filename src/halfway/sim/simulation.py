@@ -220,11 +220,11 @@ class Simulation:
         self.engine.turns[down] |= np.uint32(1)  # odd while down
 
     def journal(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-        """Return the records (MESSAGE) and receivers that the simulation kept so far, in order."""
+        """Return the records and receivers that the simulation kept so far, in order."""
         return self._log.kept.journal()
 
     def reports(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-        """Return the records (MESSAGE) that the simulation's nodes reported to applications, and
+        """Return the records that the simulation's nodes reported to applications, and
         their rows.
         """
         return self._log.kept.reports()

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from halfway.bulk.walks.walks import Interpretation, WalkSystem
 from halfway.core.compiler.lent import Lender
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.protocols import SYSTEMS
 from halfway.protocols.walks.messages import ADVERTISE, PUBLISH, SUBSCRIBE, Rules
 from halfway.protocols.walks.state import Trails
@@ -21,7 +21,7 @@ from halfway.world.graphs.network import Network
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a run. Records are MESSAGE; rows are those that received them."""
+    """The outcome of a run. Records have the layout RECORD; rows are those that received them."""
 
     applications: npt.NDArray[np.void]  # [a] MATCHED, DELIVERED, UNMATCHED
     application_rows: npt.NDArray[np.int64]  # [a]
@@ -108,9 +108,9 @@ class WalkRun:
         reports, journal = self._engine.applications, self._engine.journal
         t, j = int(reports.tally[0]), int(journal.tally[0])
         return Outcome(
-            applications=reports.record[:t].view(MESSAGE),
+            applications=reports.record[:t].view(RECORD),
             application_rows=reports.row[:t],
-            journal=journal.record[:j].view(MESSAGE),
+            journal=journal.record[:j].view(RECORD),
             journal_rows=journal.row[:j],
             events=int(self._engine.counters.events[0]),
             trails=self.state.trails,

@@ -12,7 +12,7 @@ from halfway.comparison.replay.replay import Replay, _run_sampling, replay_of
 from halfway.comparison.replay.trace import COLUMNS, CondensedTrace, TraceRows, no_rows
 from halfway.comparison.replay.world import MOST_EVENTS, world_of
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.protocols import flooding
 from halfway.sim import run_engine as runs
 from halfway.sim.environment.mobility import Motion
@@ -103,7 +103,7 @@ def test_pieces_and_thinning_change_only_the_number_of_rows(
 
 def test_a_transmission_may_arrive_in_several_pieces() -> None:
     """Equal records within 0.05 s of the one before are of one transmission."""
-    records = np.zeros(9, MESSAGE)
+    records = np.zeros(9, RECORD)
     records["at"] = [0.0, 0.0, 0.04, 0.08, 0.12, 0.13, 0.18, 0.3, 0.3]
     records["kind"], records["next"] = [1, 1, 1, 1, 1, 2, 1, 1, 1], [-1] * 7 + [5, 5]
     begun = [0, 5, 6, 7, 8]  # 6 is 0.06 s after 4; 7 and 8 are unicasts

@@ -70,7 +70,7 @@ HANDLE = """
 import hashlib
 import numpy as np
 from halfway.core.door import Door, enter
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.core.values.digest import state_digest
@@ -80,7 +80,7 @@ lists = ([0], "u4"), ([9], "u4"), (range(1, 10), "i4"), ([-1] * 9, "i4"), ([], "
 around = Neighbourhood(*(np.array(one, form) for one, form in lists))
 state, out = gossip.state(np.zeros(1, np.int32), 2, 1, 5), outbox(256)
 door = Door(state, gossip.Rules(3, 3, 1.0, 0.5), around, out)
-message = np.zeros(1, MESSAGE).view(np.recarray)[0]
+message = np.zeros(1, RECORD).view(np.recarray)[0]
 for k in range(48):
     message.kind = gossip.KINDS.number(("subscribe", "publish", "push", "round")[k % 4])
     message.event, message.publisher, message.hops = k // 4, k % 2, k % 3

@@ -10,7 +10,7 @@ from halfway.core.door import Door, enter
 from halfway.core.hello.hello_node import with_hellos
 from halfway.core.hello.messages import HELLO, HELLO_TIMER
 from halfway.core.hello.state import HelloRules, hellos, unknown_neighbourhood
-from halfway.core.message import MESSAGE, START
+from halfway.core.message import RECORD, START
 from halfway.core.outbox import outbox
 from halfway.protocols import flooding
 
@@ -45,7 +45,7 @@ class Air:
     def start(self, row: int) -> None:
         """Let a node start, or come back."""
         self._off.discard(row)
-        record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+        record = np.zeros(1, RECORD).view(np.recarray)[0]
         record.kind = START
         self.hand(row, record)
 
@@ -85,7 +85,7 @@ class Air:
         until = self.now + periods * PERIOD_S
         while self._due and self._due[0][0] <= until:
             self.now, row = heapq.heappop(self._due)
-            timer = np.zeros(1, MESSAGE).view(np.recarray)[0]
+            timer = np.zeros(1, RECORD).view(np.recarray)[0]
             timer.kind = HELLO_TIMER
             self.hand(row, timer)
             arrivals, self._arrivals = self._arrivals, []

@@ -11,7 +11,7 @@ from halfway.core.hello.messages import BOTH_WAYS, HELLO, HELLO_TIMER, IDS, KIND
 from halfway.core.hello.receiving import is_reported
 from halfway.core.hello.sending import RECORDS, most_emissions
 from halfway.core.hello.state import FORGOTTEN, UNREPORTED, unknown_neighbourhood
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.missing import NONE
 from halfway.core.records.wire import record_sizes
 from tests.core.hello.air import PERIOD_S, Air
@@ -230,7 +230,7 @@ def test_any_hellos_leave_the_lists_sorted_bounded_and_consistent(data: st.DataO
     air = Air(np.zeros((1, 1)), limit=3, reported=2)
     ids = st.integers(0, 5) | st.sampled_from([2**31 - 1, 2**31 - 2])
     for _ in range(data.draw(st.integers(1, 40))):
-        record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+        record = np.zeros(1, RECORD).view(np.recarray)[0]
         record["kind"] = HELLO
         record["source"] = data.draw(st.integers(1, 5))
         record["incarnation"] = data.draw(st.integers(0, 2))
@@ -244,7 +244,7 @@ def test_any_hellos_leave_the_lists_sorted_bounded_and_consistent(data: st.DataO
         air.now += data.draw(st.sampled_from([0.0, 0.5, 30.0]))
         air.hand(0, record)
         if data.draw(st.integers(0, 9)) == 0:
-            timer = np.zeros(1, MESSAGE).view(np.recarray)[0]
+            timer = np.zeros(1, RECORD).view(np.recarray)[0]
             timer["kind"] = HELLO_TIMER
             air.hand(0, timer)
         links = air.hellos.link
@@ -284,7 +284,7 @@ def test_only_a_list_that_a_hello_repeats_is_left_as_it_is(
     """A hello is skipped exactly if its replacement of the list changes nothing."""
     around = unknown_neighbourhood(1, 10)
     around.who[: len(known)], around.last[0] = sorted(known), len(known)
-    hello = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    hello = np.zeros(1, RECORD).view(np.recarray)[0]
     ids = sorted(ids) if bits % 2 else ids
     hello["args"], hello["reals"] = NONE, NONE
     hello["args"][: len(ids[:8])], hello["reals"][: len(ids[8:])] = ids[:8], ids[8:]

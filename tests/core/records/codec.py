@@ -24,7 +24,7 @@ class Codec:
         self._blank["next"] = EVERYONE
 
     def encode(self, record: Any) -> bytes:
-        """Encode a record (MESSAGE) for the wire, without `at` and `next`.
+        """Encode a record for the wire, without `at` and `next`.
 
         Raises ValueError for an unknown kind, and for a value beyond the range of its part.
         """

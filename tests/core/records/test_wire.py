@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.kinds import Channel, Kind, Kinds
-from halfway.core.message import EVERYONE, MESSAGE
+from halfway.core.message import EVERYONE, RECORD
 from halfway.core.outbox import outbox
 from halfway.core.records.wire import (
     fixed_sizes,
@@ -139,7 +139,7 @@ def test_an_acknowledgement_has_16_bytes() -> None:
     ack = next(kind for kind in TABLES["siena"] if kind.name == "ack")
     assert wire_bytes(ack) == (16, 16)
     assert max(wire_bytes(kind)[1] for table in TABLES.values() for kind in table
-               if kind.channel is Channel.NETWORK) < MESSAGE.itemsize  # fmt: skip
+               if kind.channel is Channel.NETWORK) < RECORD.itemsize  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from halfway.cli import main
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.live.control import server
 from halfway.live.control.client import chosen
 from halfway.live.control.places import folder, running
@@ -97,16 +97,16 @@ def test_without_a_node_commands_say_so_or_are_a_node(capsys: pytest.CaptureFixt
 
 def publisher_at(trace: bytearray) -> int:
     """Where a trace has the publisher of its first publication."""
-    at, fields = len(MARK), MESSAGE.fields
+    at, fields = len(MARK), RECORD.fields
     assert fields is not None
     while True:
         sort, size = PART.unpack_from(trace, at)
         at += PART.size
         if sort == RECORDS:
-            records = np.frombuffer(bytes(trace[at : at + size]), MESSAGE)
+            records = np.frombuffer(bytes(trace[at : at + size]), RECORD)
             found = np.flatnonzero(records["kind"] == PUBLISH)
             if len(found):
-                return int(at + found[0] * MESSAGE.itemsize + fields["publisher"][1])
+                return int(at + found[0] * RECORD.itemsize + fields["publisher"][1])
         at += size
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.hello.link import LINK, begin_link, note_hello
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.neighbourhood import place_of
 from halfway.live.link.neighbour_table import FULL, NEIGHBOUR, NEW, ONE_WAY, OTHER_RULES, HelloTable
 from halfway.live.wire.frames import NOT_WANTED, Hello
@@ -160,7 +160,7 @@ def test_lossy_links_settle() -> None:
 @given(st.lists(st.integers(1, 20), max_size=60))
 def test_simulated_hellos_judge_a_link_by_the_same_rule(numbers_ahead: list[int]) -> None:
     one, link = table(), np.zeros(1, LINK)[0]
-    simulated = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    simulated = np.zeros(1, RECORD).view(np.recarray)[0]
     one.hear(9, hello(0), 0.0)
     begin_link(link, simulated, 0.0)
     number = 0

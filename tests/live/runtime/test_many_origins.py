@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from halfway.core.compiler.interpreted import interpreted
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.live.events.bodies import EventBody, encoded
 from halfway.live.interface.api import LiveNode
 from halfway.live.limits import Limits
@@ -70,7 +70,7 @@ def _template(node: LiveNode) -> tuple[bytes, dict[str, int]]:
     kind = kinds.number("flood")
 
     def content(**fields: int) -> bytes:
-        record: Any = np.zeros(1, MESSAGE).view(np.recarray)
+        record: Any = np.zeros(1, RECORD).view(np.recarray)
         for field in ("target", "next", "event", "publisher"):
             record[field] = -1
         record["kind"], record["source"] = kind, PEER

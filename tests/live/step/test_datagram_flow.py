@@ -76,14 +76,14 @@ def test_a_body_is_found_until_newer_ones_need_its_place() -> None:
     one = flow()
     keys = [(number, 7, number) for number in range(600)]
     for key in keys:
-        assert one.slot_of(key) == -1
+        assert one.body_slot(key) == -1
         slot = one.add_body(key, _BODY, 0.0, 1.0)
-        assert one.slot_of(key) == slot
-    known = [key for key in keys if one.slot_of(key) >= 0]
+        assert one.body_slot(key) == slot
+    known = [key for key in keys if one.body_slot(key) >= 0]
     assert keys[0] not in known
     assert set(keys[-100:]) <= set(known)
     one.forget_body(keys[-1])
-    assert one.slot_of(keys[-1]) == -1
+    assert one.body_slot(keys[-1]) == -1
 
 
 def test_a_large_arena_of_bodies_forgets_the_bytes_first() -> None:
@@ -91,7 +91,7 @@ def test_a_large_arena_of_bodies_forgets_the_bytes_first() -> None:
     keys = [(1, 0, number) for number in range(5)]
     for key in keys:
         one.add_body(key, bytes(60_000), 0.0, 1.0)
-    assert [one.slot_of(key) >= 0 for key in keys] == [False, False, False, True, True]
+    assert [one.body_slot(key) >= 0 for key in keys] == [False, False, False, True, True]
 
 
 def test_a_neighbour_that_leaves_takes_what_it_had_with_it() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from halfway.core.compiled import kernel
 from halfway.core.kinds import Channel, Kind, Part
-from halfway.core.message import EVERYONE, MESSAGE
+from halfway.core.message import EVERYONE, RECORD
 from halfway.core.records.wire import fill_of, record_bytes, record_sizes
 from halfway.live.step.wire_tables import (
     FITS,
@@ -75,7 +75,7 @@ def drawn(random: np.random.Generator, part: Part, shape: Any) -> npt.NDArray[An
 
 def records(random: np.random.Generator, kind: Kind, count: int) -> Any:
     """Drawn records of a kind, with any values of its ranges."""
-    pool = np.zeros(count, MESSAGE)
+    pool = np.zeros(count, RECORD)
     for field in ("target", "topic", "event", "publisher"):
         pool[field] = -1
     pool["kind"], pool["next"] = kind.number, EVERYONE
@@ -101,7 +101,7 @@ def there_and_back(system: str, number: int, count: int, *, numbered: bool) -> i
     tables, sizes = wire_tables(kinds, numbered=numbered), record_sizes(kinds)
     hashes = np.random.default_rng(7).integers(2**63, size=_TOPICS, dtype=np.uint64)
     random = np.random.default_rng([number, count, len(system)])
-    blank = np.zeros(1, MESSAGE).view(np.recarray)
+    blank = np.zeros(1, RECORD).view(np.recarray)
     for field in ("target", "topic", "event", "publisher"):
         blank[field] = -1
     blank["next"] = EVERYONE

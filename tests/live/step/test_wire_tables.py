@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from halfway.core.compiler.interpreted import interpreted
 from halfway.core.kinds import Channel
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.live.step import wire_tables
 from halfway.live.step.wire_tables import FITS, MOST_BYTES, MOST_TOPICS
 from halfway.live.systems.live_systems import live_systems
@@ -29,7 +29,7 @@ _KINDS = [
 
 def _pool(record: Any) -> tuple[Any, Any]:
     """A record in a pool of one, and the bytes of the pool."""
-    pool = np.zeros(1, MESSAGE).view(np.recarray)
+    pool = np.zeros(1, RECORD).view(np.recarray)
     pool[0] = record
     return pool, np.asarray(pool.view(np.uint8).reshape(1, -1))
 
@@ -46,7 +46,7 @@ def encoded(tables: Any, record: Any, hashes: Any) -> bytes:
 
 def decoded(tables: Any, content: bytes, numbers: list[int]) -> tuple[int, Any]:
     """Why a compact record does not fit, or FITS; and the record."""
-    blank = np.zeros((), MESSAGE)
+    blank = np.zeros((), RECORD)
     for field in ("target", "next", "topic", "event", "publisher"):
         blank[field] = -1
     pool, rows = _pool(blank)
@@ -106,7 +106,7 @@ def test_topics_travel_as_a_list_of_their_hashes() -> None:
     kinds = TABLES["rumor-routing"]
     tables = wire_tables.wire_tables(kinds, numbered=True)
     agent = kinds[kinds.number("agent")]
-    record = np.zeros((), MESSAGE)
+    record = np.zeros((), RECORD)
     for field in ("target", "next", "event", "publisher"):
         record[field] = -1
     record["kind"], record["topic"] = agent.number, 2
@@ -130,7 +130,7 @@ def test_topics_travel_as_a_list_of_their_hashes() -> None:
 def test_compiled_and_interpreted_give_the_same_bytes() -> None:
     kinds = TABLES["walk-overlay"]
     tables = wire_tables.wire_tables(kinds, numbered=False)
-    record = np.zeros((), MESSAGE)
+    record = np.zeros((), RECORD)
     record["kind"], record["args"] = kinds.number("chunk"), [0, -1, 2**31 - 1, -(2**31), 5, 0, 0, 0]
     pool, rows = _pool(record)
     buffer = np.zeros(MOST_BYTES, np.uint8)

@@ -5,7 +5,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox
 from halfway.protocols.broker_trees import siena, underlay_siena
@@ -50,7 +50,7 @@ class Client:
     def hear(self, kind: int, origin: int, **args: int) -> list[int]:
         """Receive a record of a broker by the neighbour; the brokers that get a KEEP_ALIVE."""
         self.now += 0.01
-        record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+        record = np.zeros(1, RECORD).view(np.recarray)[0]
         record.at, record.kind, record.source, record.target = self.now, kind, NEIGHBOUR, OWN
         record.args[ORIGIN] = origin
         for place, value in args.items():
@@ -59,7 +59,7 @@ class Client:
         def call(message: object, out: Outbox) -> None:
             entered(self.state, self.rules, NOWHERE, np.uint32(0), message, out)
 
-        sent = [np.frombuffer(one, MESSAGE)[0] for one in emitted_by(call, record, 64)]
+        sent = [np.frombuffer(one, RECORD)[0] for one in emitted_by(call, record, 64)]
         return [int(one["target"]) for one in sent if one["kind"] == KEEP_ALIVE]
 
     def announced(self, broker: int, version: int) -> list[int]:

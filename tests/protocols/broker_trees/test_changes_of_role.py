@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.core.message import MESSAGE, START
+from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.outbox import Outbox
 from halfway.protocols.broker_trees import siena, underlay_siena
@@ -76,7 +76,7 @@ class PartTimeBroker:
     def hear(self, kind: int, topic: int = NONE, event: int = NONE) -> list[int]:
         """Receive a command, or an event of a broker; the events that the application receives."""
         self.now += 0.01
-        record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+        record = np.zeros(1, RECORD).view(np.recarray)[0]
         record.at, record.kind, record.source, record.target = self.now, kind, OWN, OWN
         record[FILTER], record.event, record.publisher = topic, event, OTHER
         if kind == NOTIFY:
@@ -88,7 +88,7 @@ class PartTimeBroker:
         def call(message: object, out: Outbox) -> None:
             entered(self.state, self.rules, NOWHERE, np.uint32(0), message, out)
 
-        sent = np.frombuffer(b"".join(emitted_by(call, record, 64)), MESSAGE)
+        sent = np.frombuffer(b"".join(emitted_by(call, record, 64)), RECORD)
         return [int(one["event"]) for one in sent if one["kind"] == DELIVERED]
 
 

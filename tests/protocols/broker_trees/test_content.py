@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.filters import Filters, filters, matching
-from halfway.core.message import MESSAGE, MOST_ATTRIBUTES
+from halfway.core.message import MOST_ATTRIBUTES, RECORD
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.circuits import SORTS
@@ -100,7 +100,7 @@ def test_a_filter_of_which_one_record_is_lost_takes_no_event_and_is_not_forwarde
     for some, forwarded, notified in (([0], 0, 0), ([1], 0, 0), ([0, 0], 0, 0), ([1, 0], 2, 1)):
         records = [*parts[some], *events]
         emitted = itertools.chain(*emitted_alone(here, 2, here.rules, records))
-        sent = [np.frombuffer(each, MESSAGE)[0]["kind"] for each in emitted]
+        sent = [np.frombuffer(each, RECORD)[0]["kind"] for each in emitted]
         assert sent.count(SUBSCRIBE_UP) == forwarded
         assert sent.count(NOTIFY) == notified
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from halfway.adapters.interface import limits_of
-from halfway.core.message import MESSAGE, START
+from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.outbox import outbox
 from halfway.core.records.checks import ACCEPTED, FROM_NETWORK, record_checks, refusal
@@ -60,7 +60,7 @@ class Broker:
     def hear(self, kind: int, origin: int, **args: int) -> list[Any]:
         """Receive a record of a broker; the records that this broker sends."""
         self.now += 0.01
-        record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+        record = np.zeros(1, RECORD).view(np.recarray)[0]
         record.at, record.kind, record.target = self.now, kind, OWN
         record.source = OWN if origin == OWN and kind != ANNOUNCE else NEIGHBOUR
         record.args[ORIGIN], record[PARENT] = origin, NONE
@@ -70,7 +70,7 @@ class Broker:
         def call(message: object, out: Any) -> None:
             entered(self.state, self.rules, NOWHERE, np.uint32(0), message, out)
 
-        sent = np.frombuffer(b"".join(emitted_by(call, record, 64)), MESSAGE).copy()
+        sent = np.frombuffer(b"".join(emitted_by(call, record, 64)), RECORD).copy()
         sent["source"] = OWN  # the driver's part
         return list(sent.view(np.recarray))
 
@@ -142,7 +142,7 @@ def test_a_withdrawal_ends_only_what_was_announced_before_it(
     known = none_nearby(1, 2)
     known.broker[0, 0] = known.next[0, 0] = OTHER
     known.incarnation[0, 0] = known.version[0, 0] = 1
-    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    record = np.zeros(1, RECORD).view(np.recarray)[0]
     record.epoch, record.args[ORIGIN], record.args[VERSION] = incarnation, OTHER, version
     out = outbox(4)
     hear_withdrawal(known, 0, record, out)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from halfway.core.message import EVERYONE, MESSAGE
+from halfway.core.message import EVERYONE, RECORD
 from halfway.core.missing import NONE
 from halfway.core.outbox import outbox
 from halfway.protocols.broker_trees import siena
@@ -44,7 +44,7 @@ NUMBER = 3 * SORTS
 
 def record(kind: int, source: int, target: int, **args: int) -> Any:
     """A record on the path of the owner to the target, or a search for it."""
-    made = np.zeros(1, MESSAGE).view(np.recarray)
+    made = np.zeros(1, RECORD).view(np.recarray)
     one = made[0]
     one.kind, one.source, one.target, one.at = kind, source, target, 5.0
     one.args[ROUTE] = NUMBER

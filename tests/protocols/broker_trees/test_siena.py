@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.filters import Filters, filters, matching
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.circuits import SORTS, find
@@ -314,4 +314,4 @@ def test_unknown_kinds_are_ignored() -> None:
 def test_the_place_of_a_client_is_that_of_the_argument_of_commands() -> None:
     driven = drive(world(np.array([-1, 0], np.int32), [Step(int(SUBSCRIBE), 1, 2, 3)]))
     assert driven.records[0]["args"][CLIENT] == 2
-    assert driven.records.dtype.itemsize == MESSAGE.itemsize
+    assert driven.records.dtype.itemsize == RECORD.itemsize

@@ -15,7 +15,7 @@ from halfway.bulk.broker_trees.broker_overlay import Overlay, UnderlayPath
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay_repair import leave, repair
 from halfway.core.compiler.lent import Lender
-from halfway.core.message import MESSAGE, START
+from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.protocols.broker_trees import underlay_siena
@@ -188,7 +188,7 @@ class LiveTree:
         assert self.engine.out.tally[1] == 0
         first, self.heard = self.heard, int(self.engine.applications.tally[0])
         log = self.engine.applications
-        heard = log.record[first : self.heard].view(MESSAGE)
+        heard = log.record[first : self.heard].view(RECORD)
         rows = log.row[first : self.heard]
         return sorted(
             (int(row), int(record["event"]))

@@ -23,7 +23,7 @@ from halfway.adapters.registry import TABLE
 from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.outbox import outbox
 from halfway.core.records.checks import (
     ACCEPTED,
@@ -76,7 +76,7 @@ def flood(run: Simulation, count: int, seed: int = SEED) -> Flooded:
     instance, stated = run.instance, run.instance.most_emissions
     checks, out = record_checks(instance.kinds, instance.limits), outbox(stated)
     declared = np.flatnonzero(checks.origins & 7).astype(np.uint8)
-    state, work = np.array([seed, 0], np.uint64), np.zeros(1, MESSAGE).view(np.recarray)
+    state, work = np.array([seed, 0], np.uint64), np.zeros(1, RECORD).view(np.recarray)
     door = Door(*run.neighbours.node(instance, out), run.neighbours.neighbourhood, out)
     most = _flood(door, lent(out), checks, declared, work, state, run.at, run.environment.n, count)
     assert out.tally[1] == 0, f"{described(run, work[0])}: more than {stated} emissions"

@@ -24,7 +24,7 @@ from halfway.adapters.registry import TABLE
 from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
-from halfway.core.message import APP, MESSAGE
+from halfway.core.message import APP, RECORD
 from halfway.core.outbox import outbox
 from halfway.core.records.checks import (
     ACCEPTED,
@@ -110,7 +110,7 @@ def fuzz(run: Simulation, count: int, seed: int = SEED) -> Result:
     declared, most = np.flatnonzero(checks.origins & 7).astype(np.uint8), instance.most_emissions
     out, state = outbox(most), np.array([seed, 0], np.uint64)
     door = Door(*run.neighbours.node(instance, out), run.neighbours.neighbourhood, out)
-    work, left = np.zeros(2, MESSAGE).view(np.recarray), count  # received, and emitted in reply
+    work, left = np.zeros(2, RECORD).view(np.recarray), count  # received, and emitted in reply
     while left > 0:
         piece = min(left, 1 << 20)
         try:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from halfway.core.kinds import Channel, Kind, Kinds
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.outbox import Outbox
 from halfway.core.records.checks import (
     ACCEPTED,
@@ -54,7 +54,7 @@ def drawn(checks: RecordChecks, form: Kind, random: np.random.Generator) -> Any:
     row = form.number
     if form.channel is Channel.COMMAND:
         row = int(checks.command[form.number])
-    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    record = np.zeros(1, RECORD).view(np.recarray)[0]
     record.kind, record.source = form.number, NEIGHBOUR
     for column in range(COLUMNS):
         low, high = np.clip(checks.bounds[row, column], -MOST, MOST)
@@ -144,7 +144,7 @@ class Tree:
 
 def record_of(kind: int, target: int = -1, topic: int = 0, client: int = 0, **args: int) -> Any:
     """A record without an event; places of `args` by name."""
-    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    record = np.zeros(1, RECORD).view(np.recarray)[0]
     record.kind, record.source, record.target, record.topic = kind, NEIGHBOUR, target, topic
     record.event = record.publisher = -1
     record.args[messages.CLIENT] = client

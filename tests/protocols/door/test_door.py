@@ -11,7 +11,7 @@ import pytest
 from halfway.core.hello.messages import HELLO_KIND, HELLO_TIMER_KIND, POSITION
 from halfway.core.hello.messages import KINDS as KINDS_OF_HELLOS
 from halfway.core.kinds import EVENT_ID, Channel, Kinds
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.records.checks import (
     ACCEPTED,
     FROM_NETWORK,
@@ -166,7 +166,7 @@ def test_hellos_are_fuzzed_with_a_system_that_reads_neighbour_lists(system: str)
 def test_a_hello_out_of_range_is_refused(
     field: str, place: int, fitting: tuple[float, ...], too_much: tuple[float, ...]
 ) -> None:
-    hello = np.zeros(1, MESSAGE)
+    hello = np.zeros(1, RECORD)
     hello["kind"], hello["target"], hello["publisher"] = HELLO_KIND, -1, -1
     where = hello[field][0] if hello[field].ndim > 1 else hello[field]
     checks = record_checks(KINDS_OF_HELLOS, {})
@@ -181,7 +181,7 @@ def test_a_hello_out_of_range_is_refused(
 
 
 def test_only_a_node_itself_sends_the_timer_of_its_hellos() -> None:
-    timer = np.zeros(1, MESSAGE)
+    timer = np.zeros(1, RECORD)
     timer["kind"] = HELLO_TIMER_KIND
     timer["target"] = timer["topic"] = timer["event"] = timer["publisher"] = -1
     checks, record = record_checks(KINDS_OF_HELLOS, {}), timer.view(np.recarray)[0]

@@ -10,12 +10,12 @@ from halfway.protocols.drip import state as states
 from halfway.protocols.incarnation_numbers import number_before
 from tests.protocols.drip.test_drip_rows import (
     event_of,
+    event_slot,
     is_in_digest,
     lone_broker,
     on_register,
     registration,
     rules,
-    slot_of,
     store_event,
     write_digest,
 )
@@ -72,7 +72,7 @@ def test_events_of_many_epochs_have_room_in_an_empty_table() -> None:
     broker = lone_broker()
     for epoch in range(40):
         store_event(broker, rules(), 0, of_epoch(epoch), np.int64(states.RELAY), outbox(16))
-    assert all(slot_of(broker, 0, of_epoch(epoch)) >= 0 for epoch in range(40))
+    assert all(event_slot(broker, 0, of_epoch(epoch)) >= 0 for epoch in range(40))
     assert broker.node.forgotten[0] == 0
 
 

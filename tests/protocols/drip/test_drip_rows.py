@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.protocols.drip import (
@@ -56,8 +56,8 @@ def is_in_digest(message: Any, event: Any, broker: Any, number: Any) -> Any:
 
 
 @kernel
-def slot_of(state: Any, i: Any, event: Any) -> Any:
-    return events.slot_of(state, i, event)
+def event_slot(state: Any, i: Any, event: Any) -> Any:
+    return events.event_slot(state, i, event)
 
 
 @kernel
@@ -131,7 +131,7 @@ def lone_broker() -> states.DripState:
 
 def event_of(publisher: int, event: int, topic: int = 1) -> np.record:
     """A record that carries an event."""
-    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    record = np.zeros(1, RECORD).view(np.recarray)[0]
     record.publisher, record.event, record.topic = publisher, event, topic
     return record
 
@@ -141,7 +141,7 @@ def event_of(publisher: int, event: int, topic: int = 1) -> np.record:
 
 def registration(version: int) -> np.record:
     """A record that registers, or ends, the one interval [3, 5] of subscriber 9."""
-    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    record = np.zeros(1, RECORD).view(np.recarray)[0]
     record.topic, record.event = 3, 5
     record.args[messages.VERSION], record.args[messages.SUBSCRIBER] = version, 9
     return record
@@ -260,7 +260,7 @@ def test_a_node_keeps_its_broker_unless_another_one_is_nearer_by_the_least_gain(
         made.node.bootstrapped[0] = 1
         found = []
         for turn, (broker, delay) in enumerate(zip((9, 7, 9), delays, strict=True)):
-            record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+            record = np.zeros(1, RECORD).view(np.recarray)[0]
             record.kind, record.source, record.at = messages.BEACON, broker, float(turn)
             record[messages.BROKER_ID], record[messages.LOCAL_BROKER] = broker, broker
             record.args[messages.BEACON_SEQUENCE] = turn + 1
@@ -317,7 +317,7 @@ def test_a_relay_of_the_source_is_one_whichever_broker_sends_its_copy(
     if role == states.SOURCE:
         state.relays[0, place, :] = [8, 7] if chosen else [5, 7]
     note_relays(state, 0, place, copy)
-    digest = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    digest = np.zeros(1, RECORD).view(np.recarray)[0]
     digest.at = 1.0
     alone = Neighbourhood(
         np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.zeros(0, np.int32),
@@ -345,7 +345,7 @@ def test_a_source_may_give_copies_to_its_relays_only(role: int) -> None:
     on_subscription(state, 0, record)
     place = store_event(state, rules(), 0, event_of(3, 0, topic=4), np.int64(role), outbox(16))
     assert place >= 0
-    digest = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    digest = np.zeros(1, RECORD).view(np.recarray)[0]
     digest.at = 1.0
     alone = Neighbourhood(
         np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.zeros(0, np.int32),
@@ -400,7 +400,7 @@ def test_a_digest_states_every_event_that_is_held_and_seldom_another_one() -> No
     others = [(publisher, event) for publisher in range(1, 7) for event in range(100)]
     wrong = []
     for number in (1, 2, 9):
-        record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+        record = np.zeros(1, RECORD).view(np.recarray)[0]
         record.args[messages.BEACON_SEQUENCE] = number
         write_digest(state, 0, record)
         assert all(is_in_digest(record, event_of(*one), 0, number) for one in held)
@@ -417,7 +417,7 @@ def test_a_full_table_forgets_the_events_that_came_first_and_never_stores_them_a
     many = rules(event_capacity=10**6)
     for event in range(3 * slots):
         store_event(state, many, 0, event_of(5, event), np.int64(states.SOURCE), out)
-    here = {event for event in range(3 * slots) if slot_of(state, 0, event_of(5, event)) >= 0}
+    here = {event for event in range(3 * slots) if event_slot(state, 0, event_of(5, event)) >= 0}
     assert set(range(3 * slots - slots // 4, 3 * slots)) <= here
     assert len(here) + int(state.node.forgotten[0]) == 3 * slots
     assert int(state.node.held_events[0]) == len(here)

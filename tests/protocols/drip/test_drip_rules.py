@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.core.compiled import kernel
-from halfway.core.message import APP, EVERYONE, MESSAGE
+from halfway.core.message import APP, EVERYONE, RECORD
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.protocols.drip import copies, elections, messages
@@ -48,7 +48,7 @@ def beside(*neighbours: int) -> Neighbourhood:
 
 def message_of(kind: int, at: float = 1.0) -> np.record:
     """A blank record of a kind."""
-    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    record = np.zeros(1, RECORD).view(np.recarray)[0]
     record.kind, record.at, record.source, record.target = kind, at, NONE, NONE
     record.topic = record.event = record.publisher = NONE
     return record
@@ -66,7 +66,7 @@ def answers(
         entered(state, given or rules(), near, np.uint32(0), message, out)
 
     sent = emitted_by(call, record, SLOTS)
-    return [np.frombuffer(one, MESSAGE).copy().view(np.recarray)[0] for one in sent]
+    return [np.frombuffer(one, RECORD).copy().view(np.recarray)[0] for one in sent]
 
 
 def listed(state: states.DripState, place: int, broker: int, delay: float, via: int) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from halfway.adapters.drip import _shortfalls
 from halfway.core.compiled import kernel
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.protocols.drip import events
@@ -50,7 +50,7 @@ def nth(k: int) -> np.record:
 
 def offered(state: states.DripState) -> set[tuple[int, int]]:
     """The events that a broker gives to another one that has no event."""
-    digest, out = np.zeros(1, MESSAGE).view(np.recarray)[0], outbox(1024)
+    digest, out = np.zeros(1, RECORD).view(np.recarray)[0], outbox(1024)
     digest.at = 1.0
     each = rules(epidemic=True, transfer_batch=1000)
     before = int(out.tally[0])

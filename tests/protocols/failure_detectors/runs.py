@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from halfway.adapters.registry import TABLE
 from halfway.protocols.failure_detectors.reports import SUSPECTED, TRUSTED
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
@@ -15,7 +14,6 @@ from halfway.world.graphs.network import Network
 from halfway.world.workload.monitoring import Monitoring
 from tests.networks import disk, from_links, line, star
 
-DETECTORS = [name for name in TABLE if TABLE[name].adapter.detects_failures]
 # Quick options for small networks.
 QUICK: Mapping[str, Mapping[str, Any]] = {"gossip-counters": {"timeout_s": 14.0, "fanout": -1}}
 CLIQUES = [(a, b) for side in (0, 5) for a in range(side, side + 5) for b in range(side, a)]

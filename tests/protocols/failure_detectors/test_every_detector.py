@@ -13,7 +13,6 @@ from halfway.world.faults import Crash, Partition
 from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
 from tests.protocols.failure_detectors.runs import (
-    DETECTORS,
     NETWORKS,
     pairs,
     run,
@@ -21,6 +20,7 @@ from tests.protocols.failure_detectors.runs import (
     views,
 )
 from tests.protocols.worlds import component
+from tests.systems import DETECTORS
 
 
 def without(network: Network, row: int) -> list[set[int]]:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.protocols.failure_detectors.histories import NOT_SUSPECTED, calm_suspicions, failures
-from tests.protocols.failure_detectors.runs import DETECTORS
+from tests.systems import DETECTORS
 
 WITH_PHI = [name for name in DETECTORS if name not in ("swim", "lifeguard")]
 

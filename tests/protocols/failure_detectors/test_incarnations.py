@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.core.message import MESSAGE, START
+from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox
@@ -51,7 +51,7 @@ class Lone:
 
     def emitted(self, kind: int, source: int, **fields: Any) -> list[Any]:
         """The records that the node emits for one record."""
-        record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+        record = np.zeros(1, RECORD).view(np.recarray)[0]
         record.target = record.topic = record.event = record.publisher = NONE
         record.kind, record.source, record.next = kind, source, self.own
         record.args[:] = NONE
@@ -62,7 +62,7 @@ class Lone:
         def call(message: object, out: Outbox) -> None:
             entered(self.state, self.rules, self.near, np.uint32(0), message, out)
 
-        return [np.frombuffer(one, MESSAGE)[0] for one in emitted_by(call, record, 64)]
+        return [np.frombuffer(one, RECORD)[0] for one in emitted_by(call, record, 64)]
 
 
 def probing(module: ModuleType, incarnation: int, count: int, member: int) -> tuple[Lone, int]:
@@ -168,7 +168,7 @@ def test_the_pings_of_a_broker_begin_at_its_incarnation(incarnation: int) -> Non
     ids = np.array([REQUESTER], np.int32)
     state = underlay_siena.state(ids, ids, REQUESTER, 6, 5)
     rules = underlay_siena.Rules(Catalogue(FILTERS, VALUES), 1.0, missed_pings=2, tau_s=2.0)
-    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    record = np.zeros(1, RECORD).view(np.recarray)[0]
     record.kind, record.source, record.incarnation = START, REQUESTER, incarnation
 
     def call(message: object, out: Outbox) -> None:

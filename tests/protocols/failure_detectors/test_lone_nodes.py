@@ -10,10 +10,10 @@ from halfway.core.kinds import Channel
 from halfway.core.message import START
 from halfway.protocols import SYSTEMS
 from tests.networks import disk
-from tests.protocols.failure_detectors.runs import DETECTORS
 from tests.protocols.fields import undeclared
 from tests.protocols.lone import Command, World, drive, faults
 from tests.protocols.worlds import SMALL
+from tests.systems import DETECTORS
 
 MOST = 256  # emissions of one call
 _FEW = disk(n=12, radius=0.5, seed=4)  # of systems whose members all have paths to each other

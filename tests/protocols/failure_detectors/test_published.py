@@ -14,7 +14,6 @@ from halfway.world.faults import Crash, Pause
 from halfway.world.graphs.network import Network
 from tests.networks import from_links
 from tests.protocols.failure_detectors.runs import (
-    DETECTORS,
     NETWORKS,
     full,
     run,
@@ -22,6 +21,7 @@ from tests.protocols.failure_detectors.runs import (
     views,
 )
 from tests.protocols.worlds import component
+from tests.systems import DETECTORS
 
 
 def interval(values: list[float]) -> tuple[float, float, float]:

@@ -10,7 +10,7 @@ import pytest
 
 from halfway.bulk.georendezvous.cell_routes import CellRoutes
 from halfway.core.compiled import kernel
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.papers.georendezvous.message_run import (
     best_point,
@@ -367,7 +367,7 @@ def test_a_prune_from_before_the_last_subscription_is_no_entry() -> None:
     """A bridge node that replicated it to itself did so without end, at one instant."""
     cells = settled()
     row = row_in(cells, (2, 2))
-    message = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    message = np.zeros(1, RECORD).view(np.recarray)[0]
     message.at, message.topic, message[SUBSCRIBER] = 2.0, 1, 9
 
     def stored(kind: int, version: float) -> bool:

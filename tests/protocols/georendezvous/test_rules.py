@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from halfway.core.compiled import kernel
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.missing import NONE
 from halfway.core.records.checks import ACCEPTED, FROM_SELF, record_checks, refusal
 from halfway.core.values.ranges import AGE_S
@@ -107,7 +107,7 @@ def test_a_path_of_fewer_hops_is_shorter_and_of_equal_ones_that_of_the_closer_po
     state, rules, row = cells.state, cells.instance.rules, 12
     far = [distance_to(state, rules, row, 0, point) for point in range(4)]
     close, away = np.int32(np.argmin(far)), np.int32(np.argmax(far))
-    message = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    message = np.zeros(1, RECORD).view(np.recarray)[0]
 
     def is_better(point: np.int32, hops: int, best: np.int32, fewest: int) -> bool:
         message.args[POINT], message.args[HOPS] = point, hops

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from halfway.core.hello.state import unknown_neighbourhood
-from halfway.core.message import MESSAGE, START
+from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.outbox import Outbox
 from halfway.core.records.checks import (
@@ -41,7 +41,7 @@ class Lone:
 
     def emitted(self, kind: int, at: float, source: int, **fields: Any) -> int:
         """How many records the node emits for one record."""
-        record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+        record = np.zeros(1, RECORD).view(np.recarray)[0]
         record.target = record.topic = record.event = record.publisher = NONE
         record.kind, record.at, record.source, record.next = kind, at, source, OWN
         for name, value in fields.items():

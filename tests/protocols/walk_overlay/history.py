@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from halfway.core.compiler.lent import Lender
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import exclude
 from halfway.protocols.event_window import empty_windows
@@ -107,7 +107,7 @@ class History:
         log = self.engine.applications
         new = range(self.read, int(log.tally[0]))
         self.read = int(log.tally[0])
-        reports = log.record.view(MESSAGE)
+        reports = log.record.view(RECORD)
         return [(int(reports["kind"][a]), int(log.row[a]), int(reports["event"][a])) for a in new]
 
     def begin(self, first: int, second: int) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfway.core.message import MESSAGE, MOST_ATTRIBUTES
+from halfway.core.message import MOST_ATTRIBUTES, RECORD
 from halfway.core.records.wire import record_bytes, record_sizes, wire_bytes
 from halfway.protocols.walk_overlay.messages import (
     CONTENT_EVENT,
@@ -57,10 +57,10 @@ def test_a_node_reads_its_own_applications_entries_of_the_catalogue_only() -> No
 @pytest.mark.parametrize("attributes", range(1, MOST_ATTRIBUTES + 1))
 def test_values_travel_in_records_and_cost_eight_bytes_each(attributes: int) -> None:
     plain, sizes = wire_bytes(KINDS[EVENT])[1], record_sizes(KINDS)
-    record = np.zeros(1, MESSAGE).view(np.recarray)
+    record = np.zeros(1, RECORD).view(np.recarray)
     record["kind"], record["reals"][0, :attributes] = CONTENT_EVENT, 0.25
     record["topic"] = record["event"] = record["publisher"] = 5
     assert record_bytes(sizes, record[0]) == plain + 1 + 8 * attributes
-    assert wire_bytes(KINDS[CONTENT_EVENT])[1] <= MESSAGE.itemsize
+    assert wire_bytes(KINDS[CONTENT_EVENT])[1] <= RECORD.itemsize
     codec = Codec(KINDS)
     assert codec.decode(codec.encode(record[0])).reals.tolist() == record.reals[0].tolist()

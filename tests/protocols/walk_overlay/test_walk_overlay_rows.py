@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfway.core.compiled import kernel
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.outbox import outbox
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.event_forwarding import clear_filters, receive_chunk
@@ -105,7 +105,7 @@ def test_a_bid_for_another_walk_is_dropped() -> None:
         placed(state, 0, initiator, 1)
     state.trails.marks[0, 0] |= ASKING
     state.bidders[0, 0, 0] = 1
-    record = np.zeros(1, MESSAGE).view(np.recarray)
+    record = np.zeros(1, RECORD).view(np.recarray)
     record["source"] = record["args"][0, NUMBER] = 1
     for initiator, taken in ((6, 0.0), (5, 2.5)):
         record.args[0, INITIATOR] = initiator
@@ -124,7 +124,7 @@ def test_only_the_root_of_a_fragment_names_its_successor() -> None:
     near = root + 1 if root < 5 else root - 1
     other = next(row for row in (near - 1, near + 1) if row not in (root, -1, 6))
     assert members.successor_of[near] == root
-    record = np.zeros(1, MESSAGE).view(np.recarray)
+    record = np.zeros(1, RECORD).view(np.recarray)
     record["source"] = other
     record["args"][0, [SUCCESSOR_ID, ROOT_SEARCHES, RANK, ROOT]] = other, 1, JOINING, other
     for rank, successor_of in ((JOINING, root), (ESTABLISHED + 9, other)):
@@ -154,7 +154,7 @@ def test_a_new_link_brings_no_event_that_the_neighbour_has() -> None:
     delivered, due = history.published(0, 0)
     assert delivered == due == [3]
     for row, neighbour, incarnation, sent in ((2, 1, 0, 0), (2, 1, 1, 1), (1, 2, 0, 1)):
-        chunk = np.zeros(1, MESSAGE).view(np.recarray)
+        chunk = np.zeros(1, RECORD).view(np.recarray)
         chunk.source, chunk.incarnation, chunk.at = neighbour, incarnation, history.now
         chunk.args[:, WORDS:] = -1  # a filter that admits every event
         out = outbox(64)

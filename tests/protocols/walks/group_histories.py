@@ -161,9 +161,7 @@ def _way(lists: Lists, row: int, member: int, side: int) -> list[int]:
     if merges and side == PUBLISHES:
         return []
     while way[-1] != member:
-        tables = (
-            [(trails.paths, OPEN)] if merges else [(trails.trails, PASSED), (trails.paths, OPEN)]
-        )
+        tables = [(trails.paths, OPEN)] if merges else [(trails.of, PASSED), (trails.paths, OPEN)]
         steps = [
             int(one.back)
             for table, status in tables

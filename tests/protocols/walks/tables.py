@@ -15,7 +15,7 @@ def walks_of(records: Any) -> Any:
 def trail_at(trails: Trails, row: int, walk: int) -> Any:
     """The trail of the latest launch of a walk on a row; None if it did not pass."""
     found = None
-    for trail in trails.trails[row, walk >> 1]:
+    for trail in trails.of[row, walk >> 1]:
         if trail["status"] == PASSED and trail["side"] == walk & 1:
             assert found is None, "two members of one side"
             found = trail

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from halfway.core.compiler.lent import Lender
-from halfway.core.message import MESSAGE, START
+from halfway.core.message import RECORD, START
 from halfway.protocols.walks.messages import ADVERTISE, DELIVERED, PUBLISH, SUBSCRIBE, Rules
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import changes, merged, no_changes
@@ -106,7 +106,7 @@ class WalkRun:
     def reports(self, kind: Any) -> list[tuple[int, int, int]]:
         """(row, topic, event) of the records of a kind to applications, in order."""
         log = self._engine.applications
-        records = log.record[: int(log.tally[0])].view(MESSAGE)
+        records = log.record[: int(log.tally[0])].view(RECORD)
         return [
             (int(row), int(record["topic"]), int(record["event"]))
             for row, record in zip(log.row, records, strict=False)
@@ -116,7 +116,7 @@ class WalkRun:
     def received(self, kind: Any) -> tuple[Any, Any]:
         """Records of a kind that rows received, and the rows."""
         count = int(self._engine.journal.tally[0])
-        records = self._engine.journal.record[:count].view(MESSAGE)
+        records = self._engine.journal.record[:count].view(RECORD)
         chosen = records["kind"] == kind
         return records[chosen], self._engine.journal.row[:count][chosen]
 

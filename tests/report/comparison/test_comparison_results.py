@@ -20,10 +20,10 @@ from halfway.comparison.evaluation.comparison_results import (
     Results,
 )
 from halfway.comparison.evaluation.decision import decide
-from halfway.comparison.evaluation.decision_text import share_text
 from halfway.protocols import SYSTEMS as BUILT_IN
 from halfway.report.comparison.comparison_files import cells_jsonl, decisions_jsonl
 from halfway.report.comparison.comparison_page import comparison_page
+from halfway.report.comparison.decision_text import share_text
 from halfway.report.comparison.plots.axes import axis
 from halfway.report.comparison.plots.decision_plot import PlottedSystem, front_of
 from halfway.report.comparison.plots.frame import WIDTH, ticks_across

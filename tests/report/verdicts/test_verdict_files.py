@@ -8,39 +8,38 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from halfway import files
-from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.problem import Problem
 from halfway.report.verdicts import verdict_files
 from tests.report.specimens import asynchrony_summaries, asynchrony_verdicts, load_verdicts
 
-FIELDS = [
+COLUMNS = [
     "paper", "figure", "cell", "metric", "published", "measured", "low", "high", "replicates",
     "reading", "verdict", "reason",
 ]  # fmt: skip
 
 
-def test_json_lines_have_exactly_the_fields_of_a_verdict() -> None:
+def test_json_lines_have_exactly_the_columns_of_a_verdict() -> None:
     lines = verdict_files.verdicts_jsonl(load_verdicts()).splitlines()
     rows = [json.loads(line) for line in lines]
-    assert [list(row) for row in rows] == [FIELDS] * len(load_verdicts())
+    assert [list(row) for row in rows] == [COLUMNS] * len(load_verdicts())
     assert rows[0]["cell"] == {"system": "directional-walk", "n": 1500}
     assert rows[-1]["published"] == "close to half"
     assert rows[-1]["measured"] is None
 
 
 def test_values_that_are_no_numbers_become_null() -> None:
-    row = load_verdicts()[0]
-    broken = {name: getattr(row, name) for name in FIELDS} | {"low": float("nan")}
-    assert json.loads(verdict_files.verdict_json(Verdict(**broken)))["low"] is None
-    assert ",nan," not in verdict_files.verdicts_csv([Verdict(**broken)])
+    broken = replace(load_verdicts()[0], low=float("nan"))
+    assert json.loads(verdict_files.verdict_json(broken))["low"] is None
+    assert ",nan," not in verdict_files.verdicts_csv([broken])
 
 
 def test_csv_reads_back() -> None:
     verdicts = [*asynchrony_verdicts(), *load_verdicts()]
     rows = list(csv.DictReader(io.StringIO(verdict_files.verdicts_csv(verdicts))))
-    assert list(rows[0]) == FIELDS
+    assert list(rows[0]) == COLUMNS
     assert len(rows) == len(verdicts)
     assert json.loads(rows[0]["cell"]) == verdicts[0].cell
     assert float(rows[3]["measured"]) == verdicts[3].measured

@@ -14,6 +14,7 @@ from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links
+from tests.systems import HOPPING, SPREADING
 
 NUMBERS = 1 << 16  # of an incarnation
 _RING = [(0, 1), (1, 2), (2, 3), (0, 3)]
@@ -102,12 +103,7 @@ def test_a_late_acknowledgement_of_an_earlier_incarnation_completes_no_hop() -> 
     assert set(again["sequence"].tolist()) == steps
 
 
-HOPPING = [
-    "directional-walk", "random-walk", "walk-overlay", "georendezvous", "siena", "underlay-siena",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("system", HOPPING)
+@pytest.mark.parametrize("system", [name for name in SPREADING if name in HOPPING])
 def test_reliable_hops_after_a_loss_of_memory_have_numbers_of_their_own(system: str) -> None:
     """Half of the nodes lose their memory at 30 s. Later hops of these nodes have other numbers."""
     options = {"retries": 2} | ({"brokers": 8} if "brokers" in TABLE[system].options else {})

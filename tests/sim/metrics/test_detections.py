@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfway.core.kinds import Kinds
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.protocols.failure_detectors.reports import KINDS, SUSPECTED, TRUSTED
 from halfway.protocols.flooding import KINDS as FLOODING
 from halfway.sim.engine.changes import changes
@@ -21,7 +21,7 @@ def accounting(start_s: float, *said: tuple[float, int, int, int]) -> DetectionA
     """An accounting with reports (time, monitor's row, kind, member's row)."""
     made = detections_of(KINDS, IDS, Monitoring(start_s))
     assert made is not None
-    records = np.zeros(len(said), MESSAGE)
+    records = np.zeros(len(said), RECORD)
     for record, (at, _, kind, member) in zip(records, said, strict=True):
         record["at"], record["kind"], record["target"] = at, kind, IDS.of[member]
     made.report(records, np.array([row for _, row, _, _ in said], np.int64))

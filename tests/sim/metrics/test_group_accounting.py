@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.protocols.flooding import KINDS as FLOODING
 from halfway.protocols.walks.messages import DELIVERED, LISTED, STEPS, VIEW
 from halfway.protocols.walks.messages import KINDS as WALKS
@@ -192,7 +192,7 @@ def test_a_system_that_lists_members_itself_reports_them() -> None:
     ids = NodeIds(3, [70, 5, 900])
     groups = Groups([Stay(0, 0), Stay(2, 0)], announce_s=0.0, lifetime_s=LIFETIME_S)
     made = GroupAccounting(groups, ids, END_S, WALKS)
-    records = np.zeros(4, MESSAGE)
+    records = np.zeros(4, RECORD)
     for record, (at, listed) in zip(records, [(1, 1), (8, 1), (40, 1), (45, 0)], strict=True):
         record["at"], record["kind"], record["publisher"] = at, VIEW, 900
         record["args"][LISTED], record["args"][STEPS] = listed, 3

@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from halfway import cli
 from halfway.cli.terminal.screen import USER_ERROR
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.records.trace_columns import schema
 from halfway.problem import Problem
 from halfway.sim.engine.changes import no_changes
@@ -36,7 +36,7 @@ def close(trace: Trace) -> None:
 
 def write(trace: Trace, count: int = 1) -> None:
     rows, none = np.zeros(count, np.int64), np.zeros(0, np.int64)
-    trace.write(np.zeros(count, MESSAGE), rows, np.zeros(0, MESSAGE), none, NOTHING)
+    trace.write(np.zeros(count, RECORD), rows, np.zeros(0, RECORD), none, NOTHING)
 
 
 def names(folder: Path) -> list[str]:

@@ -229,3 +229,12 @@ def test_another_process_draws_the_same_bytes() -> None:
     parts = (network.start, network.who, network.position, network.labels)
     digest = hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
     assert run.stdout.split() == [str(draw.draws), digest]
+
+
+def test_nodes_transmit_to_nodes_nearer_than_the_range() -> None:
+    """[drw §3] "node u can transmit to node v if the distance … satisfies d(u, v) < ru"."""
+    network = unit_disk(np.array([[0.0, 0.0], [0.5, 0.0], [1.25, 0.0]]), 0.75)
+    near = {
+        network.label(i): sorted(network.label(j) for j in network.neighbours(i)) for i in range(3)
+    }
+    assert near == {"0": ["1"], "1": ["0"], "2": []}

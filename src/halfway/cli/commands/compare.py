@@ -1,6 +1,7 @@
 """`halfway compare`: systems compared on one scenario."""
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,6 +121,7 @@ def _completed(
     from halfway.pipeline.store.store import Store
     from halfway.report.comparison.comparison_files import write_results
     from halfway.report.comparison.comparison_page import write_comparison_page
+    from halfway.report.comparison.worded_results import with_words
     from halfway.report.study_folders import begin_study, check_output, finish_study
     from halfway.report.terminal.progress import ProgressDisplay
 
@@ -131,20 +133,26 @@ def _completed(
             request, store, master, display, seed, compiling=display.compiling,
             event_log=event_log,
         )  # fmt: skip
+        completed = with_words(request, completed)
         begin_study(out, _described(completed.results))
         write_results(folder, completed.results)  # kept if the map is interrupted
-        drawn = ""
-        if mapped:
-            from halfway.report.comparison.kept_map import map_of_comparison
-
-            tracing = partial(display.count, "tracing", "maps")
-            drawn = map_of_comparison(folder, request, completed, tracing)
+        tracing = partial(display.count, "tracing", "maps")
+        drawn = _map(folder, request, completed, tracing) if mapped else ""
         display.phase("writing the page")
         results = completed.results.lasting(elapsed_s())
         write_results(folder, results)
         write_comparison_page(results, drawn, folder / PAGE, command_line())
         finish_study(out, _described(results))
     return completed._replace(results=results), folder / PAGE
+
+
+def _map(
+    folder: Path, request: "Request", completed: "Completed", tracing: Callable[[int, int], None]
+) -> str:
+    """Return the map of `halfway compare` for the page of its study."""
+    from halfway.report.comparison.kept_map import map_of_comparison
+
+    return map_of_comparison(folder, request, completed, tracing)
 
 
 def _described(results: "Results") -> "StudyPage":

@@ -32,13 +32,13 @@ def packages() -> "Finding":
     """Check that the packages which Halfway needs are installed."""
     from halfway.live.doctor.finding import failed, note, ok
 
-    missing = [name for name in _needed() if not _version(name)]
+    missing = [name for name in _required_packages() if not _version(name)]
     if needed := [name for name in missing if name not in _FOR_SPARK]:
         return failed("packages", f"missing: {', '.join(needed)}", f"pip install {needed[0]}")
     if missing:
         do = f"pip install {' '.join(missing)}"
         return note("packages", f"missing, and needed for Spark only: {', '.join(missing)}", do)
-    return ok("packages", f"all {len(_needed())} are installed")
+    return ok("packages", f"all {len(_required_packages())} are installed")
 
 
 def cores() -> "Finding":
@@ -89,7 +89,7 @@ def spark() -> "Finding":
     return ok("Spark", version)
 
 
-def _needed() -> list[str]:
+def _required_packages() -> list[str]:
     """Return the packages that the installed Halfway names, and no extras."""
     try:
         lines = metadata.requires("halfway") or []

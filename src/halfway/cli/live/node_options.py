@@ -64,7 +64,7 @@ Logged = Annotated[
 ]
 TraceDir = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Write received, reported and dropped messages as Parquet."),
+    typer.Option(metavar="DIR", help="Write received, reported and dropped records as Parquet."),
 ]
 Discover = Annotated[
     bool, typer.Option("--discover/--no-discover", help="Look for nodes on this machine.")

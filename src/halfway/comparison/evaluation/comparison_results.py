@@ -192,7 +192,7 @@ class RankedSystem(msgspec.Struct, frozen=True):
     needs: tuple[NeedResult, ...]
     cost: MeanInterval
     extra: MeanInterval | None  # cost - the chosen system's by replicate; None: nothing is chosen
-    reason: str
+    reason: str = ""  # the reason of the verdict in words, which `report` adds
     replicates_needed: int | None = None  # an estimate, where open; None: unknown, or very many
 
 
@@ -204,7 +204,7 @@ class Decision(msgspec.Struct, frozen=True):
     minimise: str  # a metric
     stated: bool  # whether a need or a cost was stated
     chosen: str | None
-    sentence: str
+    sentence: str  # the decision in words, which `report` adds; "" before
     systems: tuple[RankedSystem, ...]  # the chosen one first, then by verdict and cost
     asked: tuple[int, ...] = ()  # replicates of the earlier decisions on the same question
 
@@ -224,8 +224,10 @@ class Results(msgspec.Struct, frozen=True, dict=True):
     cells: tuple[ResultCell, ...]
     curves: tuple[Curve, ...]
     unsupported: dict[str, str]  # system -> why it cannot run there
-    notes: tuple[str, ...]  # notes that change the reading of the tables, at most two lines each
-    methods: tuple[str, ...]  # how the numbers were made
+    # Texts that `report` adds: what a reader of the tables needs to know, at most two lines each,
+    # and how the numbers were made.
+    notes: tuple[str, ...]
+    methods: tuple[str, ...]
     errors: int  # failed runs; they are kept in the store, and are in no cell
     digest: str  # canonical, of the runs
     wall_seconds: float

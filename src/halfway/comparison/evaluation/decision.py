@@ -29,7 +29,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from msgspec.structs import replace
 
 from halfway.comparison.evaluation.cell_statistics import COMPARABLE, Floats, paired
 from halfway.comparison.evaluation.comparison_results import (
@@ -44,7 +43,6 @@ from halfway.comparison.evaluation.comparison_results import (
     ResultCell,
     SystemVerdict,
 )
-from halfway.comparison.evaluation.decision_text import reason_of, sentence_of
 from halfway.comparison.evaluation.evidence import (
     NO_EVIDENCE,
     Evidence,
@@ -110,7 +108,7 @@ def decide(
     point: int, metrics: Sequence[Metric], cells: Sequence[ResultCell], rule: DecisionRule,
     asked: Sequence[int] = (),
 ) -> Decision:  # fmt: skip
-    """Return the decision at a point of a comparison, from the values in its cells.
+    """Return the decision at a point of a comparison, from the values in its cells, without words.
 
     asked: the replicates of the earlier decisions on the same question.
     """
@@ -122,12 +120,12 @@ def decide(
     needs, minimise = tested(rule, purpose_of(by_name))
     evidence = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
     against = {need: _p_values(of, replicates) for need, of in evidence.items()}
-    meeting, failing = _sorted_out(against, systems, levels)
+    meeting, failing = _meeting_and_failing(against, systems, levels)
     cost = by_name[minimise]
     costs = {system: np.array(here[system, minimise].values) for system in systems}
     candidates = [name for name in systems if name in meeting and np.isfinite(costs[name]).any()]
     chosen = _cheapest(candidates, costs)
-    dearer = _dearer(cost, candidates, costs, levels.dearer)
+    dearer = _more_expensive(cost, candidates, costs, levels.dearer)
     ranked = []
     for system in systems:
         met, many = system in meeting, len(systems)
@@ -138,14 +136,12 @@ def decide(
         )
         verdict = _verdict(system, chosen, candidates, failing, dearer)
         own = [of[system] for of in evidence.values() if verdict == "open"]
-        needed = None if met else _needed(own, replicates, many, later)
+        needed = None if met else _replicates_to_settle(own, replicates, many, later)
         spent = here[system, minimise].mean, _extra_cost(cost, costs, system, chosen)
-        row = RankedSystem(system, verdict, results, *spent, "", needed)
-        ranked.append(replace(row, reason=reason_of(row, chosen, needs, by_name, cost, replicates)))
+        ranked.append(RankedSystem(system, verdict, results, *spent, replicates_needed=needed))
     ranked.sort(key=lambda row: (_ORDER.index(row.verdict), _last_if_nan(row.cost.value)))
-    asked = tuple(asked)
-    decision = Decision(point, needs, minimise, rule.stated, chosen, "", tuple(ranked), asked)
-    return replace(decision, sentence=sentence_of(decision, by_name, replicates))
+    stated, asked = rule.stated, tuple(asked)
+    return Decision(point, needs, minimise, stated, chosen, "", tuple(ranked), asked)
 
 
 def _p_values(of: Mapping[str, Evidence], replicates: int) -> dict[str, PValues]:
@@ -153,7 +149,7 @@ def _p_values(of: Mapping[str, Evidence], replicates: int) -> dict[str, PValues]
     return {system: one.against() if replicates > 1 else NO_EVIDENCE for system, one in of.items()}
 
 
-def _sorted_out(
+def _meeting_and_failing(
     against: Mapping[Need, Mapping[str, PValues]], systems: Sequence[str], levels: ErrorLevels
 ) -> tuple[set[str], set[str]]:
     """Return the systems that meet all needs of a decision, and the systems that fail a need."""
@@ -172,7 +168,7 @@ def _sorted_out(
     return meeting, failing - meeting
 
 
-def _needed(
+def _replicates_to_settle(
     evidence: Sequence[Evidence], replicates: int, systems: int, levels: ErrorLevels
 ) -> int | None:
     """Return the replicates after which a decision's open system would meet all needs, or fail one.
@@ -204,7 +200,7 @@ def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | N
     return candidates[int(np.argmin(means))]
 
 
-def _dearer(
+def _more_expensive(
     metric: Metric, candidates: Sequence[str], costs: Mapping[str, Floats], error: float
 ) -> set[str]:
     """Return the systems that cost significantly more than one of a decision's candidates."""

@@ -16,7 +16,7 @@ from halfway.comparison.replay.trace import (
 )
 from halfway.comparison.replay.world import MOST_EVENTS, Columns
 from halfway.core.kinds import MapRole
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.sim.engine.changes import Changes
 from halfway.sim.metrics.outcome import RunId
 from halfway.sim.workload.event_numbers import EventNumbers
@@ -28,7 +28,7 @@ _ONE_TRANSMISSION_S = 0.05  # receptions of equal records within it are of one t
 _SAME = ("source", "kind", "publisher", "event", "topic", "target", "next", "hops")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 Longs = npt.NDArray[np.int64]
-Messages = npt.NDArray[np.void]  # MESSAGE
+RecordArray = npt.NDArray[np.void]  # of RECORD
 
 
 class TraceCondenser:
@@ -54,9 +54,9 @@ class TraceCondenser:
 
     def write(
         self,
-        received: Messages,
+        received: RecordArray,
         receivers: Longs,
-        reported: Messages,
+        reported: RecordArray,
         owners: Longs,
         changes: Changes,
     ) -> None:
@@ -98,7 +98,7 @@ class TraceCondenser:
         what = changes.kind[new].astype(np.int32)
         return {"t": changes.t[new], "what": what, "a": changes.a[new], "b": changes.b[new]}
 
-    def _receive(self, records: Messages, receivers: Longs) -> None:
+    def _receive(self, records: RecordArray, receivers: Longs) -> None:
         """Condense received records of the trace, which are in order of time."""
         copies = _copies_of(records, receivers)
         records = records[copies.first]
@@ -117,7 +117,7 @@ class TraceCondenser:
             sent[:] = [joined(sent).part(slice(None, None, 2))]
             self._every *= 2
 
-    def _rows(self, records: Messages, rows: Longs) -> TraceRows:
+    def _rows(self, records: RecordArray, rows: Longs) -> TraceRows:
         """Return records, and the rows of their nodes, as rows of the trace."""
         of = {name: records[name].astype(np.int32) for name in COLUMNS[:-2]}
         publisher = records["publisher"]
@@ -147,13 +147,13 @@ class _Copies(NamedTuple):
         return found
 
 
-def _copies_of(records: Messages, receivers: Longs) -> _Copies:
+def _copies_of(records: RecordArray, receivers: Longs) -> _Copies:
     """Return which received records of a trace have the same bytes as the one before them.
 
-    Messages from a node to itself, such as its timers, are left out.
+    Records from a node to itself, such as its timers, are left out.
     """
     own = records["source"] == receivers
-    words = records.view(np.uint64).reshape(-1, MESSAGE.itemsize // 8)
+    words = records.view(np.uint64).reshape(-1, RECORD.itemsize // 8)
     new = np.ones(len(records), bool)
     new[1:] = (words[1:] != words[:-1]).any(axis=1) | own[:-1]
     new |= records["next"] >= 0  # a record to one neighbour is a transmission of its own
@@ -169,7 +169,7 @@ class _Transmissions:
         # Of the latest broadcasts, which may have more receptions.
         self._words, self._t = np.zeros(0, np.uint64), np.zeros(0)
 
-    def begun(self, received: Messages) -> Longs:
+    def begun(self, received: RecordArray) -> Longs:
         """Return the places of the received records that are the first of their transmissions."""
         single = received["next"] >= 0
         others = np.flatnonzero(~single)
@@ -188,7 +188,7 @@ class _Transmissions:
         return np.flatnonzero(single)
 
 
-def _words(records: Messages) -> npt.NDArray[np.uint64]:
+def _words(records: RecordArray) -> npt.NDArray[np.uint64]:
     """Return a digest of each record of a trace: receptions of one transmission have equal ones."""
     word = np.zeros(len(records), np.uint64)
     for column in (*(records[name] for name in _SAME), *records["args"].T):
@@ -197,7 +197,7 @@ def _words(records: Messages) -> npt.NDArray[np.uint64]:
     return word
 
 
-def _in_order(records: Messages, rows: Longs) -> tuple[Messages, Longs]:
+def _in_order(records: RecordArray, rows: Longs) -> tuple[RecordArray, Longs]:
     """Return records of a trace and their rows in order of time."""
     if np.all(records["at"][1:] >= records["at"][:-1]):
         return records, rows

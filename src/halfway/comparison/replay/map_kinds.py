@@ -1,4 +1,4 @@
-"""Message kinds on the replay map: what each draws, from the protocol's own table of kinds.
+"""Record kinds on the replay map: what each draws, from the protocol's own table of kinds.
 
 A protocol without map roles is drawn as well: every record that names a published event carries it.
 """
@@ -18,7 +18,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class MapKinds:
-    """The message kinds of a protocol by their role on the replay map."""
+    """The record kinds of a protocol by their role on the replay map."""
 
     def __init__(self, kinds: Kinds, first_at: npt.NDArray[np.float64]) -> None:
         self._roles = {kind.number: kind.on_map for kind in kinds if kind.on_map is not None}
@@ -29,11 +29,11 @@ class MapKinds:
         self.meetings = [(number, role) for number, role in roles if isinstance(role, Meets)]
 
     def with_role(self, *roles: MapRole) -> list[int]:
-        """Return the message kinds that have one of these roles on the replay map."""
+        """Return the record kinds that have one of these roles on the replay map."""
         return [number for number, role in self._roles.items() if role in roles]
 
     def every_reception(self) -> list[int]:
-        """Return the message kinds of which a map needs every reception: steps, meetings, links."""
+        """Return the record kinds of which a map needs every reception: steps, meetings, links."""
         walks = [number for number, _ in (*self.steps, *self.meetings)]
         return [*walks, *self.with_role(MapRole.LINK, MapRole.CUT)]
 

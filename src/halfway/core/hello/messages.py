@@ -1,4 +1,4 @@
-"""The message kinds of hellos, which a node sends beside the records of its protocol.
+"""The record kinds of hellos, which a node sends beside the records of its protocol.
 
 A hello lists the nodes that its sender hears, in ascending order of their ids. A record has room
 for IDS ids, and covers a range of ids. So a receiver that misses one record of a long list still
@@ -11,7 +11,7 @@ from halfway.core.compiled import inlined
 from halfway.core.kinds import Kinds
 from halfway.core.values.ranges import NODE, NODE_OR_NONE, REAL, whole
 
-HELLO_KIND, HELLO_TIMER_KIND = 251, 250  # message kind numbers that no system uses
+HELLO_KIND, HELLO_TIMER_KIND = 251, 250  # record kind numbers that no system uses
 IN_ARGS, IN_REALS = 8, 4  # places for ids of listed nodes
 IDS = IN_ARGS + IN_REALS
 POSITION = 4  # first of two places in `reals`; both 0: no position
@@ -45,7 +45,7 @@ HELLO_TIMER = KINDS.timer(HELLO_TIMER_KIND, "neighbour-hello-timer", "the next h
 
 
 def kinds_with_hellos(kinds: Kinds) -> Kinds:
-    """Return a protocol's message kinds together with the kinds of hellos.
+    """Return a protocol's record kinds together with the kinds of hellos.
 
     Raises ValueError if the protocol has one of the numbers or names of hellos.
     """

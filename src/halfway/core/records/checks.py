@@ -1,7 +1,7 @@
 """The check of a record before a handler receives it, by a table with the ranges of all fields of
-each message kind.
+each record kind.
 
-The declarations of a protocol's message kinds give the channels from which a record may come, and
+The declarations of a protocol's record kinds give the channels from which a record may come, and
 the ranges of its fields on each channel. `record_checks` turns them into one flat table, `refusal`
 reads it.
 """
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Channel, Kind, Kinds
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 
 # The channel of a record, which its driver knows: one bit each.
 FROM_APPLICATION, FROM_NETWORK, FROM_SELF = np.uint8(1), np.uint8(2), np.uint8(4)
@@ -40,8 +40,8 @@ REASONS = (
 # Columns of the table: the header fields that a protocol fills, then `args`, then `reals`.
 _HEADER = ("flags", "target", "topic", "event", "publisher", "sequence", "epoch")
 _ARGS = len(_HEADER)
-_REALS = _ARGS + MESSAGE["args"].shape[0]
-COLUMNS = _REALS + MESSAGE["reals"].shape[0]
+_REALS = _ARGS + RECORD["args"].shape[0]
+COLUMNS = _REALS + RECORD["reals"].shape[0]
 OF_HOP = _HEADER.index("target"), _HEADER.index("sequence")  # columns that reliable hops write
 # Blank values; the blank value of other fields is -1.
 _BLANK = dict.fromkeys(("flags", "sequence", "epoch", "args", "reals"), 0.0)
@@ -69,7 +69,7 @@ def no_checks() -> RecordChecks:
 
 
 def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
-    """Return the checks of a protocol's records, from the declarations of its message kinds.
+    """Return the checks of a protocol's records, from the declarations of its record kinds.
 
     limits: sizes of the state by name, see `ValueRange.limit`; without an entry, a limit has no
     effect.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 
 # The meaning of a row in a trace: a record that a node received, reported or dropped, or a change
 # of a node or a link.
@@ -14,7 +14,7 @@ _CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link n
             "forgotten", "known", "paused", "resumed", "attacks", "honest")  # fmt: skip
 WHAT = ("received", "reported", *_CHANGES, "dropped")
 REPORTED, DROPPED = WHAT.index("reported"), WHAT.index("dropped")
-PLAIN = (MESSAGE.names or ())[:-2]  # fields of the header
+PLAIN = (RECORD.names or ())[:-2]  # fields of the header
 
 
 def schema() -> Any:
@@ -31,7 +31,7 @@ def schema() -> Any:
             ("source_node", pa.dictionary(pa.int32(), pa.string())),  # of `source`; null for none
             ("name", pa.dictionary(pa.int16(), pa.string())),  # name of the kind
             # `source`: sender; or the other end of a link that changed
-            *((name, pa.from_numpy_dtype(MESSAGE[name])) for name in PLAIN[1:]),
+            *((name, pa.from_numpy_dtype(RECORD[name])) for name in PLAIN[1:]),
             ("args", pa.list_(pa.int32(), 8)),
             ("reals", pa.list_(pa.float64(), 6)),
         ]
@@ -47,8 +47,8 @@ def table_of(
 ) -> Any:
     """Return rows of a simulated trace as an Arrow table.
 
-    what: [rows] places in WHAT. row: [rows] rows of the nodes. records: [rows] MESSAGE. kinds:
-    names of the message kinds by number. names: names of the nodes by row, an Arrow array.
+    what: [rows] places in WHAT. row: [rows] rows of the nodes. records: [rows] RECORD. kinds:
+    names of the record kinds by number. names: names of the nodes by row, an Arrow array.
     """
     import pyarrow as pa
 
@@ -97,7 +97,7 @@ def live_table(
     import pyarrow as pa
 
     reasons = sorted(drops)
-    dropped = np.zeros(len(reasons), MESSAGE)
+    dropped = np.zeros(len(reasons), RECORD)
     dropped["at"], dropped["source"] = now[0], -1
     for field in ("target", "next", "topic", "event", "publisher"):
         dropped[field] = -1

@@ -1,4 +1,4 @@
-"""Records on the wire: a header, then the parts that the message kind declares, in fixed widths.
+"""Records on the wire: a header, then the parts that the record kind declares, in fixed widths.
 
 Numbers are little-endian. The header has kind, flags, hops, sender and the sender's incarnation, 12
 bytes. The other header fields of the kind, its places in `args` and its places in `reals` follow in
@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.kinds import Channel, Kind, Kinds, Part
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 
 HEADER_BYTES = 12
 _LENGTH_BYTES = 1  # bytes of the length of a vector
-_ARGS = MESSAGE["args"].shape[0]
+_ARGS = RECORD["args"].shape[0]
 
 
 def fill_of(part: Part) -> float:
@@ -28,7 +28,7 @@ def fill_of(part: Part) -> float:
 
 
 def wire_parts(kind: Kind) -> list[Part]:
-    """Return the parts of a message kind that follow the header on the wire, in order."""
+    """Return the parts of a record kind that follow the header on the wire, in order."""
     return [part for part in kind.parts() if part.field != "flags"]
 
 

@@ -1,4 +1,4 @@
-"""The value ranges of records: the allowed values of a header field or vector entry of a message
+"""The value ranges of records: the allowed values of a header field or vector entry of a record
 kind.
 
 A range is part of a kind's declaration. Three things follow from it: which records a node refuses,

@@ -184,7 +184,7 @@ class EventFlow:
 
     def _slot(self, key: EventKey, body: EventBody) -> int:
         """Return the slot of a body in the flow, which may have forgotten it."""
-        slot = self._flow.slot_of(key)
+        slot = self._flow.body_slot(key)
         return slot if slot >= 0 else self._flow_slot(key, body)
 
     def _flow_slot(self, key: EventKey, body: EventBody, data: bytes = b"") -> int:

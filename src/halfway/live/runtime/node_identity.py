@@ -22,7 +22,7 @@ class NodeIdentity(NamedTuple):
 
 
 def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]) -> int:
-    """Return 64 bits that are equal on nodes with the same system, options and message kinds."""
+    """Return 64 bits that are equal on nodes with the same system, options and record kinds."""
     words = repr((system, sorted(options.items()), list(names))).encode()
     return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
 

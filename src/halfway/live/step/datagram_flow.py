@@ -144,7 +144,7 @@ class Flow:
         if number not in ways:
             index[first + (ways.index(NO_PLACE) if NO_PLACE in ways else number % WAYS)] = number
 
-    def slot_of(self, key: EventKey) -> int:
+    def body_slot(self, key: EventKey) -> int:
         """Return the slot of an event's body in the flow of datagrams, or -1 without a body."""
         return int(self._find(self.lent, *key))
 
@@ -163,7 +163,7 @@ class Flow:
 
     def forget_body(self, key: EventKey) -> None:
         """Forget a body in the flow of datagrams, if it is there."""
-        slot = self.slot_of(key)
+        slot = self.body_slot(key)
         if slot >= 0:
             self.tables.key[slot] = NO_PLACE
 

@@ -14,7 +14,7 @@ from halfway.core.compiler.entry import entry_point
 from halfway.core.compiler.interpreted import interpreted
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter, is_compiled
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.core.records.checks import FROM_APPLICATION, FROM_SELF, REASONS, record_checks
@@ -65,7 +65,7 @@ class Stepper:
             np.zeros(INBOX_BYTES, np.uint8), np.zeros((most + 1) * MOST_BYTES, np.uint8),
             np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most),
             np.zeros((most, 2), np.int64),
-            np.zeros(4, np.int64), np.zeros(log, MESSAGE).view(np.recarray),
+            np.zeros(4, np.int64), np.zeros(log, RECORD).view(np.recarray),
         )  # fmt: skip
         tables = self.tables
         self._inbox, self._sent = tables.inbox.data, tables.sent.data
@@ -202,7 +202,7 @@ class Stepper:
             self.on_log()
 
     def take_log(self) -> npt.NDArray[np.void]:
-        """Take the records (MESSAGE) that reached the stepper's handler since the last call."""
+        """Take the records that reached the stepper's handler since the last call."""
         count = int(self.tables.tally[LOGGED])
         self.tables.tally[LOGGED] = 0
         return self.tables.log[:count].copy()
@@ -238,9 +238,9 @@ class Stepper:
         free = np.concatenate((np.arange(slots - 1, kept - 1, -1), old.free[: old.tally[0]]))
         new.free[: len(free)] = free
         new.tally[:] = len(free), old.tally[1]
-        rows = new.pool.view(np.uint8).reshape(-1, MESSAGE.itemsize)
+        rows = new.pool.view(np.uint8).reshape(-1, RECORD.itemsize)
         # A record of a record array takes longer to read.
-        self._pool: npt.NDArray[np.void] = new.pool.view(MESSAGE, np.ndarray)
+        self._pool: npt.NDArray[np.void] = new.pool.view(RECORD, np.ndarray)
         self._bytes = rows.reshape(-1).data
         self.tables = self.tables._replace(out=new, rows=np.asarray(rows))
         self._open()

@@ -6,15 +6,15 @@ Reading one field of a numpy record costs more than reading the whole header fro
 import struct
 from typing import Any, NamedTuple
 
-from halfway.core.message import COMMAND_ARG, MESSAGE
+from halfway.core.message import COMMAND_ARG, RECORD
 
 _HEADER = struct.Struct("<8xBxH4xiiiiiiI4x")
-_ARGS, _REALS = MESSAGE["args"].shape[0], MESSAGE["reals"].shape[0]
+_ARGS, _REALS = RECORD["args"].shape[0], RECORD["reals"].shape[0]
 _COMMAND = struct.Struct(
     f"<8xB3xiiiiii12x{4 * COMMAND_ARG}xi{4 * (_ARGS - COMMAND_ARG - 1) + 8 * _REALS}x"
 )
-assert _HEADER.size == MESSAGE.itemsize - MESSAGE["args"].itemsize - MESSAGE["reals"].itemsize
-assert _COMMAND.size == MESSAGE.itemsize
+assert _HEADER.size == RECORD.itemsize - RECORD["args"].itemsize - RECORD["reals"].itemsize
+assert _COMMAND.size == RECORD.itemsize
 
 
 class RecordHead(NamedTuple):
@@ -37,7 +37,7 @@ class RecordHead(NamedTuple):
 
 
 def head_of(record: Any) -> RecordHead:
-    """Return the header of a record (MESSAGE)."""
+    """Return the header of a record."""
     return RecordHead._make(_HEADER.unpack_from(record))
 
 

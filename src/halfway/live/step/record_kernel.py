@@ -46,7 +46,7 @@ class StepTables(NamedTuple):
     due: npt.NDArray[np.float64]  # [most] seconds; the time of the step if it does not wait
     span: npt.NDArray[np.int64]  # [most, 2] its bytes in `sent`; empty while it waits
     tally: npt.NDArray[np.int64]  # [4]
-    log: npt.NDArray[np.void]  # [capacity] MESSAGE: the records that reached the handler; or [0]
+    log: npt.NDArray[np.void]  # [capacity] RECORD: the records that reached the handler; or [0]
 
 
 @inlined

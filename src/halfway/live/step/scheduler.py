@@ -1,7 +1,7 @@
 """The scheduler of live nodes: one clock, and one call of the event loop for all timers.
 
 The clock is monotonic, in seconds since the process started its nodes, in whole ticks of 2^-20 s as
-in the simulator: the difference of two readings is the same double for every origin of the clock.
+in the simulator: the difference of two times is the same double for every origin of the clock.
 """
 
 import asyncio

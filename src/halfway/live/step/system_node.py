@@ -1,4 +1,4 @@
-"""The system of a live node's stepper: state and rules of the node, and their message kinds."""
+"""The system of a live node's stepper: state and rules of the node, and their record kinds."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Channel, Kinds, Part
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.missing import NO_PLACE
 from halfway.core.records.wire import HEADER_BYTES, fill_of, wire_parts
 
 TOPICS = "topics"  # the limit of a range of topics
 MOST_TOPICS = 15  # of one record: a header field and two arrays have no more places
-_REALS = MESSAGE.itemsize - MESSAGE["reals"].itemsize  # where the doubles of a record begin
-MOST_BYTES = 1 + 8 * MOST_TOPICS + MESSAGE.itemsize + 16  # of a RECORD frame
+_REALS = RECORD.itemsize - RECORD["reals"].itemsize  # where the doubles of a record begin
+MOST_BYTES = 1 + 8 * MOST_TOPICS + RECORD.itemsize + 16  # of a RECORD frame
 _WORD_BYTES = 8
 _INTEGER, _WHOLE_REAL, _DOUBLE = 0, 1, 2  # sorts of parts
 
@@ -68,9 +68,9 @@ def wire_tables(kinds: Kinds, *, numbered: bool) -> WireTables:
 
 
 def _row(part: Part, numbered: bool) -> tuple[float, ...]:
-    fields = MESSAGE.fields
+    fields = RECORD.fields
     assert fields is not None
-    width, form = MESSAGE[part.field].base.itemsize, part.range.form
+    width, form = RECORD[part.field].base.itemsize, part.range.form
     real = part.field == "reals"
     sort = (_DOUBLE if form.kind == "f" else _WHOLE_REAL) if real else _INTEGER
     return (

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.records.trace_columns import REPORTED, live_table
 from halfway.core.values.digest import arrays
 from halfway.live.drops import Drop
@@ -195,7 +195,7 @@ class NodeTrace:
         drops = self._new_drops()
         if not self._records and not drops:
             return
-        records = np.array(self._records, MESSAGE) if self._records else np.zeros(0, MESSAGE)
+        records = np.array(self._records, RECORD) if self._records else np.zeros(0, RECORD)
         heard = self.node.links.table.heard()
         names = {peer: sender.hello.name for peer, sender in heard.items()}
         table = live_table(

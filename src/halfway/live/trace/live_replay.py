@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.records.trace_columns import PLAIN
 from halfway.core.values.digest import arrays, state_digest
 from halfway.files import check_regular
@@ -86,7 +86,7 @@ class _Made:
             elif sort == AROUND:
                 _fill(around_of(stepper), part, path)
             elif sort in (RECORDS, ROWS):
-                records = np.frombuffer(part, MESSAGE) if sort == RECORDS else rows(part)
+                records = np.frombuffer(part, RECORD) if sort == RECORDS else rows(part)
                 for record in records.view(np.recarray):
                     stepper.reenter(record)
                 count += len(records)
@@ -135,11 +135,11 @@ class _Rows:
         except (OSError, pa.ArrowInvalid, KeyError) as error:
             raise Problem(f"expected the trace of a live node: {error}", where=str(path)) from None
         received = table.filter(pa.compute.equal(table["what"], "received")).combine_chunks()
-        self._records = np.zeros(received.num_rows, MESSAGE)
+        self._records = np.zeros(received.num_rows, RECORD)
         for name in (*PLAIN, "args", "reals"):
             column = received[name].combine_chunks()
             if name in ("args", "reals"):
-                width = MESSAGE[name].shape[0]
+                width = RECORD[name].shape[0]
                 self._records[name] = column.flatten().to_numpy().reshape(-1, width)
             else:
                 self._records[name] = column.to_numpy()
@@ -155,7 +155,7 @@ class _Rows:
 
 
 def _no_rows(_part: bytes) -> npt.NDArray[np.void]:
-    return np.zeros(0, MESSAGE)
+    return np.zeros(0, RECORD)
 
 
 def _stepper(head: dict[str, Any]) -> Stepper:

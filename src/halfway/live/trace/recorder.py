@@ -3,7 +3,7 @@ neighbour.
 
 A trace is a file of frames: a JSON head, the state when the recording began, the records in the
 order of the handler, between them each change of the surroundings, and the digest of the state at
-the end. Records have the layout of the simulator's traces (`MESSAGE`).
+the end. Records have the layout of the simulator's traces (`RECORD`).
 """
 
 import contextlib

@@ -54,7 +54,7 @@ class Hello(NamedTuple):
     incarnation: int
     number: int  # of hellos in this incarnation
     period_ms: int
-    rules: int  # 64 bits: the system, its options and its message kinds
+    rules: int  # 64 bits: the system, its options and its record kinds
     retained: int  # 64 bits: which retained values it has
     wanted_s: int  # seconds since some node wanted all topics; NOT_WANTED
     name: str

@@ -27,12 +27,12 @@ values needs a ratio at least 1 % away from 1; below that it is a trend.
 | words | threshold | meaning |
 |---|---|---|
 """
-_COLUMNS = "section", "clause", "status", "where", "reading", "verdicts", "measured", "note"
+_COLUMNS = "section", "clause", "status", "where", "interpretation", "verdicts", "measured", "note"
 _MADE = "results", "command", "wall time of the command", "processor time of the runs", "digest"
 MADE_HEAD = f"| {' | '.join(_MADE)} |"
 MADE = "The verdicts come from these results. A resumed command made the missing runs only."
 NO_RESULTS = "No results are given: the columns of verdicts are empty."
-_MOST_READINGS = 3  # verdict rows of one claim in one figure with separate lines
+_MOST_INTERPRETATIONS = 3  # verdict rows of one claim in one figure with separate lines
 
 
 class StudyVerdicts(NamedTuple):
@@ -123,14 +123,21 @@ def _section(
     lines = [f"\n## {paper.name}: {paper.authors} ({paper.year})\n\n", _row(_COLUMNS)]
     lines.append(_row(["---"] * len(_COLUMNS)))
     for claim in claims:
-        for where, reading, rows in _parts(claim, verdicts):
+        for where, interpretation, rows in _parts(claim, verdicts):
             figure = paper.figure(where)
             judged = figure is not None and claim.status == "J"
             place = f"`{where}`: `{judge_name(figure)}`" if judged and figure else _place(where)
             shown = [NO_VALUE] * 2
             if rows:
                 shown = [f"{wording.tally_line(rows)} ({scales[where]})", _measured(rows)]
-            cells = [claim.section, f'"{claim.clause}"', claim.status, place, reading, *shown]
+            cells = [
+                claim.section,
+                f'"{claim.clause}"',
+                claim.status,
+                place,
+                interpretation,
+                *shown,
+            ]
             lines.append(_row([*cells, claim.note]))
     return "".join(lines)
 
@@ -140,15 +147,15 @@ def _place(where: str) -> str:
 
 
 def _parts(claim: Claim, verdicts: Sequence[Verdict]) -> Iterable[tuple[str, str, list[Verdict]]]:
-    """Yield the lines of a claim: figure or test, reading, and the verdict rows."""
+    """Yield the lines of a claim: figure or test, interpretation, and the verdict rows."""
     for where in claim.where or ("",):
         rows = [v for v in verdicts if v.figure == where and claim.is_judged_by(v)]
-        readings = dict.fromkeys(v.reading for v in rows)
-        if len(readings) > _MOST_READINGS or not rows:
-            yield where, f"{len(readings)} readings" if rows else NO_VALUE, rows
+        interpretations = dict.fromkeys(v.interpretation for v in rows)
+        if len(interpretations) > _MOST_INTERPRETATIONS or not rows:
+            yield where, f"{len(interpretations)} interpretations" if rows else NO_VALUE, rows
             continue
-        for reading in readings:
-            yield where, reading, [v for v in rows if v.reading == reading]
+        for interpretation in interpretations:
+            yield where, interpretation, [v for v in rows if v.interpretation == interpretation]
 
 
 def _measured(rows: Sequence[Verdict]) -> str:

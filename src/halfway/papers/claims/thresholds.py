@@ -25,7 +25,7 @@ LOAD_TOLERANCE = 0.03  # a mean over all nodes and permutations varies little
 EXTREME_TOLERANCE = 0.15  # the largest of 10^5 loads depends on one bottleneck
 MEAN_TOLERANCE = 0.01  # the mean of draws from a known distribution
 MEETING_TOLERANCE = 0.10  # the mean time until two walks on a torus meet
-FAR = 1.5  # a printed mean this many times the measured one is not an error of reading
+FAR = 1.5  # a printed mean this many times the measured one is no error in reading a figure
 BAND = 0.15  # a measured rate of false positives, relative to the formula's
 
 

@@ -1,4 +1,5 @@
-"""Judge of paper 1, §2: the list of all members of a group, in three readings of "it then stops".
+"""Judge of paper 1, §2: the list of all members of a group, with "it then stops" in three
+interpretations.
 
 The paper prints no numbers for §2. The networks, the sizes of groups and the times are ours.
 """
@@ -14,11 +15,12 @@ from halfway.pipeline.reproduction.verdict import Verdict
 
 LISTS = "halfway.papers.directional_walks.lists:lists"
 MEMBERS = (2, 4, 8, 16)
-# A reading, and the seconds between two launches of a walk; 0: launched once, as printed.
+# An interpretation, and the seconds between two launches of a walk; 0: launched once, as printed.
 READ = (("merge", 0.0), ("stop", 0.0), ("stop", REFRESH_S), ("go-on", 0.0))
 BOTH, ONE = "both", "one each"  # roles of the members
 ONE_ROLE_MEMBERS = 10  # in a group whose members have one role each; not one of MEMBERS
-# A reading, the seconds between two launches, the size of a group, and the roles of its members.
+# An interpretation, the seconds between two launches, the size of a group, and the roles of its
+# members.
 # Paths expire if walks are launched again, so with one role, they are launched once.
 CELLS = (
     *((*read, members, BOTH) for read in READ for members in MEMBERS),
@@ -32,7 +34,7 @@ ONE_ROLE = (
     '"a publication or a subscription message": with one role each, half of the members only '
     "publish, and the others only subscribe; then a member lists those to which its node has a path"
 )
-THREE_READINGS = (
+THREE_INTERPRETATIONS = (
     '"It then stops the dissemination": merge: a walk stops, and the nodes of its path pass on the '
     "members that they learn; stop: a walk stops at the first other trail; go-on: a walk goes on"
 )
@@ -49,31 +51,34 @@ LIST = "each node gets the list of all the members of the group"
 
 
 def list_points(scale: Scale) -> list[Point]:
-    """Declare the points of paper 1's lists of members: each reading with each kind of group."""
+    """Declare the points of paper 1's lists of members, by interpretation and kind of group."""
     return [_point(SIZES[scale], *cell) for cell in CELLS]
 
 
-def _point(n: int, reading: str, refresh_s: float, members: int, roles: str) -> Point:
+def _point(n: int, interpretation: str, refresh_s: float, members: int, roles: str) -> Point:
     parameters: dict[str, Scalar] = {
         "n": n,
         "degree": DEGREE,
-        "reading": reading,
+        "reading": interpretation,
         "refresh_s": refresh_s,
         "members": members,
     }
     parameters |= {} if roles == BOTH else {"roles": roles}
-    cost_ms = 5.0 * members**2 if reading == "go-on" else 20.0
+    cost_ms = 5.0 * members**2 if interpretation == "go-on" else 20.0
     return Point(LISTS, parameters, ("n", "degree"), cost_ms)
 
 
 def judge_lists(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge whether each member gets the whole list [drw §2] in a reading, and measure the cost."""
+    """Judge whether each member gets the whole list [drw §2] in an interpretation, and its cost."""
     for metric in ("listed", "stretch", "messages"):
-        for reading, refresh_s, members, roles in CELLS:
-            seen = summaries.find(metric, reading=reading, refresh_s=refresh_s, members=members)
+        for interpretation, refresh_s, members, roles in CELLS:
+            seen = summaries.find(
+                metric, reading=interpretation, refresh_s=refresh_s, members=members
+            )
             mean = seen.mean, seen.mean_low, seen.mean_high
             walks = f"every {refresh_s:g} s" if refresh_s else "once"
-            cell: dict[str, Scalar] = {"reading": reading, "walks": walks, "members": members}
+            cell: dict[str, Scalar] = {"reading": interpretation, "walks": walks}
+            cell["members"] = members
             cell |= {} if roles == BOTH else {"roles": roles}
             if metric == "listed":
                 yield _row(

@@ -1,5 +1,5 @@
 """Judges of paper 1's Figures 7 to 9 [drw §4.3]: the loads of nodes by the paths of walks, as
-printed and under other readings of pairs and weights, and how well they are balanced.
+printed and under other interpretations of pairs and weights, and how well they are balanced.
 """
 
 from collections.abc import Iterator
@@ -32,8 +32,8 @@ PATH_INTERPRETATIONS = {
     "shortest-path": "true shortest paths, ties at random",
     "breadth-first-tree": "paths in one breadth-first tree with a random root",
 }
-# Other readings of Figures 7 and 8: system, pairs, owner of the raised weights.
-LOAD_READINGS = (
+# Other interpretations of Figures 7 and 8: system, pairs, owner of the raised weights.
+LOAD_INTERPRETATIONS = (
     ("directional-walk", "both ways", "walk"),
     ("random-walk", "both ways", "walk"),
     ("directional-walk", "permutation", "node"),
@@ -181,17 +181,18 @@ def _at(summaries: Summaries, cell: dict[str, Scalar], metric: str) -> Summary:
     return summaries.find(metric, **cell)
 
 
-def judge_load_readings(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge Figures 7 and 8 of directional walks [drw §4.3] under other readings: pairs both ways,
-    and raised weights that belong to the nodes."""
-    for system, pairing, weights in LOAD_READINGS:
-        reading: dict[str, Scalar] = {"pairing": pairing, "weights": weights}
+def judge_load_interpretations(summaries: Summaries) -> Iterator[Verdict]:
+    """Judge Figures 7 and 8 of directional walks [drw §4.3] under other interpretations:
+    pairs both ways, and raised weights that belong to the nodes.
+    """
+    for system, pairing, weights in LOAD_INTERPRETATIONS:
+        variant: dict[str, Scalar] = {"pairing": pairing, "weights": weights}
         words = f"heard; pairs: {pairing}; weights of the {weights}"
         for figure in ("figure-7", "figure-8"):
             for row in published(HERE / f"{figure}.csv"):
                 if row.cell["system"] != system or row.metric == "minimum load":
                     continue
-                at = partial(_at, summaries, {"n": row.cell["n"], "system": system, **reading})
+                at = partial(_at, summaries, {"n": row.cell["n"], "system": system, **variant})
                 if figure == "figure-8":
                     seen = at("largest load")
                     estimate: tuple[float, float | None, float | None] = (seen.maximum, None, None)
@@ -203,6 +204,6 @@ def judge_load_readings(summaries: Summaries) -> Iterator[Verdict]:
                         row.value, value, low, high, relative=LOAD_TOLERANCE, rounding=row.rounding
                     )
                 yield Verdict(
-                    "directional-walks", "figures-7-8-readings", {**row.cell, **reading},
+                    "directional-walks", "figures-7-8-interpretations", {**row.cell, **variant},
                     row.metric, row.value, *estimate, seen.networks, words, *judged,
                 )  # fmt: skip

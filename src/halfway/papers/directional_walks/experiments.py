@@ -15,9 +15,9 @@ from halfway.papers.directional_walks import (
 from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_BOXES, WALKS
 from halfway.papers.directional_walks.points import (
     RATIOS,
+    interpretation_point,
     load_point,
     meeting_point,
-    reading_point,
     step_point,
     visit_point,
 )
@@ -68,11 +68,11 @@ INTERVALS = (
 )
 
 
-def _figure_load_readings(scale: Scale) -> list[Point]:
+def _figure_load_interpretations(scale: Scale) -> list[Point]:
     permutations = 10 if scale == "paper" else 2
     return [
-        reading_point(n, system, pairing, weights, permutations)
-        for system, pairing, weights in claims_loads.LOAD_READINGS
+        interpretation_point(n, system, pairing, weights, permutations)
+        for system, pairing, weights in claims_loads.LOAD_INTERPRETATIONS
         for n in claims_loads.SIZES_LOAD
     ]
 
@@ -165,7 +165,8 @@ PAPER = Paper(
             "section-2-lists", "Lists of the members of a group (no published values)",
             claims_lists.list_points, {"quick": 5, "paper": 30}, claims_lists.judge_lists,
             (
-                claims_lists.GROUPS, claims_lists.THREE_READINGS, claims_lists.ONE_ROLE, INTERVALS,
+                claims_lists.GROUPS, claims_lists.THREE_INTERPRETATIONS, claims_lists.ONE_ROLE,
+                INTERVALS,
             ),
         ),
         Figure(
@@ -241,8 +242,9 @@ PAPER = Paper(
             ),
         ),
         Figure(
-            "figures-7-8-readings", "Figures 7 and 8 under other readings of pairs and of weights",
-            _figure_load_readings, FEW, claims_loads.judge_load_readings,
+            "figures-7-8-interpretations",
+            "Figures 7 and 8 under other interpretations of pairs and of weights",
+            _figure_load_interpretations, FEW, claims_loads.judge_load_interpretations,
             (UNIFORM, HEARD, BOTH_WAYS, OF_NODES, INTERVALS),
         ),
         Figure(

@@ -15,7 +15,7 @@ from halfway.world.graphs.unit_disk import kept_draw
 from halfway.world.underlays.shortest_paths import distances
 from halfway.world.workload.group_workload import Groups, Stay, drawn_stays
 
-READINGS = {"merge": MERGE, "stop": STOP, "go-on": GO_ON}
+INTERPRETATIONS = {"merge": MERGE, "stop": STOP, "go-on": GO_ON}
 JOIN_S, START_S, END_S = (0.0, 10.0), 90.0, 100.0
 _ALWAYS_S = 3600.0  # a report of a member holds to the end of the run
 
@@ -60,7 +60,7 @@ def lists(run: Run) -> Observations:
 
 def _options(run: Run) -> dict[str, float | int | bool]:
     """Return the options of the walks in a measurement of lists."""
-    at_meeting = READINGS[str(run["reading"])]
+    at_meeting = INTERPRETATIONS[str(run["reading"])]
     return {"at_meeting": at_meeting, "refresh_s": run["refresh_s"], "retries": 0}
 
 

@@ -116,8 +116,8 @@ def loads(run: Run) -> Observations:
 
 
 def loads_read(run: Run) -> Observations:
-    """[drw §4.3] Measure permutations that walks route under other readings; a unit is a node under
-    a permutation.
+    """[drw §4.3] Measure permutations that walks route under other interpretations; a unit is a
+    node under a permutation.
 
     pairing: "both ways" routes each of n / 2 pairs there and back. weights: as `Walkers`.
     """

@@ -63,8 +63,10 @@ def load_point(n: int, system: str, permutations: int) -> Point:
     return Point(LOADS, parameters, NETWORK, 2.0 + one_pair * n * permutations)
 
 
-def reading_point(n: int, system: str, pairing: str, weights: str, permutations: int) -> Point:
-    """Return the experiment point of paper 1's loads under another reading."""
+def interpretation_point(
+    n: int, system: str, pairing: str, weights: str, permutations: int
+) -> Point:
+    """Return the experiment point of paper 1's loads under another interpretation."""
     loads = load_point(n, system, permutations)
     parameters = {**loads.parameters, "pairing": pairing, "weights": weights}
     return Point(LOADS_READ, parameters, NETWORK, loads.cost_ms)

@@ -40,7 +40,7 @@ _COMPLETE = (
     "until each broker that ever gets a copy has it; SF: until all brokers have it, 60 s if one "
     "never has"
 )
-BOUNDS = (  # metric, and its reading of "an event to its subscriber"
+BOUNDS = (  # metric, and its interpretation of "an event to its subscriber"
     ("copies", "brokers that ever had a copy, of events with any number of subscribers"),
     ("copies for one", "brokers that ever had a copy, of events with exactly one subscriber"),
     ("coverage", "brokers with a copy when a subscriber gets the event, as for coverage"),

@@ -3,9 +3,9 @@
 from halfway.papers.drip import (
     claims,
     claims_analysis,
+    claims_interpretations,
     claims_packets,
     claims_pairs,
-    claims_readings,
 )
 from halfway.papers.drip.claims import BROKERS, COPIES, NEAREST_3A, NEAREST_3B
 from halfway.pipeline.plan.run import Point, Scalar
@@ -63,10 +63,10 @@ FEW = (
     "paper's 0.5"
 )
 OTHERWISE = (
-    "readings, one at a time: a hop takes 1 ms for 120 m; a bridge node carries records between "
-    "its two nearest brokers only; a source gives copies to its m relays only; each node detects "
-    "an event with its ability 1/rank as probability, so that 5.9 nodes detect it on average, and "
-    "the first copy at a broker or a subscriber counts"
+    "interpretations, one at a time: a hop takes 1 ms for 120 m; a bridge node carries records "
+    "between its two nearest brokers only; a source gives copies to its m relays only; each node "
+    "detects an event with its ability 1/rank as probability, so that 5.9 nodes detect it on "
+    "average, and the first copy at a broker or a subscriber counts"
 )
 NETWORK = ("n", "seconds")
 
@@ -160,13 +160,13 @@ def _contended(scale: Scale) -> list[Point]:
     ]  # fmt: skip
 
 
-def _readings(_scale: Scale) -> list[Point]:
+def _interpretations(_scale: Scale) -> list[Point]:
     # Intervals are over networks: at paper scale there are more of them, and not longer runs.
-    systems = [*(("drip", m) for m in claims_readings.COPIES), ("sf", 1), ("random", 1)]
+    systems = [*(("drip", m) for m in claims_interpretations.COPIES), ("sf", 1), ("random", 1)]
     return [
-        _point("quick", BROKING, system=system, k=k, m=m, l=NEAREST_3B, reading=reading, **given)
-        for reading, (given, _) in claims_readings.READINGS.items()
-        for k in claims_readings.BROKERS
+        _point("quick", BROKING, system=system, k=k, m=m, l=NEAREST_3B, reading=name, **given)
+        for name, (given, _) in claims_interpretations.INTERPRETATIONS.items()
+        for k in claims_interpretations.BROKERS
         for system, m in systems
     ]
 
@@ -274,8 +274,9 @@ PAPER = Paper(
             _curves("waited", "seconds, lost events 60"),
         ),
         Figure(
-            "readings", "Figures 3 and 4 under other readings of single sentences",
-            _readings, {"quick": 3, "paper": 8}, claims_readings.judge_readings,
+            "interpretations", "Figures 3 and 4 under other interpretations of single sentences",
+            _interpretations, {"quick": 3, "paper": 8},
+            claims_interpretations.judge_interpretations,
             (ENVIRONMENT, CAPABILITIES, PARALLEL, OTHERWISE, SF, AXES, INTERVALS),
         ),
         Figure(

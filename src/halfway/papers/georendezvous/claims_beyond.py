@@ -101,7 +101,7 @@ def judge_mobility(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_rivals(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's paths against shortest paths between nodes, the other reading of
+    """Judge GeoRendezvous's paths against shortest paths between nodes, the other interpretation of
     "direct path", and its rivals' on the same networks."""
     shortest = summaries.find("hops", system="shortest-path")
     cells = summaries.find("hops", system=CELLS)

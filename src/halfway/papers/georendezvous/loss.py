@@ -160,7 +160,7 @@ def by_walks(
     simulation.deliveries.delivery_log = []
     simulation.run(at - 1.0)
     kept = simulation.state.trails
-    tables = (kept.trails, kept.branches, kept.paths)
+    tables = (kept.of, kept.branches, kept.paths)
     entries = sum(int((table.status != FREE).sum()) for table in tables) / run["n"]
     simulation.run()
     log = simulation.deliveries.delivery_log

@@ -107,14 +107,14 @@ def judge_figure_5(summaries: Summaries) -> Iterator[Verdict]:
                 yield from list(rows)[-1:] if repair == "fails over only" else rows
 
 
-def judge_readings(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge Figure 5 of underlay-aware SIENA [uas §5] under other readings, with Algorithm 1 as
-    printed.
+def judge_interpretations(summaries: Summaries) -> Iterator[Verdict]:
+    """Judge Figure 5 of underlay-aware SIENA [uas §5] under other interpretations, with Algorithm 1
+    as printed.
     """
     for words in points.OPEN:
         for where in points.BROKERS_FAIL:
             cell: dict[str, Scalar] = {"remedy": "none", "where": where, "open": words}
-            yield from delivery_rows(summaries, "figure-5-readings", cell, words)
+            yield from delivery_rows(summaries, "figure-5-interpretations", cell, words)
 
 
 def delivery_rows(

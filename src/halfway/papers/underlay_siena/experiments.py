@@ -52,11 +52,11 @@ NETWORK = (
     "PINGs and answers have the size of an event; the unmodified tree sends no control messages"
 )
 OPEN = (
-    "readings: the alternate is the neighbour with the fewest hops to it, not with the shortest "
-    "leg around the direct path; neighbours are the ends of all overlay links, also those to "
-    "alternates and grandparents; after τ a child asks its alternate before its grandparent; or "
-    "brokers notice a fault by PINGs after 0.42 % of the run, 4.24 s if τ is 10 s, and lose what "
-    "they send on a dead path before"
+    "interpretations: the alternate is the neighbour with the fewest hops to it, not with the "
+    "shortest leg around the direct path; neighbours are the ends of all overlay links, also "
+    "those to alternates and grandparents; after τ a child asks its alternate before its "
+    "grandparent; or brokers notice a fault by PINGs after 0.42 % of the run, 4.24 s if τ is 10 s, "
+    "and lose what they send on a dead path before"
 )
 STEPS = (
     "steps of a join: the neighbours of the chosen broker that are asked for a path, and the hops "
@@ -108,8 +108,9 @@ PAPER = Paper(
             _by_remedy("delivered", "faults", "where", "notifications delivered (%)", "repair"),
         ),
         Figure(
-            "figure-5-readings", "Figure 5 under other readings, with Algorithm 1 as printed",
-            points.figure_5_readings, REPLICATES, claims.judge_readings,
+            "figure-5-interpretations",
+            "Figure 5 under other interpretations, with Algorithm 1 as printed",
+            points.figure_5_interpretations, REPLICATES, claims.judge_interpretations,
             (UNDERLAY, OVERLAY, CLIENTS, FAILURES, OPEN, INTERVALS),
             (_curves("delivered", "faults", "where", "notifications delivered (%)", "open",
                      system="underlay-siena"),),

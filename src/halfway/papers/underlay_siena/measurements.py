@@ -26,7 +26,7 @@ REMEDIES = {  # remedy -> (retry, bare path)
     "both": (True, True),
 }
 # Name of an open point of the paper -> our rules; `points` explains the names.
-READINGS = {
+INTERPRETATIONS = {
     "tested": Rules("tested"),
     "around": Rules("around"),
     "free": Rules("free"),
@@ -50,7 +50,7 @@ def overlay(n: int, brokers: int, interpretation: str, remedy: str, seed: int) -
     only.
     """
     retry, bare = REMEDIES[remedy]
-    rules = READINGS[interpretation]._replace(retry=retry, bare_path=bare)
+    rules = INTERPRETATIONS[interpretation]._replace(retry=retry, bare_path=bare)
     made = Overlay(underlay(n, seed), rules)
     for row in np.random.default_rng(seed).choice(n, brokers, replace=False):
         join(made, int(row))

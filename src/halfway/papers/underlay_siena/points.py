@@ -17,8 +17,8 @@ BROKERS_FAIL = ("used", "brokers")  # fault models in which clients often lose t
 TAU = 0.01  # τ of the run; the paper does not state it
 # Of the run, if τ is 10 s: the longest mean time of examples/tree_recovery.py, PINGs each second.
 DETECTION = 0.00424
-# Readings of open points of the paper, for Figure 5 with Algorithm 1 as printed: the sentence, the
-# name of its rules, and whether failures are detected late.
+# Interpretations of open points of the paper, for Figure 5 with Algorithm 1 as printed: the
+# sentence, the name of its rules, and whether failures are detected late.
 OPEN = {
     "the alternate nearest in hops": ("nearest in hops", False),
     "neighbours by all links": ("all links", False),
@@ -81,8 +81,10 @@ def delivery_point(where: str, faults: int, system: str, repair: str, remedy: st
     return Point(f"{_ROOM}:deliveries", given, NETWORK, 80.0 + 6.0 * faults)
 
 
-def figure_5_readings(_scale: Scale) -> list[Point]:
-    """Declare the points of Figure 5 [uas] under other readings, with Algorithm 1 as printed."""
+def figure_5_interpretations(_scale: Scale) -> list[Point]:
+    """Declare the points of Figure 5 [uas] under other interpretations, with Algorithm 1 as
+    printed.
+    """
     plain = [
         delivery_point(where, faults, "siena", "unmodified", "none")
         for where in BROKERS_FAIL
@@ -97,7 +99,7 @@ def figure_5_readings(_scale: Scale) -> list[Point]:
 
 
 def open_point(where: str, faults: int, words: str) -> Point:
-    """Return one point of Figure 5 [uas] under a reading that `OPEN` names."""
+    """Return one point of Figure 5 [uas] under an interpretation that `OPEN` names."""
     rules, late = OPEN[words]
     point = delivery_point(where, faults, "underlay-siena", REPAIRS[0], "none")
     given: dict[str, Scalar] = {**point.parameters, "reading": rules, "open": words}

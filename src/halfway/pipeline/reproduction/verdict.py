@@ -27,6 +27,7 @@ class Verdict(msgspec.Struct, frozen=True):
     low: float | None  # 95 % interval, networks as clusters
     high: float | None
     replicates: int  # independent networks of the measured value
-    reading: str  # our interpretation of the paper
+    # Our interpretation of the paper. In published rows, this column has the name `reading`.
+    interpretation: str = msgspec.field(name="reading")
     verdict: Opinion
     reason: str

@@ -252,7 +252,7 @@ def answer_request(state, rules, i, message, out):
 
 @handles(AntiEntropyState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of anti-entropy."""
+    """Handle one record at a node of anti-entropy."""
     if message.kind in (messages.EVENT, application.PUBLISH):
         accept(state, i, message, out)
     elif message.kind == messages.DIGEST:

@@ -1,4 +1,4 @@
-"""The message kinds of anti-entropy: digests, requests and events, and the fields of their
+"""The record kinds of anti-entropy: digests, requests and events, and the fields of their
 records.
 """
 

@@ -47,12 +47,11 @@ from halfway.protocols.broker_trees.records.messages import (
     ALIVE,
     CLIENT,
     DIGEST,
-    DIGEST_BIT,
+    DIGESTS_DIFFER,
     FILTER,
     HELD,
     KEEP_ALIVE,
     ORIGIN,
-    PATH,
     REFRESH,
     digest,
     is_command,
@@ -277,7 +276,7 @@ def receive_from_broker(state, catalogue, i, c, message, out):
     elif message.args[ORIGIN] == clients.broker[c]:
         if kind == ALIVE:
             clients.missed[c], clients.attached[c] = 0, 1
-            if message.args[PATH] == DIGEST_BIT:
+            if message.args[DIGESTS_DIFFER] == 1:
                 send_subscriptions(state, catalogue, i, c, out)
         elif kind == HELD and not is_subscribed(clients, c, message[FILTER], client):
             send_to_broker(state, i, c, messages.UNSUBSCRIBE, message[FILTER], client, out)
@@ -306,7 +305,7 @@ def answer_keep_alive(clients, table, sender, message, out):
     o = reply(sender, message, ALIVE, out)
     if entries_digest(table, b, guest) == message[DIGEST]:
         return
-    o.args[PATH] = DIGEST_BIT
+    o.args[DIGESTS_DIFFER] = 1
     for s in range(table.filter.shape[1]):
         if table.filter[b, s] != FREE and table.via[b, s] == guest:
             o = reply(sender, message, HELD, out)

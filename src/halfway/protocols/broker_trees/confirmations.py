@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import low_half, mixed
@@ -52,7 +52,7 @@ _NUMBERS = 2**31 - 1
 class Unconfirmed(NamedTuple):
     """The records of each broker that the receiver has not confirmed yet, by place."""
 
-    record: npt.NDArray[np.void]  # [brokers, places] MESSAGE as sent; number 0: free
+    record: npt.NDArray[np.void]  # [brokers, places] RECORD as sent; number 0: free
     upwards: npt.NDArray[np.uint8]  # [brokers, places] 1: for the present parent
     tries: Int32s  # [brokers, places] retransmissions so far
     sent: npt.NDArray[np.int64]  # [brokers] records tracked so far
@@ -64,7 +64,7 @@ def no_records(brokers: int, confirm: bool) -> Unconfirmed:
     """Return empty tables of unconfirmed records; their size is 0 if brokers confirm no records."""
     places = PLACES if confirm else 0
     return Unconfirmed(
-        np.zeros((brokers, places), MESSAGE).view(np.recarray),
+        np.zeros((brokers, places), RECORD).view(np.recarray),
         np.zeros((brokers, places), np.uint8),
         np.zeros((brokers, places), np.int32),
         *np.zeros((3, brokers), np.int64),

@@ -32,16 +32,16 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
 )
 from halfway.protocols.broker_trees.records.messages import (
     DIGEST,
-    DIGEST_BIT,
     JOIN,
     NUMBER,
     ORIGIN,
     PARENT,
-    PATH,
 )
 from halfway.protocols.broker_trees.records.underlay_messages import (
+    DIGEST_BIT,
     GRANDCHILD,
     LEAST_S,
+    PATH,
     PING,
     PONG,
     REPLICA_DIGEST,

@@ -21,7 +21,13 @@ from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.options import count, seconds
-from halfway.protocols.broker_trees import broker_clients, broker_start, event_routing, siena_parent
+from halfway.protocols.broker_trees import (
+    broker_clients,
+    broker_start,
+    event_routing,
+    node_roles,
+    siena_parent,
+)
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
     ClientRoom,
@@ -29,19 +35,17 @@ from halfway.protocols.broker_trees.client_state import (
     client_state,
     renew,
 )
-from halfway.protocols.broker_trees.entering import is_for_broker, is_outside, remember_own
+from halfway.protocols.broker_trees.entering import is_outside
 from halfway.protocols.broker_trees.paths import circuit_hops, circuits, peer_paths
 from halfway.protocols.broker_trees.paths.ancestors import no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import ALL_DIRECT
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
-from halfway.protocols.broker_trees.paths.peer_paths import Sender
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
     parts_of,
 )
-from halfway.protocols.broker_trees.relay import relay
 from halfway.protocols.broker_trees.tables import table_repair
 from halfway.protocols.broker_trees.tables.subscription_table import (
     Catalogue,
@@ -60,7 +64,6 @@ from halfway.protocols.reliable_hop import (
     ACK_TIMEOUT_S,
     RETRIES_OPTION,
     ReliableHops,
-    restart_timers,
 )
 
 KINDS = messages.KINDS
@@ -184,46 +187,32 @@ def receive_in_tree(state, rules, sender, message, out):
 
 
 @apart
-def receive(state, rules, sender, c, message, out):
-    """Handle a record of SIENA's tree in the role of the node: broker, client's node or router."""
-    b, kind = sender.broker, message.kind
-    if b != NONE and kind == messages.ENTER:
-        siena_parent.enter_tree(state, rules.catalogue, sender, c, out)
-    elif not is_outside(state, b):
-        remember_own(state, rules.catalogue, c, message)
-        receive_in_tree(state, rules, sender, message, out)
-    elif b != NONE and (c == NONE or is_for_broker(message)):
-        siena_parent.receive_outside(state, rules, sender, message, out)
-    elif c == NONE:
-        event_routing.receive_at_router(rules.catalogue, sender.own, message, out)
-    elif kind == messages.REFRESH:
-        every_s = rules.refresh_s
-        broker_clients.refresh_client(
-            state, rules, sender.row, c, every_s, _UNANSWERED, message.at, out
-        )
-    else:
-        broker_clients.receive_at_client(state, rules, sender.row, c, message, out)
+def is_announced(state, rules, sender):
+    """Return whether a node announces itself as a broker of SIENA's tree."""
+    b = sender.broker
+    return not is_outside(state, b) and siena_parent.is_connected(state, b)
+
+
+@apart
+def refresh_client(state, rules, i, c, now, out):
+    """Let a client's node check its broker in SIENA's tree."""
+    broker_clients.refresh_client(state, rules, i, c, rules.refresh_s, _UNANSWERED, now, out)
+
+
+@apart
+def track_emitted(state, rules, sender, before, out):
+    """Track no record: brokers of SIENA's tree confirm nothing."""
+
+
+node_roles.declare(
+    SienaState, start_as_broker=broker_start.start_broker, is_announced=is_announced,
+    enter_tree=siena_parent.enter_tree, receive_in_tree=receive_in_tree,
+    receive_outside=siena_parent.receive_outside, refresh_client=refresh_client,
+    track_emitted=track_emitted,
+)  # fmt: skip
 
 
 @handles(SienaState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of SIENA's tree."""
-    before, own = out.tally[0], state.node_id[i]
-    b, c = state.broker_index[i], state.clients.client_index[i]
-    sender = Sender(state.circuits, i, state.paths, state.searches, own, b, ALL_DIRECT)
-    announces = not is_outside(state, b) and siena_parent.is_connected(state, b)
-    if circuit_hops.handle_hop(state, rules, i, message, out):
-        return
-    if message.kind == messages.START:
-        restart_timers(state.hops, rules, i, out)
-        before = out.tally[0]
-        if b != NONE:
-            broker_start.start_broker(state, rules, sender, message, out)
-        elif c != NONE:
-            broker_clients.start_client(state, rules, i, c, out)
-    elif relay(state, rules, i, announces, message, out):
-        pass
-    else:
-        receive(state, rules, sender, c, message, out)
-    if rules.retries > 0:
-        circuit_hops.track_new(state.hops, rules, i, message, before, out)
+    """Handle one record at a node of SIENA's tree."""
+    node_roles.handle_in_role(state, rules, ALL_DIRECT, i, message, out)

@@ -22,13 +22,12 @@ from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
     DIGEST,
-    DIGEST_BIT,
+    DIGESTS_DIFFER,
     JOIN,
     KEEP_ALIVE,
     LEAVING,
     ORIGIN,
     PARENT,
-    PATH,
     REFRESH,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import (
@@ -144,7 +143,7 @@ def on_join(state, sender, message, out):
     o = reply(sender, message, messages.HOLDS, out)
     write_ancestors(state.above, b, sender.own, o)
     if filters_digest(state.table, b, child) != message[DIGEST]:
-        o.args[PATH] = DIGEST_BIT
+        o.args[DIGESTS_DIFFER] = 1
         send_held(state.table, sender, child, out)
 
 
@@ -162,18 +161,18 @@ def on_holds(state, sender, message, out):
         forward_uncovered(state.table, sender, source, out)
     elif source != state.parent[b]:
         return
-    elif message.args[PATH] == DIGEST_BIT:
+    elif message.args[DIGESTS_DIFFER] == 1:
         send_forwarded(state.table, sender, source, out)
     state.asked[b] = 0
     take_ancestors(state.above, b, message)
 
 
 @apart
-def enter_tree(state, catalogue, sender, c, out):
+def enter_tree(state, rules, sender, c, message, out):
     """Let a node enter SIENA's tree as a broker, which asks the nearest broker for a place at
     once.
     """
-    if enter(state, catalogue, sender, c, out):
+    if enter(state, rules.catalogue, sender, c, out):
         state.successor[sender.broker] = NONE
         nearest = nearest_but(state.nearby, sender.row, NONE)
         if nearest != NONE:

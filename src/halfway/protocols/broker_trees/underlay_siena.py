@@ -26,6 +26,7 @@ from halfway.protocols.broker_trees import (
     event_routing,
     failure_detector,
     maintenance,
+    node_roles,
     parent_search,
     parents,
     siena,
@@ -43,17 +44,14 @@ from halfway.protocols.broker_trees.entering import (
     enter,
     is_outside,
     no_leaves,
-    remember_own,
 )
 from halfway.protocols.broker_trees.paths import circuit_hops, circuits, peer_paths
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
-from halfway.protocols.broker_trees.paths.peer_paths import Sender
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
 from halfway.protocols.broker_trees.records import messages, underlay_messages
-from halfway.protocols.broker_trees.relay import relay
 from halfway.protocols.broker_trees.tables.children import Children, no_children
 from halfway.protocols.broker_trees.tables.subscription_table import (
     Catalogue,
@@ -62,7 +60,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
 )
 from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
-from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_timers
+from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops
 
 KINDS = underlay_messages.KINDS
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
@@ -88,7 +86,8 @@ OPTIONS = {
         len(BALANCES) - 1,
     ),
     "alternate_first": switch(
-        False, "whether a broker that lost its parent asks its alternate before its grandparent"
+        False,
+        "true means that a broker that lost its parent asks its alternate before its grandparent",
     ),
     "known_brokers": count(
         1,
@@ -217,7 +216,7 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 
 
 @apart
-def receive_outside(rules, sender, message, out):
+def receive_outside(state, rules, sender, message, out):
     """Handle a record for a broker at a node outside the underlay-aware tree, which says so."""
     if entering.is_for_broker(message):
         peer_paths.reply(sender, message, messages.LEAVING, out)
@@ -262,14 +261,10 @@ def enter_tree(state, rules, sender, c, message, out):
 
 
 @apart
-def receive_at_client(state, rules, i, c, message, out):
-    """Handle a record of the underlay-aware tree at a client's node, which may watch its broker."""
-    if message.kind == messages.REFRESH:
-        every_s = rules.ping_interval_s if state.nearby.broker.shape[1] > 1 else rules.refresh_s
-        most = rules.missed_pings
-        broker_clients.refresh_client(state, rules, i, c, every_s, most, message.at, out)
-    else:
-        broker_clients.receive_at_client(state, rules, i, c, message, out)
+def refresh_client(state, rules, i, c, now, out):
+    """Let a client's node of the underlay-aware tree check its broker, or watch several brokers."""
+    every_s = rules.ping_interval_s if state.nearby.broker.shape[1] > 1 else rules.refresh_s
+    broker_clients.refresh_client(state, rules, i, c, every_s, rules.missed_pings, now, out)
 
 
 @apart
@@ -278,43 +273,14 @@ def is_announced(state, rules, sender):
     return not is_outside(state, sender.broker) and not parents.is_cut_off(state, rules, sender)
 
 
-@apart
-def receive(state, rules, sender, c, message, out):
-    """Handle a record of the underlay-aware tree as broker, client's node or router."""
-    b = sender.broker
-    if b != NONE and message.kind == messages.ENTER:
-        enter_tree(state, rules, sender, c, message, out)
-    elif not is_outside(state, b):
-        remember_own(state, rules.catalogue, c, message)
-        receive_in_tree(state, rules, sender, message, out)
-    elif b != NONE and (c == NONE or entering.is_for_broker(message)):
-        receive_outside(rules, sender, message, out)
-    elif c != NONE:
-        receive_at_client(state, rules, sender.row, c, message, out)
-    else:
-        event_routing.receive_at_router(rules.catalogue, sender.own, message, out)
+node_roles.declare(
+    UnderlaySienaState, start_as_broker=start, is_announced=is_announced, enter_tree=enter_tree,
+    receive_in_tree=receive_in_tree, receive_outside=receive_outside,
+    refresh_client=refresh_client, track_emitted=confirmations.track_new,
+)  # fmt: skip
 
 
 @handles(UnderlaySienaState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of the underlay-aware tree."""
-    before, own = out.tally[0], state.node_id[i]
-    b, c = state.broker_index[i], state.clients.client_index[i]
-    sender = Sender(state.circuits, i, state.paths, state.searches, own, b, rules.balance)
-    if circuit_hops.handle_hop(state, rules, i, message, out):
-        return
-    if message.kind == messages.START:
-        restart_timers(state.hops, rules, i, out)
-        before = out.tally[0]
-        if b != NONE:
-            start(state, rules, sender, message, out)
-        elif c != NONE:
-            broker_clients.start_client(state, rules, i, c, out)
-    elif relay(state, rules, i, is_announced(state, rules, sender), message, out):
-        pass
-    else:
-        receive(state, rules, sender, c, message, out)
-        if b != NONE:
-            confirmations.track_new(state, rules, sender, before, out)
-    if rules.retries > 0:
-        circuit_hops.track_new(state.hops, rules, i, message, before, out)
+    """Handle one record at a node of the underlay-aware tree."""
+    node_roles.handle_in_role(state, rules, rules.balance, i, message, out)

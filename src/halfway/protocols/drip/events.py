@@ -28,7 +28,7 @@ def _probed(state, event, k):
 
 
 @apart
-def slot_of(state, i, event):
+def event_slot(state, i, event):
     """Return the slot of a DRIP event at row i, or NO_PLACE if row i has no slot for the event."""
     for k in range(_PROBE):
         place = _probed(state, event, k)
@@ -43,11 +43,11 @@ def slot_of(state, i, event):
 
 @apart
 def keep_event(state, i, message):
-    """Return the slot of the DRIP event of a message at row i; a new event gets a slot, and a
+    """Return the slot of the DRIP event of a record at row i; a new event gets a slot, and a
     forgotten event gets NO_PLACE. If no slot within reach is free, the earliest event of these
     slots gives way.
     """
-    place = slot_of(state, i, message)
+    place = event_slot(state, i, message)
     if place != NO_PLACE or not record_if_new(state.known, i, message):
         return place
     for k in range(_PROBE):
@@ -168,7 +168,7 @@ def make_room(state, rules, i):
 
 @apart
 def store_event(state, rules, i, message, role, out):
-    """Store the DRIP event of a message at broker row i, and flood the region if a subscriber is
+    """Store the DRIP event of a record at broker row i, and flood the region if a subscriber is
     there [drip §V-A].
 
     Return the slot of the event, or NO_PLACE if the event was forgotten.

@@ -84,8 +84,8 @@ OPTIONS = {
     ),
     "relays_only": switch(
         False,
-        "whether the source of an event gives copies to relay brokers only. Otherwise, it also "
-        "gives a copy to each interested broker",
+        "true means that the source of an event gives copies to relay brokers only. false means "
+        "that it also gives a copy to each interested broker",
     ),
 }
 
@@ -275,7 +275,7 @@ def on_hop(state, rules, neighbourhood, i, kind, message, out):
 
 @handles(DripState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of DRIP."""
+    """Handle one record at a node of DRIP."""
     kind = np.int64(
         message[messages.DEFERRED_KIND] if message.kind == messages.DEFERRED else message.kind
     )

@@ -1,4 +1,4 @@
-"""The message kinds of DRIP, and the meaning of each place in their records.
+"""The record kinds of DRIP, and the meaning of each place in their records.
 
 A subscription is an interval of topics. A digest states which events a broker holds or held. The
 digest has one bit set for each event. The id of the event and the number of the digest give the
@@ -53,7 +53,7 @@ MOST_RELAYS = 7  # brokers that an EVENT has room for
 _INTERVAL = {FIRST_TOPIC: "first topic", LAST_TOPIC: "last topic"}
 _SUBSCRIPTION = {
     "version": VERSION,
-    "interval_number": INTERVAL_NUMBER,
+    "interval number": INTERVAL_NUMBER,
     "subscriber": SUBSCRIBER,
 }
 _EVENT = f"topic {EVENT_ID}"
@@ -63,13 +63,13 @@ ROUNDS = 1 << 31  # more than the largest round of a flood
 KINDS = Kinds(
     {
         "candidate": NODE, "that broker": NODE, "the sender's local broker": NODE_OR_NONE,
-        "other_broker": NODE, "sender": NODE, "replaces": NODE_OR_NONE, "best_candidate": NODE,
+        "other broker": NODE, "sender": NODE, "replaces": NODE_OR_NONE, "best candidate": NODE,
         "nearest": NODE_OR_NONE, "relays": NODE_OR_NONE,
-        "first topic": COUNT, "last topic": COUNT, "version": COUNT, "interval_number": COUNT,
+        "first topic": COUNT, "last topic": COUNT, "version": COUNT, "interval number": COUNT,
         "subscriber": NODE, "sequence": COUNT, "beacon sequence": COUNT,
         "digest": BITS, "more digest": _WORD, "seen": _WORD,
         "role": whole(0, 4), "round": COUNT, "age": AGE_S, "capability": REAL,
-        "awaits_winner": SWITCH, "starts": COUNT,
+        "awaits winner": SWITCH, "starts": COUNT,
         # Deferred records have the kinds from REPORT to EVENT.
         "kind of that record": whole(20, 25), "as in that record": NUMBER_OR_NONE,
         "deferred integers": BITS, "deferred numbers": _WORD, "retry": COUNT,
@@ -106,12 +106,12 @@ FLOOD = KINDS.network(
 ELECTION_CALL = KINDS.network(
     19, "call", "a broker is lost, and its region elects the most capable node",
     reused={BROKER_ID: "that broker"},
-    args={"best_candidate": BEST_CANDIDATE}, reals={"capability": CAPABILITY},
+    args={"best candidate": BEST_CANDIDATE}, reals={"capability": CAPABILITY},
 )  # fmt: skip
 # Hop by hop to broker `target`.
 REPORT = KINDS.network(
     20, "report", "[drip §V-B] a bridge node has a route to another broker", "target",
-    args={"other_broker": OTHER_BROKER, "beacon sequence": OTHER_SEQUENCE, "digest[k]": DIGEST},
+    args={"other broker": OTHER_BROKER, "beacon sequence": OTHER_SEQUENCE, "digest[k]": DIGEST},
     reals={"more digest[4]": MORE_DIGEST},
 )  # fmt: skip
 REGISTER = KINDS.network(
@@ -156,5 +156,5 @@ ELECTION_END = KINDS.timer(
     "election-end",
     "the election of a lost broker's successor is over",
     reused={BROKER_ID: "that broker"},
-    args={"awaits_winner": AWAITS_WINNER},
+    args={"awaits winner": AWAITS_WINNER},
 )

@@ -61,7 +61,7 @@ def subscribes(state, i, topic):
 
 @apart
 def place_in_register(state, i, message):
-    """Return the place of a message's subscription in the DRIP register of row i; a new
+    """Return the place of a record's subscription in the DRIP register of row i; a new
     subscription gets a place, or NO_PLACE if the register is full.
     """
     places = state.register.shape[1]

@@ -10,7 +10,7 @@ from halfway.protocols.event_window import (
     copy_event_id,
     place_of_event,
     record_if_new,
-    slot_of,
+    window_slot,
 )
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.point_store import distance_to, is_tried, pruned_place
@@ -129,7 +129,7 @@ def receive(state, rules, i, message, out):
     direct, point = message.reals[messages.DETOUR] == 0.0, message.args[messages.POINT]
     hops = np.int32(message.args[messages.HOPS] - message.reals[messages.DETOUR])
     is_new = record_if_new(state.seen, i, message)
-    place, slot = place_of_event(state.seen, i, message), slot_of(state.seen, message.event)
+    place, slot = place_of_event(state.seen, i, message), window_slot(state.seen, message.event)
     if place == NO_PLACE:
         return  # the event is older than the window
     received = state.received

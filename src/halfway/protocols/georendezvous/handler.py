@@ -257,7 +257,7 @@ def on_carried(state, rules, i, message, out):
 
 @handles(CellState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of GeoRendezvous."""
+    """Handle one record at a node of GeoRendezvous."""
     kind = message.kind
     state.clock[i] = message.at
     if messages.ADVERT <= kind <= messages.NOTIFY_CLIENT or kind == messages.REPLICATE:

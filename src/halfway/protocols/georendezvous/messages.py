@@ -1,4 +1,4 @@
-"""The message kinds of GeoRendezvous, the fields of their records, and flags."""
+"""The record kinds of GeoRendezvous, the fields of their records, and flags."""
 
 from functools import partial
 

@@ -2,12 +2,32 @@
 prunes.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.protocols.georendezvous.cells import cell_of, point_position
 from halfway.protocols.georendezvous.state import NO_ROOM
+
+
+class EntryName(NamedTuple):
+    """The name of an entry of the GeoRendezvous store: entries with one name are the same entry."""
+
+    kind: np.int64
+    topic: np.int64
+    point: np.int64
+    publisher: np.int64  # node id, or NONE
+    subscriber: np.int64  # node id, or NONE
+
+
+@inlined
+def entry_name(kind, topic, point, publisher, subscriber):
+    """Return the name of an entry of the GeoRendezvous store, with one type for all callers."""
+    return EntryName(
+        np.int64(kind), np.int64(topic), np.int64(point), np.int64(publisher), np.int64(subscriber)
+    )
 
 
 @apart
@@ -32,26 +52,27 @@ def is_entry(state, i, e, kind, topic, point, now):
 
 
 @apart
-def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
+def find_entry(state, i, name, now):
     """Return the place of an entry in the GeoRendezvous store, or NO_PLACE if it is absent or
     expired.
     """
     store = state.store
     for e in range(store.kind.shape[1]):
-        same = store.publisher[i, e] == publisher and store.subscriber[i, e] == subscriber
-        if same and is_entry(state, i, e, kind, topic, point, now):
+        same = store.publisher[i, e] == name.publisher
+        same = same and store.subscriber[i, e] == name.subscriber
+        if same and is_entry(state, i, e, name.kind, name.topic, name.point, now):
             return e
     return NO_PLACE
 
 
 @apart
-def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, stamp, now):
+def put_entry(state, i, name, x, y, until, stamp, now):
     """Put an entry into the GeoRendezvous store, or extend the life of an entry that is there.
 
     Return the place of the entry, or NO_PLACE if the store is full.
     """
     store = state.store
-    e = np.int64(find_entry(state, i, kind, topic, point, publisher, subscriber, now))
+    e = np.int64(find_entry(state, i, name, now))
     if e == NO_PLACE:
         for free in range(store.kind.shape[1]):
             if store.until[i, free] <= now:
@@ -62,9 +83,9 @@ def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, 
             return e
         store.reported[i, e] = 0
         store.until[i, e], store.stamp[i, e] = until, stamp
-    store.kind[i, e] = kind
-    store.topic[i, e], store.point[i, e] = topic, point
-    store.publisher[i, e], store.subscriber[i, e] = publisher, subscriber
+    store.kind[i, e] = name.kind
+    store.topic[i, e], store.point[i, e] = name.topic, name.point
+    store.publisher[i, e], store.subscriber[i, e] = name.publisher, name.subscriber
     store.x[i, e], store.y[i, e] = x, y
     store.until[i, e] = max(until, store.until[i, e])
     store.stamp[i, e] = max(stamp, store.stamp[i, e])

@@ -15,6 +15,7 @@ from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.bridges import is_nearest
 from halfway.protocols.georendezvous.cell_neighbours import OWN, direction_of_known
 from halfway.protocols.georendezvous.point_store import (
+    entry_name,
     find_entry,
     is_entry,
 )
@@ -94,7 +95,8 @@ def subscribes(state, i, e, topic, point, publisher, now):
     if not is_entry(state, i, e, messages.INTEREST, topic, point, now):
         return False
     subscriber = state.store.subscriber[i, e]
-    return find_entry(state, i, messages.PRUNE, topic, point, publisher, subscriber, now) < 0
+    prune = entry_name(messages.PRUNE, topic, point, publisher, subscriber)
+    return find_entry(state, i, prune, now) < 0
 
 
 @apart
@@ -146,7 +148,8 @@ def notify(state, rules, i, message, out):
     now, topic, point = message.at, message.topic, message.args[messages.POINT]
     publisher = message.publisher
     wait = state.fresh_until[i] - now
-    known = find_entry(state, i, messages.ADVERT, topic, point, publisher, NONE, now)
+    advert = entry_name(messages.ADVERT, topic, point, publisher, NONE)
+    known = find_entry(state, i, advert, now)
     # A cell that received the publisher's advertisement only recently has just become the home.
     # Then subscriptions are still in flight, or on their way to the other members.
     since = state.store.stamp[i, known] if known >= 0 else now

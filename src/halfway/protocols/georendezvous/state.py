@@ -127,7 +127,7 @@ class CellState(NamedTuple):
     home_until: npt.NDArray[np.float64]  # [n, T, I] a cell is known to be the home of the point
     home_cell: npt.NDArray[np.int32]  # [n, T, I, 2] this cell; a bridge node acts in several
     seen: EventWindows  # the newest events received of each publisher
-    # [n, places, newest events] RECEIVED, at the publisher's place in `seen`, see `slot_of`
+    # [n, places, newest events] RECEIVED, at the publisher's place in `seen`, see `window_slot`
     received: npt.NDArray[np.void]
     pruned: npt.NDArray[np.void]  # [n, publishers] PRUNED
     hops: ReliableHops

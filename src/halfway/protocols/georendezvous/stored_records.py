@@ -10,6 +10,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.bridges import is_over_bridge
 from halfway.protocols.georendezvous.point_store import (
+    entry_name,
     find_entry,
     is_entry,
     is_home,
@@ -36,7 +37,8 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
     # The subscriber's own count gives the order, because prune and subscription may have reached
     # different members of the cell.
     store = state.store
-    tried = find_entry(state, i, messages.INTEREST, topic, point, NONE, subscriber, now)
+    interest = entry_name(messages.INTEREST, topic, point, NONE, subscriber)
+    tried = find_entry(state, i, interest, now)
     if tried < 0:
         return
     for e in range(store.kind.shape[1]):
@@ -52,7 +54,7 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
 
 @apart
 def put_received(state, i, message, kind, until, stamp):
-    """Store the entry in a message in the rendezvous cell; return its place, or NO_PLACE if it has
+    """Store the entry in a record in the rendezvous cell; return its place, or NO_PLACE if it has
     expired, is an outdated prune, or finds the store full.
     """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
@@ -61,9 +63,8 @@ def put_received(state, i, message, kind, until, stamp):
     x = np.int32(message.reals[messages.CLIENT_X])
     y = np.int32(message.reals[messages.CLIENT_Y])
     subscriber = message[messages.SUBSCRIBER]
-    e = put_entry(
-        state, i, kind, topic, point, message.publisher, subscriber, x, y, until, stamp, now
-    )
+    name = entry_name(kind, topic, point, message.publisher, subscriber)
+    e = put_entry(state, i, name, x, y, until, stamp, now)
     if e >= 0:
         cancel_prunes(state, i, topic, point, subscriber, now)
         if state.store.until[i, e] <= now:
@@ -78,7 +79,8 @@ def store_entry(state, rules, i, message, out):
     until = now + rules.lifetime_s - message.reals[messages.AGE]
     stamp = message.reals[messages.VERSION]
     if message.kind == messages.ADVERT:
-        known = find_entry(state, i, messages.ADVERT, topic, point, message.publisher, NONE, now)
+        advert = entry_name(messages.ADVERT, topic, point, message.publisher, NONE)
+        known = find_entry(state, i, advert, now)
         stamp = now if known < 0 else state.store.stamp[i, known]
     e = put_received(state, i, message, message.kind, until, stamp)
     if e < 0:
@@ -122,7 +124,8 @@ def is_news(state, rules, i, message, kind, until):
     if message["flags"] & messages.NOT_HOME and is_home(state, i, topic, point, now):
         return True
     subscriber = message[messages.SUBSCRIBER]
-    e = find_entry(state, i, kind, topic, point, message.publisher, subscriber, now)
+    name = entry_name(kind, topic, point, message.publisher, subscriber)
+    e = find_entry(state, i, name, now)
     return e < 0 or until > state.store.until[i, e] + rules.join_listen_s
 
 

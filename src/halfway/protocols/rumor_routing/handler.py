@@ -257,7 +257,7 @@ def due_attempt(state, rules, i, message, out):
 
 @handles(RumorState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of rumor routing."""
+    """Handle one record at a node of rumor routing."""
     attempt = -1  # of the query to send; one call site, because `send_query` compiles long
     if message.kind == messages.DATA:
         forward_event(state, i, message, out)

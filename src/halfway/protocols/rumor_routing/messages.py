@@ -1,4 +1,4 @@
-"""The message kinds of rumor routing: agents, queries and answers, and the fields of their
+"""The record kinds of rumor routing: agents, queries and answers, and the fields of their
 records.
 """
 

@@ -1,4 +1,4 @@
-"""The walk overlay (Muñoz & Leone 2014): its options, its rules, and the handler of all messages.
+"""The walk overlay (Muñoz & Leone 2014): its options, its rules, and the handler of all records.
 
 Walks of publishers and subscribers that meet form a tree of overlay links (`overlay_walk`,
 `overlay_launch`, `fragments`). When a neighbour goes, `repair` restores the tree. The module
@@ -182,7 +182,7 @@ def on_command(state, rules, i, message, out):
 
 @apart
 def on_walk(state, rules, neighbourhood, i, message, out):
-    """Handle a message of a walk of the walk overlay, or a timer of a walk."""
+    """Handle a record of a walk of the walk overlay, or a timer of a walk."""
     kind = message.kind
     if kind == messages.BID:
         overlay_walk.receive_bid(state, i, message)
@@ -206,7 +206,7 @@ def on_walk(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_founding(state, rules, neighbourhood, i, message, out):
-    """Handle a message that makes a node an initiator of the walk overlay, or that merges separate
+    """Handle a record that makes a node an initiator of the walk overlay, or that merges separate
     overlays.
     """
     kind = message.kind
@@ -281,7 +281,7 @@ def on_ack(state, rules, i, message, out):
 
 @apart
 def act(state, rules, neighbourhood, i, message, out):
-    """Handle one message of the walk overlay in a function that is compiled once.
+    """Handle one record of the walk overlay in a function that is compiled once.
 
     Inlined into `handle`, this code would compile for minutes.
     """
@@ -310,5 +310,5 @@ def act(state, rules, neighbourhood, i, message, out):
 
 @handles(OverlayState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of the walk overlay."""
+    """Handle one record at a node of the walk overlay."""
     act(state, rules, neighbourhood, i, message, out)

@@ -1,4 +1,4 @@
-"""The message kinds of the walk overlay, and the places of their arguments."""
+"""The record kinds of the walk overlay, and the places of their arguments."""
 
 import numpy as np
 

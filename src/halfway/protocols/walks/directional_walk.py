@@ -255,7 +255,7 @@ def away(weights, neighbourhood, i, came_from, walk, value, excluded):
 
 @inlined
 def receive_and_step(state, rules, neighbourhood, i, message, out):
-    """Receive a message of directional walks, and make the step of a walk that the message
+    """Receive a record of directional walks, and make the step of a walk that the record
     requires.
     """
     trails = state.trails
@@ -268,5 +268,5 @@ def receive_and_step(state, rules, neighbourhood, i, message, out):
 
 @handles(DirectionalState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of directional walks."""
+    """Handle one record at a node of directional walks."""
     receive_and_step(state, rules, neighbourhood, i, message, out)

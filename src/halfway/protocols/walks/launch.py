@@ -37,7 +37,7 @@ def leave_trail(trails, rules, i, walker, towards_start, advertise, now, out):
     place = claim_trail(trails, rules, i, topic, walker.side, walker.member, now)
     if place == NO_PLACE:
         return place
-    known = trails.trails[i, topic, place]
+    known = trails.of[i, topic, place]
     mine = is_of(known, walker)
     if mine and known.status == PASSED and not is_later(walker, known):
         return place
@@ -61,7 +61,7 @@ def hear_trail(trails, rules, i, message):
     place = claim_trail(trails, rules, i, walker.topic, walker.side, walker.member, now)
     if place == NO_PLACE:
         return
-    known = trails.trails[i, walker.topic, place]
+    known = trails.of[i, walker.topic, place]
     mine = is_of(known, walker)
     if mine and known.status == PASSED and not has_expired(rules, known.since, now):
         return
@@ -76,8 +76,8 @@ def meetable(trails, rules, i, topic, member, status, now):
     status: the status of the trail, HEARD or PASSED.
     """
     found, age = NO_PLACE, np.inf
-    for k in range(trails.trails.shape[2]):
-        other = trails.trails[i, topic, k]
+    for k in range(trails.of.shape[2]):
+        other = trails.of[i, topic, k]
         if other.status == status and other.member != member:
             since = now - other.since
             if since <= rules.refresh_s and since < age:

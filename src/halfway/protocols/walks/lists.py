@@ -65,9 +65,9 @@ def share_members(trails, rules, i, topic, place, now, out):
     """Introduce the members whose trails cross row i to each other: the member of the trail at a
     place, and all others of the topic. Return whether row i has another trail.
     """
-    known, met = trails.trails[i, topic, place], False
-    for k in range(trails.trails.shape[2]):
-        other = trails.trails[i, topic, k]
+    known, met = trails.of[i, topic, place], False
+    for k in range(trails.of.shape[2]):
+        other = trails.of[i, topic, k]
         here = other.status == PASSED and other.member != known.member
         if here and now - other.since <= rules.refresh_s:
             met = True
@@ -84,7 +84,7 @@ def send_member(trails, rules, i, place, other, towards, hops, now, out):
     towards: the next node from row i on a path to that member.
     """
     topic, own = other.topic, trails.node_id[i]
-    known = trails.trails[i, topic, place]
+    known = trails.of[i, topic, place]
     known.met = 1
     open_path(trails, rules, i, other, towards, hops, now)
     if known.back == own:
@@ -121,7 +121,7 @@ def receive_list(trails, rules, i, message, out):
     """
     walker, now, args = walker_of(message), message.at, message.args
     place = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
-    if place == NO_PLACE or trails.trails[i, walker.topic, place].status != PASSED:
+    if place == NO_PLACE or trails.of[i, walker.topic, place].status != PASSED:
         trails.counts[i, LOST] += 1
         return
     member, side = message[messages.OTHER], args[messages.OTHER_SIDE]
@@ -131,7 +131,7 @@ def receive_list(trails, rules, i, message, out):
     # The trail of the member leads to the member without loops, whatever news came here before.
     own = trail_of(trails, rules, i, walker.topic, other.side, other.member, now)
     towards = message.source
-    if own != NO_PLACE and trails.trails[i, walker.topic, own].status == PASSED:
-        towards = trails.trails[i, walker.topic, own].back
+    if own != NO_PLACE and trails.of[i, walker.topic, own].status == PASSED:
+        towards = trails.of[i, walker.topic, own].back
     if other.member != trails.node_id[i]:
         send_member(trails, rules, i, place, other, towards, hops, now, out)

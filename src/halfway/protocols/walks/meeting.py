@@ -46,21 +46,21 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
     heard = rules.advertise and not searches
     place = leave_trail(trails, rules, i, walker, message.source, heard, now, out)
     if place != NO_PLACE:
-        trails.trails[i, topic, place].steps = message.args[messages.STEPS]
+        trails.of[i, topic, place].steps = message.args[messages.STEPS]
         met = meet_here(trails, rules, i, topic, place, root, searches, now, out)
         if met and rules.at_meeting != messages.GO_ON:
             return True
     # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
     # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
     # A search goes on, because such a MATCH may come from the search's own tree.
-    matched = place != NO_PLACE and trails.trails[i, topic, place].met == 1 and not searches
+    matched = place != NO_PLACE and trails.of[i, topic, place].met == 1 and not searches
     matched = matched and rules.at_meeting != messages.GO_ON
     if matched or is_over(trails, rules, i, message):
         return True
     neighbour = meetable(trails, rules, i, topic, walker.member, HEARD, now)
     if heard and neighbour != NO_PLACE and rules.at_meeting != messages.GO_ON:
         # The hop onto the neighbour that carries the other trail counts as a step.
-        towards, random = trails.trails[i, topic, neighbour].back, random_of(message)
+        towards, random = trails.of[i, topic, neighbour].back, random_of(message)
         steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walker.side]
         move = Move(towards, random, steps, after, message.source, 0)
         send_step(trails, rules, i, message, move, now, out)
@@ -83,7 +83,7 @@ def sweep_arrived(trails, rules, neighbourhood, i, message, out):
         return
     place = leave_trail(trails, rules, i, walker, message.source, False, now, out)
     if place != NO_PLACE:
-        known, steps = trails.trails[i, topic, place], message.args[messages.STEPS]
+        known, steps = trails.of[i, topic, place], message.args[messages.STEPS]
         known.steps = steps
         if known.since == now:
             visit(trails, neighbourhood, i, topic, place, walker, message.source, steps, out)
@@ -98,13 +98,13 @@ def meet_here(trails, rules, i, topic, place, root, searches, now, out):
     """Let a walk, whose own trail is at a place, meet another trail on row i, or a tree with
     another root. Return whether there was a meeting. A search meets trees only.
     """
-    known, tree = trails.trails[i, topic, place], trails.trees[i, topic]
+    known, tree = trails.of[i, topic, place], trails.trees[i, topic]
     if rules.at_meeting != messages.MERGE:
         return share_members(trails, rules, i, topic, place, now, out)
     if not searches:
         k = meetable(trails, rules, i, topic, known.member, PASSED, now)
         if k != NO_PLACE:
-            met = trails.trails[i, topic, k]
+            met = trails.of[i, topic, k]
             there, here = Met(met.member, met.side, 0), Met(known.member, known.side, 0)
             send_match(trails, rules, i, topic, place, there, now, out)
             send_match(trails, rules, i, topic, k, here, now, out)
@@ -122,7 +122,7 @@ def send_match(trails, rules, i, topic, place, met, now, out):
     [drw §3] "sends back messages to the publisher and the subscriber to notify about the matching".
     The nodes on the way make branches to each other. met: the other member, as a `Met`.
     """
-    known = trails.trails[i, topic, place]
+    known = trails.of[i, topic, place]
     known.met = 1
     walker, back = walker_at(topic, known), known.back
     if back == trails.node_id[i]:
@@ -149,7 +149,7 @@ def receive_match(trails, rules, i, message, out):
     walker, now, topic = walker_of(message), message.at, message.topic
     keep_branch(trails, rules, i, topic, message.source, now, out)
     place = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
-    if place == NO_PLACE or trails.trails[i, topic, place].status != PASSED:
+    if place == NO_PLACE or trails.of[i, topic, place].status != PASSED:
         trails.counts[i, LOST] += 1
         return
     hops, side = message.args[messages.STEPS] + 1, message.args[messages.OTHER_SIDE]

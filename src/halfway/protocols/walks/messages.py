@@ -1,4 +1,4 @@
-"""The message kinds, options and rules of the walk systems, and the walker that a record names.
+"""The record kinds, options and rules of the walk systems, and the walker that a record names.
 
 A member of a topic is a node whose application publishes (side 0) or subscribes (side 1). A member
 launches one walk at a time, whatever the number of other members. The number of a launch, from 0,

@@ -72,7 +72,7 @@ def any_neighbour(neighbourhood, i, value, excluded):
 
 @handles(RandomState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of pure random walks."""
+    """Handle one record at a node of pure random walks."""
     trails = state.trails
     steps, place = receive(trails, rules, neighbourhood, i, message, out)
     if steps:

@@ -41,12 +41,12 @@ def limits(state: Any, rules: messages.Rules) -> dict[str, int]:
     topics.
     """
     del rules
-    return {"topics": state.trails.trails.shape[1]}
+    return {"topics": state.trails.of.shape[1]}
 
 
 @inlined
 def receive(trails, rules, neighbourhood, i, message, out):
-    """Receive a message of either walk system; the caller chooses the next step of a walk.
+    """Receive a record of either walk system; the caller chooses the next step of a walk.
 
     Returns whether the caller must choose a step now, and the place of the hop that this step
     replaces; NO_PLACE if the walk has just arrived.
@@ -76,7 +76,7 @@ def receive(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_other(trails, rules, neighbourhood, i, message, out):
-    """Receive a message of either walk system that is no STEP: about events, paths, meetings or
+    """Receive a record of either walk system that is no STEP: about events, paths, meetings or
     members.
     """
     kind = message.kind

@@ -87,7 +87,7 @@ def visit(trails, neighbourhood, i, topic, place, walker, source, hops, out):
     because the way of the sweep itself is long. hops: number of hops to the initiator through the
     source.
     """
-    known = trails.trails[i, topic, place]
+    known = trails.of[i, topic, place]
     known.parent, known.tried = source, NONE
     first = np.int64(neighbourhood.first[i])
     last = np.int64(neighbourhood.last[i])
@@ -101,11 +101,12 @@ def visit(trails, neighbourhood, i, topic, place, walker, source, hops, out):
 
 
 @apart
-def go_on(trails, rules, neighbourhood, i, topic, place, step, steps, after, now, out):
+def go_on(trails, rules, neighbourhood, i, place, step, after, now, out):
     """Make the next step of a sweep from row i, unless the sweep is finished at its initiator or
     has made its most steps.
     """
-    known, walker = trails.trails[i, topic, place], walker_of(step)
+    walker, steps = walker_of(step), step.args[messages.STEPS]
+    known = trails.of[i, walker.topic, place]
     if steps >= rules.sweep_steps:
         trails.counts[i, CUT_SHORT] += 1
         return
@@ -121,7 +122,7 @@ def begin_sweep(trails, rules, neighbourhood, i, walker, place, now, out):
     """Begin a sweep at its initiator, whose own trail is at a place."""
     own, random = trails.node_id[i], first_random(trails, i, walker)
     visit(trails, neighbourhood, i, walker.topic, place, walker, own, 0, out)
-    known = trails.trails[i, walker.topic, place]
+    known = trails.of[i, walker.topic, place]
     towards = next_of_sweep(trails, neighbourhood, i, known, walker, random)
     if towards == own:
         trails.counts[i, DIED] += 1
@@ -135,12 +136,10 @@ def sweep_on(trails, rules, neighbourhood, i, message, place, out):
     otherwise back at once.
     """
     after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
-    topic = message.topic
     if place != NO_PLACE:
-        known = trails.trails[i, topic, place]
+        known = trails.of[i, message.topic, place]
         if known.since == message.at or known.tried == message.source:
-            now = message.at
-            go_on(trails, rules, neighbourhood, i, topic, place, message, steps, after, now, out)
+            go_on(trails, rules, neighbourhood, i, place, message, after, message.at, out)
             return
     back = Move(message.source, random_of(message), steps + 1, after, NONE, 0)
     send_step(trails, rules, i, message, back, message.at, out)
@@ -157,15 +156,15 @@ def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
     steps, topic = failed.args[messages.STEPS], walker.topic
     release(trails.hops, i, place)
     trail_place = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
-    if trail_place == NO_PLACE or not is_same(trails.trails[i, topic, trail_place], walker):
+    if trail_place == NO_PLACE or not is_same(trails.of[i, topic, trail_place], walker):
         return
-    known = trails.trails[i, topic, trail_place]
+    known = trails.of[i, topic, trail_place]
     if tries == 0:
         trails.counts[i, REDRAWN] += 1
         again = Move(towards, random_of(failed), steps, 0.0, known.parent, 1)
         send_step(trails, rules, i, failed, again, now, out)
     elif towards == known.tried:
         trails.counts[i, REDRAWN] += 1
-        go_on(trails, rules, neighbourhood, i, topic, trail_place, failed, steps, 0.0, now, out)
+        go_on(trails, rules, neighbourhood, i, trail_place, failed, 0.0, now, out)
     else:
         trails.counts[i, DIED] += 1

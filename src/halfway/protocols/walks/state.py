@@ -55,7 +55,7 @@ COUNTS = 7
 
 
 class Trails(NamedTuple):
-    """The trails, trees and paths of all topics at each node.
+    """The trails of members at each node, with the trees and paths that follow from them.
 
     `back` of trails and of paths has no loops, over any number of launches. A pointer `back` only
     changes to a later launch. The node to which it points already had a pointer of the same launch
@@ -65,7 +65,7 @@ class Trails(NamedTuple):
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] seeds the walks that start here
-    trails: npt.NDArray[np.void]  # [n, T, members] TRAIL, as a record array
+    of: npt.NDArray[np.void]  # [n, T, members] TRAIL of each member of a topic, as a record array
     swept: npt.NDArray[np.void]  # [n, T, degree] SWEPT, as a record array, by the neighbour's place
     branches: npt.NDArray[np.void]  # [n, T, branches] BRANCH, as a record array
     trees: npt.NDArray[np.void]  # [n, T] TREE, as a record array
@@ -105,7 +105,7 @@ def trails_of(
     return Trails(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
-        trails=np.zeros((n, topics, members), TRAIL).view(np.recarray),
+        of=np.zeros((n, topics, members), TRAIL).view(np.recarray),
         swept=np.zeros((n, topics, degree), SWEPT).view(np.recarray),
         branches=np.zeros((n, topics, branches), BRANCH).view(np.recarray),
         trees=np.zeros((n, topics), TREE).view(np.recarray),
@@ -142,8 +142,8 @@ def trail_of(trails, rules, i, topic, side, member, now):
 
     News follows a trail for twice the time in which walks meet the trail, so that the news arrives.
     """
-    for k in range(trails.trails.shape[2]):
-        known = trails.trails[i, topic, k]
+    for k in range(trails.of.shape[2]):
+        known = trails.of[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
             return NO_PLACE if has_expired(rules, known.since, now) else np.int64(k)
     return NO_PLACE
@@ -186,8 +186,8 @@ def claim_trail(trails, rules, i, topic, side, member, now):
     row i's own walks are left.
     """
     place, rank, age = NO_PLACE, 0, -1.0
-    for k in range(trails.trails.shape[2]):
-        known = trails.trails[i, topic, k]
+    for k in range(trails.of.shape[2]):
+        known = trails.of[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
             return np.int64(k)
         if known.status == FREE:

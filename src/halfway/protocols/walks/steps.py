@@ -63,7 +63,7 @@ def fresh_nodes(trails, rules, i, step):
     """Return how many nodes a search has visited for the first time, up to this step."""
     side = step.args[messages.SIDE]
     place = trail_of(trails, rules, i, step.topic, side, step[messages.MEMBER], step.at)
-    fresh = place != NO_PLACE and trails.trails[i, step.topic, place].since == step.at
+    fresh = place != NO_PLACE and trails.of[i, step.topic, place].since == step.at
     return step.args[messages.FRESH] + np.int32(fresh)
 
 
@@ -90,9 +90,9 @@ def is_outrun(trails, rules, i, message):
     # and the walk forks. A fork ends where it reaches the trail of the other fork with fewer steps.
     walker = walker_of(message)
     place = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, message.at)
-    if place == NO_PLACE or trails.trails[i, walker.topic, place].status != PASSED:
+    if place == NO_PLACE or trails.of[i, walker.topic, place].status != PASSED:
         return False
-    known = trails.trails[i, walker.topic, place]
+    known = trails.of[i, walker.topic, place]
     if is_same(known, walker):
         return message.args[messages.STEPS] <= known.steps
     return is_later(known, walker)
@@ -150,8 +150,8 @@ def _forget_heard(trails, i, topic, neighbour):
     """Forget the trails of launched walks that a neighbour advertised, because this neighbour is
     gone.
     """
-    for k in range(trails.trails.shape[2]):
-        known = trails.trails[i, topic, k]
+    for k in range(trails.of.shape[2]):
+        known = trails.of[i, topic, k]
         if known.status == HEARD and known.back == neighbour:
             known.status = FREE
 
@@ -168,8 +168,8 @@ def can_redraw(trails, rules, neighbourhood, i, place, now):
         trail_place = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
         degree = neighbourhood.last[i] - neighbourhood.first[i]
         over = trail_place != NO_PLACE and (
-            is_later(trails.trails[i, walker.topic, trail_place], walker)
-            or trails.trails[i, walker.topic, trail_place].met == 1
+            is_later(trails.of[i, walker.topic, trail_place], walker)
+            or trails.of[i, walker.topic, trail_place].met == 1
         )
         if not over and degree > 0 and trails.redraws[i, place] < degree:
             return True

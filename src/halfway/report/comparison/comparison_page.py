@@ -136,7 +136,7 @@ def _tables(results: Results) -> str:
 
 def _list(texts: Sequence[str]) -> str:
     items = "".join(f"<li>{prose(text)}</li>" for text in texts)
-    return f'<ul class="readings">{items}</ul>'
+    return f"<ul>{items}</ul>"
 
 
 def _distributions(results: Results) -> str:

@@ -12,16 +12,16 @@ from halfway.comparison.evaluation.comparison_results import (
     Results,
     SystemVerdict,
 )
-from halfway.comparison.evaluation.decision_text import (
+from halfway.pipeline.reproduction.verdict import NO_VALUE
+from halfway.report import wording
+from halfway.report.comparison.comparison_tables import framed, signed, span
+from halfway.report.comparison.decision_text import (
     VERDICT_COLUMNS,
     limit_of,
     need_text,
     question_of,
     share_text,
 )
-from halfway.pipeline.reproduction.verdict import NO_VALUE
-from halfway.report import wording
-from halfway.report.comparison.comparison_tables import framed, signed, span
 from halfway.report.comparison.plots.decision_plot import pareto
 from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.report.comparison.plots.system_marks import badge, mark_numbers

@@ -15,9 +15,9 @@ from halfway.comparison.evaluation.comparison_results import (
     ResultCell,
     Results,
 )
-from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, limit_of, question_of
 from halfway.pipeline.reproduction.verdict import NO_VALUE
 from halfway.report import wording
+from halfway.report.comparison.decision_text import VERDICT_COLUMNS, limit_of, question_of
 from halfway.report.comparison.metric_groups import shown_groups, shown_metrics
 from halfway.report.comparison.plots.frame import cell_of
 from halfway.report.comparison.plots.sweep_plots import varied

@@ -34,7 +34,7 @@ def outcome_json(outcome: Outcome, nodes: NodeTable | None = None) -> str:
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
-    """Print a simulated run's outcome: delivery, cost, latency, and counts by message kind.
+    """Print a simulated run's outcome: delivery, cost, latency, and counts by record kind.
 
     A run of a failure detector, of groups or of requests has the metrics of these workloads, as in
     a comparison.
@@ -135,7 +135,7 @@ def _distributions(outcome: Outcome) -> Table:
 
 
 def _kinds(outcome: Outcome) -> Table:
-    table = plain_table("message kind", "sent", "received", numbers=["sent", "received"])
+    table = plain_table("record kind", "sent", "received", numbers=["sent", "received"])
     for kind in dict.fromkeys([*outcome.sent, *outcome.received]):
         sent, received = outcome.sent.get(kind, 0), outcome.received.get(kind, 0)
         table.add_row(kind, f"{sent:,}", f"{received:,}")

@@ -48,7 +48,7 @@ def _right(title: str) -> str:
 def _row(verdict: Verdict, names: Sequence[str], marks: Mapping[str, str], gauges: bool) -> str:
     slug = SLUG[verdict.verdict]
     cells = "".join(_parameter(verdict, name) for name in names)
-    mark = f' <span class="mark">[{marks[verdict.reading]}]</span>' if marks else ""
+    mark = f' <span class="mark">[{marks[verdict.interpretation]}]</span>' if marks else ""
     claim = " claim" if isinstance(verdict.published, str) else ""
     values = (
         ("published", claim, wording.number(verdict.published)),

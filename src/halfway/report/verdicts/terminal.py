@@ -92,7 +92,7 @@ def _print_reasons(out: Console, verdicts: Sequence[Verdict]) -> None:
 def _print_interpretations(out: Console, verdicts: Sequence[Verdict]) -> None:
     labels = wording.interpretation_labels(verdicts)
     tallies = wording.interpretation_tallies(verdicts)
-    for text, label in (labels or {verdicts[0].reading: ""}).items():
+    for text, label in (labels or {verdicts[0].interpretation: ""}).items():
         if text or label:
             prefix = f"interpretation [{label}]: " if label else "interpretation: "
             line = Text(prefix, style="dim")

@@ -86,7 +86,7 @@ def _values(verdict: Verdict, marks: Mapping[str, str], counted: bool) -> list[T
     judged.plain = judged.plain.replace("impossible ", "impossible\n  ")
     metric = Text(verdict.metric)
     if marks:
-        metric.append(f" [{marks[verdict.reading]}]", style="dim")
+        metric.append(f" [{marks[verdict.interpretation]}]", style="dim")
     return [
         metric,
         Text(wording.number(verdict.published)),

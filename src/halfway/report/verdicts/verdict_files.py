@@ -27,8 +27,8 @@ def verdicts_jsonl(verdicts: Iterable[Verdict]) -> str:
 
 
 def verdicts_csv(verdicts: Iterable[Verdict]) -> str:
-    """Return verdicts as CSV, with a header of their fields; the field "cell" is a JSON object."""
-    return csv_text(Verdict.__struct_fields__, map(asdict, verdicts))
+    """Return verdicts as CSV, with a header of their columns; "cell" is a JSON object."""
+    return csv_text(Verdict.__struct_encode_fields__, map(msgspec.to_builtins, verdicts))
 
 
 def summaries_csv(summaries: Iterable[Summary]) -> str:

@@ -161,8 +161,8 @@ def _interpretations(figure: Figure, verdicts: Sequence[Verdict]) -> str:
         f"<b>[{labels[one]}]</b> {escape(one)} <small>{tally}</small>"
         for one, tally in wording.interpretation_tallies(verdicts).items()
     ]
-    if verdicts and not labels and verdicts[0].reading:
-        lines.append(escape(verdicts[0].reading))
+    if verdicts and not labels and verdicts[0].interpretation:
+        lines.append(escape(verdicts[0].interpretation))
     lines += [escape(one) for one in figure.interpretations if one not in labels]
     items = "".join(f"<li>{line}</li>" for line in dict.fromkeys(lines))
     heading = "Interpretation of the paper"

@@ -5,10 +5,10 @@ applications.
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.problem import Problem
 
-Records = tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]  # MESSAGE; their rows
+Records = tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]  # of RECORD; their rows
 
 
 class KeptRecords:
@@ -43,7 +43,7 @@ class KeptRecords:
 
 
 def _none() -> Records:
-    return np.zeros(0, MESSAGE), np.zeros(0, np.int64)
+    return np.zeros(0, RECORD), np.zeros(0, np.int64)
 
 
 def _joined(pieces: list[Records]) -> Records:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.driver import is_running
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.outbox import Outbox, outbox
 from halfway.core.records.checks import (
     FROM_APPLICATION,
@@ -34,7 +34,7 @@ SENT, RECEIVED = 0, 1  # columns of a node's traffic
 class Log(NamedTuple):
     """A log of the engine: records for the caller, each with the row that received the record."""
 
-    record: npt.NDArray[np.void]  # [capacity] MESSAGE
+    record: npt.NDArray[np.void]  # [capacity] RECORD
     row: npt.NDArray[np.int64]  # [capacity]
     tally: npt.NDArray[np.int64]  # [1]
 
@@ -114,7 +114,7 @@ class RecordTraits:
     None: no checks.
     """
 
-    sizes: RecordSizes | int = MESSAGE.itemsize
+    sizes: RecordSizes | int = RECORD.itemsize
     payload: Payload | None = None
     age_place: npt.NDArray[np.int8] | None = None
     checks: RecordChecks | None = None
@@ -204,18 +204,18 @@ def _flight(slots: int) -> Flight:
 
 def new_log(capacity: int) -> Log:
     """Return an empty log of the engine with room for `capacity` records."""
-    record = np.zeros(capacity, MESSAGE).view(np.recarray)
+    record = np.zeros(capacity, RECORD).view(np.recarray)
     return Log(record, np.zeros(capacity, np.int64), np.zeros(1, np.int64))
 
 
 def drain(log: Log, *, copied: bool = True) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Empty a log of the engine; return its records (MESSAGE) and their rows.
+    """Empty a log of the engine; return its records and their rows.
 
     copied: whether to copy them. Otherwise, the next piece of the run overwrites both arrays.
     """
     count = int(log.tally[0])
     log.tally[0] = 0
-    records, rows = log.record[:count].view(MESSAGE), log.row[:count]
+    records, rows = log.record[:count].view(RECORD), log.row[:count]
     return (records.copy(), rows.copy()) if copied else (records, rows)
 
 

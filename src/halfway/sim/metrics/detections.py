@@ -85,7 +85,7 @@ class Detection:
 class DetectionAccounting:
     """The detection accounting of a run, which collects suspicions and crashes in order of time.
 
-    kinds: message kinds of the system, among them REPORTS. ids: ids of the nodes, by which reports
+    kinds: record kinds of the system, among them REPORTS. ids: ids of the nodes, by which reports
     name members. start_s: time from which the accounting counts.
     """
 
@@ -104,7 +104,7 @@ class DetectionAccounting:
         self._enter(t, row, np.full(len(row), -1), code)
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter reports (MESSAGE) of failure detectors that suspect a member, or trust it again."""
+        """Enter reports of failure detectors that suspect a member, or trust it again."""
         suspects, kind = reports["kind"] == self._suspected, reports["kind"]
         code = np.where(suspects, _SUSPECTED, _TRUSTED)
         members = self._ids.rows(reports["target"])  # both kinds reuse this field for the member
@@ -143,7 +143,7 @@ class DetectionAccounting:
 
 
 def detections_of(kinds: Kinds, ids: NodeIds, demand: Demand) -> DetectionAccounting | None:
-    """Return the detection accounting of a run; None if the message kinds are not those of a
+    """Return the detection accounting of a run; None if the record kinds are not those of a
     failure detector.
     """
     if not set(REPORTS) <= set(kinds.names.values()):

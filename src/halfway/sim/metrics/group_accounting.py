@@ -80,7 +80,7 @@ class GroupAccounting:
     """The group accounting of a run, which collects heard announcements, and crashes and returns of
     nodes.
 
-    seconds: length of the run. kinds: message kinds of the system. If members announce nothing, the
+    seconds: length of the run. kinds: record kinds of the system. If members announce nothing, the
     reports VIEW of the system count instead, by which it lists members itself. ids: ids of the
     nodes, for these reports.
     """
@@ -139,7 +139,7 @@ class GroupAccounting:
         self._settle_many()
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter reports (MESSAGE) by which the system lists a group member, or lists it no
+        """Enter reports by which the system lists a group member, or lists it no
         longer.
         """
         if self._view is None:

@@ -22,7 +22,7 @@ class Observers(NamedTuple):
 
 
 def observers_of(kinds: Kinds, ids: NodeIds, demand: Demand, seconds: float) -> Observers:
-    """Return the observers of a run, given its length, its system's message kinds and its
+    """Return the observers of a run, given its length, its system's record kinds and its
     workload.
     """
     found = detections_of(kinds, ids, demand)

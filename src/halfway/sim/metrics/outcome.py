@@ -140,5 +140,5 @@ def load(traffic: npt.NDArray[np.int64]) -> Load:
 
 
 def by_kind(counts: npt.NDArray[np.int64], kinds: Mapping[int, str]) -> dict[str, int]:
-    """Return an outcome's positive counts by name of message kind."""
+    """Return an outcome's positive counts by name of record kind."""
     return {kinds.get(k, f"kind {k}"): int(counts[k]) for k in np.flatnonzero(counts).tolist()}

@@ -20,7 +20,7 @@ class TraceSink(Protocol):
         owners: npt.NDArray[np.int64],
         changes: Changes,
     ) -> None:
-        """Take the records (MESSAGE) since the last call, and the run's changes so far.
+        """Take the records since the last call, and the run's changes so far.
 
         The engine overwrites `received` and `receivers` after the call.
         """

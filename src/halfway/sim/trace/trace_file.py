@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.records.trace_columns import PLAIN
 from halfway.files import check_regular
 from halfway.problem import Problem
@@ -43,10 +43,10 @@ def opened(path: Path, run: RunId) -> tuple[Any, str]:
 
 
 def received_records(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Return the received records (MESSAGE) of a trace's batch for a rerun, and their rows."""
+    """Return the received records of a trace's batch for a rerun, and their rows."""
     words = batch["what"].dictionary.to_pylist()
     which = np.flatnonzero(batch["what"].indices.to_numpy() == words.index("received"))
-    records = np.zeros(len(which), MESSAGE)
+    records = np.zeros(len(which), RECORD)
     for name in PLAIN:
         records[name] = batch[name].to_numpy()[which]
     for name, width in (("args", 8), ("reals", 6)):

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.message import MESSAGE
+from halfway.core.message import RECORD
 from halfway.core.records.trace_columns import schema, table_of
 from halfway.core.values.digest import state_digest
 from halfway.problem import Problem
@@ -49,7 +49,7 @@ def checked_target(path: Path) -> None:
 class Trace:
     """The writer of a trace, with one batch in memory; `close` completes the file.
 
-    kinds: names of the message kinds by number. names: [n] the user's names of the nodes. The
+    kinds: names of the record kinds by number. names: [n] the user's names of the nodes. The
     method `abandon` drops the file so far. An error in a call, and the end of a program without
     `close`, drop the file as well. Raises Problem with the path where the file cannot be written.
     """
@@ -84,7 +84,7 @@ class Trace:
         if changes is not self._changes:
             self._changes, self._written = changes, 0
         now = int(changes.tally[0])
-        changed = np.zeros(now - self._written, MESSAGE)
+        changed = np.zeros(now - self._written, RECORD)
         changed["at"] = changes.t[self._written : now]
         changed["source"] = changes.b[self._written : now]
         rows = changes.a[self._written : now].astype(np.int64)

@@ -1,4 +1,4 @@
-"""The payload sizes of a run's events, for the message kinds that carry an event."""
+"""The payload sizes of a run's events, for the record kinds that carry an event."""
 
 import numpy as np
 import numpy.typing as npt

@@ -99,7 +99,7 @@ class PublicationFeed:
             self.applications.settle(until)
 
     def events_of(self, delivered: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-        """Return the numbers in the run of reported events (MESSAGE), or -1 for an event that is
+        """Return the numbers in the run of reported events, or -1 for an event that is
         too old for the feed.
 
         Raises Problem for a report without a publisher.

@@ -38,8 +38,7 @@ FIRST = 4  # the first attribute in a part of a filter
 NUMBER = 5  # number of a PING, or of a record to confirm; 0: not confirmed
 VERSION = 5  # version of a search or an announcement
 HOPS, SHARED, AVOIDED, ROOT = 2, 4, 6, 7  # of a search or announcement
-PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
-DIGEST_BIT = 2  # in a PING: has a DIGEST; in PONG, ALIVE and HOLDS: the digests differ
+DIGESTS_DIFFER = 6  # of an ALIVE or HOLDS: 1 if the digests of the subscriptions differ
 DIGEST = "topic"  # digest of the subscriptions that the receiver should hold for the sender
 BROKER = "target"  # of a SEARCH: the broker searched for
 INCARNATION = "epoch"  # of an ANNOUNCE or WITHDRAW: that of its broker
@@ -64,7 +63,7 @@ RANGES = {
     "intervals": DOUBLE, "values": DOUBLE, "ignored": NUMBER_OR_NONE,
     "hops": COUNT, "nodes shared": COUNT, "node avoided": NODE_OR_NONE, "root": ranges.NODE,
     "incarnation of the broker": ranges.EPOCH,
-    "path": whole(0, 3), "ancestors": whole(0, 2**32 - 1), "owner": ranges.NODE,
+    "digests differ": whole(0, 1), "ancestors": whole(0, 2**32 - 1), "owner": ranges.NODE,
     "digest of the child's subscriptions": BITS, "digest of the node's subscriptions": BITS,
     _FILTER[FILTER]: ranges.NUMBER, "broker searched for": ranges.NODE,
     "the sender's parent": NODE_OR_NONE,
@@ -140,7 +139,7 @@ KEEP_ALIVE = KINDS.network(
 )  # fmt: skip
 ALIVE = KINDS.network(
     24, "alive", "the broker answers a keep-alive on the same path", TO_END,
-    args={**ROUTED, "path": PATH},
+    args={**ROUTED, "digests differ": DIGESTS_DIFFER},
 )  # fmt: skip
 ANNOUNCE = KINDS.network(
     27, "announce", "the number of hops to a broker of the tree",
@@ -166,7 +165,7 @@ ANSWER = KINDS.timer(
 REFRESH = KINDS.timer(31, "refresh", "a broker or a client's node refreshes what others know")
 HOLDS = KINDS.network(
     32, "holds", "the sender, a broker of SIENA, holds the receiver as a child", TO_END,
-    args={**ROUTED, "path": PATH}, reals={"ancestors[k]": 0},
+    args={**ROUTED, "digests differ": DIGESTS_DIFFER}, reals={"ancestors[k]": 0},
 )  # fmt: skip
 ENTER = KINDS.command(33, "enter", "this node enters the tree as a broker")
 WITHDRAW = KINDS.network(
@@ -188,7 +187,7 @@ def parts_of(attributes):
 
 @apart
 def interval(filters, f, attribute, attributes):
-    """Return the interval of a filter on one attribute in a message of SIENA's broker tree; (NaN,
+    """Return the interval of a filter on one attribute in a record of SIENA's broker tree; (NaN,
     NaN) without a constraint.
     """
     for c in range(filters.first[f], filters.first[f + 1]):
@@ -227,7 +226,7 @@ def write_part(filters, f, name, part, attributes, o):
 
 @apart
 def is_command(catalogue, message):
-    """Return whether a message of the broker tree is a command with a catalogue number; a command
+    """Return whether a record of the broker tree is a command with a catalogue number; a command
     follows no path.
 
     The value of the field alone does not show this, because records on the network have a digest in

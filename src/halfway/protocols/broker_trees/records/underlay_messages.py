@@ -13,7 +13,6 @@ from halfway.protocols.broker_trees.records.messages import (
     FIRST,
     NUMBER,
     PARENT,
-    PATH,
     ROUTED,
     TO_END,
 )
@@ -25,6 +24,8 @@ HOPS_APART = "publisher"  # from the receiver past the sender to the next succes
 SUCCESSOR = 2  # the broker that succeeds the root
 NEXT_SUCCESSOR = 4  # of a root: its child after the successor; of others: one of their children
 REPLACED = 6  # of an ACCEPT
+PATH = 6  # of a PING or PONG: DIRECT or SECOND, plus DIGEST_BIT
+DIGEST_BIT = 2  # in `PATH` of a PING: it has a DIGEST; of a PONG: the digests differ
 DEPTH = 7  # brokers from the sender up to the root
 REPLICA_DIGEST = 4  # in a GRANDCHILD: digest of the filters that its parent should hold
 # Places in `reals` of a PING: the latest and the shortest round trip on its path in seconds; 0: no
@@ -34,6 +35,7 @@ _NEWS = {
     **ROUTED, "successor": SUCCESSOR, "next successor": NEXT_SUCCESSOR, "depth": DEPTH,
 }  # fmt: skip
 _ANCESTORS = {"ancestors[k]": 0}
+_PING_PATH, _PONG_PATH = "path, plus 2 with a digest", "path, plus 2 if digests differ"
 
 _PARENT = {PARENT: "the sender's parent"}
 _TOP = {**_PARENT, ROOT: "the root", HOPS_APART: "hops past the sender, or -1"}
@@ -45,6 +47,7 @@ KINDS = Kinds(
         "successor": _BROKER, "next successor": _BROKER, "depth": COUNT,
         "the root": _BROKER, "hops past the sender, or -1": whole(-1, 2**30),
         "broker that leaves and is replaced": _BROKER,
+        _PING_PATH: whole(0, 3), _PONG_PATH: whole(0, 3),
         "latest round trip": AGE_S, "shortest round trip": AGE_S,
     }
 )  # fmt: skip
@@ -52,13 +55,13 @@ KINDS.include(messages.KINDS)
 TICK = KINDS.timer(14, "tick", "a ping interval is over")
 PING = KINDS.network(
     15, "ping", "a child pings its parent on each path", TO_END,
-    args={**ROUTED, "number": NUMBER, "path": PATH},
+    args={**ROUTED, "number": NUMBER, _PING_PATH: PATH},
     reused={DIGEST: "digest of the child's subscriptions"},
     reals={"latest round trip": TRIP_S, "shortest round trip": LEAST_S},
 )  # fmt: skip
 PONG = KINDS.network(
     16, "pong", "the parent answers a ping on the same path, with news about the tree", TO_END,
-    args={**_NEWS, "number": NUMBER, "path": PATH}, reused=_TOP, reals=_ANCESTORS,
+    args={**_NEWS, "number": NUMBER, _PONG_PATH: PATH}, reused=_TOP, reals=_ANCESTORS,
 )  # fmt: skip
 GRANDCHILD = KINDS.network(
     18,

@@ -210,7 +210,4 @@ def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
     unique = list(dict.fromkeys(notes))
     items = "".join(f"<li>{escape(note)}</li>" for note in unique)
     summary = f"Notes on the map ({len(unique)})"
-    return (
-        f'<details class="left-out notes"><summary>{summary}</summary>'
-        f'<ul class="readings">{items}</ul></details>'
-    )
+    return f'<details class="left-out notes"><summary>{summary}</summary><ul>{items}</ul></details>'

@@ -1,4 +1,4 @@
-"""The notes below the tables of a comparison: facts that change the reading of the tables.
+"""The notes below the tables of a comparison: facts that a reader of the tables needs.
 
 A note has at most two lines of 80 columns (with few systems), and appears only where it applies.
 """
@@ -25,7 +25,6 @@ from halfway.comparison.evaluation.metrics import (
     metrics_for,
     purpose_of,
 )
-from halfway.scenario.option_notes import option_notes
 from halfway.scenario.schema import (
     FailureDetection,
     FromFile,
@@ -33,8 +32,7 @@ from halfway.scenario.schema import (
     Recorded,
     Scenario,
 )
-from halfway.scenario.system_notes import system_notes
-from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
+from halfway.scenario.system_notes import notes_before_runs
 
 _JUDGED = {metric.name for metric in METRICS if metric.better}
 
@@ -58,11 +56,6 @@ def notes_of(
         *notes_before_runs(scenarios, systems), *_on_counts(runs),
         *_on_stopping(rule, cells), *_on_values(cells, replicates),
     )  # fmt: skip
-
-
-def notes_before_runs(scenarios: Sequence[Scenario], systems: Sequence[System]) -> tuple[str, ...]:
-    """Return the notes of `notes_of` that depend on no run: on the systems and on their options."""
-    return (*_on_systems(scenarios, systems), *option_notes(scenarios, systems))
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
@@ -139,18 +132,6 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
                 "delivered notifications. Read these columns with the delivery ratio."
             )
             return
-
-
-def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
-    """Yield the notes of the noted systems' adapters, equal ones once, and the note on the
-    radio.
-    """
-    yield from system_notes(scenarios, systems)
-    if any(isinstance(one.radio, IdealRadio | DistanceRadio) for one in scenarios):
-        yield (
-            "A radio without contention has no overhearing, so a unicast costs only its receiver. "
-            "Such a radio favours walks and trees in energy and load."
-        )
 
 
 def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from halfway.comparison.evaluation.comparison_results import (
     Decision,
     MeanInterval,
@@ -24,7 +26,22 @@ _LEANS = 0.5  # confidence
 _NAMED = 3  # systems that a sentence names with reasons; twice as many without
 
 
-def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: int) -> str:
+def worded(decision: Decision, metrics: Sequence[Metric], replicates: int) -> Decision:
+    """Return a decision of a comparison with its sentence, and with the reasons of its verdicts.
+
+    metrics: those of the comparison; replicates: their number in the comparison.
+    """
+    by_name = {metric.name: metric for metric in metrics}
+    cost, needs = by_name[decision.minimise], decision.needs
+    systems = tuple(
+        replace(one, reason=_reason(one, decision.chosen, needs, by_name, cost, replicates))
+        for one in decision.systems
+    )
+    reasoned = replace(decision, systems=systems)
+    return replace(reasoned, sentence=_sentence(reasoned, by_name, replicates))
+
+
+def _sentence(decision: Decision, metrics: Mapping[str, Metric], replicates: int) -> str:
     """Return a decision as a sentence to act on; `replicates` is the number of the comparison."""
     systems = decision.systems
     if replicates < 2:
@@ -45,7 +62,7 @@ def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: i
     return f"{text}{_earlier(decision)}"
 
 
-def reason_of(
+def _reason(
     one: RankedSystem,
     chosen: str | None,
     needs: Sequence[Need],

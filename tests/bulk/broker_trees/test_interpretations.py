@@ -1,4 +1,4 @@
-"""Readings of what paper 5 leaves open: alternates, neighbours, fallback parents, detection."""
+"""Interpretations of what paper 5 leaves open: alternates, neighbours, fallbacks, detection."""
 
 import networkx as nx
 import numpy as np

@@ -1,4 +1,4 @@
-"""Verdicts on DRIP's claims under other readings of single sentences, one reading at a time."""
+"""Verdicts on DRIP's claims under other interpretations of single sentences, one at a time."""
 
 from collections.abc import Iterator
 
@@ -8,10 +8,10 @@ from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.verdict import Verdict
 
-FIGURE = "readings"
+FIGURE = "interpretations"
 BROKERS, COPIES = (10, 40), (1, 4)  # k and m
-# Name of a reading -> the parameters of its points, and its sentence.
-READINGS: dict[str, tuple[dict[str, Scalar], str]] = {
+# Name of an interpretation -> the parameters of its points, and its sentence.
+INTERPRETATIONS: dict[str, tuple[dict[str, Scalar], str]] = {
     "delay by distance": (
         {"radio": "distance"},
         "a hop takes a time in direct ratio to its length, 1 ms for 120 m",
@@ -31,10 +31,10 @@ READINGS: dict[str, tuple[dict[str, Scalar], str]] = {
 }
 
 
-def judge_readings(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's claims of Figures 3 and 4 [drip §VI-B] under each reading."""
-    for reading, (_, sentence) in READINGS.items():
-        given: dict[str, Scalar] = {"reading": reading}
+def judge_interpretations(summaries: Summaries) -> Iterator[Verdict]:
+    """Judge DRIP's claims of Figures 3 and 4 [drip §VI-B] under each interpretation."""
+    for name, (_, sentence) in INTERPRETATIONS.items():
+        given: dict[str, Scalar] = {"reading": name}
         yield from claims.coverage_rows(
             summaries, FIGURE, sentence, NEAREST_3B, BROKERS, COPIES, given
         )

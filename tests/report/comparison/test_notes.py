@@ -8,8 +8,8 @@ from halfway.adapters.registry import TABLE
 from halfway.comparison.evaluation.cell_statistics import FinishedRun, StoppingRule, cells_of
 from halfway.comparison.evaluation.comparison_results import MeanInterval, ResultCell
 from halfway.comparison.evaluation.metrics import METRICS
-from halfway.comparison.notes import methods_of, notes_of
 from halfway.protocols import SYSTEMS
+from halfway.report.comparison.notes import methods_of, notes_of
 from halfway.scenario.schema import Scenario, UnitDisk, Workload
 from halfway.sim.radio.declarations import CsmaRadio, IdealRadio
 from halfway.world.faults import Crash

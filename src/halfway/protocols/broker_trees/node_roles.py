@@ -1,0 +1,215 @@
+"""The roles of a node in either broker tree: relay of other nodes' records, broker, client's node,
+and router.
+
+Every node relays. What a broker does, and how a client's node watches its broker, is different in
+the two trees: `declare` names these functions by the type of the state.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.compiler import reach
+from halfway.core.compiler.by_type import chosen_by_type
+from halfway.core.missing import NONE
+from halfway.core.outbox import emit
+from halfway.protocols.broker_trees import broker_clients, event_routing
+from halfway.protocols.broker_trees.entering import (
+    hear_withdrawal,
+    is_for_broker,
+    is_outside,
+    remember_own,
+)
+from halfway.protocols.broker_trees.paths import circuit_hops
+from halfway.protocols.broker_trees.paths.circuits import (
+    MOST_HOPS,
+    claim,
+    forward,
+    is_in_transit,
+    send_copy,
+)
+from halfway.protocols.broker_trees.paths.nearby import hear, next_hop_to
+from halfway.protocols.broker_trees.paths.peer_paths import Sender
+from halfway.protocols.broker_trees.paths.searches import answer, keep_found, on_search
+from halfway.protocols.broker_trees.records.messages import (
+    ANNOUNCE,
+    ANSWER,
+    DIRECTION,
+    ENTER,
+    FOUND,
+    KEEP_ALIVE,
+    NO_PATH,
+    ORIGIN,
+    REFRESH,
+    ROUTE,
+    SEARCH,
+    START,
+    WITHDRAW,
+)
+from halfway.protocols.reliable_hop import restart_timers
+
+_PARTS: dict[str, dict[type, Any]] = {
+    name: {}
+    for name in (
+        "start_as_broker", "is_announced", "enter_tree", "receive_in_tree", "receive_outside",
+        "refresh_client", "track_emitted",
+    )
+}  # fmt: skip
+
+
+def declare(state_type: type, **parts: Callable[..., Any]) -> None:
+    """Declare the functions of a broker tree, by the names of the functions of this module that
+    call them.
+    """
+    for name, table in _PARTS.items():
+        table[state_type] = parts[name]
+        reach.extend(state_type.__module__, parts[name].__module__)
+
+
+def start_as_broker(state: Any, rules: Any, sender: Any, message: Any, out: Any) -> None:
+    """Start a broker of a tree, at first or after a crash."""
+    _PARTS["start_as_broker"][type(state)](state, rules, sender, message, out)
+
+
+def is_announced(state: Any, rules: Any, sender: Any) -> Any:
+    """Return whether a node announces itself as a broker of its tree."""
+    return _PARTS["is_announced"][type(state)](state, rules, sender)
+
+
+def enter_tree(state: Any, rules: Any, sender: Any, c: Any, message: Any, out: Any) -> None:
+    """Let a node enter its tree as a broker, and ask the nearest broker for a place at once."""
+    _PARTS["enter_tree"][type(state)](state, rules, sender, c, message, out)
+
+
+def receive_in_tree(state: Any, rules: Any, sender: Any, message: Any, out: Any) -> None:
+    """Handle a record at a broker that is in its tree."""
+    _PARTS["receive_in_tree"][type(state)](state, rules, sender, message, out)
+
+
+def receive_outside(state: Any, rules: Any, sender: Any, message: Any, out: Any) -> None:
+    """Handle a record for a broker at a node that is outside its tree."""
+    _PARTS["receive_outside"][type(state)](state, rules, sender, message, out)
+
+
+def refresh_client(state: Any, rules: Any, i: Any, c: Any, now: Any, out: Any) -> None:
+    """Let a client's node check its broker, after a REFRESH of either tree."""
+    _PARTS["refresh_client"][type(state)](state, rules, i, c, now, out)
+
+
+def track_emitted(state: Any, rules: Any, sender: Any, before: Any, out: Any) -> None:
+    """Track the records of a broker of either tree that another broker confirms.
+
+    before: the tally of the outbox before the call of the handler.
+    """
+    _PARTS["track_emitted"][type(state)](state, rules, sender, before, out)
+
+
+for _part in (
+    start_as_broker, is_announced, enter_tree, receive_in_tree, receive_outside, refresh_client,
+    track_emitted,
+):  # fmt: skip
+    chosen_by_type(_part, 0, _PARTS[_part.__name__])
+
+
+@apart
+def carry(state, i, own, message, out):
+    """Relay a client's KEEP_ALIVE towards its announced broker, and set up the path of the client
+    at this node.
+
+    Return whether this node is that broker. The KEEP_ALIVE may circle while announcements spread.
+    """
+    place = claim(state.circuits, i, message.args[ORIGIN], message.args[ROUTE], np.inf)
+    there = state.circuits.of[i, place]
+    there.prev = message.source
+    if message.target == own:
+        there.peer, there.next = message.args[ORIGIN], NONE
+        return True
+    towards = next_hop_to(state.nearby, i, message.target)
+    if towards != NONE:
+        there.next = towards
+    if there.next == NONE or message.hops >= MOST_HOPS:
+        emit(out, NO_PATH, 0.0, own)
+    else:
+        send_copy(message, there.next, out)
+    return False
+
+
+@apart
+def relay(state, rules, i, is_broker, message, out):
+    """Handle a record as a relay of a broker tree; return True if the record needs no further
+    handling.
+
+    is_broker: whether this node announces itself as a broker.
+    """
+    kind, own = message.kind, state.node_id[i]
+    if kind in (ANNOUNCE, WITHDRAW):
+        if kind == ANNOUNCE:
+            if message.args[ORIGIN] != own:  # a neighbour passed this broker's own record on
+                hear(state.nearby, i, is_broker, rules, message, out)
+        else:
+            hear_withdrawal(state.nearby, i, message, out)
+        is_client = is_outside(state, state.broker_index[i])
+        return state.clients.client_index[i] == NONE or not is_client
+    if kind == SEARCH:
+        on_search(state.circuits, i, own, rules, message, out)
+    elif kind == ANSWER:
+        answer(state.circuits, i, own, message, out)
+    elif kind == FOUND:
+        return not keep_found(state.circuits, i, own, message, out)
+    elif kind == KEEP_ALIVE:
+        return not carry(state, i, own, message, out)
+    elif is_in_transit(own, message):
+        forward(state.circuits, i, own, message, out)
+    else:
+        # A node sends itself no record along a path. Such a record is a neighbour's, and a broker
+        # would change the entries of its own application.
+        return message.args[DIRECTION] > 0 and message.args[ORIGIN] == own
+    return True
+
+
+@apart
+def receive(state, rules, sender, c, message, out):
+    """Handle a record of either tree in the role of the node: broker, client's node or router."""
+    b, kind = sender.broker, message.kind
+    if b != NONE and kind == ENTER:
+        enter_tree(state, rules, sender, c, message, out)
+    elif not is_outside(state, b):
+        remember_own(state, rules.catalogue, c, message)
+        receive_in_tree(state, rules, sender, message, out)
+    elif b != NONE and (c == NONE or is_for_broker(message)):
+        receive_outside(state, rules, sender, message, out)
+    elif c == NONE:
+        event_routing.receive_at_router(rules.catalogue, sender.own, message, out)
+    elif kind == REFRESH:
+        refresh_client(state, rules, sender.row, c, message.at, out)
+    else:
+        broker_clients.receive_at_client(state, rules, sender.row, c, message, out)
+
+
+@inlined
+def handle_in_role(state, rules, balance, i, message, out):
+    """Handle a record at a node of either broker tree: as the end of a hop, as a relay, and in the
+    role of the node.
+
+    balance: the place of the rule in BALANCES by which a broker picks one of its two paths.
+    """
+    before, own = out.tally[0], state.node_id[i]
+    b, c = state.broker_index[i], state.clients.client_index[i]
+    sender = Sender(state.circuits, i, state.paths, state.searches, own, b, balance)
+    if circuit_hops.handle_hop(state, rules, i, message, out):
+        return
+    if message.kind == START:
+        restart_timers(state.hops, rules, i, out)
+        before = out.tally[0]
+        if b != NONE:
+            start_as_broker(state, rules, sender, message, out)
+        elif c != NONE:
+            broker_clients.start_client(state, rules, i, c, out)
+    elif not relay(state, rules, i, is_announced(state, rules, sender), message, out):
+        receive(state, rules, sender, c, message, out)
+        if b != NONE:
+            track_emitted(state, rules, sender, before, out)
+    if rules.retries > 0:
+        circuit_hops.track_new(state.hops, rules, i, message, before, out)

@@ -1,0 +1,27 @@
+"""The words of a comparison's results: notes, methods, and the sentences of its decisions."""
+
+import contextlib
+
+from msgspec.structs import replace
+
+from halfway.comparison.request import Request
+from halfway.comparison.run_comparison import Completed
+from halfway.problem import Problem
+from halfway.report.comparison.decision_text import worded
+from halfway.report.comparison.notes import methods_of, notes_of
+
+
+def with_words(request: Request, completed: Completed) -> Completed:
+    """Return a completed comparison whose results have their notes, methods and sentences."""
+    results, scenarios = completed.results, [point.scenario for point in request.points]
+    systems = []
+    for one in request.systems:
+        with contextlib.suppress(Problem):  # a system that cannot be read has failed runs instead
+            systems.append(one.system())
+    replicates = results.replicates
+    finished = completed.runs, results.cells, replicates
+    notes = notes_of(scenarios, systems, *finished, request.until, request.remarks)
+    methods = methods_of(request.scenario, replicates, request.replicates)
+    decisions = tuple(worded(one, results.metrics, replicates) for one in results.decisions)
+    words = replace(results, notes=notes, methods=methods, decisions=decisions)
+    return completed._replace(results=words)
