@@ -269,20 +269,20 @@ def claim_path(trails, rules, i, topic, side, member, now):
     unused place, or NO_PLACE if all places are in use. The function empties the entry of another
     member.
     """
-    found, unused = NO_PLACE, NO_PLACE
+    place, unused = NO_PLACE, NO_PLACE
     for k in range(trails.paths.shape[2]):
         known = trails.paths[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
             return np.int64(k)
-        if found == NO_PLACE and known.status == FREE:
-            found = np.int64(k)
+        if place == NO_PLACE and known.status == FREE:
+            place = np.int64(k)
         if unused == NO_PLACE and not is_open(rules, known, now):
             unused = np.int64(k)
-    found = unused if found == NO_PLACE else found
-    trails.counts[i, NO_ROOM] += found == NO_PLACE
-    if found != NO_PLACE:
-        trails.paths[i, topic, found].status = FREE
-    return found
+    place = unused if place == NO_PLACE else place
+    trails.counts[i, NO_ROOM] += place == NO_PLACE
+    if place != NO_PLACE:
+        trails.paths[i, topic, place].status = FREE
+    return place
 
 
 @inlined
