@@ -148,15 +148,21 @@ class SienaAdapter(Adapter):
         """Return the start-up commands of a broker tree: each box's subscription, and its end if
         it has one.
         """
-        some = boxes(demand)
-        rows = np.array([row for row, _, _ in some], np.int32)
-        wanted = np.array([self._filter[box] for _, _, box in some], np.int32)
-        subscribe = commands(begins(demand, some), rows, SUBSCRIBE, wanted)
-        end = ends(demand, some)
+        filters = boxes(demand)
+        rows = np.array([row for row, _, _ in filters], np.int32)
+        wanted = np.array([self._filter[box] for _, _, box in filters], np.int32)
+        subscribe = commands(begins(demand, filters), rows, SUBSCRIBE, wanted)
+        end = ends(demand, filters)
         ended = np.isfinite(end)
         unsubscribe = commands(end[ended], rows[ended], UNSUBSCRIBE, wanted[ended])
-        enter = [(one.from_s, one.row, ENTER) for one in demand.brokers if one.from_s > 0.0]
-        leave = [(one.until_s, one.row, LEAVE) for one in demand.brokers if one.until_s < np.inf]
+        enter = [
+            (broker.from_s, broker.row, ENTER) for broker in demand.brokers if broker.from_s > 0.0
+        ]
+        leave = [
+            (broker.until_s, broker.row, LEAVE)
+            for broker in demand.brokers
+            if broker.until_s < np.inf
+        ]
         at, row, kind = np.array([*enter, *leave]).reshape(-1, 3).T
         return joined((subscribe, unsubscribe, commands(at, row, kind, NONE)))
 
@@ -232,11 +238,11 @@ def roles(context: RunContext, brokers: int) -> TreeNodes:
     named = demand.brokers
     random = np.random.default_rng(context.seed)
     drawn = random.permutation(largest_component(context.start))[:brokers]
-    chosen = np.array([one.row for one in named], np.int32) if named else drawn
-    part_time = [one.row for one in named if one.from_s > 0.0 or one.until_s < np.inf]
-    some = [np.zeros(0, np.int32), *demand.publishers, *demand.subscribers]
-    rows = np.setdiff1d(np.concatenate(some), np.setdiff1d(chosen, part_time))
-    later = np.array([one.row for one in named if one.from_s > 0.0], np.int32)
+    chosen = np.array([broker.row for broker in named], np.int32) if named else drawn
+    part_time = [broker.row for broker in named if broker.from_s > 0.0 or broker.until_s < np.inf]
+    roles_by_topic = [np.zeros(0, np.int32), *demand.publishers, *demand.subscribers]
+    rows = np.setdiff1d(np.concatenate(roles_by_topic), np.setdiff1d(chosen, part_time))
+    later = np.array([broker.row for broker in named if broker.from_s > 0.0], np.int32)
     return TreeNodes(ids[chosen], ids[rows], ids[later])
 
 

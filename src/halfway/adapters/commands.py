@@ -40,7 +40,9 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
     at: seconds before which no subscription begins.
     """
     rows = np.concatenate([np.zeros(0, np.int32), *demand.subscribers])
-    topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
+    topic = np.repeat(
+        np.arange(demand.topics), [len(rows_of_topic) for rows_of_topic in demand.subscribers]
+    )
     begin = RolePeriods(demand.periods, demand.topics).begin(rows, topic)
     return commands(np.maximum(begin, at), rows, kind, topic)
 
@@ -70,7 +72,9 @@ def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Comma
     at: seconds before which no role begins.
     """
     rows = np.concatenate([np.zeros(0, np.int32), *demand.publishers])
-    topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.publishers])
+    topic = np.repeat(
+        np.arange(demand.topics), [len(rows_of_topic) for rows_of_topic in demand.publishers]
+    )
     begin = RolePeriods(demand.publishing_periods, demand.topics).begin(rows, topic)
     first = commands(np.maximum(begin, at), rows, begins, topic)
     return joined((first, ends_of_publishing(demand, ends)))

@@ -100,8 +100,8 @@ def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
     array `subscribed` of its state has one column for each topic.
     """
     if hasattr(module, "limits"):
-        found: Mapping[str, int] = module.limits(state, rules)
-        return found
+        limits: Mapping[str, int] = module.limits(state, rules)
+        return limits
     subscribed = getattr(state, "subscribed", None)
     return _NO_LIMITS if subscribed is None else {"topics": subscribed.shape[1]}
 
@@ -154,9 +154,9 @@ class RunContext(NamedTuple):
         """
         if isinstance(self.demand, AddressedGroups):
             return max(self.window, WINDOW)
-        some = self.demand.begun_again().take(self.seconds, _MOST_EVENTS)
-        order = np.lexsort((some.t, some.row))
-        t, row = some.t[order], some.row[order]
+        publications = self.demand.begun_again().take(self.seconds, _MOST_EVENTS)
+        order = np.lexsort((publications.t, publications.row))
+        t, row = publications.t[order], publications.row[order]
         most = 0
         for first in np.flatnonzero(np.diff(row, prepend=-1)):
             mine = t[first : np.searchsorted(row, row[first], side="right")]
@@ -258,9 +258,9 @@ class BroadcastAdapter(Adapter):
         rules = module.Rules(**self.values)
         topics = context.demand.topics
         known = context.node_ids, context.window, topics, context.seed, context.publishers
-        given = dict(zip(STATE_PARAMETERS, (*known, context.in_flight), strict=True))
-        named = given.keys() & inspect.signature(module.state).parameters
-        state = module.state(**{name: given[name] for name in named})
+        parameters = dict(zip(STATE_PARAMETERS, (*known, context.in_flight), strict=True))
+        named = parameters.keys() & inspect.signature(module.state).parameters
+        state = module.state(**{name: parameters[name] for name in named})
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
             # A node that keeps an event and sends the event on request restarts the count of the

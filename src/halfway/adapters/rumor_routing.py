@@ -12,18 +12,18 @@ class RumorRoutingAdapter(BroadcastAdapter):
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
         """Return the notes on several publishers of a topic, and on losses, in rumor routing."""
-        found = []
+        texts = []
         if runs.publishers > 1:
-            some = "any number" if runs.publishers == math.inf else f"up to {runs.publishers:.0f}"
-            found.append(
+            many = "any number" if runs.publishers == math.inf else f"up to {runs.publishers:.0f}"
+            texts.append(
                 "a query ends at one publisher of its topic, as in the paper. Other publishers "
-                f"({some} a topic) do not reach the subscriber."
+                f"({many} a topic) do not reach the subscriber."
             )
         if runs.lossy:
-            found.append(
+            texts.append(
                 "agents and queries are not acknowledged, so a walk ends at its first loss."
             )
-        return found
+        return texts
 
 
 ADAPTERS = {"rumor-routing": RumorRoutingAdapter}

@@ -129,12 +129,12 @@ def _options(module: ModuleType, adapter: type[Adapter], where: str) -> Mapping[
     """Return the options of a user's protocol: the entries of OPTIONS, or the fields of Rules with
     a default.
     """
-    given: Mapping[str, Any] = getattr(module, "OPTIONS", None) or {
+    declared: Mapping[str, Any] = getattr(module, "OPTIONS", None) or {
         field: value
         for field, value in module.Rules._field_defaults.items()
         if isinstance(value, bool | int | float) and field != "until_s"
     }
-    options = {field: _option(field, value, where) for field, value in given.items()}
+    options = {field: _option(field, value, where) for field, value in declared.items()}
     known = {*options, "until_s", *module.Rules._field_defaults}
     unset = [field for field in module.Rules._fields if field not in known]
     if unset and adapter is BroadcastAdapter:

@@ -126,12 +126,12 @@ class WalkOverlayAdapter(Adapter):
         publishers.
         """
         publish = _publishing(demand)
-        some, until_s = np.array(list(publish)), np.array([end for _, end in publish.values()])
+        rows, until_s = np.array(list(publish)), np.array([end for _, end in publish.values()])
         left = np.isfinite(until_s)
         parts = (
             _content_commands(demand) if demand.shape else super().start_up_commands(demand),
-            commands([begin for begin, _ in publish.values()], some, JOIN, -1),
-            commands(until_s[left], some[left], WITHDRAW, -1),
+            commands([begin for begin, _ in publish.values()], rows, JOIN, -1),
+            commands(until_s[left], rows[left], WITHDRAW, -1),
         )
         return joined(parts)
 
@@ -160,7 +160,7 @@ def contents_of(demand: Demand, key: int) -> Catalogue:
         intervals = tuple((low / m, (high + 1) / m) for (low, high), m in ends_of)
         subscribed.append(Subscription(0, intervals))
     values = (values_of(shape) + 0.5) / np.array(shape)
-    return catalogue(subscribed, [(0, tuple(one)) for one in values.tolist()], key)
+    return catalogue(subscribed, [(0, tuple(cell)) for cell in values.tolist()], key)
 
 
 def _most_subscriptions(demand: Demand) -> int:
@@ -180,13 +180,13 @@ def _distinct(demand: Demand) -> dict[Box, int]:
 
 def _content_commands(demand: Demand) -> Commands:
     """Return the walk overlay's commands to subscribe to boxes, and to end these subscriptions."""
-    some, numbers = boxes(demand), _distinct(demand)
-    rows = np.array([row for row, _, _ in some], np.int32)
-    which, end = np.array([numbers[box] for _, _, box in some], np.int32), ends(demand, some)
+    filters, numbers = boxes(demand), _distinct(demand)
+    rows = np.array([row for row, _, _ in filters], np.int32)
+    which, end = np.array([numbers[box] for _, _, box in filters], np.int32), ends(demand, filters)
     ended = np.isfinite(end)
     return joined(
         (
-            commands(begins(demand, some), rows, SUBSCRIBE, which),
+            commands(begins(demand, filters), rows, SUBSCRIBE, which),
             commands(end[ended], rows[ended], UNSUBSCRIBE, which[ended]),
         )
     )
@@ -196,13 +196,13 @@ def _publishing(demand: Demand) -> dict[int, Period]:
     """Return, for each publishing row of the walk overlay in ascending order, the period in which
     the row publishes on any topic.
     """
-    found: dict[int, Period] = {}
+    periods: dict[int, Period] = {}
     for topic, rows in enumerate(demand.publishers):
         for row in rows.tolist():
             begin, end = demand.publishing_periods.get((row, topic), ALWAYS)
-            known = found.get(row, (begin, end))
-            found[row] = min(begin, known[0]), max(end, known[1])
-    return dict(sorted(found.items()))
+            known = periods.get(row, (begin, end))
+            periods[row] = min(begin, known[0]), max(end, known[1])
+    return dict(sorted(periods.items()))
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
@@ -224,12 +224,12 @@ def initiators(demand: Demand) -> npt.NDArray[np.int64]:
     """Return every initiator of the walk overlay once: the rows that publish or subscribe, topic by
     topic, with the publishers of a topic first.
     """
-    found = dict.fromkeys(
+    rows = dict.fromkeys(
         row
         for publishers, subscribers in zip(demand.publishers, demand.subscribers, strict=True)
         for row in (*publishers.tolist(), *subscribers.tolist())
     )
-    return np.array(list(found), np.int64)
+    return np.array(list(rows), np.int64)
 
 
 ADAPTERS = {"walk-overlay": WalkOverlayAdapter}

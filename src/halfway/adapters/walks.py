@@ -60,7 +60,7 @@ class WalkAdapter(Adapter):
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
         """Return the note on walks that are launched once, if nodes lose their memory."""
-        once = any(one.get("refresh_s", 0.0) == 0.0 for one in runs.options)
+        once = any(own.get("refresh_s", 0.0) == 0.0 for own in runs.options)
         if not runs.loses_memory or not once:
             return ()
         return (
@@ -153,12 +153,12 @@ def _most_published(context: RunContext, longest_s: float) -> int:
     """Return the most copies of events that one node of a walk system sends within longest_s
     seconds: one copy of each event to each neighbour on the way to a subscriber.
     """
-    some = context.demand.begun_again().take(context.seconds, _EVENTS)
+    publications = context.demand.begun_again().take(context.seconds, _EVENTS)
     most_neighbours = max(context.most_neighbours, 1)
     subscribers = np.array([len(rows) for rows in context.demand.subscribers], np.int64)
-    copies = np.minimum(subscribers, most_neighbours)[some.topic]
+    copies = np.minimum(subscribers, most_neighbours)[publications.topic]
     total = np.cumsum([0, *copies])
-    begin = np.searchsorted(some.t, some.t - longest_s, side="right")
+    begin = np.searchsorted(publications.t, publications.t - longest_s, side="right")
     return int((total[1:] - total[begin]).max(initial=0))
 
 

@@ -20,22 +20,22 @@ def scenario_argument(given: object) -> ScenarioSource:
     raise _unexpected("scenario", given, "a path or a dict", remedy)
 
 
-def systems_argument(given: object) -> list[str]:
+def systems_argument(value: object) -> list[str]:
     """Return the names of systems in an argument: "flooding,gossip" or a list; empty for None."""
-    if given is None:
+    if value is None:
         return []
     remedy = 'write systems="flooding,gossip", or systems=["flooding", "gossip"]'
-    some = [given] if isinstance(given, str) else given
-    if not isinstance(some, Iterable) or isinstance(some, bytes | Mapping):
-        raise _unexpected("systems", given, "names of systems", remedy)
-    named = list(some)
-    if not all(isinstance(one, str) for one in named):
-        raise _unexpected("systems", given, "names of systems", remedy)
-    names = [name.strip() for one in named for name in one.split(",") if name.strip()]
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, Iterable) or isinstance(texts, bytes | Mapping):
+        raise _unexpected("systems", value, "names of systems", remedy)
+    named = list(texts)
+    if not all(isinstance(text, str) for text in named):
+        raise _unexpected("systems", value, "names of systems", remedy)
+    names = [name.strip() for text in named for name in text.split(",") if name.strip()]
     if named and not names:
-        raise Problem(f"systems = {given!r}: expected at least one name", remedy=remedy)
+        raise Problem(f"systems = {value!r}: expected at least one name", remedy=remedy)
     if files := [name for name in names if name.endswith(".py")]:
-        what = f"systems = {given!r}: expected names of systems, and {files[0]} is a file"
+        what = f"systems = {value!r}: expected names of systems, and {files[0]} is a file"
         raise Problem(what, remedy=f'write user_systems=["{files[0]}"]')
     return names
 
@@ -89,20 +89,20 @@ def changes_argument(given: object) -> dict[str, str]:
     return {field: toml(plain_value(value, f"set {field}")) for field, value in given.items()}
 
 
-def sweep_argument(given: object) -> dict[str, str]:
+def sweep_argument(fields: object) -> dict[str, str]:
     """Return the sweep in an argument: field -> its values, as TOML or as "10,20,40"."""
     remedy = 'write sweep={"workload.events": [10, 20, 40]}'
-    if not isinstance(given, Mapping) or not all(isinstance(field, str) for field in given):
-        raise _unexpected("sweep", given, "a dict from field to a list of values", remedy)
-    found = {}
-    for field, values in given.items():
+    if not isinstance(fields, Mapping) or not all(isinstance(field, str) for field in fields):
+        raise _unexpected("sweep", fields, "a dict from field to a list of values", remedy)
+    sweeps = {}
+    for field, values in fields.items():
         if isinstance(values, str):
-            found[field] = values
+            sweeps[field] = values
         elif isinstance(values, Iterable) and not isinstance(values, bytes | Mapping):
-            found[field] = ",".join(toml(plain_value(one, f"sweep {field}")) for one in values)
+            sweeps[field] = ",".join(toml(plain_value(value, f"sweep {field}")) for value in values)
         else:
             raise _unexpected(f"sweep {field}", values, "a list of values", remedy)
-    return found
+    return sweeps
 
 
 def toml(value: Any) -> str:

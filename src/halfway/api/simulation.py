@@ -34,12 +34,12 @@ class SimulatedRun(Outcome):
 
         The frame has no row for a metric without a value.
         """
-        found = metrics_of(self)
+        metrics = metrics_of(self)
         rows = [
-            {"metric": metric.name, "value": found[metric.name], "unit": metric.unit,
+            {"metric": metric.name, "value": metrics[metric.name], "unit": metric.unit,
              "definition": metric.definition}
             for metric in METRICS
-            if isfinite(found.get(metric.name, nan))
+            if isfinite(metrics.get(metric.name, nan))
         ]  # fmt: skip
         return pandas_frames.frame(rows, ("metric", "value", "unit", "definition")).set_index(
             "metric"

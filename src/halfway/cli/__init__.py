@@ -46,9 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=PLAIN)  # a terminal without ✓ shows +
-    given = None if arguments is None else list(arguments)
+    words = None if arguments is None else list(arguments)
     try:
-        status = app(args=given, prog_name="halfway", standalone_mode=False)
+        status = app(args=words, prog_name="halfway", standalone_mode=False)
     except SystemExit:  # typer: the reader of the output closed it
         return report_error(BrokenPipeError())
     except (Exception, KeyboardInterrupt) as error:  # no error leaves as a traceback

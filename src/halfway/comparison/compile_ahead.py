@@ -93,7 +93,7 @@ def _work(points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]) -> l
     """Return the systems to compile before a comparison, those without a mark, each once for every
     kind of radio and nodes.
     """
-    found: dict[Path, _Work] = {}
+    works: dict[Path, _Work] = {}
     for point in points:
         for source in systems:
             system = source.system()
@@ -101,8 +101,8 @@ def _work(points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]) -> l
             mark = _mark(point.scenario, source, reach.digest_of(map(_loaded, modules)))
             if not mark.exists():
                 size = reach.size_of([system.module])
-                found[mark] = _Work(mark, point.scenario, source, size)
-    return list(found.values())
+                works[mark] = _Work(mark, point.scenario, source, size)
+    return list(works.values())
 
 
 def _loaded(module: str) -> str:

@@ -165,19 +165,19 @@ def decision_rule(needs: Mapping[str, float | str], minimise: str = "") -> Decis
 
     needs: metric -> bound, such as 0.95 or "95%".
     """
-    found = []
+    stated_needs = []
     for name, bound in needs.items():
         metric = _metric(name, f"need {name}")
-        found.append(Need(metric.name, _bound(metric, bound)))
+        stated_needs.append(Need(metric.name, _bound(metric, bound)))
     if minimise and _metric(minimise, "minimise").better == "more":
         what = f"minimise = {minimise}: expected a metric of which less is better"
         raise Problem(what, remedy=f"costs: {', '.join(_names(costs=True))}")
-    return DecisionRule(tuple(found), minimise)
+    return DecisionRule(tuple(stated_needs), minimise)
 
 
-def _bound(metric: Metric, given: float | str) -> float:
+def _bound(metric: Metric, stated: float | str) -> float:
     """Return the bound of a requested need as a number within the metric's range."""
-    text = str(given).strip()
+    text = str(stated).strip()
     where = f"need {metric.name} = {text}"
     try:
         bound = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)

@@ -40,7 +40,7 @@ class HalfwaySource(source.ResultSource):
 
         options = _read(self.options)
         own = map(read_user_system, options["user_systems"])
-        of_user = {one.name: user_system(one) for one in own}
+        of_user = {system.name: user_system(system) for system in own}
         _, points = read_sweep(options["path"], options["changes"], options["sweeps"], of_user)
         columns: dict[str, pa.DataType] = {"system": pa.string()}
         for field in points[0].varies:

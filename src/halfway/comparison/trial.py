@@ -101,17 +101,17 @@ def started(module: str, row: object, **environment: str) -> "subprocess.Popen[s
     return process
 
 
-def check_answer(answer: str, status: int, one: SystemSource) -> None:
+def check_answer(answer: str, status: int, system: SystemSource) -> None:
     """Raise the Problem that a user protocol's trial wrote to stdout, or a Problem about its
     death.
     """
     if answer.strip():
-        found = json.loads(answer)
-        raise Problem(found["what"], where=found["where"], remedy=found["remedy"])
+        parsed = json.loads(answer)
+        raise Problem(parsed["what"], where=parsed["where"], remedy=parsed["remedy"])
     if status != 0:
         what = f"the process of the trial run died (exit status {status})"
         remedy = "`halfway simulate` with --debug runs the file interpreted"
-        raise Problem(what, where=one.name, remedy=remedy)
+        raise Problem(what, where=system.name, remedy=remedy)
 
 
 @contextlib.contextmanager

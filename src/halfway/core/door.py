@@ -202,7 +202,7 @@ def _call(context: Any, builder: ir.IRBuilder, value: ir.Value, args: list[ir.Va
     # Each lent tuple is a pointer, so the machine code of every handler has this type.
     kinds = _step_types(_ADDRESS)
     function = convention.get_function_type(_VOID, kinds)
-    result, error = (cgutils.alloca_once(builder, one.pointee) for one in function.args[:2])
+    result, error = (cgutils.alloca_once(builder, pointer.pointee) for pointer in function.args[:2])
     packed = convention._get_arg_packer(kinds).as_arguments(builder, [door.table, *args])
     code = builder.call(
         builder.bitcast(door.handler, function.as_pointer()), [result, error, *packed]

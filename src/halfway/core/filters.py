@@ -68,8 +68,8 @@ def above(value: float) -> float:
     return float(np.nextafter(value, np.inf))
 
 
-def _intersection(f: int, attribute: int, given: Bounds | Sequence[Bounds]) -> tuple[float, float]:
-    intervals = np.atleast_2d(np.asarray(given, np.float64))
+def _intersection(f: int, attribute: int, bounds: Bounds | Sequence[Bounds]) -> tuple[float, float]:
+    intervals = np.atleast_2d(np.asarray(bounds, np.float64))
     where = f"filter {f}, attribute {attribute}"
     if intervals.ndim != 2 or intervals.shape[1] != 2:
         raise Problem("interval: expected a pair (low, high)", where=where)

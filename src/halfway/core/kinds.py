@@ -125,22 +125,22 @@ class Kind(NamedTuple):
         """Return the parts of a record that a record kind fills: header fields, then vector
         entries.
         """
-        found = []
+        parts_of_kind = []
         for field in sorted(self.fields, key=(RECORD.names or ()).index):
             name = self.reused.get(field, field)
             kept = self.ranges.get(name, HEADER[field])
-            found.append(Part(name, field, range(1), kept, varies=False))
+            parts_of_kind.append(Part(name, field, range(1), kept, varies=False))
         for array in ("args", "reals"):
             varying = {name.partition("[")[0] for name in getattr(self, array) if name[-2:] == "k]"}
             for name, indices in self.places(array).items():
                 kept = self.ranges.get(name, _ANY[array])
-                found.append(Part(name, array, indices, kept, varies=name in varying))
-        return found
+                parts_of_kind.append(Part(name, array, indices, kept, varies=name in varying))
+        return parts_of_kind
 
     def places(self, array: str) -> dict[str, range]:
         """Return the names that a record kind gives to indices of "args" or "reals"."""
         firsts: Mapping[str, int] = getattr(self, array)
-        found = {}
+        names = {}
         for name, first in firsts.items():
             title, bracket, length = name.partition("[")
             end = first + 1
@@ -148,8 +148,8 @@ class Kind(NamedTuple):
                 end = min([other for other in firsts.values() if other > first] + [_SIZE[array]])
             elif bracket:
                 end = first + int(length.removesuffix("]"))
-            found[title] = range(first, end)
-        return found
+            names[title] = range(first, end)
+        return names
 
 
 class Kinds:
@@ -233,11 +233,11 @@ class Kinds:
         the sender wrote. The receiver may be the sender itself, later. A node that keeps a copy of
         a record adds the time until it emits the copy, as `protocols.reliable_hop` does.
         """
-        found = np.full(256, -1, np.int8)
+        places = np.full(256, -1, np.int8)
         for kind in self:
             if kind.age:
-                found[kind.number] = kind.reals[kind.age]
-        return found if found.max() >= 0 else found[:0]
+                places[kind.number] = kind.reals[kind.age]
+        return places if places.max() >= 0 else places[:0]
 
     def number(self, name: str) -> int:
         """Return the number of a record kind by its name. Raises KeyError for an unknown name."""
@@ -287,8 +287,8 @@ def carrying(kinds: Kinds) -> list[int]:
     Kinds that carry an event have the map role of bringing the event one hop further. A protocol
     without such a kind carries the payload in every network record with the field `event`.
     """
-    found = [kind.number for kind in kinds if kind.on_map is MapRole.EVENT_HOP]
+    numbers = [kind.number for kind in kinds if kind.on_map is MapRole.EVENT_HOP]
     network = (kind for kind in kinds if kind.channel is Channel.NETWORK)
-    return found or [
+    return numbers or [
         kind.number for kind in network if "event" in kind.fields and "event" not in kind.reused
     ]

@@ -53,13 +53,13 @@ def share(default: float, meaning: str) -> Option:
 
 
 def checked_options(
-    system: str, declared: Mapping[str, Option], given: Mapping[str, Value]
+    system: str, declared: Mapping[str, Option], values: Mapping[str, Value]
 ) -> dict[str, Value]:
     """Return the value of each option of a protocol. Raises Problem for a wrong option."""
-    for name, value in given.items():
+    for name, value in values.items():
         check_option(system, declared, name, value)
     return {
-        name: type(option.default)(given.get(name, option.default))
+        name: type(option.default)(values.get(name, option.default))
         for name, option in declared.items()
     }
 

@@ -156,16 +156,16 @@ def _batch(store: Store, batch: Path, damage: list[Damage], times: list[str]) ->
     except (OSError, msgspec.MsgspecError) as error:
         bad = {batch / manifest.NAME: f"cannot be read: {error}"}
     times.append(when)
-    found = []
+    parts = []
     for file in sorted(batch.glob("*.parquet")):
         try:
-            found.append(read_rows(file, _SMALL))
+            parts.append(read_rows(file, _SMALL))
             if keys := _altered(file):
                 bad.setdefault(file, damaged_runs(file, keys).what)
         except (Problem, OSError, pa.ArrowException, KeyError, ValueError) as error:
             bad.setdefault(file, getattr(error, "what", str(error)).splitlines()[0])
     damage += [Damage(str(f.relative_to(store.folder)), what) for f, what in sorted(bad.items())]
-    return found
+    return parts
 
 
 def _altered(file: Path) -> list[str]:
@@ -207,19 +207,19 @@ def _failures(rows: RunRows, requests: list[StudyRequest]) -> tuple[Failure, ...
     codes = codes_here(row["measurement"] for row in failed)
     for row in failed:
         groups.setdefault((_NUMBER.sub("#", row["error"]), why_not(row, codes)), []).append(row)
-    titles = {key: one.title or one.name for one in requests for key in one.keys}
-    found = []
+    titles = {key: study.title or study.name for study in requests for key in study.keys}
+    failures = []
     for (_, reason), own in groups.items():
         row = min(own, key=lambda row: (row["parameters"], row["replicate"]))
         parameters = json.loads(row["parameters"])
         is_scenario = "scenario" in parameters
-        found.append(Failure(
+        failures.append(Failure(
             row["error"], len(own), row["measurement"], titles.get(row["key"], ""),
             str(parameters.get("system", "")), row["replicate"],
             str(scenario_seed(row["network_seed"])) if is_scenario else "", row["parameters"],
             str(unsigned(row["network_seed"])), str(unsigned(row["random_seed"])), reason,
         ))  # fmt: skip
-    return tuple(sorted(found, key=lambda failure: -failure.runs))
+    return tuple(sorted(failures, key=lambda failure: -failure.runs))
 
 
 def audit_json(found: Audit) -> str:

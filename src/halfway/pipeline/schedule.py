@@ -59,8 +59,8 @@ class Batches:
         kind, cost = self._last, batch["cost_ms"].to_numpy()
         most = int(max(kind.max(initial=-1), self._kinds.max(initial=-1))) + 1
         ratios = np.full(most, _ratio(total, cost))
-        for one in np.unique(kind):
-            ratios[one] = _ratio(total[kind == one], cost[kind == one])
+        for number in np.unique(kind):
+            ratios[number] = _ratio(total[kind == number], cost[kind == number])
         factor = ratios[self._kinds]
         self.pending = with_costs(self.pending, self.pending["cost_ms"].to_numpy() * factor)
 

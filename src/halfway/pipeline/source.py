@@ -98,13 +98,13 @@ class FinishedRuns(DataSourceReader):
         selected = np.zeros(whole.num_rows, bool)
         selected[chosen(whole["key"], whole["status"]).to_numpy()] = True
         studies = _studies(self.folder)
-        found, at = [], 0
+        groups, at = [], 0
         for file, part in zip(files, parts, strict=True):
             rows = np.flatnonzero(selected[at : at + part.num_rows]).tolist()
             own = {key: studies[key] for key in part["key"].to_pylist() if key in studies}
-            found.append(FileOfRuns(str(file), None if len(rows) == part.num_rows else rows, own))
+            groups.append(FileOfRuns(str(file), None if len(rows) == part.num_rows else rows, own))
             at += part.num_rows
-        return found
+        return groups
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the data source's rows of a Parquet file of runs, a few runs at a time."""
@@ -143,12 +143,12 @@ def _studies(folder: str) -> dict[str, list[dict[str, str]]]:
     from halfway.pipeline.store.store import Store
     from halfway.pipeline.store.studies import read_requests
 
-    found: dict[str, list[dict[str, str]]] = {}
+    studies: dict[str, list[dict[str, str]]] = {}
     for study in read_requests(Store(folder).studies):
         for key, point in study.runs:
             words = {"study": study.name, "title": study.title, "point": point}
-            found.setdefault(key, []).append(words)
-    return found
+            studies.setdefault(key, []).append(words)
+    return studies
 
 
 @dataclass
@@ -190,12 +190,12 @@ def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> 
 
     ordered = by_network(plan)
     numbers = tasks(ordered, [1.0] * max(1, min(count, plan.num_rows)))
-    found: dict[int, PlannedRuns] = {}
+    runs: dict[int, PlannedRuns] = {}
     for number, row in zip(numbers.tolist(), ordered.to_pylist(), strict=True):
-        task = found.setdefault(number, PlannedRuns([], []))
+        task = runs.setdefault(number, PlannedRuns([], []))
         task.rows.append(row)
         task.parameters.append([dict(fields) for fields in columns[row["parameters"]]])
-    return list(found.values())
+    return list(runs.values())
 
 
 def listed(text: str) -> list[str]:

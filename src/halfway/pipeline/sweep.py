@@ -139,7 +139,10 @@ def _are_recorded(store: Store, studies: Plans) -> bool:
     """Return whether a sweep's studies have been requested before, with the same runs."""
     with store.reading():
         requests = read_requests(store.studies)
-        known = {one.name: ({key for key, _ in one.runs}, one.identity) for one in requests}
+        known = {
+            request.name: ({key for key, _ in request.runs}, request.identity)
+            for request in requests
+        }
     return all(
         (set(study.plan["key"].to_pylist()), study.identity) == known.get(name)
         for name, study in studies.items()

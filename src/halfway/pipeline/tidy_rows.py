@@ -32,8 +32,8 @@ Fields = Mapping[str, Any]  # the parameters of a run, or the columns of a row
 def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None) -> pa.Schema:
     """Return the data source's columns for these parameters (JSON): the selected ones, or all."""
     kinds: dict[str, set[type]] = {}
-    for one in parameters:
-        for name, value in msgspec.json.decode(one).items():
+    for parameter in parameters:
+        for name, value in msgspec.json.decode(parameter).items():
             kinds.setdefault(name, set()).add(type(value))
     names = sorted(kinds) if selected is None else selected
     columns = {name: column_type(kinds.get(name, {str})) for name in names}

@@ -44,10 +44,10 @@ class TraceReader(DataSourceReader):
             for batch in opened.iter_batches(_ROWS_AT_ONCE):
                 table = pa.Table.from_batches([batch])
                 columns = [
-                    table[one.name].cast(one.type)
-                    if one.name in table.column_names
-                    else pa.nulls(table.num_rows, one.type)
-                    for one in schema
+                    table[field.name].cast(field.type)
+                    if field.name in table.column_names
+                    else pa.nulls(table.num_rows, field.type)
+                    for field in schema
                 ]
                 yield from pa.table(columns, schema=schema).to_batches()
 
@@ -69,14 +69,14 @@ def trace_files(path: Path) -> list[Path]:
 
 def trace_columns() -> StructType:
     """Return the columns of a trace in Spark's types, which know no unsigned numbers."""
-    found = []
-    for one in live_schema():
-        sort = one.type
+    columns = []
+    for field in live_schema():
+        sort = field.type
         if pa.types.is_dictionary(sort):
             sort = pa.string()
         elif pa.types.is_fixed_size_list(sort):
             sort = pa.list_(sort.value_type)
         elif pa.types.is_unsigned_integer(sort):
             sort = pa.int64()
-        found.append(pa.field(one.name, sort))
-    return from_arrow_schema(pa.schema(found))
+        columns.append(pa.field(field.name, sort))
+    return from_arrow_schema(pa.schema(columns))

@@ -86,14 +86,14 @@ def finish_study(out: Path, page: StudyPage) -> Path:
 
 def studies_in(out: Path) -> list[StudyPage]:
     """Return the studies of an output folder, the latest first, without malformed entries."""
-    found = []
+    studies = []
     for mark in out.glob(f"*/{_MARK}"):
         try:
             page = msgspec.json.decode(mark.read_bytes(), type=StudyPage)
         except (OSError, msgspec.MsgspecError):
             continue
-        found.append(msgspec.structs.replace(page, study=mark.parent.name))
-    return sorted(found, key=lambda page: (page.finished, page.study), reverse=True)
+        studies.append(msgspec.structs.replace(page, study=mark.parent.name))
+    return sorted(studies, key=lambda page: (page.finished, page.study), reverse=True)
 
 
 def studies_page(out: Path) -> str:

@@ -111,10 +111,10 @@ def _check_options_of_brokers(scenario: Scenario) -> None:
     work = scenario.workload
     if isinstance(work, FailureDetection | GroupWorkload) or work.brokers is None:
         return
-    for name, given in scenario.options.items():
-        if "brokers" in given and named(name, "options").adapter.has_broker_tree:
+    for name, options in scenario.options.items():
+        if "brokers" in options and named(name, "options").adapter.has_broker_tree:
             what = (
-                f"options.{name}.brokers = {given['brokers']}: workload.brokers names the brokers"
+                f"options.{name}.brokers = {options['brokers']}: workload.brokers names the brokers"
             )
             raise Problem(what, where="scenario", remedy="leave out one of the two")
 
@@ -126,10 +126,10 @@ def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float
     if not isinstance(power.battery_j, str):
         return power.battery_j
     known, nodes = read_node_values(power.battery_j, "battery_j"), Names("node", names)
-    found = [math.inf] * len(names)
+    capacities = [math.inf] * len(names)
     for name, value in known.items():
-        found[nodes.number(name, power.battery_j)] = value
-    return found
+        capacities[nodes.number(name, power.battery_j)] = value
+    return capacities
 
 
 def _names(network: Network | None, motion: Motion | None) -> list[str]:

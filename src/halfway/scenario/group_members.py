@@ -84,9 +84,9 @@ def _named(workload: GroupWorkload, names: Sequence[str]) -> Iterator[Stay]:
     members = workload.members
     by_group = members if isinstance(members, dict) else {"0": members or []}
     groups, nodes = Names("group", topic_names(by_group)), Names("node", names)
-    for name, some in by_group.items():
-        for one in some:
-            yield _stay(one, groups.known[name], nodes, workload.role)
+    for name, members_of_group in by_group.items():
+        for member in members_of_group:
+            yield _stay(member, groups.known[name], nodes, workload.role)
 
 
 def _stay(one: Node | GroupMember, group: int, nodes: Names, role: str) -> Stay:

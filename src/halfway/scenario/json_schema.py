@@ -116,22 +116,22 @@ def _option(default: float, low: float, high: float, meaning: str, auto: bool) -
 def _cleaned(value: Any) -> Any:
     """Return a schema in draft 7 without null, which TOML has not, and values that JSON has not."""
     if isinstance(value, list):
-        return [_cleaned(one) for one in value]
+        return [_cleaned(part) for part in value]
     if not isinstance(value, dict):
         return value
     cleaned = {
-        name: _cleaned(one)
-        for name, one in value.items()
-        if name != "discriminator" and not (name == "default" and _unwritable(one))
+        name: _cleaned(part)
+        for name, part in value.items()
+        if name != "discriminator" and not (name == "default" and _unwritable(part))
     }
     if "prefixItems" in cleaned:  # draft 7 has another name
         cleaned["items"] = cleaned.pop("prefixItems")
-    some = [one for one in cleaned.get("anyOf", []) if one != {"type": "null"}]
-    if len(some) == 1:
+    kinds = [part for part in cleaned.get("anyOf", []) if part != {"type": "null"}]
+    if len(kinds) == 1:
         del cleaned["anyOf"]
-        cleaned |= some[0]
-    elif some:
-        cleaned["anyOf"] = some
+        cleaned |= kinds[0]
+    elif kinds:
+        cleaned["anyOf"] = kinds
     return cleaned
 
 

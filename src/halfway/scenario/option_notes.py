@@ -24,16 +24,16 @@ def _on_acknowledgements(scenarios: Sequence[Scenario], systems: Sequence[System
     """Yield the notes on the systems with acknowledged hops, and on a way to measure their
     effect.
     """
-    able = [one for one in systems if is_automatic(one)]
+    able = [system for system in systems if is_automatic(system)]
     if not able:
         return
     groups: dict[str, list[str]] = {}
-    for one in able:
-        efforts = sorted({int(options_of(scenario, one)[RETRIES]) for scenario in scenarios})
-        groups.setdefault(" or ".join(map(str, efforts)), []).append(one.name)
+    for system in able:
+        efforts = sorted({int(options_of(scenario, system)[RETRIES]) for scenario in scenarios})
+        groups.setdefault(" or ".join(map(str, efforts)), []).append(system.name)
     items = (f"{', '.join(names)}: {retries}" for retries, names in groups.items())
     yield f"Retries of a hop, because records can be lost: {'; '.join(items)}."
-    if bare := [one.name for one in systems if one not in able]:
+    if bare := [system.name for system in systems if system not in able]:
         yield f"These systems have no acknowledged hops: {', '.join(bare)}."
     name = able[0].name
     yield (
@@ -47,10 +47,10 @@ def _on_given(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Itera
     options.
     """
     groups: dict[str, list[str]] = {}
-    for one in systems:
-        given = [scenario.options.get(one.name, {}) for scenario in scenarios]
-        if text := _shown(given, one):
-            groups.setdefault(text, []).append(one.name)
+    for system in systems:
+        stated = [scenario.options.get(system.name, {}) for scenario in scenarios]
+        if text := _shown(stated, system):
+            groups.setdefault(text, []).append(system.name)
     line = ""
     for item in (f"{', '.join(names)} ({text})" for text, names in groups.items()):
         if line and len(line) + len(item) > _LONGEST:
@@ -64,14 +64,14 @@ def _on_given(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Itera
 _SET = "Options set: "
 
 
-def _shown(given: Sequence[Mapping[str, float | int | bool]], system: System) -> str:
+def _shown(stated: Sequence[Mapping[str, float | int | bool]], system: System) -> str:
     """Return the options of a system that differ from their defaults at a point of the scenario,
     with values.
     """
     parts = []
     for name, option in system.options.items():
-        values = list(dict.fromkeys(one.get(name, option.default) for one in given))
-        is_set = any(name in one for one in given)
+        values = list(dict.fromkeys(options.get(name, option.default) for options in stated))
+        is_set = any(name in options for options in stated)
         if is_set and (option.auto or values != [option.default]):
             parts.append(f"{name} = {' or '.join(map(_text, values))}")
     return ", ".join(parts)

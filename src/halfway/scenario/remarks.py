@@ -32,10 +32,10 @@ def remarks_of(scenario: Scenario, ready: PreparedScenario) -> tuple[str, ...]:
     The remarks do not depend on the system, and hardly on the seed.
     """
     read = ready.network.remarks if ready.network is not None else ()
-    found = (*read, *_on_ratios(scenario), *_on_motion(scenario, ready),
+    remarks = (*read, *_on_ratios(scenario), *_on_motion(scenario, ready),
              *_on_workload(scenario, ready), *_on_faults(scenario),
              *_on_hellos(scenario))  # fmt: skip
-    return tuple(dict.fromkeys(found))  # a file of links may also be the file of their ratios
+    return tuple(dict.fromkeys(remarks))  # a file of links may also be the file of their ratios
 
 
 def on_ended_subscriptions(
@@ -43,7 +43,7 @@ def on_ended_subscriptions(
 ) -> tuple[str, ...]:
     """Return the remark on a scenario's systems that cannot end a subscription, or ()."""
     until = [until_s for _, until_s in ready.demand.periods.values()]
-    deaf = [one.name for one in systems if not one.with_options({}).ends_subscriptions()]
+    deaf = [system.name for system in systems if not system.with_options({}).ends_subscriptions()]
     if not deaf or min(until, default=math.inf) >= scenario.seconds:
         return ()
     which = "this system does" if len(deaf) == 1 else "these systems do"
@@ -57,7 +57,7 @@ def on_named_brokers(ready: PreparedScenario, systems: Sequence[System]) -> tupl
     """Return the remark on a scenario's systems that do not use the named brokers of the workload,
     or ().
     """
-    without = [one.name for one in systems if not one.adapter.has_broker_tree]
+    without = [system.name for system in systems if not system.adapter.has_broker_tree]
     if not ready.demand.brokers or not without:
         return ()
     which = "this system, which has" if len(without) == 1 else "these systems, which have"

@@ -277,19 +277,19 @@ def _are_names(value: object) -> TypeGuard[list[str]]:
 
 def plain(scenario: Scenario) -> dict[str, Any]:
     """Return a scenario as plain values with defaults; `converted` reads them."""
-    found: dict[str, Any] = msgspec.to_builtins(scenario)
+    fields: dict[str, Any] = msgspec.to_builtins(scenario)
     for table, names in _ADDED.items():
         part = getattr(scenario, table)
         defaults = {field.name: field.default for field in msgspec.structs.fields(part)}
         for name in names:
             if name in defaults and getattr(part, name) == defaults[name]:
-                del found[table][name]
-    for fault in found["faults"]:
+                del fields[table][name]
+    for fault in fields["faults"]:
         if fault.get("memory") == "kept":
             del fault["memory"]
     for field in msgspec.structs.fields(Scenario):
         if field.name in _ADDED_ABOVE and getattr(scenario, field.name) == field.default:
-            del found[field.name]
+            del fields[field.name]
     if isinstance(scenario.workload, Workload):
-        del found["workload"]["kind"]
-    return found
+        del fields["workload"]["kind"]
+    return fields

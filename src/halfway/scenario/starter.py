@@ -57,11 +57,11 @@ def starter(path: Path, positions_from: Path | None, target: Path) -> Starter:
         if positions_from is not None:
             remedy = "leave out the table of positions"
             raise Problem("a file of movement has positions", where=str(path), remedy=remedy)
-        found = _moving(path, home)
+        scenario = _moving(path, home)
     else:
-        found = _static(path, positions_from, home)
-    prepared(checked(tomllib.loads(found.text), target))
-    return found
+        scenario = _static(path, positions_from, home)
+    prepared(checked(tomllib.loads(scenario.text), target))
+    return scenario
 
 
 def _static(path: Path, positions_from: Path | None, home: Path) -> Starter:

@@ -145,13 +145,19 @@ def _left_out_nodes(scenario: Scenario, names: list[str]) -> list[str]:
 def _roles(
     demand: Demand, names: list[str], component: Sequence[int], asked: int, seconds: float
 ) -> SurveyedRoles:
-    roles = [[rows.tolist() for rows in some] for some in (demand.publishers, demand.subscribers)]
+    roles = [
+        [rows.tolist() for rows in roles_by_topic]
+        for roles_by_topic in (demand.publishers, demand.subscribers)
+    ]
     separated = 0
-    for one, other in zip(*roles, strict=True):
-        here, there = (Counter(component[row] for row in rows) for rows in (one, other))
-        separated += len(one) * len(other) - sum(count * there[at] for at, count in here.items())
+    for rows_of_topic, other in zip(*roles, strict=True):
+        here, there = (Counter(component[row] for row in rows) for rows in (rows_of_topic, other))
+        separated += len(rows_of_topic) * len(other) - sum(
+            count * there[at] for at, count in here.items()
+        )
     publishing, subscribing = (
-        [names[row] for row in sorted({row for rows in some for row in rows})] for some in roles
+        [names[row] for row in sorted({row for rows in roles_by_topic for row in rows})]
+        for roles_by_topic in roles
     )
     fit, counted_all = _events_that_fit(demand.begun_again(), seconds)
     return SurveyedRoles(demand.topics, publishing, subscribing, separated, asked, fit, counted_all)
@@ -170,7 +176,9 @@ def _events_that_fit(demand: Demand, seconds: float) -> tuple[int, bool]:
 def _on_topology(topology: Topology) -> Iterator[str]:
     """Yield the survey's warnings about the network."""
     if topology.over_time:
-        share = max(one.largest_component / max(one.nodes, 1) for one in topology.over_time)
+        share = max(
+            instant.largest_component / max(instant.nodes, 1) for instant in topology.over_time
+        )
         if share <= _HALF:
             yield (
                 "the moving nodes are never connected: at most "

@@ -15,13 +15,13 @@ def system_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> It
 
     scenarios: one for each point of a comparison, or the scenario of one run.
     """
-    publishers = max(_publishers(one.workload) for one in scenarios)
-    first_event_s = min(getattr(one.workload, "start_s", 0.0) for one in scenarios)
-    lossy = any(_lossy(one) for one in scenarios)
-    forgets = any(loses_memory(one.faults) for one in scenarios)
+    publishers = max(_publishers(scenario.workload) for scenario in scenarios)
+    first_event_s = min(getattr(scenario.workload, "start_s", 0.0) for scenario in scenarios)
+    lossy = any(_lossy(scenario) for scenario in scenarios)
+    forgets = any(loses_memory(scenario.faults) for scenario in scenarios)
     named: dict[str, list[str]] = {}
     for system in systems:
-        options = [one.options.get(system.name, {}) for one in scenarios]
+        options = [scenario.options.get(system.name, {}) for scenario in scenarios]
         runs = ComparedRuns(options, publishers, first_event_s, lossy, forgets)
         for note in system.adapter.notes(runs):
             named.setdefault(note, []).append(system.name)

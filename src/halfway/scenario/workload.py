@@ -62,13 +62,13 @@ def files_of(workload: AnyWorkload) -> list[str]:
     """Return the files that a scenario's workload, as it was read, refers to."""
     if isinstance(workload, FailureDetection | GroupWorkload):
         return []
-    given: list[object] = [workload.subscribers]
+    sources: list[object] = [workload.subscribers]
     files: list[str] = []
     if isinstance(workload, RecordedWorkload):
         files += [workload.path] if isinstance(workload.path, str) else workload.path
     else:
-        given.append(workload.publishers)
-    return files + [one for one in given if isinstance(one, str)]
+        sources.append(workload.publishers)
+    return files + [source for source in sources if isinstance(source, str)]
 
 
 def with_other_files(workload: AnyWorkload, other: Callable[[str], str]) -> AnyWorkload:
@@ -77,7 +77,7 @@ def with_other_files(workload: AnyWorkload, other: Callable[[str], str]) -> AnyW
         return workload
     if isinstance(workload, RecordedWorkload):
         path = workload.path
-        changed = other(path) if isinstance(path, str) else [other(one) for one in path]
+        changed = other(path) if isinstance(path, str) else [other(file) for file in path]
         workload = replace(workload, path=changed)
     elif isinstance(workload.publishers, str):
         workload = replace(workload, publishers=other(workload.publishers))
@@ -225,21 +225,21 @@ def _drawn_subscribers(
         publishers[topic].add(row)
     drawn = Drawn(
         len(known.names), topics, 1, workload.subscribers_each, 0, seed=known.seed,
-        roles=GivenRoles(publishers=tuple(tuple(sorted(some)) for some in publishers)),
+        roles=GivenRoles(publishers=tuple(tuple(sorted(rows)) for rows in publishers)),
     )  # fmt: skip
-    return tuple(tuple(some.tolist()) for some in drawn.subscribers)
+    return tuple(tuple(rows_of_topic.tolist()) for rows_of_topic in drawn.subscribers)
 
 
-def _named(given: RolesByName | None) -> list[NamedRole] | None:
+def _named(names_by_topic: RolesByName | None) -> list[NamedRole] | None:
     """Return the roles that a scenario names, or None if the seed draws them."""
-    match given:
+    match names_by_topic:
         case None:
             return None
         case str():
-            return read_roles(given)
+            return read_roles(names_by_topic)
         case dict():
-            return [_role(one, topic) for topic, some in given.items() for one in some]
-    return [_role(one, None) for one in given]
+            return [_role(role, topic) for topic, roles in names_by_topic.items() for role in roles]
+    return [_role(role, None) for role in names_by_topic]
 
 
 def _role(one: int | str | Member, topic: str | None) -> NamedRole:
@@ -256,25 +256,25 @@ def _brokers(workload: Workload | RecordedWorkload, nodes: Names) -> tuple[Broke
     if not workload.brokers:
         remedy = "name a broker, or leave out `brokers`"
         raise Problem("workload.brokers = []: expected at least one node", remedy=remedy)
-    some = [
-        (str(one.node), one.from_s, math.inf if one.until_s is None else one.until_s)
-        if isinstance(one, BrokerMember)
-        else (str(one), *ALWAYS)
-        for one in workload.brokers
+    roles = [
+        (str(role.node), role.from_s, math.inf if role.until_s is None else role.until_s)
+        if isinstance(role, BrokerMember)
+        else (str(role), *ALWAYS)
+        for role in workload.brokers
     ]
-    return brokers_of(some, nodes, "workload.brokers")
+    return brokers_of(roles, nodes, "workload.brokers")
 
 
-def _payload(given: int | dict[str, int] | None, topics: Names) -> list[int]:
+def _payload(sizes: int | dict[str, int] | None, topics: Names) -> list[int]:
     """Return the bytes of an event by topic that a scenario gives; [] for no payloads."""
-    if given is None:
+    if sizes is None:
         return []
-    if isinstance(given, int):
-        return [given] * len(topics.known)
-    found = [0] * len(topics.known)
-    for name, size in given.items():
-        found[topics.number(name, "workload.payload_bytes")] = size
-    return found
+    if isinstance(sizes, int):
+        return [sizes] * len(topics.known)
+    sizes_by_topic = [0] * len(topics.known)
+    for name, size in sizes.items():
+        sizes_by_topic[topics.number(name, "workload.payload_bytes")] = size
+    return sizes_by_topic
 
 
 def _sizes(
@@ -290,9 +290,9 @@ def _sizes(
     by_topic = _payload(workload.payload_bytes, topics)
     if not by_topic and all(part.size is None for part in parts):
         return None
-    found: list[int] = []
+    sizes: list[int] = []
     for part in parts:
-        here = number[len(found) : len(found) + len(part.node)]
+        here = number[len(sizes) : len(sizes) + len(part.node)]
         own = [by_topic[topic] if by_topic else 0 for topic in here]
-        found += own if part.size is None else part.size.tolist()
-    return found
+        sizes += own if part.size is None else part.size.tolist()
+    return sizes

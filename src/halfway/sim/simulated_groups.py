@@ -103,12 +103,14 @@ class SimulatedGroups:
         self._simulation.advance(until)
         at = self.at
         self._accounting.settle(at)
-        found: list[View | MemberMessage] = [self._message(one) for one in self._boxes.taken()]
-        for some in self._accounting.view_changes:
-            columns = zip(*(column.tolist() for column in some), strict=True)
-            found += [self._view(*one) for one in columns]
+        changes: list[View | MemberMessage] = [
+            self._message(heard) for heard in self._boxes.taken()
+        ]
+        for view_columns in self._accounting.view_changes:
+            columns = zip(*(column.tolist() for column in view_columns), strict=True)
+            changes += [self._view(*change) for change in columns]
         self._accounting.view_changes.clear()
-        return sorted(found, key=lambda one: one.at)
+        return sorted(changes, key=lambda change: change.at)
 
     def list(self, node: int, group: int) -> "list[ListedMember]":
         """Return the members that a member of a group lists now (LIST), by row.

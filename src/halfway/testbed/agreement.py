@@ -36,15 +36,15 @@ def beside(simulated: Sequence[RunMeasures], live: RunMeasures) -> list[Beside]:
     The live delivery ratio agrees if it lies in the 95 % interval of one more simulated run. The
     latencies p50 and p95 agree within a factor of two of the simulated mean.
     """
-    found = []
+    rows = []
     for name in METRICS:
-        values = np.array([one.values[name] for one in simulated])
+        values = np.array([run.values[name] for run in simulated])
         values = values[np.isfinite(values)]
         mean = float(values.mean()) if len(values) else math.nan
         low, high = _prediction(values, name)
         agrees, reason = _agreement(name, mean, (low, high), live.values[name])
-        found.append(Beside(name, mean, low, high, live.values[name], agrees, reason))
-    return found
+        rows.append(Beside(name, mean, low, high, live.values[name], agrees, reason))
+    return rows
 
 
 def _prediction(

@@ -132,16 +132,16 @@ class LiveRun:
     async def _publish(self) -> None:
         """Publish the due publications of the demand in a live run."""
         while self._demand.next_at() < self._seconds:
-            some = self._demand.take(self._seconds, _BATCH)
-            for k in range(len(some.t)):
-                await self._until(float(some.t[k]))
+            publications = self._demand.take(self._seconds, _BATCH)
+            for k in range(len(publications.t)):
+                await self._until(float(publications.t[k]))
                 self._settle()
-                self._late_s = max(self._late_s, self._at() - float(some.t[k]))
-                if self._deliveries.publish(k, some, self._up, None):
-                    size = _NUMBER_BYTES if some.size is None else int(some.size[k])
-                    payload = int(some.event[k]).to_bytes(_NUMBER_BYTES).ljust(size, b"\0")
-                    node = self._host.nodes[int(some.row[k])]
-                    await node.publish(topic_text(int(some.topic[k])), payload)
+                self._late_s = max(self._late_s, self._at() - float(publications.t[k]))
+                if self._deliveries.publish(k, publications, self._up, None):
+                    size = _NUMBER_BYTES if publications.size is None else int(publications.size[k])
+                    payload = int(publications.event[k]).to_bytes(_NUMBER_BYTES).ljust(size, b"\0")
+                    node = self._host.nodes[int(publications.row[k])]
+                    await node.publish(topic_text(int(publications.topic[k])), payload)
         await self._until(self._seconds)
 
     async def _report(self) -> None:
@@ -167,7 +167,7 @@ class LiveRun:
             node.own_events.join()
         elif begins:
             self._host.scheduler.after(
-                min(begins) - at, lambda _now, one: one.join(), node.own_events
+                min(begins) - at, lambda _now, group: group.join(), node.own_events
             )
 
     def _subscribe_at(self, node: MeshNode, row: int, topic: int, begin: float, end: float) -> None:
@@ -181,7 +181,7 @@ class LiveRun:
             subscription = node.subscribe(topic_text(topic), arrived)
             if end < self._seconds:
                 self._host.scheduler.after(
-                    end - self._at(), lambda _now, one: node.unsubscribe(one), subscription
+                    end - self._at(), lambda _now, handle: node.unsubscribe(handle), subscription
                 )
 
         if begin <= self._at():
@@ -223,12 +223,12 @@ class LiveRun:
         records, traces = self._keeping
         writers: list[Recorder | TraceFolder] = []
         if records is not None:
-            writers += [Recorder(one, records / f"{one.name}.trace") for one in self._host.nodes]
+            writers += [Recorder(node, records / f"{node.name}.trace") for node in self._host.nodes]
         elif traces is not None:
             writers.append(TraceFolder(self._host.nodes, traces))
         yield
-        for one in writers:
-            one.close()
+        for writer in writers:
+            writer.close()
 
     def _at(self) -> float:
         """Return the time of the live run, in seconds."""

@@ -159,12 +159,12 @@ def _partition(fault: Partition, network: Network | int, n: int, where: str) -> 
         a = np.repeat(np.arange(n, dtype=np.int32), network.degree)
         cut = (a < network.who) & (left[a] != left[network.who])
         return outages.outages(a[cut], network.who[cut], fault.at, fault.for_)
-    one, other = np.flatnonzero(left), np.flatnonzero(~left)
-    if len(one) * len(other) > _MOST_CUTS:
-        what = f"{len(one)} nodes cut from {len(other)}: expected at most {_MOST_CUTS:,} pairs"
+    first, other = np.flatnonzero(left), np.flatnonzero(~left)
+    if len(first) * len(other) > _MOST_CUTS:
+        what = f"{len(first)} nodes cut from {len(other)}: expected at most {_MOST_CUTS:,} pairs"
         raise Problem(what, where=where, remedy="use a network with links, or fewer nodes")
-    one, other = np.repeat(one, len(other)), np.tile(other, len(one))
-    a, b = np.minimum(one, other).astype(np.int32), np.maximum(one, other).astype(np.int32)
+    first, other = np.repeat(first, len(other)), np.tile(other, len(first))
+    a, b = np.minimum(first, other).astype(np.int32), np.maximum(first, other).astype(np.int32)
     return outages.outages(a, b, fault.at, fault.for_)
 
 
@@ -198,7 +198,10 @@ def _rows(
     labels = [str(node) for node in nodes]
     try:
         # For an unknown label, `network.row` raises Problem with some known labels.
-        return [known[one] if one in known else network.row(one) for one in labels]
+        return [
+            known[row_label] if row_label in known else network.row(row_label)
+            for row_label in labels
+        ]
     except Problem as problem:
         raise Problem(f"{name}: {problem.what}", where=where, remedy=problem.remedy) from None
 

@@ -97,14 +97,14 @@ def turns_a_second(faults: Sequence[Fault], n: int) -> float:
 
     A fault whose times are not positive counts as none; `fault_times.schedule` refuses it.
     """
-    found = 0.0
+    turns = 0.0
     for fault in faults:
         match fault:
             case Churn() if fault.mean_up_s + fault.mean_down_s > 0.0:
-                found += 2.0 * n * fault.share / (fault.mean_up_s + fault.mean_down_s)
+                turns += 2.0 * n * fault.share / (fault.mean_up_s + fault.mean_down_s)
             case Pause(every_s=float(every_s)) if every_s > 0.0:
-                found += 2.0 * n * (1.0 if fault.share is None else fault.share) / every_s
-    return found
+                turns += 2.0 * n * (1.0 if fault.share is None else fault.share) / every_s
+    return turns
 
 
 def loses_memory(faults: Sequence[Fault]) -> bool:

@@ -221,7 +221,7 @@ def next_hops_up(
     """Return each live broker's next hop to the overlay's root, NO_BROKER if it is cut off, and the
     underlay links of the path to this next hop. Arguments as in `tops`.
     """
-    found: dict[int, tuple[int, int]] = {}
+    next_hops: dict[int, tuple[int, int]] = {}
     for number, broker in overlay.brokers.items():
         if not overlay.is_up(number):
             continue
@@ -232,8 +232,8 @@ def next_hops_up(
             hop = hop if works else None
         elif is_served(overlay, broker) and broker.direct is not None:
             hop = broker.parent, broker.direct
-        found[number] = (NO_BROKER, 0) if hop is None else (hop[0], hop[1].hops)
-    return found
+        next_hops[number] = (NO_BROKER, 0) if hop is None else (hop[0], hop[1].hops)
+    return next_hops
 
 
 def tops(
@@ -246,15 +246,15 @@ def tops(
     """
     hops = next_hops_up(overlay, aware=aware, chosen=chosen)
     next_up = {number: above for number, (above, _) in hops.items()}
-    found: dict[int, int] = {}
+    top_of: dict[int, int] = {}
     for number in next_up:
         chain, here = [number], number
-        while here not in found and next_up[here] != NO_BROKER:
+        while here not in top_of and next_up[here] != NO_BROKER:
             here = next_up[here]
             chain.append(here)
-        top = found.get(here, here)
-        found.update(dict.fromkeys(chain, top))
-    return found
+        top = top_of.get(here, here)
+        top_of.update(dict.fromkeys(chain, top))
+    return top_of
 
 
 def check_known(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -127,13 +127,13 @@ def _moments(
     latest = min(spacing, spacing if tau is None else tau)
     if detection and not 0 < detection < latest:
         raise Problem(f"detection = {detection:g}: expected 0, or more and below {latest:g}")
-    found: list[_Moment] = [(spacing * (k + 1), FAULT, fault) for k, fault in enumerate(faults)]
-    times = [at for at, *_ in found]
+    moments: list[_Moment] = [(spacing * (k + 1), FAULT, fault) for k, fault in enumerate(faults)]
+    times = [at for at, *_ in moments]
     if aware and detection:
-        found += [(at + detection, DETECTED, None) for at in times]
+        moments += [(at + detection, DETECTED, None) for at in times]
     if aware and tau is not None:
-        found += [(at + tau, REPAIR, None) for at in times]
-    return sorted(found, key=lambda moment: moment[0])
+        moments += [(at + tau, REPAIR, None) for at in times]
+    return sorted(moments, key=lambda moment: moment[0])
 
 
 def _next_hops(overlay: Overlay) -> dict[int, NextHop]:

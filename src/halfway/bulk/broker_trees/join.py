@@ -53,12 +53,12 @@ def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
     """Return the candidate for the parent of a joining broker that is nearest, in hops, to the
     source of the shortest path tree; or NO_BROKER.
     """
-    found, least = NO_BROKER, np.inf
+    broker, least = NO_BROKER, np.inf
     for number in numbers:
         hops = tree.weight[overlay[number].row]
         if hops < least:
-            found, least = number, float(hops)
-    return found
+            broker, least = number, float(hops)
+    return broker
 
 
 def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = None) -> None:
@@ -160,13 +160,13 @@ def _link_to_parent(overlay: Overlay, broker: Broker, alternate: int) -> Rows:
     """Return the rows from alternate to parent under their overlay link, for a join; no rows if the
     link is down.
     """
-    for one, other in ((alternate, broker.parent), (broker.parent, alternate)):
-        for end, rows in linked(overlay[one]):
-            in_tree = end == overlay[one].parent
+    for here, other in ((alternate, broker.parent), (broker.parent, alternate)):
+        for end, rows in linked(overlay[here]):
+            in_tree = end == overlay[here].parent
             if end == other and (in_tree or overlay.rules.neighbours == "links"):
                 route = overlay.route(rows)
                 if route is not None and route.is_open(overlay.closed):
-                    return rows if one == alternate else rows[::-1].copy()
+                    return rows if here == alternate else rows[::-1].copy()
     return np.empty(0, np.int32)
 
 
@@ -192,13 +192,13 @@ def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] |
         if not len(detour):
             stops.append(row)
     stops.append(int(direct.rows[-1]))
-    one, two = [direct.rows[:1]], [direct.rows[:1]]
+    first_parts, second_parts = [direct.rows[:1]], [direct.rows[:1]]
     for a, b in pairwise(stops):
         pair = disjoint_pair(network, overlay.hop, a, b, overlay.closed)
         bridge = np.array([a, b], np.int32)  # no cut node between them and no two paths: one link
-        one.append((bridge if pair is None else pair[0])[1:])
-        two.append((bridge if pair is None else pair[1])[1:])
-    first, second = np.concatenate(one), np.concatenate(two)
+        first_parts.append((bridge if pair is None else pair[0])[1:])
+        second_parts.append((bridge if pair is None else pair[1])[1:])
+    first, second = np.concatenate(first_parts), np.concatenate(second_parts)
     return None if np.array_equal(first, second) else (first, second)
 
 

@@ -55,8 +55,8 @@ def ladder(overlay: Overlay, number: int, t: int) -> Ladder:
     for i, ancestor in enumerate(islice(overlay.ancestors(number), t + 1)):
         wanted, target = t + 1 - i, overlay[ancestor].row
         with avoided(overlay, passed):
-            found = disjoint_paths(network, overlay.hop, row, target, wanted, overlay.closed)
-        routes = tuple(route for rows in found if (route := overlay.route(rows)) is not None)
+            disjoint = disjoint_paths(network, overlay.hop, row, target, wanted, overlay.closed)
+        routes = tuple(route for rows in disjoint if (route := overlay.route(rows)) is not None)
         rungs.append(Rung(ancestor, wanted, routes))
         passed.append(target)
     return tuple(rungs)

@@ -98,7 +98,7 @@ def stress(overlay: Overlay, *, aware: bool) -> Stress:
         for legs in _routes(overlay[number], aware):
             linked.append([links.setdefault(leg.ends, len(links)) for leg in legs])
             wired.append([wire for leg in legs for wire in _wires(overlay, leg.rows)])
-    used = {wire for some in wired for wire in some}
+    used = {wire for wires_of_path in wired for wire in wires_of_path}
     if aware:
         for number, broker in overlay.brokers.items():
             # [uas Fig. 2] the link to the grandparent exists, and is idle until it is needed.
@@ -113,21 +113,21 @@ def stress(overlay: Overlay, *, aware: bool) -> Stress:
 
 def _routes(broker: Broker, aware: bool) -> list[list[_Leg]]:
     """Return the four queued routes of a broker as overlay links; [] stands for a missing route."""
-    found: list[list[_Leg]] = [[], [], [], []]
+    legs: list[list[_Leg]] = [[], [], [], []]
     if broker.direct is not None:
         ends = (*_sorted(broker.number, broker.parent), False)
-        found[_DIRECT] = [_Leg(ends, broker.direct.rows)]
+        legs[_DIRECT] = [_Leg(ends, broker.direct.rows)]
     if aware and broker.second is not None:
         rows, bend = broker.second.rows, broker.bend
         if broker.alternate == NO_BROKER:
-            found[_SECOND] = [_Leg((*_sorted(broker.number, broker.parent), True), rows)]
+            legs[_SECOND] = [_Leg((*_sorted(broker.number, broker.parent), True), rows)]
         else:
-            one = (*_sorted(broker.number, broker.alternate), False)
+            link = (*_sorted(broker.number, broker.alternate), False)
             two = (*_sorted(broker.alternate, broker.parent), False)
-            found[_SECOND] = [_Leg(one, rows[: bend + 1]), _Leg(two, rows[bend:])]
+            legs[_SECOND] = [_Leg(link, rows[: bend + 1]), _Leg(two, rows[bend:])]
     for half in (_DIRECT, _SECOND):
-        found[half + DOWN] = [_Leg(leg.ends, leg.rows[::-1].copy()) for leg in found[half][::-1]]
-    return found
+        legs[half + DOWN] = [_Leg(leg.ends, leg.rows[::-1].copy()) for leg in legs[half][::-1]]
+    return legs
 
 
 def _sorted(a: int, b: int) -> tuple[int, int]:

@@ -113,9 +113,9 @@ class CellRoutes:
         kernels.legs(self._nodes(key), pairs, legs, distance, empty)
         through = np.where(legs[:, :, 0] < 0, -1, legs[:, :, 0] + legs[:, :, 2])
         ends = np.hstack([self.cell[pairs[:, 0]], self.cell[pairs[:, 1]]])
-        found = np.empty((len(pairs), 4), np.int64)
-        kernels.routed(self.mask, ends, found)
-        direct = np.where((found[:, :2] == ends[:, 2:]).all(axis=1), found[:, 2], -1)
+        routes = np.empty((len(pairs), 4), np.int64)
+        kernels.routed(self.mask, ends, routes)
+        direct = np.where((routes[:, :2] == ends[:, 2:]).all(axis=1), routes[:, 2], -1)
         return PointPaths(through, legs[:, :, 1], direct, distance, empty)
 
     def trees(

@@ -91,13 +91,13 @@ def route(mask, x, y, dx, dy, path):
 
 
 @kernel
-def routed(mask, ends, found):
+def routed(mask, ends, hops):
     """Route many messages of bulk GeoRendezvous: `ends` [R, 4] has x, y of the start and of d;
-    `found` [R, 4] has results of `route`.
+    `hops` [R, 4] has results of `route`.
     """
     nowhere = np.empty(0, np.int64)
     for r in range(ends.shape[0]):
-        found[r, 0], found[r, 1], found[r, 2], found[r, 3] = route(
+        hops[r, 0], hops[r, 1], hops[r, 2], hops[r, 3] = route(
             mask, ends[r, 0], ends[r, 1], ends[r, 2], ends[r, 3], nowhere
         )
 

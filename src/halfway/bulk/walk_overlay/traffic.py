@@ -103,8 +103,8 @@ def filters(
     """
     own = np.zeros((len(wanted), size.words), np.uint32)
     for i in np.flatnonzero(wanted.any(axis=1)):
-        some = np.flatnonzero(wanted[i]).astype(np.int32)
-        insert_all(own[i], some, catalogue, size.bits, size.hashes)
+        rows = np.flatnonzero(wanted[i]).astype(np.int32)
+        insert_all(own[i], rows, catalogue, size.bits, size.hashes)
     below, above = traffic.behind(own)
     return below.astype(np.uint32), above.astype(np.uint32)
 

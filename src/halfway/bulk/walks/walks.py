@@ -118,10 +118,10 @@ class Walkers:
         visited at the meeting, or after `most_steps` steps of both.
         """
         pairs = checked_pairs(self.network, np.array([[start, other]]))
-        found = kernels.Meetings(np.empty(1, np.int64), np.empty(1, np.int64))
+        met = kernels.Meetings(np.empty(1, np.int64), np.empty(1, np.int64))
         kernels.meetings(
             self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
-            kernels.MeetingRule(1, True, most_steps), found,
+            kernels.MeetingRule(1, True, most_steps), met,
         )  # fmt: skip
         return int(np.count_nonzero(self._trails.mark[:, 0] == self._trails.stamp[0]))
 

@@ -36,8 +36,11 @@ def list_options(system: DescribedSystem = None, as_json: AsJson = False) -> Non
 
     chosen = TABLE.values() if system is None else [_system(system)]
     options = {
-        one.name: [OptionRow(one.name, name, *about[:5]) for name, about in one.options.items()]
-        for one in chosen
+        listed_system.name: [
+            OptionRow(listed_system.name, name, *about[:5])
+            for name, about in listed_system.options.items()
+        ]
+        for listed_system in chosen
     }
     if as_json:
         typer.echo(options_json(options), nl=False)

@@ -59,7 +59,7 @@ def _first(network: Path, positions: Path | None, out: Path) -> tuple[str, str]:
     from halfway.scenario.starter import starter
 
     with spinner("reading the file"):
-        found = starter(network, positions, out)
-    for guess in found.guesses:
+        text = starter(network, positions, out)
+    for guess in text.guesses:
         typer.echo(f"guess: {guess}")
-    return found.text, found.size
+    return text.text, text.size

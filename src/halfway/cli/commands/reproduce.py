@@ -93,7 +93,7 @@ def _checked_study(
     from halfway.report.study_folders import check_output
     from halfway.report.verdicts.output_folder import NAMES, study_of
 
-    study = study_of(figures, scale, seed, sum(len(one.figures) for one in PAPERS.values()))
+    study = study_of(figures, scale, seed, sum(len(paper.figures) for paper in PAPERS.values()))
     check_output(folder, study, NAMES)
     return study
 

@@ -78,13 +78,13 @@ def _columns(
 
 
 def _network_and_ends(
-    name: str, source: str | None, target: str | None, seed: int, **given: Any
+    name: str, source: str | None, target: str | None, seed: int, **columns: Any
 ) -> "tuple[Network, int, int]":
     """Return the network of `halfway walk` and the rows of both ends; warn of skipped content."""
     from halfway.cli.terminal.named_network import ends, named_network
 
     with spinner("reading the network"):
-        whole = named_network(name, **given)
+        whole = named_network(name, **columns)
     for remark in whole.remarks:
         warn(remark)
     part, a, b, outside = ends(whole, source, target, seed)

@@ -61,7 +61,7 @@ def pub(
 
 
 def _published(
-    node: str, topic: str, batches: Iterable[list[bytes]], given: dict[str, Any]
+    node: str, topic: str, batches: Iterable[list[bytes]], options: dict[str, Any]
 ) -> tuple[int, int]:
     """Publish batches of payloads for `halfway pub` at a node; return the number of events, and of
     the node's neighbours.
@@ -71,8 +71,8 @@ def _published(
 
     published = neighbours = 0
     with at(node) as place:
-        for some in batches:
-            answer = answer_of(place, PublishRequest(topic=topic, payloads=some, **given))
+        for batch in batches:
+            answer = answer_of(place, PublishRequest(topic=topic, payloads=batch, **options))
             assert isinstance(answer, Done)
             published, neighbours = published + answer.count, answer.neighbours
     return published, neighbours
@@ -162,14 +162,14 @@ def _batches(payloads: Iterable[bytes], most: int) -> Iterator[list[bytes]]:
     """Yield the payloads of `halfway pub` in batches of a count, and lines of stdin one by one as
     they come.
     """
-    some: list[bytes] = []
+    batch: list[bytes] = []
     for payload in payloads:
-        some.append(payload)
-        if len(some) == most:
-            yield some
-            some = []
-    if some:
-        yield some
+        batch.append(payload)
+        if len(batch) == most:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _arrivals(place: "ControlSocket", topic_filter: str) -> Iterator["Arrived"]:

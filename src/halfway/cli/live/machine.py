@@ -61,10 +61,10 @@ def memory() -> "Finding":
     if limit.isdigit():
         used = _text("/sys/fs/cgroup/memory.current").strip()
         available = min(available, (int(limit) - int(used or 0)) / 1e9)
-    found = f"{available:.1f} GB available"
+    text = f"{available:.1f} GB available"
     if available < _LEAST_GB:
-        return note("memory", found, "compare networks of at most some thousand nodes")
-    return ok("memory", found)
+        return note("memory", text, "compare networks of at most some thousand nodes")
+    return ok("memory", text)
 
 
 def java() -> "Finding":
@@ -73,10 +73,10 @@ def java() -> "Finding":
     from halfway.pipeline.spark.java import find_java
 
     try:
-        found = find_java()
+        java_found = find_java()
     except Problem as problem:
         return note("Java", f"{problem.what}; only Spark needs it", problem.remedy)
-    return ok("Java", f"{found.version}, from {found.origin}: {found.executable}")
+    return ok("Java", f"{java_found.version}, from {java_found.origin}: {java_found.executable}")
 
 
 def spark() -> "Finding":

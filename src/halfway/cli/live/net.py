@@ -205,8 +205,8 @@ def _rows(what: Path) -> "list[MemberRow]":
         return members(what)
     if not what.exists():
         raise Problem("expected the folder of a network, or a certificate", where=str(what))
-    given = read_member(what)
-    return [member_row(read_certificate(given.certificate, given.root_key), revoked=False)]
+    member = read_member(what)
+    return [member_row(read_certificate(member.certificate, member.root_key), revoked=False)]
 
 
 def _day(seconds: float) -> str:

@@ -61,35 +61,35 @@ def node(
     warn("stopped")
 
 
-def _settings(given: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
+def _settings(values: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
     """Return the settings of nodes and service from the options of `halfway node`."""
     from halfway.live.interface.service import ServiceSettings
     from halfway.live.runtime.settings import Settings
 
-    own = {one.name: given[one.name] for one in fields(Settings) if one.name in given}
-    own["trace"] = _LOG if given["log"] or given["trace"] else 0
+    own = {field.name: values[field.name] for field in fields(Settings) if field.name in values}
+    own["trace"] = _LOG if values["log"] or values["trace"] else 0
     settings = Settings(
         **own,
-        options=values_of(given["option"]),
-        peers=tuple(given["peer"] or ()),
-        compile="never" if given["interpreted"] else "background",
+        options=values_of(values["option"]),
+        peers=tuple(values["peer"] or ()),
+        compile="never" if values["interpreted"] else "background",
     )
-    offered = {one.name: given[one.name] for one in fields(ServiceSettings)}
+    offered = {field.name: values[field.name] for field in fields(ServiceSettings)}
     return settings, ServiceSettings(**offered)
 
 
-def values_of(given: list[str] | None) -> Mapping[str, float | int | bool]:
+def values_of(texts: list[str] | None) -> Mapping[str, float | int | bool]:
     """Return the options of a system for `halfway node` as numbers. Raises Problem for another
     text.
     """
-    found: dict[str, float | int | bool] = {}
-    for name, text in assignments(given, "--option", "retries=3").items():
+    values: dict[str, float | int | bool] = {}
+    for name, text in assignments(texts, "--option", "retries=3").items():
         words: dict[str, float | int | bool] = {"true": True, "false": False}
         try:
-            found[name] = words[text] if text in words else _number(text)
+            values[name] = words[text] if text in words else _number(text)
         except ValueError:
             raise Problem(f"--option {name} = {text}: expected a number, true or false") from None
-    return found
+    return values
 
 
 def _number(text: str) -> float | int:

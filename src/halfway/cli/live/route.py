@@ -68,16 +68,16 @@ def _is_arrival(one: "Hopped", end: "Routed") -> bool:
 def _tree(hops: "dict[int, Hopped]", root: int) -> list[str]:
     """Return the hops as a tree: each node below the node that sent the event to it."""
     below: dict[int, list[Hopped]] = {}
-    for one in hops.values():
-        if one.node != root:
-            below.setdefault(one.parent, []).append(one)
-    lines, waiting = [], [(one, 1) for one in reversed(below.pop(root, []))]
+    for hop in hops.values():
+        if hop.node != root:
+            below.setdefault(hop.parent, []).append(hop)
+    lines, waiting = [], [(hop, 1) for hop in reversed(below.pop(root, []))]
     while waiting:
-        one, depth = waiting.pop()
-        lines.append(_line(one, depth))
-        waiting += [(more, depth + 1) for more in reversed(below.pop(one.node, []))]
+        hop, depth = waiting.pop()
+        lines.append(_line(hop, depth))
+        waiting += [(more, depth + 1) for more in reversed(below.pop(hop.node, []))]
     for apart in below.values():  # the answer of the node above them was lost
-        lines += [_line(one, one.hops) for one in apart]
+        lines += [_line(hop, hop.hops) for hop in apart]
     return lines
 
 

@@ -163,7 +163,7 @@ def _counts(result: "SideBySide") -> dict[str, object]:
         "queue": live.queue, "drops": live.drops, "datagrams": live.datagrams,
         "account": result.account._asdict(), "accounted_for": result.account.is_exact,
         "replayed": len(result.replayed),
-        "replayed_to_the_same_state": sum(one.is_same for one in result.replayed),
+        "replayed_to_the_same_state": sum(replayed.is_same for replayed in result.replayed),
     }  # fmt: skip
 
 

@@ -55,12 +55,12 @@ def scout(
 def _print_heard(status: dict[str, Any], as_json: bool) -> None:
     """Print the neighbours of a node for `halfway scout`, and then the nodes that it hears."""
     heard = [*status["neighbours"], *status["heard"]]
-    for one in heard:
+    for link in heard:
         if as_json:
-            typer.echo(json.dumps(one))
+            typer.echo(json.dumps(link))
         else:
             typer.echo(
-                f"{one['name']:20} {one['address']:21} {one['since_s']:8.1f} s  {one['state']}"
+                f"{link['name']:20} {link['address']:21} {link['since_s']:8.1f} s  {link['state']}"
             )
     if not heard and not as_json:
         typer.echo(f"{status['node']} hears no other node (network {status['network']})")

@@ -101,30 +101,30 @@ def _drawn_ends(a: int | None, b: int | None, n: int, seed: int) -> tuple[int, i
 
 
 def _drawn_network(name: str) -> Network:
-    given: dict[str, str] = {}
+    options: dict[str, str] = {}
     misread = partial(Problem, where=name, remedy=f"try {_SPEC}")
     for part in name.removeprefix(DRAWN).split(","):
         key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or key not in ("n", "r", "seed") or key in given:
+        if not equals or key not in ("n", "r", "seed") or key in options:
             raise misread(f"'{part}': expected n=…, r=… or seed=…")
-        given[key] = value
-    if "n" not in given or "r" not in given:
+        options[key] = value
+    if "n" not in options or "r" not in options:
         raise misread("expected both n=… and r=…")
     try:
-        n, r, seed = int(given["n"]), float(given["r"]), int(given.get("seed", "1"))
+        n, r, seed = int(options["n"]), float(options["r"]), int(options.get("seed", "1"))
     except ValueError:
         raise misread("expected whole numbers n and seed, and a number r") from None
     return connected_unit_disk(n, r, seed).network
 
 
-def _linked(found: Network, radius: float, name: str) -> Network:
-    if found.position is None:
+def _linked(network: Network, radius: float, name: str) -> Network:
+    if network.position is None:
         what = "--radius needs positions, which the file does not have"
         raise Problem(what, where=name, remedy="name a table of id, x, y with --positions")
-    linked = unit_disk(found.position, radius, name=f"{found.name}, r = {radius:g}")
+    linked = unit_disk(network.position, radius, name=f"{network.name}, r = {radius:g}")
     # `unit_disk` labels nodes by their row among the positions: restore the user's ids.
-    places = range(found.n) if linked.labels is None else linked.labels
-    labels = np.array([found.label(int(place)) for place in places])
+    places = range(network.n) if linked.labels is None else linked.labels
+    labels = np.array([network.label(int(place)) for place in places])
     # What else the reader of the links reported does not matter here.
-    remarks = tuple(one for one in found.remarks if PROJECTED in one)
+    remarks = tuple(remark for remark in network.remarks if PROJECTED in remark)
     return replace(linked, labels=labels, remarks=remarks)

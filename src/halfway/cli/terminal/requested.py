@@ -35,7 +35,7 @@ def requested(scenario: Path, asked: Asked) -> "Request":
     """Return the request of a comparison on a scenario. Raises Problem for options that do
     not fit.
     """
-    given = assignments(asked.changes, "--set")
+    changes = assignments(asked.changes, "--set")
     swept = assignments(asked.sweeps, "--sweep", *_SWEEPING)
     needs = assignments(asked.needs, "--need", "delivery-ratio=0.95")
     names = _names(asked.systems)
@@ -45,7 +45,7 @@ def requested(scenario: Path, asked: Asked) -> "Request":
         return read_request(
             scenario, names, user_systems=asked.user_systems or [], baseline=asked.baseline,
             replicates=asked.replicates, until=asked.until, max_replicates=asked.max_replicates,
-            changes=given, sweeps=swept, needs=needs, minimise=asked.minimise,
+            changes=changes, sweeps=swept, needs=needs, minimise=asked.minimise,
         )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def _names(systems: list[str] | None) -> list[str]:
     """Return the names in the option `--systems` of a requested comparison. Raises Problem if the
     list is empty.
     """
-    names = [name for some in systems or [] for name in some.split(",")]
+    names = [name for text in systems or [] for name in text.split(",")]
     if systems and not any(name.strip() for name in names):
         remedy = "name systems, such as --systems gossip,flooding, or leave the option out"
         raise Problem("--systems: expected at least one name", remedy=remedy)

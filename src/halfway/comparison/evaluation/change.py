@@ -33,7 +33,7 @@ def changed_fields(before: Results, after: Results) -> dict[str, tuple[object, o
     A field that one of the two lacks has the value None there. The seed of all replicates counts as
     a field.
     """
-    flat = [dict(_flat(one.scenario)) | {"--seed": one.seed} for one in (before, after)]
+    flat = [dict(_flat(results.scenario)) | {"--seed": results.seed} for results in (before, after)]
     names = dict.fromkeys([*flat[0], *flat[1]])
     pairs = {name: (flat[0].get(name), flat[1].get(name)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
@@ -44,7 +44,7 @@ def changes(before: Results, after: Results) -> list[Change]:
     old = {
         (_key(before.points[cell.point]), cell.system, cell.metric): cell for cell in before.cells
     }
-    found = []
+    changed = []
     for metric in after.metrics:
         for cell in after.cells:
             point = after.points[cell.point]
@@ -52,8 +52,8 @@ def changes(before: Results, after: Results) -> list[Change]:
             if cell.metric != metric.name or earlier is None:
                 continue
             if cell.replicates and earlier.replicates:
-                found.append(_change(metric, point, earlier, cell))
-    return found
+                changed.append(_change(metric, point, earlier, cell))
+    return changed
 
 
 def _change(

@@ -92,7 +92,7 @@ class MeanInterval(msgspec.Struct, frozen=True):
             known = f"{self.value:,.{_decimals(self.value)}f}"
             return known, *(("", "") if math.isnan(half) else (known, known))
         places = min(max(0, 1 - math.floor(math.log10(half))), 9)
-        value, low, high = (f"{one:,.{places}f}" for one in (self.value, self.low, self.high))
+        value, low, high = (f"{end:,.{places}f}" for end in (self.value, self.low, self.high))
         return value, low, high
 
 

@@ -180,7 +180,7 @@ def _replicates_to_settle(
     met, failed = levels.met / systems, levels.failed / len(evidence)
 
     def settled(count: int) -> bool:
-        against = [one.against(count / replicates) for one in evidence]
+        against = [of_need.against(count / replicates) for of_need in evidence]
         return all(p.failing <= met for p in against) or any(p.meeting <= failed for p in against)
 
     counts = [count for count in _COUNTS if count > replicates]

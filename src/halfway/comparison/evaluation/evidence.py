@@ -49,9 +49,9 @@ class Evidence(NamedTuple):
         """
         grown = self.margins
         if growth != 1.0:
-            grown = [np.resize(one, round(len(one) * growth)) for one in grown]
-        failing = max((self._failing(one + _TINY) for one in grown), default=0.0)
-        meeting = min((p_of(-one, self.metric) for one in grown), default=1.0)
+            grown = [np.resize(values, round(len(values) * growth)) for values in grown]
+        failing = max((self._failing(values + _TINY) for values in grown), default=0.0)
+        meeting = min((p_of(-values, self.metric) for values in grown), default=1.0)
         return PValues(1.0 if self.gaps else failing, min(1.0, len(grown) * meeting))
 
     def _failing(self, margins: Floats) -> float:

@@ -20,8 +20,8 @@ def reader(
 
     def read(value: Callable[[OutcomePart], float]) -> ValueOf:
         def of_run(outcome: Outcome) -> float:
-            found = part(outcome)
-            return math.nan if found is None else value(found)
+            measured = part(outcome)
+            return math.nan if measured is None else value(measured)
 
         return of_run
 

@@ -47,14 +47,14 @@ def encoded(columns: Mapping[str, Floats], seconds: float) -> dict[str, Floats]:
 
     A bin without a value is left out.
     """
-    found: dict[str, Floats] = {}
+    encoded_columns: dict[str, Floats] = {}
     for metric, column in columns.items():
         # An observation has no missing values.
         known = np.flatnonzero(np.isfinite(column))
-        found[metric] = column[known]
-        found[metric + STARTS] = seconds * known / BINS
-        found[metric + ENDS] = seconds * (known + 1) / BINS
-    return found
+        encoded_columns[metric] = column[known]
+        encoded_columns[metric + STARTS] = seconds * known / BINS
+        encoded_columns[metric + ENDS] = seconds * (known + 1) / BINS
+    return encoded_columns
 
 
 def decoded(observed: Mapping[str, Sequence[float]], metric: str) -> Floats:

@@ -82,7 +82,7 @@ def _run_sampling(run: Simulation, field: str) -> Columns:
     """Run a replay's simulation and sample the tree of parents in its state, if it has one, as
     columns t, a, b.
     """
-    found: list[Columns] = []
+    changes: list[Columns] = []
     before: npt.NDArray[np.int32] | None = None
     times = np.linspace(0.0, run.seconds, _SAMPLES + 1) if field else np.array([run.seconds])
     for t in times:
@@ -90,9 +90,9 @@ def _run_sampling(run: Simulation, field: str) -> Columns:
             run.advance(float(t))
         if field:
             now = _parents(run.instance.state, field).copy()
-            found += _tree_changes(float(t), before, now)
+            changes += _tree_changes(float(t), before, now)
             before = now
-    return replay_tables.merged(found, ("a", "b", "made"))
+    return replay_tables.merged(changes, ("a", "b", "made"))
 
 
 def _tree_changes(
@@ -118,9 +118,9 @@ def _parents(state: Any, field: str) -> npt.NDArray[np.int32]:
     index = getattr(state, "broker_index", None)
     if index is None:
         return parent
-    found = np.full(len(index), -1, np.int32)
-    found[index >= 0] = parent[index[index >= 0]]
-    return found
+    parents = np.full(len(index), -1, np.int32)
+    parents[index >= 0] = parent[index[index >= 0]]
+    return parents
 
 
 def _replay(

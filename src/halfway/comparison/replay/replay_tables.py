@@ -12,22 +12,22 @@ MOST_ROWS = 150_000  # of first receptions, and of steps of walks; later ones ar
 EVENT, WALK, OVERLAY, OTHER = range(4)
 
 
-def sent(some: TraceRows, kinds: MapKinds) -> Columns:
+def sent(trace_rows: TraceRows, kinds: MapKinds) -> Columns:
     """Return the replay's table of transmissions: t, source, to (-1: all neighbours), role, event
     (-1: no event).
 
     A trace has only transmissions that at least one node received.
     """
-    kind = some.of["kind"]
-    carried = kinds.carry(kind, some.of["number"], some.t)
+    kind = trace_rows.of["kind"]
+    carried = kinds.carry(kind, trace_rows.of["number"], trace_rows.t)
     role = np.full(len(kind), OTHER, np.int32)
     overlay = (MapRole.LINK, MapRole.CUT, MapRole.OWN_BROKER, MapRole.HOME_CELL)
     role[np.isin(kind, kinds.with_role(*overlay))] = OVERLAY
     role[np.isin(kind, [number for number, _ in kinds.steps])] = WALK
     role[carried] = EVENT
-    event = np.where(carried, some.of["number"], -1)
-    to = np.where(some.of["next"] >= 0, some.of["row"], -1)
-    return some.table(source=some.of["source"], to=to, role=role, event=event)
+    event = np.where(carried, trace_rows.of["number"], -1)
+    to = np.where(trace_rows.of["next"] >= 0, trace_rows.of["row"], -1)
+    return trace_rows.table(source=trace_rows.of["source"], to=to, role=role, event=event)
 
 
 def reached(hops: TraceRows, most_event: int) -> Columns:
@@ -45,14 +45,16 @@ def steps(receptions: TraceRows, kinds: MapKinds) -> tuple[Columns, tuple[str, .
     labels: list[str] = []
     parts: list[Columns] = []
     for number, step in kinds.steps:
-        some = receptions.part(receptions.of["kind"] == number)
+        step_rows = receptions.part(receptions.of["kind"] == number)
         if step.addressed:
-            some = some.part(some.of["target"] == some.of["row"])
-        which = some.args[:, max(step.number, 0)] * (step.number >= 0)
+            step_rows = step_rows.part(step_rows.of["target"] == step_rows.of["row"])
+        which = step_rows.args[:, max(step.number, 0)] * (step.number >= 0)
         label = (which % len(step.labels) + len(labels)).astype(np.int32)
         labels += step.labels
-        of = some.of
-        parts.append(some.table(source=of["source"], row=of["row"], label=label, topic=of["topic"]))
+        of = step_rows.of
+        parts.append(
+            step_rows.table(source=of["source"], row=of["row"], label=label, topic=of["topic"])
+        )
     return merged(parts, ("source", "row", "label", "topic")), tuple(labels)
 
 
@@ -60,11 +62,11 @@ def meetings(trace: CondensedTrace, kinds: MapKinds) -> Columns:
     """Return the replay table of meetings, where the first report of each starts: t, row, topic."""
     parts = []
     for number, meets in kinds.meetings:
-        for some, at in ((trace.receptions, "source"), (trace.delivered, "row")):
-            found = some.part(some.of["kind"] == number)
+        for trace_rows, at in ((trace.receptions, "source"), (trace.delivered, "row")):
+            met = trace_rows.part(trace_rows.of["kind"] == number)
             if meets.fresh >= 0:
-                found = found.part(found.args[:, meets.fresh] == 0)
-            parts.append(found.table(row=found.of[at], topic=found.of["topic"]))
+                met = met.part(met.args[:, meets.fresh] == 0)
+            parts.append(met.table(row=met.of[at], topic=met.of["topic"]))
     return _once(merged(parts, ("row", "topic")), "row", "topic")
 
 
@@ -78,13 +80,13 @@ def overlay(receptions: TraceRows, kinds: MapKinds) -> Columns:
 
 def belongings(announced: TraceRows, kinds: list[int]) -> Columns:
     """Return the replay table of nodes that announce another broker than before: t, row, broker."""
-    some = _with_topic(announced, kinds)
-    order = np.argsort(some.of["source"], kind="stable")
-    row, broker = some.of["source"][order], some.of["topic"][order]
+    announced_rows = _with_topic(announced, kinds)
+    order = np.argsort(announced_rows.of["source"], kind="stable")
+    row, broker = announced_rows.of["source"][order], announced_rows.of["topic"][order]
     new = np.ones(len(order), bool)
     new[1:] = (row[1:] != row[:-1]) | (broker[1:] != broker[:-1])
-    some = some.part(np.sort(order[new]))
-    return some.table(row=some.of["source"], broker=some.of["topic"])
+    announced_rows = announced_rows.part(np.sort(order[new]))
+    return announced_rows.table(row=announced_rows.of["source"], broker=announced_rows.of["topic"])
 
 
 def homes(announced: TraceRows, kinds: list[int]) -> Columns:

@@ -43,8 +43,10 @@ class ReplayWorld(NamedTuple):
         expected = []
         up, k = np.ones(self.network.n, bool), 0
         of, rows = self.subscriptions["topic"], self.subscriptions["row"]
-        some = self.publications
-        for t, publisher, topic in zip(some["t"], some["row"], some["topic"], strict=True):
+        published = self.publications
+        for t, publisher, topic in zip(
+            published["t"], published["row"], published["topic"], strict=True
+        ):
             while k < len(changes["t"]) and changes["t"][k] <= t:
                 if changes["what"][k] <= 1:
                     up[int(changes["a"][k])] = changes["what"][k] == 1
@@ -61,10 +63,12 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
     demand = run.demand.begun_again()
     first = demand.take(run.seconds, MOST_EVENTS)
     left_out = 0
-    while len(some := demand.take(run.seconds, 65_536).t):
-        left_out += len(some)
-    rows = [np.asarray(some, np.int32) for some in demand.subscribers]
-    topic = np.repeat(np.arange(demand.topics, dtype=np.int32), [len(some) for some in rows])
+    while len(times := demand.take(run.seconds, 65_536).t):
+        left_out += len(times)
+    rows = [np.asarray(subscribers, np.int32) for subscribers in demand.subscribers]
+    topic = np.repeat(
+        np.arange(demand.topics, dtype=np.int32), [len(subscribers) for subscribers in rows]
+    )
     return ReplayWorld(
         run.environment.start,
         run.seconds,

@@ -155,12 +155,12 @@ def _modules(types: Iterable[Any]) -> Iterator[str]:
     """Yield the modules that define the classes and functions named in numba types, for the cache
     key.
     """
-    for one in types:
-        if made := getattr(one, "instance_class", None):
+    for type_ in types:
+        if made := getattr(type_, "instance_class", None):
             yield made.__module__
-        if dispatcher := getattr(one, "dispatcher", None):
+        if dispatcher := getattr(type_, "dispatcher", None):
             yield dispatcher.py_func.__module__
-        yield from _modules(getattr(one, "types", ()))
+        yield from _modules(getattr(type_, "types", ()))
 
 
 def _identity(cell: Any) -> str:
@@ -168,21 +168,21 @@ def _identity(cell: Any) -> str:
     function.
     """
     value = cell.cell_contents
-    one = getattr(value, "py_func", value)
-    if hasattr(one, "__qualname__"):
-        return f"{one.__module__}.{one.__qualname__}"
+    function = getattr(value, "py_func", value)
+    if hasattr(function, "__qualname__"):
+        return f"{function.__module__}.{function.__qualname__}"
     return hashlib.sha256(pickle.dumps(value)).hexdigest()
 
 
 def _forget_old(folder: Path) -> None:
     """Delete the least recently used files of the compile cache beyond its limit."""
     files = [(file.stat(), file) for file in folder.glob("*.kernel")]
-    total = sum(found.st_size for found, _ in files)
-    for found, file in sorted(files, key=lambda entry: entry[0].st_mtime):
+    total = sum(cached.st_size for cached, _ in files)
+    for cached, file in sorted(files, key=lambda entry: entry[0].st_mtime):
         if total <= _MOST_BYTES:
             return
         file.unlink(missing_ok=True)
-        total -= found.st_size
+        total -= cached.st_size
 
 
 def is_stored(function: Callable[..., Any], *arguments: Any) -> bool:

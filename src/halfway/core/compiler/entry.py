@@ -24,5 +24,5 @@ def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., 
     kinds = tuple(typeof(argument) for argument in arguments)
     if kinds not in kernel.overloads:
         kernel.compile(kinds)
-    found: Callable[..., Any] = kernel.overloads[kinds].entry_point
-    return found
+    address: Callable[..., Any] = kernel.overloads[kinds].entry_point
+    return address

@@ -38,7 +38,7 @@ def _twin(value: Any) -> Any:
         return _function_twin(value, function)
     if isinstance(value, ModuleType) and _is_ours(value.__name__):
         return _remembered(value, _ModuleTwin(value))
-    if type(value) is dict and any(hasattr(one, "py_func") for one in value.values()):
+    if type(value) is dict and any(hasattr(part, "py_func") for part in value.values()):
         return _remembered(value, _TableTwin(value))
     return value
 

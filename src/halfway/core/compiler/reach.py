@@ -52,14 +52,14 @@ def reachable(modules: Iterable[str]) -> set[str]:
 
     Modules of the standard library and of installed packages are not followed.
     """
-    found, waiting = set[str](), list(modules)
+    names, waiting = set[str](), list(modules)
     while waiting:
         name = waiting.pop()
-        if name not in found and _file_of(name) is not None:
-            found.add(name)
+        if name not in names and _file_of(name) is not None:
+            names.add(name)
             waiting += _source_of(name)[1]
             waiting += _further.get(name, ())
-    return found
+    return names
 
 
 def _file_of(name: str) -> Path | None:
@@ -100,5 +100,5 @@ def _imported(source: str, name: str, file: Path) -> Iterable[str]:
             above = above[: len(above) - (len(origin) - len(origin.lstrip(".")) - 1)]
             base = ".".join([*above, *filter(None, [origin.lstrip(".")])])
         yield base
-        for one in _NAME.findall(names):
-            yield f"{base}.{one}"
+        for part in _NAME.findall(names):
+            yield f"{base}.{part}"

@@ -90,14 +90,14 @@ def variables_of(_instruction: Any, value: Any) -> list[Any]:
     return found
 
 
-def _collect(value: Any, found: list[Any]) -> None:
+def _collect(value: Any, variables: list[Any]) -> None:
     if isinstance(value, ir.Var):
-        found.append(value)
+        variables.append(value)
     elif isinstance(value, ir.Inst):
-        found += value.list_vars()
+        variables += value.list_vars()
     elif isinstance(value, list | tuple):
-        for one in value:
-            _collect(one, found)
+        for part in value:
+            _collect(part, variables)
     elif isinstance(value, dict):
-        for one in value.values():
-            _collect(one, found)
+        for part in value.values():
+            _collect(part, variables)

@@ -49,12 +49,12 @@ def kinds_with_hellos(kinds: Kinds) -> Kinds:
 
     Raises ValueError if the protocol has one of the numbers or names of hellos.
     """
-    found = Kinds()
-    found.include(kinds)
-    found.include(KINDS)
-    if not found.starts:
-        found.start()
-    return found
+    together = Kinds()
+    together.include(kinds)
+    together.include(KINDS)
+    if not together.starts:
+        together.start()
+    return together
 
 
 @inlined

@@ -67,14 +67,14 @@ def place_for(state, rules, i, now):
     did not arrive. Without this condition, new senders would replace each other without end in a
     dense network.
     """
-    found, oldest = NO_PLACE, now - 2.0 * LONGEST * rules.period_s
+    free, oldest = NO_PLACE, now - 2.0 * LONGEST * rules.period_s
     for s in range(state.first[i], state.first[i + 1]):
         link = state.link[s]
         if link.node_id == NONE:
             return np.int64(s)
         if link.is_heard == 0 and link.heard_at < oldest:
-            found, oldest = np.int64(s), link.heard_at
-    return found
+            free, oldest = np.int64(s), link.heard_at
+    return free
 
 
 @apart

@@ -92,13 +92,13 @@ def next_heard(state, i, lowest):
     """Return the index of the first link of row i to list in the next hello: its sender is heard,
     and has at least the id `lowest`.
     """
-    found = NO_PLACE
+    heard = NO_PLACE
     for s in range(state.first[i], state.first[i + 1]):
         link = state.link[s]
-        nearer = found == NO_PLACE or link.node_id < state.link[found].node_id
+        nearer = heard == NO_PLACE or link.node_id < state.link[heard].node_id
         if link.is_heard == 1 and link.node_id >= lowest and nearer:
-            found = np.int64(s)
-    return found
+            heard = np.int64(s)
+    return heard
 
 
 @inlined

@@ -88,7 +88,7 @@ class FrameQueue:
 def relay_socket() -> socket.socket:
     """Return a socket that receives every frame from the air's hub, for all nodes."""
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL))
-    code = b"".join(struct.pack("HBBI", *one) for one in _FILTER)
+    code = b"".join(struct.pack("HBBI", *instruction) for instruction in _FILTER)
     kept = np.frombuffer(code, np.uint8)  # the kernel reads it by its address
     program = struct.pack(
         "HxxxxxxQ" if struct.calcsize("P") == 8 else "HxxI", len(_FILTER), kept.ctypes.data

@@ -123,10 +123,10 @@ def why_not() -> tuple[str, str]:
     """
     try:
         check_tools()
-        with Namespace() as one:
+        with Namespace() as namespace:
             trial = ["link add q0 type veth peer name q1", "link add b0 type bridge"]
-            one.run(["ip", "-batch", "-"], trial)
-            one.run(["nft", "-f", "-"], ["add table bridge air"])
+            namespace.run(["ip", "-batch", "-"], trial)
+            namespace.run(["nft", "-f", "-"], ["add table bridge air"])
     except Problem as problem:
         return problem.what, problem.remedy or _AS_ROOT
     return "", ""

@@ -56,15 +56,15 @@ def running() -> list[ControlSocket]:
 
     Sockets that a killed process left are removed.
     """
-    found = []
+    places = []
     for path in folder().glob(f"*{_SUFFIX}"):
         with contextlib.suppress(OSError):
             begun = path.stat().st_mtime
             if answers(path):
-                found.append((begun, ControlSocket(path.name.removesuffix(_SUFFIX), path)))
+                places.append((begun, ControlSocket(path.name.removesuffix(_SUFFIX), path)))
             else:
                 path.unlink()
-    return [place for _, place in sorted(found)]
+    return [place for _, place in sorted(places)]
 
 
 def answers(path: Path) -> bool:

@@ -48,13 +48,13 @@ async def _searched(name: str, seconds: float, answers: "_Answers") -> AsyncIter
     for _ in range(_SEARCHES):
         answers.search(name)
         arrived = False
-        async for one in answers.until(seconds):
-            if one.why == HERE and not arrived:
+        async for answer in answers.until(seconds):
+            if answer.why == HERE and not arrived:
                 arrived = True
                 answers.end_in(_QUIET_S)
-            if one.node not in seen:
-                seen.add(one.node)
-                yield one
+            if answer.node not in seen:
+                seen.add(answer.node)
+                yield answer
         if arrived:
             return
 

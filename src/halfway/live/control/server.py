@@ -111,8 +111,8 @@ class ControlServer:
             elif isinstance(request, Ping):
                 await self._ping(node, request, writer)
             elif isinstance(request, RouteRequest):
-                async for one in route(node, request):
-                    await _answer(writer, one)
+                async for hop in route(node, request):
+                    await _answer(writer, hop)
             else:
                 await _answer(writer, await self._once(node, request))
         except (ValueError, msgspec.DecodeError) as error:
@@ -186,9 +186,9 @@ class ControlServer:
         for number in range(request.count):
             answered: asyncio.Future[float] = asyncio.get_running_loop().create_future()
 
-            def take(seconds: float, one: "asyncio.Future[float]" = answered) -> None:
-                if not one.done():
-                    one.set_result(seconds)
+            def take(seconds: float, future: "asyncio.Future[float]" = answered) -> None:
+                if not future.done():
+                    future.set_result(seconds)
 
             key = node.links.ping(peer, take)
             try:

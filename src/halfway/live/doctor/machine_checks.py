@@ -33,14 +33,14 @@ def keys(certificate: Path | None, key: Path | None) -> Finding:
     """
     cipher = _CIPHERS[suitable_cipher()]
     if certificate is None or key is None:
-        found = f"{cipher}; no certificate given: only the development network on loopback"
-        return note("keys", found, "halfway net new NETWORK; then doctor --certificate --key")
+        text = f"{cipher}; no certificate given: only the development network on loopback"
+        return note("keys", text, "halfway net new NETWORK; then doctor --certificate --key")
     own = keyed_security(Settings(certificate=certificate, key=key)).membership.own
     days = (own.not_after - time.time()) / _DAY_S
-    found = f"{cipher}; node {own.name}, valid for {days:.0f} days"
+    text = f"{cipher}; node {own.name}, valid for {days:.0f} days"
     if days < _SOON_DAYS:
-        return note("keys", found, "admit the node again with `halfway net admit`")
-    return ok("keys", found)
+        return note("keys", text, "admit the node again with `halfway net admit`")
+    return ok("keys", text)
 
 
 def clock() -> Finding:
@@ -71,18 +71,18 @@ def disk(state: Path | None) -> Finding:
             os.fdatasync(file.fileno())
             taken.append(time.monotonic() - begun)
     median = statistics.median(taken)
-    found = f"{folder} keeps a record in {1000 * median:.2f} ms"
+    text = f"{folder} keeps a record in {1000 * median:.2f} ms"
     if median > _SLOW_S:
-        return note(name, found, "kept events wait this long: give --state a faster disk")
-    return ok(name, found)
+        return note(name, text, "kept events wait this long: give --state a faster disk")
+    return ok(name, text)
 
 
 def compile_cache() -> Finding:
     """Check for `halfway doctor` that the compile cache is writable, and measure its size."""
     name = "compile cache"
     if CACHE_FOLDER.name.startswith(_TEMPORARY):
-        found = "no folder can be written: each command compiles anew, for up to a minute"
-        return note(name, found, "set XDG_CACHE_HOME to a folder that can be written")
+        text = "no folder can be written: each command compiles anew, for up to a minute"
+        return note(name, text, "set XDG_CACHE_HOME to a folder that can be written")
     kernels = [file.stat().st_size for file in CACHE_FOLDER.glob("*.kernel")]
     size = sum(kernels) / 1e6
     return ok(name, f"{CACHE_FOLDER}: {len(kernels)} kernels, {size:.0f} MB")

@@ -29,8 +29,8 @@ def sockets() -> Finding:
         # Linux adds its own overhead, and reports twice the granted size.
         granted = sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
     if granted < BUFFER:
-        found = f"UDP works; the kernel keeps {granted >> 10} KiB a socket, and drops above it"
-        return note(name, found, f"as root: sysctl -w net.core.rmem_max={BUFFER}")
+        text = f"UDP works; the kernel keeps {granted >> 10} KiB a socket, and drops above it"
+        return note(name, text, f"as root: sysctl -w net.core.rmem_max={BUFFER}")
     return ok(name, f"UDP works; the kernel keeps {granted >> 10} KiB a socket")
 
 

@@ -161,13 +161,13 @@ class BodyTable:
 
     def newest(self, most: int) -> list[tuple[EventKey, EventBody]]:
         """Return the bodies of the newest events of applications, newest first."""
-        found = list[tuple[EventKey, EventBody]]()
+        newest_bodies = list[tuple[EventKey, EventBody]]()
         for key in reversed(self._bodies):
-            if len(found) == most:
+            if len(newest_bodies) == most:
                 break
             if not self._bodies[key].topic.startswith(OWN):
-                found.append((key, self._bodies[key]))
-        return found
+                newest_bodies.append((key, self._bodies[key]))
+        return newest_bodies
 
     def add(self, key: EventKey, body: EventBody) -> list[EventKey]:
         """Keep the body of an event without a body; return the events whose bodies were dropped for

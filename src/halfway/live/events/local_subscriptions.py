@@ -79,15 +79,15 @@ class Subscriptions:
 
         topic: the text of these topics, if an event came with them.
         """
-        found = []
+        numbers = []
         for hash64 in hashes:
             if topic is not None:
                 self.meet(hash64, topic)
             number = self.number_of(hash64)
             if number is None:
                 return None
-            found.append(number)
-        return found
+            numbers.append(number)
+        return numbers
 
     def add(self, topic_filter: str, callback: Callable[[Event], None]) -> LocalSubscription | None:
         """Add an application's subscription.
@@ -117,11 +117,11 @@ class Subscriptions:
             return
         del self._local[subscription]
         self._tree.remove(subscription.filter, subscription)
-        named = {self.hash_of(self._named(one.filter)) for one in self._local}
+        named = {self.hash_of(self._named(held.filter)) for held in self._local}
         for hash64 in self._pinned - named:
             self._pinned.discard(hash64)
             self.table.unpin(hash64)
-        for hash64 in [one for one in self._subscribed if not self._is_wanted(one)]:
+        for hash64 in [held for held in self._subscribed if not self._is_wanted(held)]:
             self._end(hash64)
 
     def meet(self, hash64: int, topic: str) -> None:

@@ -23,8 +23,8 @@ async def _serve(
 ) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(one, ended.set)
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signal_number, ended.set)
     async with Service(settings, offered) as service:
         started(service)
         await ended.wait()

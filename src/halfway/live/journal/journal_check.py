@@ -28,13 +28,15 @@ def checked(folder: Path) -> list[CheckedSegment]:
     if not paths:
         remedy = "the node has kept nothing here yet"
         raise Problem(f"no segment *{ENDING} is in this folder", where=str(folder), remedy=remedy)
-    found, replaced = list[CheckedSegment](), False
+    segments, replaced = list[CheckedSegment](), False
     for path in reversed(paths):
         data = path.read_bytes()
         scan = scanned(data)
         torn, bad = len(data) - scan.end, scan.bad
         if torn and path != paths[-1]:  # later segments were written: this is not a torn tail
             bad, torn = [*bad, f"byte {scan.end}: {torn} bytes are damaged"], 0
-        found.append(CheckedSegment(path.name, len(scan.records), len(data), bad, torn, replaced))
+        segments.append(
+            CheckedSegment(path.name, len(scan.records), len(data), bad, torn, replaced)
+        )
         replaced = replaced or scan.is_complete_snapshot
-    return found[::-1]
+    return segments[::-1]

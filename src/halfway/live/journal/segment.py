@@ -107,8 +107,8 @@ def _record(data: bytes, place: int, marker: bytes) -> Record | None:
     begin = place + RECORD_BYTES
     if begin > len(data):
         return None
-    found, length, checksum, kind = _RECORD.unpack_from(data, place)
-    if found != marker or length > MOST_RECORD_BYTES or begin + length > len(data):
+    marker_found, length, checksum, kind = _RECORD.unpack_from(data, place)
+    if marker_found != marker or length > MOST_RECORD_BYTES or begin + length > len(data):
         return None
     content = data[begin : begin + length]
     if checksum != _checksum(marker, place, kind, content):

@@ -137,7 +137,7 @@ class KeptPublisher:
                 wanted = [
                     acked.get(reader, 0)
                     for reader, filters in readers.items()
-                    if any(matches(one, text) for one in filters)
+                    if any(matches(pattern, text) for pattern in filters)
                 ]
                 through[topic] = min(wanted, default=math.inf)
             if event.number <= through[topic] and self._form.age_s(event.content) >= LINGER_S:

@@ -94,8 +94,8 @@ class KeptReader:
         self._outlet.listen(BEATS, self._hear)
         for event in self._kept.undelivered():
             key = event.stream.publisher, event.stream.epoch, event.number & 2**31 - 1
-            one = _Waiting(key, self._form.kept_body(event), 0, self._ticks)
-            self._waiting.setdefault(event.stream, {})[event.number] = one
+            waiting = _Waiting(key, self._form.kept_body(event), 0, self._ticks)
+            self._waiting.setdefault(event.stream, {})[event.number] = waiting
         self._tick(now, None)
 
     def stop(self) -> None:
@@ -137,7 +137,7 @@ class KeptReader:
         A reader that is older than the stream has a right to all of it.
         """
         if self._kept.through(stream) < 0:
-            is_older = min(one.since for one in readers) <= begun
+            is_older = min(reader.since for reader in readers) <= begun
             self._kept.begin_at(stream, 1 if is_older else number)
 
     def _tick(self, now: float, _: None) -> None:
@@ -145,11 +145,11 @@ class KeptReader:
             return
         self._announce(now)
         self._ticks += 1
-        self._waiting = {stream: some for stream, some in self._waiting.items() if some}
+        self._waiting = {stream: waiting for stream, waiting in self._waiting.items() if waiting}
         self._asked = {
-            stream: some
-            for stream, some in self._asked.items()
-            if now - max(some.at.values()) < GAP_S
+            stream: waiting
+            for stream, waiting in self._asked.items()
+            if now - max(waiting.at.values()) < GAP_S
         }
         for stream in self._waiting:
             self._hand_on(stream)
@@ -158,8 +158,8 @@ class KeptReader:
 
     def _announce(self, now: float) -> None:
         """Announce the filters by which this node reads kept events, after a change or an hour."""
-        filters = sorted({one.filter for one in self._outlet.readers_here()})
-        size = sum(len(one.encode()) for one in filters)
+        filters = sorted({reader.filter for reader in self._outlet.readers_here()})
+        size = sum(len(text.encode()) for text in filters)
         if len(filters) > MOST_FILTERS or size > MOST_STATED:
             filters = ["#"]
         payload, (at, before) = msgspec.msgpack.encode(filters) if filters else b"", self._announced

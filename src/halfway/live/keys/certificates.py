@@ -135,15 +135,15 @@ def read_revocations(data: bytes, root_key: bytes) -> Revocations:
     return revocations
 
 
-def _certificate_content(one: Certificate) -> bytes:
-    name = _text(one.name, MOST_NAME_BYTES, "name")
-    for pattern in (*one.publish, *one.subscribe):
+def _certificate_content(certificate: Certificate) -> bytes:
+    name = _text(certificate.name, MOST_NAME_BYTES, "name")
+    for pattern in (*certificate.publish, *certificate.subscribe):
         if error := pattern_error(pattern):
             raise NotValid(f"pattern = {pattern!r}: {error}")
-    lists = b"".join(_texts(patterns) for patterns in (one.publish, one.subscribe))
+    lists = b"".join(_texts(patterns) for patterns in (certificate.publish, certificate.subscribe))
     head = _HEAD.pack(
-        _CERTIFICATE, one.network_id, one.serial, one.not_after, one.salt, one.signing_key,
-        one.static_key,
+        _CERTIFICATE, certificate.network_id, certificate.serial, certificate.not_after,
+        certificate.salt, certificate.signing_key, certificate.static_key,
     )  # fmt: skip
     return head + name + lists
 

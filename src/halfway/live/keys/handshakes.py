@@ -139,13 +139,15 @@ class Handshakes:
         again.
         """
         for table in (self._opening, self._answering):
-            for number in [n for n, one in table.items() if now >= one.begun + HANDSHAKE_S]:
+            for number in [
+                n for n, handshaking in table.items() if now >= handshaking.begun + HANDSHAKE_S
+            ]:
                 del table[number]
         if not self._opening:
             return float("inf")
         if now >= self._repeat_at:
-            for one in self._opening.values():
-                self.send(one.address, one.datagram)
+            for handshaking in self._opening.values():
+                self.send(handshaking.address, handshaking.datagram)
             self._repeat_at = now + REPEAT_S
         return self._repeat_at
 
@@ -171,7 +173,8 @@ class Handshakes:
         if reply.to_boot != self.boot or reply.node_id == self.node_id:
             return Refused("cookie")
         begun = any(
-            (one.node_id, one.address) == (reply.node_id, address) for one in self._opening.values()
+            (handshaking.node_id, handshaking.address) == (reply.node_id, address)
+            for handshaking in self._opening.values()
         )
         if begun or not self._sessions.wants_session(reply.node_id, reply.boot):
             return UNKNOWN
@@ -252,15 +255,15 @@ class Handshakes:
         return Opened(peer.node_id, b"")
 
     def _finish(self, address: Address, number: int, noise: bytes, now: float) -> Opened | Refused:
-        one = self._answering.get(number)
-        if one is None or one.address != address:
+        handshaking = self._answering.get(number)
+        if handshaking is None or handshaking.address != address:
             again = self._sessions.confirm_again(number, now)
             return UNKNOWN if again else Refused("no session")
-        found = self._authentic(one, noise)
-        if isinstance(found, Refused):
-            return found
-        handshake, peer, their_number, boot = found
-        if their_number != one.their_number:
+        payload = self._authentic(handshaking, noise)
+        if isinstance(payload, Refused):
+            return payload
+        handshake, peer, their_number, boot = payload
+        if their_number != handshaking.their_number:
             return Refused("not authentic")
         del self._answering[number]
         session = Session(
@@ -271,13 +274,13 @@ class Handshakes:
         return Opened(peer.node_id, b"")
 
     def _authentic(
-        self, one: _Handshaking, message: bytes
+        self, handshaking: _Handshaking, message: bytes
     ) -> tuple[Handshake, Certificate, int, bytes] | Refused:
         """Read a handshake message on a copy, so that a forged message changes no handshake.
 
         Return the copy with its peer, and the peer's session number and boot.
         """
-        handshake = copy.copy(one.handshake)
+        handshake = copy.copy(handshaking.handshake)
         try:
             payload = handshake.read(message)
             certificate = payload[_PAYLOAD.size :]
@@ -286,7 +289,7 @@ class Handshakes:
             return Refused("not authentic")
         except NotValid as error:
             return Refused(str(error))
-        if peer.node_id != one.node_id or peer.node_id == self.node_id:
+        if peer.node_id != handshaking.node_id or peer.node_id == self.node_id:
             return Refused("certificate")
         return handshake, peer, *_PAYLOAD.unpack_from(payload)
 

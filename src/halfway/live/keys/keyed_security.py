@@ -261,7 +261,7 @@ class KeyedSecurity:
         sessions = self._peers.get(session.node_id)
         if sessions is None or session not in sessions:
             return
-        others = [one for one in sessions if one is not None and one is not session]
+        others = [other for other in sessions if other is not None and other is not session]
         if others:
             self._peers[session.node_id] = PeerSessions(others[0])
             return

@@ -121,7 +121,7 @@ def read_identity(path: Path) -> Identity:
     text = _secret_text(path)
     blocks = [block + _END for block in text.split(_END) if block.strip()]
     try:
-        signing, static = (load_pem_private_key(one.encode(), None) for one in blocks)
+        signing, static = (load_pem_private_key(pem.encode(), None) for pem in blocks)
     except (ValueError, TypeError) as error:
         raise _expected(path, "the private keys of a node", "halfway net key makes them") from error
     if not (isinstance(signing, Ed25519PrivateKey) and isinstance(static, X25519PrivateKey)):

@@ -106,8 +106,8 @@ class HelloTable:
         """Remove nodes from which no hello arrived for five of their periods."""
         late = [
             node_id
-            for node_id, one in self._heard.items()
-            if now - one.last > MISSED * min(one.hello.period_ms / 1000.0, _MOST_PERIOD_S)
+            for node_id, link in self._heard.items()
+            if now - link.last > MISSED * min(link.hello.period_ms / 1000.0, _MOST_PERIOD_S)
         ]
         for node_id in late:
             del self._heard[node_id]
@@ -129,14 +129,14 @@ class HelloTable:
 
     def why(self, node_id: int) -> str:
         """Return why a heard node is not a neighbour, or NEIGHBOUR."""
-        one = self._heard[node_id]
-        if one.is_link:
+        link = self._heard[node_id]
+        if link.is_link:
             return NEIGHBOUR
-        if one.hello.rules != self._rules:
+        if link.hello.rules != self._rules:
             return OTHER_RULES
-        if not _is_steady(one):
-            return LOSSY if one.hello.number - one.first >= HISTORY else NEW
-        if self._node_id not in one.hello.heard:
+        if not _is_steady(link):
+            return LOSSY if link.hello.number - link.first >= HISTORY else NEW
+        if self._node_id not in link.hello.heard:
             return ONE_WAY
         return FULL
 

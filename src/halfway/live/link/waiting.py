@@ -46,15 +46,15 @@ class WaitingFrames:
                 yield peer, plain
 
     def _cut(self, waiting: list[bytes], room: int) -> list[bytes]:
-        found = []
+        frames = []
         for whole in waiting:
             if len(whole) <= room:
-                found.append(whole)
+                frames.append(whole)
                 continue
             try:
                 parts = self._cutter.cut(whole, room - HEAD.size)
             except ValueError:
                 self._drops.count(Drop.FRAGMENTS)
                 continue
-            found += [frame(FrameType.FRAGMENT, part) for part in parts]
-        return found
+            frames += [frame(FrameType.FRAGMENT, part) for part in parts]
+        return frames

@@ -91,10 +91,10 @@ def _heard(host: Host) -> list[dict[str, str]]:
     """Return nodes for the status page that the node hears and that are not neighbours, with the
     reason.
     """
-    found = list[dict[str, str]]()
+    rows = list[dict[str, str]]()
     for node in host.nodes:
         table = node.links.table
-        for peer, one in table.heard().items():
-            if table.why(peer) != NEIGHBOUR and len(found) < _MOST_HEARD:
-                found.append({"name": one.hello.name, "state": table.why(peer)})
-    return found
+        for peer, link in table.heard().items():
+            if table.why(peer) != NEIGHBOUR and len(rows) < _MOST_HEARD:
+                rows.append({"name": link.hello.name, "state": table.why(peer)})
+    return rows

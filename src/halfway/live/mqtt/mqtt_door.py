@@ -127,8 +127,8 @@ class MqttDoor:
         self._machine.tick(now)
         for connection, packet in self._machine.admissions():
             self._admit(connection, packet, now)
-        for one, origin in self._machine.publications(now):
-            self._publish(one, origin, now)
+        for publication, origin in self._machine.publications(now):
+            self._publish(publication, origin, now)
         for connection in self._machine.changed():
             if (client := self._clients.get(connection)) is not None:
                 client.transmit(now)
@@ -195,19 +195,20 @@ class MqttDoor:
         """
         queue = self._waiting[origin]
         while queue:
-            one = queue.popleft()
-            refusal = await self._published(one)
+            publication = queue.popleft()
+            refusal = await self._published(publication)
             self._underway -= 1
             if not queue:
                 del self._waiting[origin]
-            self._machine.published(one, origin, refusal, self._loop.time())
+            self._machine.published(publication, origin, refusal, self._loop.time())
             self.run()
 
-    async def _published(self, one: Publication) -> str | None:
+    async def _published(self, publication: Publication) -> str | None:
         try:
             await self._mesh.publish(
-                one.topic, one.payload, level=self._levels[one.qos], retain=one.retain,
-                expiry_s=one.expiry_s, properties=one.properties,
+                publication.topic, publication.payload, level=self._levels[publication.qos],
+                retain=publication.retain, expiry_s=publication.expiry_s,
+                properties=publication.properties,
             )  # fmt: skip
         except Refusal as refusal:
             return refusal.reason

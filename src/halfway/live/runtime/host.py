@@ -113,18 +113,18 @@ class Host:
         return all(node.stepper.compiled for node in self.nodes)
 
     def _sockets(self) -> list[socket.socket]:
-        settings, found = self.settings, []
+        settings, sockets = self.settings, []
         if not settings.has_keys and not is_loopback((settings.host, 0)):
             what = f"host = {settings.host}: the development network has no keys"
             raise Problem(what, remedy=f"use {LOOPBACK}, or make a network with `halfway net new`")
         try:
             for k in range(settings.nodes):
-                found.append(bound(settings.host, settings.port + k if settings.port else 0))
+                sockets.append(bound(settings.host, settings.port + k if settings.port else 0))
         except Problem:
-            for sock in found:
+            for sock in sockets:
                 sock.close()
             raise
-        return found
+        return sockets
 
     def _node(self, place: int, sock: socket.socket) -> MeshNode:
         settings, seed = self.settings, self.settings.seed
@@ -228,7 +228,7 @@ def ring_with_chords(n: int, degree: int) -> list[list[int]]:
         if a != b:
             links[a].add(b)
             links[b].add(a)
-    return [sorted(one) for one in links]
+    return [sorted(ends) for ends in links]
 
 
 def _drawn_id(seed: int, place: int) -> int:

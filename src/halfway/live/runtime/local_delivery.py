@@ -48,13 +48,13 @@ class Delivery:
         if publication in self._seen:
             self._drops.count(Drop.DUPLICATE)
             return
-        found = self._subscriptions.matching(body.topic)
-        if not found:
+        matching = self._subscriptions.matching(body.topic)
+        if not matching:
             return
         if body.is_over(now):
             self._drops.count(Drop.EXPIRED)
             return
-        self._hand_over(found, event_of(publication, body, now, hops=hops, local=local))
+        self._hand_over(matching, event_of(publication, body, now, hops=hops, local=local))
         self._seen[publication] = None
         if len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
@@ -140,7 +140,7 @@ class RetainedExchange:
         last = self._sent.get(peer, -_RETAINED_EVERY_S)
         if heard.hello.retained == self._table.digest or now - last < _RETAINED_EVERY_S:
             return
-        self._sent = {one: at for one, at in self._sent.items() if now - at < _RETAINED_EVERY_S}
+        self._sent = {key: at for key, at in self._sent.items() if now - at < _RETAINED_EVERY_S}
         self._sent[peer] = now
         for version, body in self._table.all():
             self._links.send(peer, _retained_frame(version, body, now))

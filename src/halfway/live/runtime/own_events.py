@@ -55,7 +55,7 @@ class OwnEvents:
         self.join()
         wanted = not self._face.broadcast and self._table.wanted_s(own=False) < _WANTED_S
         routed = self._subscriptions.topic_of(body.topic), *((EVERYTHING,) if wanted else ())
-        return [key for one in routed if (key := self._emit(one, body, answered)) is not None]
+        return [key for number in routed if (key := self._emit(number, body, answered)) is not None]
 
     def _emit(
         self, routed: str, body: EventBody, answered: Callable[[Hop, float], None] | None

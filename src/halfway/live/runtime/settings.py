@@ -77,15 +77,15 @@ class Settings:
             address_of(peer)
 
     def _check_keys(self) -> None:
-        given = "certificate" if self.certificate else "secret" if self.secret else ""
+        option = "certificate" if self.certificate else "secret" if self.secret else ""
         if self.certificate and self.secret:
             what = f"secret = {self.secret}: expected no certificate with it"
             raise Problem(what, remedy="a network has either certificates or one secret")
-        if bool(given) != bool(self.key):
-            has, missing = ("key", "certificate") if self.key else (given, "key")
+        if bool(option) != bool(self.key):
+            has, missing = ("key", "certificate") if self.key else (option, "key")
             raise Problem(f"{has}: expected {missing} as well", remedy=f"give --{missing} FILE")
-        if given and self.nodes > 1:
-            what = f"nodes = {self.nodes}: expected 1 with a {given}"
+        if option and self.nodes > 1:
+            what = f"nodes = {self.nodes}: expected 1 with a {option}"
             raise Problem(what, remedy="keys belong to one node")
         if self.revoked and not self.certificate:
             what = f"revoked = {self.revoked}: expected a certificate with it"

@@ -70,13 +70,13 @@ def _subscribed(node: MeshNode) -> list[str]:
 
 
 def _heard(node: MeshNode, now: float) -> list[dict[str, Any]]:
-    found = []
-    for peer, one in sorted(node.links.table.heard().items()):
+    rows = []
+    for peer, link in sorted(node.links.table.heard().items()):
         address = node.links.address_of(peer)
-        found.append({
-            "name": one.hello.name, "id": peer, "state": node.links.table.why(peer),
+        rows.append({
+            "name": link.hello.name, "id": peer, "state": node.links.table.why(peer),
             "address": "" if address is None else f"{address[0]}:{address[1]}",
-            "since_s": round(now - one.since, 3), "heard_s_ago": round(now - one.last, 3),
-            "hellos": round(one.share(), 3), "neighbours": len(one.hello.links),
+            "since_s": round(now - link.since, 3), "heard_s_ago": round(now - link.last, 3),
+            "hellos": round(link.share(), 3), "neighbours": len(link.hello.links),
         })  # fmt: skip
-    return found
+    return rows

@@ -56,7 +56,7 @@ def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
     """Return the offsets of the event id in each kind of record with an event, for the flow of
     datagrams.
     """
-    found = {}
+    slots = {}
     for number in carrying(kinds):
         at, places = HEADER_BYTES, {}
         for part in wire_parts(kinds[number]):
@@ -64,8 +64,8 @@ def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
                 break
             places[part.field] = at
             at += part.range.form.itemsize
-        found[number] = EventPlaces(places["publisher"], places["epoch"], places["event"], at)
-    return found
+        slots[number] = EventPlaces(places["publisher"], places["epoch"], places["event"], at)
+    return slots
 
 
 class Flow:
@@ -208,14 +208,14 @@ class Flow:
         return counts
 
 
-def quiet(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
+def quiet(function: Callable[..., Any], *values: Any) -> Callable[..., Any]:
     """Return a function that calls an interpreted kernel without warnings of integer overflow.
 
-    The arguments `given` stand before the arguments of each call.
+    The arguments `values` stand before the arguments of each call.
     """
 
     def call(*arguments: Any) -> Any:
         with np.errstate(over="ignore"):
-            return function(*given, *arguments)
+            return function(*values, *arguments)
 
     return call

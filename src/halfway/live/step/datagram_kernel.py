@@ -238,8 +238,8 @@ def _write_record(tables, flow, k, place):
     datagram = _datagram_for(flow, place, HEAD_BYTES + end - begin)
     row = flow.frames[datagram]
     at = _write_head(row, flow.fill[datagram], RECORD, end - begin)
-    for one in range(begin, end):
-        row[at] = tables.sent[one]
+    for number in range(begin, end):
+        row[at] = tables.sent[number]
         at += 1
     flow.fill[datagram] = at
 

@@ -103,7 +103,7 @@ class MemoryBed:
         self._fate: Fate = fate or (lambda *_: (delay_s,))
         self._flights: Counter[tuple[int, int]] = Counter()  # by the rows of both ends
         self.node_ids, self.delay_s, self.links = node_ids, delay_s, links
-        self.row_of: Mapping[int, int] = {int(one): row for row, one in enumerate(node_ids)}
+        self.row_of: Mapping[int, int] = {int(node_id): row for row, node_id in enumerate(node_ids)}
         # A topic has any 64 bits on the wire; here the bits follow from its number.
         self.hashes = np.arange(topics, dtype=np.uint64) + np.uint64(2**40)
         self.timers, self.now = Timers(), 0.0
@@ -177,7 +177,7 @@ def given_neighbourhood(
     of each neighbour.
     """
     lists = [own, *reported]
-    ends = np.cumsum([len(one) for one in lists]).astype(np.uint32)
+    ends = np.cumsum([len(neighbours) for neighbours in lists]).astype(np.uint32)
     place = np.full(int(ends[-1]), -1, np.int32)
     place[: len(own)] = np.arange(1, len(own) + 1)
     nowhere = np.zeros(0)

@@ -147,15 +147,19 @@ class Driver:
         """Pass on the records that the driver's node emitted, in the order of their emission."""
         if not is_sent and self.stepper.flow is not None and self.stepper.compiled:
             self.stepper.send_emissions()
-        for one in self.stepper.emissions():
-            if one.data:
-                self._around.transmit(self.stepper.pool[one.slot], one.data)
-                self.stepper.release(one.slot)
-            elif one.to == TO_APPLICATION and one.at <= self._now and not self._shared_clock:
-                self._around.report(self.stepper.pool[one.slot])
-                self.stepper.release(one.slot)
+        for emission in self.stepper.emissions():
+            if emission.data:
+                self._around.transmit(self.stepper.pool[emission.slot], emission.data)
+                self.stepper.release(emission.slot)
+            elif (
+                emission.to == TO_APPLICATION
+                and emission.at <= self._now
+                and not self._shared_clock
+            ):
+                self._around.report(self.stepper.pool[emission.slot])
+                self.stepper.release(emission.slot)
             else:
-                self._timers.push(one.at, self._due, (self._life, one))
+                self._timers.push(emission.at, self._due, (self._life, emission))
 
     def _due(self, now: float, timer: tuple[int, Emission]) -> None:
         """Continue with a record that waited in the driver, unless the node has been down since."""
@@ -165,18 +169,18 @@ class Driver:
             self._go_on(one)
             self._around.timer_ran()
 
-    def _go_on(self, one: Emission) -> None:
-        if one.to == TO_NETWORK:
-            self.stepper.transmit(one.slot)
+    def _go_on(self, emission: Emission) -> None:
+        if emission.to == TO_NETWORK:
+            self.stepper.transmit(emission.slot)
             self._pass_on()
-        elif one.to == TO_APPLICATION:
-            self._around.report(self.stepper.pool[one.slot])
-            self.stepper.release(one.slot)
+        elif emission.to == TO_APPLICATION:
+            self._around.report(self.stepper.pool[emission.slot])
+            self.stepper.release(emission.slot)
         else:
             try:
-                self.stepper.wake(one.slot)
+                self.stepper.wake(emission.slot)
             except NoRoom:
                 self._drop()
-                self.stepper.release(one.slot)
+                self.stepper.release(emission.slot)
                 return
             self._pass_on()

@@ -95,8 +95,11 @@ class Stepper:
             return False
         # All doors have the same type, so the door of the interpreted handler is enough.
         steps = _STEPS if self.flow is None else _STEPS + _FLOWS
-        given, flow = lent(tables), () if self.flow is None else (lent(self.flow.tables),)
-        return all(is_stored(one, *self._given(one, given, flow), *_EXAMPLES[one]) for one in steps)
+        tables_lent, flow = lent(tables), () if self.flow is None else (lent(self.flow.tables),)
+        return all(
+            is_stored(function, *self._given(function, tables_lent, flow), *_EXAMPLES[function])
+            for function in steps
+        )
 
     def set_time(self, now: float, *, into: float = 0.0, out_of: float = 0.0) -> None:
         """Set the time of the stepper's next steps (seconds), and the times by which ages grow on
@@ -254,13 +257,14 @@ class Stepper:
         self._door = Door(node.state, node.rules, self.neighbourhood, tables.out, lend)
         self._lent = lend(tables)
         self._step, self._receive, self._transmit = (
-            self._entry(one, *self._given(one, self._lent, ())) for one in _STEPS
+            self._entry(function, *self._given(function, self._lent, ())) for function in _STEPS
         )
         if self.flow is not None:
             self.flow.open(compiled=self.compiled)
             flow = (self.flow.lent,)
             self._take, self._send_emissions = (
-                self._entry(one, *self._given(one, self._lent, flow)) for one in _FLOWS
+                self._entry(function, *self._given(function, self._lent, flow))
+                for function in _FLOWS
             )
 
     def _given(self, step: Any, tables: Any, flow: tuple[Any, ...]) -> tuple[Any, ...]:

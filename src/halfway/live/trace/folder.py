@@ -89,9 +89,9 @@ class TraceFolder:
         Problem of a file.
         """
         self._open = False
-        for one in self._traces:
-            one.write()
-            one.detach()
+        for trace in self._traces:
+            trace.write()
+            trace.detach()
         self._disk.shutdown(wait=True)
         self._reap()
         if self.problem is not None:
@@ -108,7 +108,7 @@ class TraceFolder:
         for it.
         """
         self._reap()
-        if sum(one.rows for one in self._writes) + rows > MOST_WAITING_ROWS:
+        if sum(waiting_write.rows for waiting_write in self._writes) + rows > MOST_WAITING_ROWS:
             node.drops.count(Drop.TRACE, rows)
             return False
         self._writes.append(_Written(self._disk.submit(self._keep, write), node, rows))
@@ -128,11 +128,11 @@ class TraceFolder:
 
     def _reap(self) -> None:
         """Forget the files of the trace folder that are on disk, and count the failed files."""
-        waiting = [one for one in self._writes if not one.done.done()]
-        for one in self._writes:
-            error = one.done.exception() if one.done.done() else None
+        waiting = [write for write in self._writes if not write.done.done()]
+        for write in self._writes:
+            error = write.done.exception() if write.done.done() else None
             if error is not None:
-                one.node.drops.count(Drop.TRACE, one.rows)
+                write.node.drops.count(Drop.TRACE, write.rows)
                 self.problem = self.problem or _problem_of(error, self._folder)
         self._writes = waiting
 

@@ -63,8 +63,8 @@ def replay(path: Path) -> Iterator[Replayed]:
         check_regular(path)
         files = [path]
     made = _Made()
-    for one in files:
-        yield made.replayed(one)
+    for file in files:
+        yield made.replayed(file)
 
 
 class _Made:
@@ -177,11 +177,13 @@ def _stepper(head: dict[str, Any]) -> Stepper:
 
 def _fill(targets: list[Any], content: bytes, path: Path) -> None:
     """Write the arrays of a part of a live trace into the arrays of the node."""
-    if sum(one.nbytes for one in targets) != len(content):
+    if sum(target.nbytes for target in targets) != len(content):
         what = "the trace is of another version of the system"
         raise Problem(what, where=str(path), remedy="replay it with the version that wrote it")
     at = 0
-    for one in targets:
-        if one.nbytes:
-            one[...] = np.frombuffer(content, one.dtype, one.size, at).reshape(one.shape)
-        at += one.nbytes
+    for target in targets:
+        if target.nbytes:
+            target[...] = np.frombuffer(content, target.dtype, target.size, at).reshape(
+                target.shape
+            )
+        at += target.nbytes

@@ -72,18 +72,18 @@ def state_file(
     end = {"digest": short_digest(behind)}
     whole = [(HEAD, json.dumps(head).encode()), (STATE, before), *parts]
     whole.append((END, json.dumps(end).encode()))
-    return zlib.compress(MARK + b"".join(part_bytes(*one) for one in whole), 1)
+    return zlib.compress(MARK + b"".join(part_bytes(*part) for part in whole), 1)
 
 
 def opened_state_file(content: bytes) -> bytes:
     """Return the parts in a hidden file, with the mark. Raises ValueError for other bytes."""
     try:
-        found = zlib.decompressobj().decompress(content, _MOST_PART)
+        opened = zlib.decompressobj().decompress(content, _MOST_PART)
     except zlib.error:
         raise ValueError("damaged") from None
-    if not found.startswith(MARK):
+    if not opened.startswith(MARK):
         raise ValueError("another form")
-    return found
+    return opened
 
 
 def beside(path: Path) -> Path:

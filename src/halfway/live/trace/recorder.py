@@ -76,7 +76,7 @@ class Recorder:
 
         The node calls this before a change, so that these records came before the change.
         """
-        around = b"".join(one.tobytes() for one in around_of(self._node.stepper))
+        around = b"".join(array.tobytes() for array in around_of(self._node.stepper))
         if around != self._around:
             self._around = around
             self._part(AROUND, around)

@@ -74,15 +74,15 @@ class Joiner:
 
 def packed(waiting: Sequence[bytes], room: int) -> list[bytes]:
     """Return frames joined into as few datagrams of at most `room` bytes, in their order."""
-    found: list[bytes] = []
-    some: list[bytes] = []
+    datagrams: list[bytes] = []
+    frames: list[bytes] = []
     size = 0
     for whole in waiting:
-        if size + len(whole) > room and some:
-            found.append(b"".join(some))
-            some, size = [], 0
-        some.append(whole)
+        if size + len(whole) > room and frames:
+            datagrams.append(b"".join(frames))
+            frames, size = [], 0
+        frames.append(whole)
         size += len(whole)
-    if some:
-        found.append(b"".join(some))
-    return found
+    if frames:
+        datagrams.append(b"".join(frames))
+    return datagrams

@@ -108,7 +108,7 @@ def key_in(content: bytes) -> tuple[int, int, int]:
 def hello_bytes(hello: Hello) -> bytes:
     """Return the content of a HELLO frame."""
     name, links = hello.name.encode()[:MOST_NAME_BYTES], set(hello.links)
-    words = [one | _LINK * (one in links) for one in hello.heard]
+    words = [node_id | _LINK * (node_id in links) for node_id in hello.heard]
     fixed = _HELLO.pack(
         hello.incarnation, hello.number, hello.period_ms, 0, hello.rules, hello.retained,
         hello.wanted_s, len(name),

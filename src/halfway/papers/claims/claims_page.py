@@ -99,9 +99,9 @@ def _made(results: Sequence[StudyVerdicts]) -> str:
         return f"\n{NO_RESULTS}\n"
     rows = [_row(_MADE), _row(["---"] * len(_MADE))]
     rows += [
-        _row([one.title, f"`{one.command}`", _time(one.seconds), _time(one.processor),
-              f"`{one.digest[:16]}`"])
-        for one in results
+        _row([result.title, f"`{result.command}`", _time(result.seconds), _time(result.processor),
+              f"`{result.digest[:16]}`"])
+        for result in results
     ]  # fmt: skip
     return f"\n{MADE}\n\n{''.join(rows)}"
 

@@ -70,7 +70,7 @@ def _sizes(summaries: Summaries, metric: str, **where: Scalar) -> list[Summary]:
 def _sensitivity(figure: str, steps: list[Summary], degree: int) -> Verdict:
     """Return the verdict of directional walks' sensitivity [drw §1] to n, over the given sizes."""
     slope = exponent(steps, "n", "median")
-    first, last = (math.log10(float(one.parameters["n"])) for one in (steps[0], steps[-1]))
+    first, last = (math.log10(float(row.parameters["n"])) for row in (steps[0], steps[-1]))
     span = f"10^{first:.0f} to 10^{last:.0f}"
     return Verdict(
         "directional-walks", figure, {"degree": degree, "system": WALKS[0], "sizes": span},

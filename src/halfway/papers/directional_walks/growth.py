@@ -35,8 +35,8 @@ def growth(run: Run) -> Observations:
         disk = LazyDisk(run["n"], radius_of_degree(run["n"], run["degree"]), run.network_seed)
         pairs, again = disk.giant_pairs(run["pairs"], run.workload_seed)
     with run.timed("run"):
-        found = _routes(run, disk, pairs) if run["system"] == CELLS else _walks(run, disk, pairs)
-    return {**found, "again": np.array([float(again)])}
+        values = _routes(run, disk, pairs) if run["system"] == CELLS else _walks(run, disk, pairs)
+    return {**values, "again": np.array([float(again)])}
 
 
 def _walks(run: Run, disk: LazyDisk, pairs: Pairs) -> PairValues:
@@ -60,11 +60,11 @@ def _walks(run: Run, disk: LazyDisk, pairs: Pairs) -> PairValues:
 def _routes(run: Run, disk: LazyDisk, pairs: Pairs) -> PairValues:
     routes = LazyCellRoutes(disk)
     most = int(MOST_HOPS_A_COLUMN / routes.side)
-    found = routes.paths(pairs, run.random_seed, most_hops=most)
-    joined = found.hops >= 0
+    paths = routes.paths(pairs, run.random_seed, most_hops=most)
+    joined = paths.hops >= 0
     return {
-        "messages": found.messages[joined],
-        "path": np.maximum(found.hops[joined], 1),  # within one cell the last hop still counts
+        "messages": paths.messages[joined],
+        "path": np.maximum(paths.hops[joined], 1),  # within one cell the last hop still counts
         "unmet": ~joined,
-        "cut": found.hops == CUT,
+        "cut": paths.hops == CUT,
     }

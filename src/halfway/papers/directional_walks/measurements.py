@@ -60,13 +60,13 @@ def step_lengths(run: Run) -> Observations:
         position = kept_draw(run["n"], run["radius"], run.network_seed).network.position
         walks = walkers(run["n"], run["radius"], run.network_seed, run["system"])
     assert position is not None
-    found = []
+    lengths = []
     for p, (a, b) in enumerate(distinct_pairs(run["n"], run["pairs"], run.workload_seed).tolist()):
         with run.timed("run"):
             trails = walks.pair(a, b, seed=run.random_seed, topic=p).trails
         steps = np.concatenate([np.diff(position[rows], axis=0) for rows in trails])
-        found.append(np.hypot(*steps.T).mean())
-    return {"length / radius": np.array(found) / run["radius"]}
+        lengths.append(np.hypot(*steps.T).mean())
+    return {"length / radius": np.array(lengths) / run["radius"]}
 
 
 def visits(run: Run) -> Observations:

@@ -84,23 +84,23 @@ def judge_coverage(summaries: Summaries) -> Iterator[Verdict]:
 
 def coverage_rows(
     summaries: Summaries, figure: str, model: str, nearest: int, brokers: tuple[int, ...],
-    copies: tuple[int, ...], given: dict[str, Scalar],
+    copies: tuple[int, ...], parameters: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
     """Yield the rows of DRIP's coverage in a figure, by m and by k, at the given parameters."""
     for metric, interpretation in (
         ("coverage", "brokers with a copy when a subscriber gets it"),
         ("union", "brokers that ever had a copy, by event"),
     ):
-        at = partial(summaries.find, metric, system="drip", l=nearest, **given)
+        at = partial(summaries.find, metric, system="drip", l=nearest, **parameters)
         words = f"{model}; l = {nearest}; {interpretation}"
         for k in brokers:
             name = f"{metric}, m = 1 / m = {copies[-1]}"
-            one, many = at(k=k, m=copies[0]), at(k=k, m=copies[-1])
-            yield _less(figure, {"k": k, **given}, name, _GROWS, one, many, words)
+            least, many = at(k=k, m=copies[0]), at(k=k, m=copies[-1])
+            yield _less(figure, {"k": k, **parameters}, name, _GROWS, least, many, words)
         for m in copies:
             name = f"{metric}, k = {brokers[-1]} / k = {brokers[0]}"
             few, many = at(k=brokers[0], m=m), at(k=brokers[-1], m=m)
-            yield _less(figure, {"m": m, **given}, name, _FALLS, many, few, words)
+            yield _less(figure, {"m": m, **parameters}, name, _FALLS, many, few, words)
 
 
 def _bound(copies: Summary, cell: dict[str, Scalar], m: int, words: str) -> Verdict:
@@ -262,24 +262,24 @@ def rows_against_sf(
 
 def rows_by_k(
     summaries: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
-    copies: tuple[int, ...], given: dict[str, Scalar],
+    copies: tuple[int, ...], parameters: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
     """Yield the rows of a verdict on DRIP's delay in a figure by the number of brokers, for
     each m.
     """
-    at = partial(summaries.find, metric, system="drip", l=NEAREST_3B, **given)
+    at = partial(summaries.find, metric, system="drip", l=NEAREST_3B, **parameters)
     name = f"mean {metric}, k = {brokers[0]} / k = {brokers[-1]}"
     for m in copies:
         few, many = at(k=brokers[0], m=m), at(k=brokers[-1], m=m)
-        yield _less(figure, {"m": m, **given}, name, MORE_WITH_K, few, many, words)
+        yield _less(figure, {"m": m, **parameters}, name, MORE_WITH_K, few, many, words)
 
 
 def _ratios(summaries: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
     """Yield the rows of DRIP's delivery ratio by delay, for which the paper prints no numbers."""
     named = ("k", "m") if figure == "figure-3b" else ("share", "rate", "rest", "m")
     for row in summaries.select("delivered"):
-        given = row.parameters
-        cell = {name: given[name] for name in (*named, "system") if name in given}
+        parameters = row.parameters
+        cell = {name: parameters[name] for name in (*named, "system") if name in parameters}
         yield _row(
             figure, cell, "delivery ratio", None, row.mean, row.mean_low, row.mean_high,
             row.networks, MODEL[radio].format(**row.parameters), "ours open",

@@ -34,15 +34,19 @@ INTERPRETATIONS: dict[str, tuple[dict[str, Scalar], str]] = {
 def judge_interpretations(summaries: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims of Figures 3 and 4 [drip §VI-B] under each interpretation."""
     for name, (_, sentence) in INTERPRETATIONS.items():
-        given: dict[str, Scalar] = {"reading": name}
+        parameters: dict[str, Scalar] = {"reading": name}
         yield from claims.coverage_rows(
-            summaries, FIGURE, sentence, NEAREST_3B, BROKERS, COPIES, given
+            summaries, FIGURE, sentence, NEAREST_3B, BROKERS, COPIES, parameters
         )
         for metric, interpretation in claims.DELAYS:
             words = f"{sentence}; {interpretation}"
             yield from claims.rows_against_sf(
-                summaries, FIGURE, metric, words, BROKERS, COPIES, given
+                summaries, FIGURE, metric, words, BROKERS, COPIES, parameters
             )
             for k in BROKERS:
-                yield claims.selection_row(summaries, FIGURE, metric, words, {"k": k, **given}, m=1)
-            yield from claims.rows_by_k(summaries, FIGURE, metric, words, BROKERS, COPIES, given)
+                yield claims.selection_row(
+                    summaries, FIGURE, metric, words, {"k": k, **parameters}, m=1
+                )
+            yield from claims.rows_by_k(
+                summaries, FIGURE, metric, words, BROKERS, COPIES, parameters
+            )

@@ -58,8 +58,8 @@ def _touching(
     known = (region[a] < k) & (region[b] < k)
     joined = np.zeros((k, k), np.bool_)
     joined[region[a[known]], region[b[known]]] = True
-    one, other = np.triu_indices(k, 1)
-    return np.asarray(joined[one, other])
+    first, other = np.triu_indices(k, 1)
+    return np.asarray(joined[first, other])
 
 
 def _apart(joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:

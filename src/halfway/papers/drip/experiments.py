@@ -164,8 +164,8 @@ def _interpretations(_scale: Scale) -> list[Point]:
     # Intervals are over networks: at paper scale there are more of them, and not longer runs.
     systems = [*(("drip", m) for m in claims_interpretations.COPIES), ("sf", 1), ("random", 1)]
     return [
-        _point("quick", BROKING, system=system, k=k, m=m, l=NEAREST_3B, reading=name, **given)
-        for name, (given, _) in claims_interpretations.INTERPRETATIONS.items()
+        _point("quick", BROKING, system=system, k=k, m=m, l=NEAREST_3B, reading=name, **parameters)
+        for name, (parameters, _) in claims_interpretations.INTERPRETATIONS.items()
         for k in claims_interpretations.BROKERS
         for system, m in systems
     ]

@@ -176,12 +176,12 @@ def copied_at(made: Simulation) -> Floats:
     published = made.demand.begun_again().take(np.inf, WINDOW)
     known = codes(published.row, own_numbers(published.row))
     order, slots = np.argsort(known), made.instance.state.events
-    found = np.full((len(slots), len(known)), np.inf)
+    times = np.full((len(slots), len(known)), np.inf)
     row, slot = np.nonzero(slots.role > NOTHING)
     there = slots[row, slot]
     place = np.searchsorted(known[order], codes(there.publisher, there.event))
-    found[row, order[place]] = there.held_at
-    return found
+    times[row, order[place]] = there.held_at
+    return times
 
 
 def pairwise(run: Run) -> Observations:

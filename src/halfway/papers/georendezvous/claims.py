@@ -104,8 +104,8 @@ def _late_gain(summaries: Summaries, n: int, interpretation: str) -> _Estimate:
         summaries.find("path", n=n, points=points, reading=interpretation) for points in (1, 8, 16)
     ]
     # [1 + resamples] the means, then their bootstrap replicates
-    one, eight, sixteen = (np.array([row.mean, *row.boot_mean]) for row in rows)
-    gain = (eight - sixteen) / 8 / ((one - eight) / 7)
+    one_point, eight, sixteen = (np.array([row.mean, *row.boot_mean]) for row in rows)
+    gain = (eight - sixteen) / 8 / ((one_point - eight) / 7)
     return float(gain[0]), *around(gain[0], gain[1:], rows[0].networks)
 
 

@@ -120,13 +120,13 @@ def _lossy_deliveries() -> list[Point]:
         for faults in FAULTS
         for system, repair in (("siena", "unmodified"), ("underlay-siena", REPAIRS[0]))
     ]
-    found = []
+    lossy = []
     for point in points:
         late = {"detection": DETECTION} if point.parameters["system"] != "siena" else {}
         for loss in LOSSES:
-            given: dict[str, Scalar] = {**point.parameters, **late, "loss": loss}
-            found.append(Point(point.measurement, given, NETWORK, point.cost_ms))
-    return found
+            parameters: dict[str, Scalar] = {**point.parameters, **late, "loss": loss}
+            lossy.append(Point(point.measurement, parameters, NETWORK, point.cost_ms))
+    return lossy
 
 
 def _lossy_loads() -> list[Point]:
@@ -171,8 +171,8 @@ def figure_6(_scale: Scale) -> list[Point]:
     return [
         point
         for remedy in SYSTEM_REMEDIES
-        for given in queued
-        for point in _balanced(*given, remedy)
+        for parameters in queued
+        for point in _balanced(*parameters, remedy)
     ]
 
 
@@ -204,8 +204,8 @@ def load_point(
     remedy: str,
 ) -> Point:
     """Return one point of paper 5's Figures 6 to 8: its latency and link loads."""
-    given = {**_OVERLAY, **_CONTENT, "events": events, "interest": interest}
-    given |= {"window_s": window_s, "queueing": queueing, "system": system, "balance": balance}
-    given["remedy"] = remedy
+    parameters = {**_OVERLAY, **_CONTENT, "events": events, "interest": interest}
+    parameters |= {"window_s": window_s, "queueing": queueing, "system": system, "balance": balance}
+    parameters["remedy"] = remedy
     each_ms = 0.03 if interest == "all" else 0.01
-    return Point(f"{_ROOM}:loads", given, NETWORK, 40.0 + events * each_ms)
+    return Point(f"{_ROOM}:loads", parameters, NETWORK, 40.0 + events * each_ms)

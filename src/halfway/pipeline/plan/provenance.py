@@ -36,15 +36,15 @@ def sources_of(module: str) -> dict[str, bytes]:
     """Return the sources of a measurement's module and of its imports in the package, without
     running them.
     """
-    top, found, waiting = module.partition(".")[0], dict[str, bytes](), [module]
+    top, sources, waiting = module.partition(".")[0], dict[str, bytes](), [module]
     while waiting:
         name = waiting.pop()
         covered = name.partition(".")[0] == top and ".".join(name.split(".")[:2]) not in _ELSEWHERE
-        spec = _spec(name) if covered and name not in found else None
+        spec = _spec(name) if covered and name not in sources else None
         if spec is not None and spec.origin and spec.origin.endswith(".py"):
-            found[name] = Path(spec.origin).read_bytes()
-            waiting += _imported(found[name], spec.parent or "")
-    return found
+            sources[name] = Path(spec.origin).read_bytes()
+            waiting += _imported(sources[name], spec.parent or "")
+    return sources
 
 
 def _spec(name: str) -> ModuleSpec | None:
@@ -72,9 +72,9 @@ def _names(tree: ast.Module, package: str) -> Iterator[str]:
     """Yield the names that a measurement's syntax tree imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             name = "." * node.level + (node.module or "")
             base = resolve_name(name, package) if node.level else name
             yield base
-            yield from (f"{base}.{one.name}" for one in node.names)
+            yield from (f"{base}.{alias.name}" for alias in node.names)

@@ -123,15 +123,15 @@ def kinds(plan: pa.Table) -> list[str]:
 def numbered_kinds(plan: pa.Table) -> tuple[list[str], npt.NDArray[np.int64]]:
     """Return the kinds of a plan's rows, and [rows] the number of each row's kind."""
     words = [plan[name].combine_chunks().dictionary_encode() for name in _NAMING]
-    first, second = (np.asarray(one.indices, np.int64) for one in words)
+    first, second = (np.asarray(column.indices, np.int64) for column in words)
     width = max(1, len(words[1].dictionary))
     pairs, which = np.unique(first * width + second, return_inverse=True)
     names: dict[str, int] = {}
     numbers = np.zeros(len(pairs), np.int64)
     for at, pair in enumerate(pairs.tolist()):
         measurement = words[0].dictionary[pair // width].as_py()
-        given = msgspec.json.decode(words[1].dictionary[pair % width].as_py()).items()
-        kept = {name: value for name, value in given if isinstance(value, str | bool)}
+        parameters = msgspec.json.decode(words[1].dictionary[pair % width].as_py()).items()
+        kept = {name: value for name, value in parameters if isinstance(value, str | bool)}
         numbers[at] = names.setdefault(f"{measurement} {canonical(kept)}", len(names))
     return list(names), numbers[which]
 

@@ -24,10 +24,10 @@ class Summaries:
 
         Raises KeyError if there is none or more than one: a figure's declaration is then wrong.
         """
-        found = self.select(metric, **parameters)
-        if len(found) != 1:
-            raise KeyError(f"{len(found)} summaries of {metric} at {parameters}, expected one")
-        return found[0]
+        summaries = self.select(metric, **parameters)
+        if len(summaries) != 1:
+            raise KeyError(f"{len(summaries)} summaries of {metric} at {parameters}, expected one")
+        return summaries[0]
 
     def select(self, metric: str, **parameters: Scalar) -> list[Summary]:
         """Return all summaries of a metric that a declared figure has under given parameters."""

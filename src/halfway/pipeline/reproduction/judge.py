@@ -120,17 +120,17 @@ def judge_ratio(
     cell: dict[str, Scalar],
     metric: str,
     claim: str | None,
-    one: Summary,
+    summary: Summary,
     other: Summary,
     interpretation: str,
 ) -> Verdict:
-    """Judge the statement that the mean of `one` is less than the mean of `other`, by a paired
+    """Judge the statement that the mean of `summary` is less than the mean of `other`, by a paired
     estimate of the ratio.
 
     claim: the paper's clause; None for a statement of ours.
     """
-    share = ratio(one, other, "mean")
+    share = ratio(summary, other, "mean")
     opinion = judge_order(*share) if claim else ours(judge_order(*share))
     return Verdict(
-        paper, figure, cell, metric, claim, *share, one.networks, interpretation, *opinion
+        paper, figure, cell, metric, claim, *share, summary.networks, interpretation, *opinion
     )

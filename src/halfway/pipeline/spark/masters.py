@@ -44,12 +44,12 @@ def tasks_of(master: str) -> int | None:
     """Return how many tasks a local Spark master runs at once; None for a master on another
     machine.
     """
-    if found := re.match(r"local-cluster\[(\d+),(\d+)", master):
-        return int(found[1]) * int(found[2])
-    found = re.match(r"local(?:\[(\*|\d+))?", master)  # after a comma: attempts, not tasks
-    if not found:
+    if match := re.match(r"local-cluster\[(\d+),(\d+)", master):
+        return int(match[1]) * int(match[2])
+    match = re.match(r"local(?:\[(\*|\d+))?", master)  # after a comma: attempts, not tasks
+    if not match:
         return None
-    return (os.cpu_count() or 1) if found[1] == "*" else int(found[1] or 1)
+    return (os.cpu_count() or 1) if match[1] == "*" else int(match[1] or 1)
 
 
 def is_local(master: str) -> bool:

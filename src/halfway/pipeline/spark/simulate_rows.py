@@ -86,8 +86,8 @@ def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
     for metric in sorted(observed):
         array = np.asarray(observed[metric])
         if array.dtype.kind not in "biuf" or array.ndim != 1:
-            found = f"{array.dtype} of {array.ndim} axes"
-            raise TypeError(f"{metric} is {found}, expected reals [units]")
+            shape = f"{array.dtype} of {array.ndim} axes"
+            raise TypeError(f"{metric} is {shape}, expected reals [units]")
         array = np.ascontiguousarray(array, "<f8")
         if not np.isfinite(array).all():
             unit = int(np.flatnonzero(~np.isfinite(array))[0])

@@ -144,13 +144,15 @@ def _sums(accumulables: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     """Return sums over the tasks of a stage in a sweep's account, by name; SQL metrics that are not
     numbers are skipped.
     """
-    found: dict[str, float] = {}
-    for one in accumulables:
+    sums: dict[str, float] = {}
+    for accumulable in accumulables:
         try:
-            found[one["Name"]] = found.get(one["Name"], 0.0) + float(one["Value"])
+            sums[accumulable["Name"]] = sums.get(accumulable["Name"], 0.0) + float(
+                accumulable["Value"]
+            )
         except (KeyError, TypeError, ValueError):
             continue
-    return found
+    return sums
 
 
 def _outside(begun: float, spans: Iterable[list[float]]) -> tuple[float, float]:

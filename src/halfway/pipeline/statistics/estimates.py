@@ -169,18 +169,18 @@ def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.in
     return float(stdtr(count - 1, -math.sqrt(count) * min(x, halls)))
 
 
-def greatest_share(found: int, networks: int, error: float) -> float:
-    """Estimate the greatest share of all possible networks with a property that `found` of n
+def greatest_share(missed: int, networks: int, error: float) -> float:
+    """Estimate the greatest share of all possible networks with a property that `missed` of n
     networks have, such as to miss a need.
 
     The upper end of the one-sided interval of Clopper & Pearson 1934 (Biometrika 26, 404-413), at
     the confidence 1 - error. If no network has the property, it is 1 - error^(1/n).
     """
-    if found >= networks:
+    if missed >= networks:
         return 1.0
     from scipy.special import betaincinv
 
-    return float(betaincinv(found + 1, networks - found, 1.0 - error))
+    return float(betaincinv(missed + 1, networks - missed, 1.0 - error))
 
 
 def _unskewed(t: float, skewness: float, count: int) -> float:

@@ -100,18 +100,18 @@ class Lease:
         leases.
         """
         infos = self._infos()
-        own = next((one.mtime for one in infos if one.path == self._own), None)
-        found = []
-        for one in infos:
-            if one.path == self._own:
+        own = next((info.mtime for info in infos if info.path == self._own), None)
+        writers = []
+        for info in infos:
+            if info.path == self._own:
                 continue
-            if own is not None and own - one.mtime > timedelta(seconds=_LEASE_S):
-                self._remote.delete_file(one.path)
+            if own is not None and own - info.mtime > timedelta(seconds=_LEASE_S):
+                self._remote.delete_file(info.path)
                 continue
-            with self._remote.open_input_stream(one.path) as file:
+            with self._remote.open_input_stream(info.path) as file:
                 about = json.loads(file.read())
-            found.append(f"process {about['pid']} on {about['host']}")
-        return found
+            writers.append(f"process {about['pid']} on {about['host']}")
+        return writers
 
     def check(self, remedy: str) -> None:
         """Raise Problem if this writer's lease has ended, as another writer may have begun."""

@@ -98,8 +98,8 @@ def lines_digest(keys: Texts, statuses: Texts, digests: Texts) -> str:
     """Return a manifest's digest: 16 hex digits over the sorted (key, status, run digest)."""
     names = ("key", "status", "digest")
     columns = [
-        one if isinstance(one, pa.ChunkedArray) else pa.array(one, pa.string())
-        for one in (keys, statuses, digests)
+        values if isinstance(values, pa.ChunkedArray) else pa.array(values, pa.string())
+        for values in (keys, statuses, digests)
     ]
     table = pa.table(columns, names)
     column = table["key"]

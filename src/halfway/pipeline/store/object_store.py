@@ -185,7 +185,7 @@ class WorkingCopy:
             return
         published = set(json.loads(record.read_text())) if record.exists() else set()
         numbers = {name.split("/")[2] for name in wanted if name.startswith(f"{_BATCHES}/")}
-        taken = {int(one) for one in (*numbers, *(one.name for one in batches.iterdir()))}
+        taken = {int(entry) for entry in (*numbers, *(entry.name for entry in batches.iterdir()))}
         for batch in sorted(batches.iterdir()):
             name = f"{_BATCHES}/{batch.name}/{NAME}"
             finished = (batch / _MARK).exists() and (batch / NAME).exists()

@@ -207,9 +207,11 @@ def chosen(keys: pa.ChunkedArray, statuses: pa.ChunkedArray) -> pa.Array:
     """
     table = pa.table({"key": keys, "failed": pc.not_equal(statuses, "ok")})
     order = pc.sort_indices(table, [("key", "ascending"), ("failed", "ascending")])  # stable
-    found = table["key"].take(order)
-    others = pc.not_equal(found.slice(1), found.slice(0, max(0, len(found) - 1)))
-    first = pa.chunked_array([pa.array([True] * min(1, len(found)), pa.bool_()), *others.chunks])
+    chosen_keys = table["key"].take(order)
+    others = pc.not_equal(chosen_keys.slice(1), chosen_keys.slice(0, max(0, len(chosen_keys) - 1)))
+    first = pa.chunked_array(
+        [pa.array([True] * min(1, len(chosen_keys)), pa.bool_()), *others.chunks]
+    )
     return order.filter(first)
 
 
@@ -218,14 +220,16 @@ def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
 
     rows: with the columns key, digest and observations.
     """
-    found = []
+    altered_runs = []
     keys, digests = rows["key"].to_pylist(), rows["digest"].to_pylist()
     for key, digest, items in zip(keys, digests, rows["observations"], strict=True):
         pairs = ((item["metric"], item["values"]) for item in items)
-        observed = {metric.as_py(): np.asarray(one.values, "<f8") for metric, one in pairs}
+        observed = {
+            metric.as_py(): np.asarray(values_of.values, "<f8") for metric, values_of in pairs
+        }
         if digest_of(observed) != digest:
-            found.append(key)
-    return found
+            altered_runs.append(key)
+    return altered_runs
 
 
 def damaged_runs(file: Path | str, keys: Sequence[str]) -> Problem:

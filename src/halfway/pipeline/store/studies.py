@@ -80,15 +80,15 @@ def record_requests(folder: Path, plans: Plans) -> None:
 
 def read_requests(folder: Path) -> Iterator[StudyRequest]:
     """Read the requested studies, by name. Raises Problem for a damaged file."""
-    found = []
+    requests = []
     for file in folder.glob("*.parquet"):
         try:
-            found.append(_read(file))
+            requests.append(_read(file))
         except (OSError, pa.ArrowException, msgspec.MsgspecError, KeyError, ValueError) as error:
             what = f"cannot read the study: {error}".splitlines()[0]
             remedy = "remove this file; the command of the study writes it again"
             raise Problem(what, where=str(file), remedy=remedy) from None
-    yield from sorted(found, key=lambda request: request.name)
+    yield from sorted(requests, key=lambda request: request.name)
 
 
 def record_question(folder: Path, name: str, question: str, replicates: int) -> tuple[int, ...]:

@@ -92,14 +92,14 @@ def next_publisher(state, i, after):
     """Return the place of the publisher with the least id above `after` in the anti-entropy
     database of row i; NO_PLACE after the last publisher.
     """
-    found = NO_PLACE
+    next_place = NO_PLACE
     for place in range(state.held.of.shape[1]):
         publisher = state.held.of[i, place].publisher
         if publisher > after and (
-            found == NO_PLACE or publisher < state.held.of[i, found].publisher
+            next_place == NO_PLACE or publisher < state.held.of[i, next_place].publisher
         ):
-            found = np.int64(place)
-    return found
+            next_place = np.int64(place)
+    return next_place
 
 
 @inlined
@@ -116,11 +116,11 @@ def lacking_bits(state, i, place, bits, newest, most):
     """Return the bits of the first `most` anti-entropy events that a neighbour holds and row i
     lacks, and the number of these events.
     """
-    found, count = np.int64(0), 0
+    lacking, count = np.int64(0), 0
     # A record may state any `newest`, but its bits reach back only SPAN events.
     for event in range(max(first_held(state, i, place), newest - SPAN + 1), newest + 1):
         lacks = has_bit(bits, newest - event) and not holds(state, i, place, event)
         if lacks and count < most:
-            found |= np.int64(1) << np.int64(newest - event)
+            lacking |= np.int64(1) << np.int64(newest - event)
             count += 1
-    return np.float64(found), count
+    return np.float64(lacking), count

@@ -50,13 +50,8 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.reliable_hop import restart_timers
 
-_PARTS: dict[str, dict[type, Any]] = {
-    name: {}
-    for name in (
-        "start_as_broker", "is_announced", "enter_tree", "receive_in_tree", "receive_outside",
-        "refresh_client", "track_emitted",
-    )
-}  # fmt: skip
+# Name of a function below -> type of the state -> the function of its tree.
+_PARTS: dict[str, dict[type, Any]] = {}
 
 
 def declare(state_type: type, **parts: Callable[..., Any]) -> None:
@@ -106,11 +101,9 @@ def track_emitted(state: Any, rules: Any, sender: Any, before: Any, out: Any) ->
     _PARTS["track_emitted"][type(state)](state, rules, sender, before, out)
 
 
-for _part in (
-    start_as_broker, is_announced, enter_tree, receive_in_tree, receive_outside, refresh_client,
-    track_emitted,
-):  # fmt: skip
-    chosen_by_type(_part, 0, _PARTS[_part.__name__])
+_OF_TREES = start_as_broker, is_announced, enter_tree, receive_in_tree, receive_outside
+for _part in (*_OF_TREES, refresh_client, track_emitted):
+    chosen_by_type(_part, 0, _PARTS.setdefault(_part.__name__, {}))
 
 
 @apart

@@ -205,11 +205,15 @@ def track_emitted(state, rules, sender, before, out):
 
 
 node_roles.declare(
-    SienaState, start_as_broker=broker_start.start_broker, is_announced=is_announced,
-    enter_tree=siena_parent.enter_tree, receive_in_tree=receive_in_tree,
-    receive_outside=siena_parent.receive_outside, refresh_client=refresh_client,
+    SienaState,
+    start_as_broker=broker_start.start_broker,
+    is_announced=is_announced,
+    enter_tree=siena_parent.enter_tree,
+    receive_in_tree=receive_in_tree,
+    receive_outside=siena_parent.receive_outside,
+    refresh_client=refresh_client,
     track_emitted=track_emitted,
-)  # fmt: skip
+)
 
 
 @handles(SienaState)

@@ -274,10 +274,15 @@ def is_announced(state, rules, sender):
 
 
 node_roles.declare(
-    UnderlaySienaState, start_as_broker=start, is_announced=is_announced, enter_tree=enter_tree,
-    receive_in_tree=receive_in_tree, receive_outside=receive_outside,
-    refresh_client=refresh_client, track_emitted=confirmations.track_new,
-)  # fmt: skip
+    UnderlaySienaState,
+    start_as_broker=start,
+    is_announced=is_announced,
+    enter_tree=enter_tree,
+    receive_in_tree=receive_in_tree,
+    receive_outside=receive_outside,
+    refresh_client=refresh_client,
+    track_emitted=confirmations.track_new,
+)
 
 
 @handles(UnderlaySienaState)

@@ -176,10 +176,10 @@ def has_marks(weights, i, walk):
 
     The loop has no branch, so that the compiler compares several marks at once.
     """
-    found = False
+    is_marked = False
     for mark in range(min(weights.marks[i], weights.marked_walk.shape[1])):
-        found |= weights.marked_walk[i, mark] == walk
-    return found
+        is_marked |= weights.marked_walk[i, mark] == walk
+    return is_marked
 
 
 @inlined

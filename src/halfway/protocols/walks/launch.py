@@ -75,14 +75,14 @@ def meetable(trails, rules, i, topic, member, status, now):
     """Return the place of the latest trail on row i that a launched walk can meet, or NO_PLACE.
     status: the status of the trail, HEARD or PASSED.
     """
-    found, age = NO_PLACE, np.inf
+    latest, age = NO_PLACE, np.inf
     for k in range(trails.of.shape[2]):
         other = trails.of[i, topic, k]
         if other.status == status and other.member != member:
             since = now - other.since
             if since <= rules.refresh_s and since < age:
-                found, age = np.int64(k), since
-    return found
+                latest, age = np.int64(k), since
+    return latest
 
 
 @apart

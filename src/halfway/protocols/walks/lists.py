@@ -71,9 +71,9 @@ def share_members(trails, rules, i, topic, place, now, out):
         here = other.status == PASSED and other.member != known.member
         if here and now - other.since <= rules.refresh_s:
             met = True
-            one, another = walker_at(topic, known), walker_at(topic, other)
+            first, another = walker_at(topic, known), walker_at(topic, other)
             send_member(trails, rules, i, place, another, other.back, 0, now, out)
-            send_member(trails, rules, i, k, one, known.back, 0, now, out)
+            send_member(trails, rules, i, k, first, known.back, 0, now, out)
     return met
 
 

@@ -63,7 +63,7 @@ def next_of_sweep(trails, neighbourhood, i, known, walker, random):
     """Return the next neighbour that a sweep visits from row i, in a random order for each launch
     and node; the node from which it came is last.
     """
-    found, least, after = np.int32(NONE), np.uint64(0), seeded(random, known.tried)
+    towards, least, after = np.int32(NONE), np.uint64(0), seeded(random, known.tried)
     first = np.int64(neighbourhood.first[i])
     for e in range(first, np.int64(neighbourhood.last[i])):
         other, p = neighbourhood.who[e], e - first
@@ -72,10 +72,10 @@ def next_of_sweep(trails, neighbourhood, i, known, walker, random):
         order = seeded(random, other)
         if visited or other == known.parent or (known.tried != NONE and order <= after):
             continue
-        if found == NONE or order < least:
-            found, least = np.int32(other), order
-    known.tried = trails.node_id[i] if found == NONE else found
-    return np.int32(known.parent) if found == NONE else found
+        if towards == NONE or order < least:
+            towards, least = np.int32(other), order
+    known.tried = trails.node_id[i] if towards == NONE else towards
+    return np.int32(known.parent) if towards == NONE else towards
 
 
 @apart

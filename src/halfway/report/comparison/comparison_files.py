@@ -78,10 +78,10 @@ def _with_nan(value: Any) -> Any:
     """Return the data of a comparison's JSON, with nan where a number is null."""
     if isinstance(value, dict):
         if value.keys() == _MEAN:
-            return {name: math.nan if one is None else one for name, one in value.items()}
-        return {name: _with_nan(one) for name, one in value.items()}
+            return {name: math.nan if part is None else part for name, part in value.items()}
+        return {name: _with_nan(part) for name, part in value.items()}
     if isinstance(value, list):
-        if all(one is None or isinstance(one, int | float) for one in value):
-            return [math.nan if one is None else one for one in value]
-        return [_with_nan(one) for one in value]
+        if all(part is None or isinstance(part, int | float) for part in value):
+            return [math.nan if part is None else part for part in value]
+        return [_with_nan(part) for part in value]
     return value

@@ -39,11 +39,11 @@ def comparison_page(results: Results, replays: Sequence[Replay] | str, command: 
     body = "".join([
         _head(results), _contents(results, drawn), "<main>", decision_section(results),
         _results(results), drawn,
-        over_time_section(results, [_point(one) for one in results.points]),
+        over_time_section(results, [_point(part) for part in results.points]),
         _distributions(results), _sweeps(results), _making(results, command), "</main>",
     ])  # fmt: skip
     scripts = [asset("comparison", "sort.js"), *([map_script()] if drawn else [])]
-    script = "".join(f"(() => {{\n{one}\n}})();" for one in scripts)
+    script = "".join(f"(() => {{\n{part}\n}})();" for part in scripts)
     sheets = [("verdicts", "page.css"), ("comparison", "comparison.css")]
     sheets += [("comparison", "map/map.css")] if drawn else []
     style = "".join(asset(*sheet) for sheet in sheets)
@@ -124,7 +124,7 @@ def _tables(results: Results) -> str:
     if not sweep_plots.varied(results):
         return comparison_tables.tables(results, 0, _point(results.points[0]))
     of_metrics = "".join(
-        comparison_tables.sweep_tables(results, one) for one in shown_metrics(results)
+        comparison_tables.sweep_tables(results, metric) for metric in shown_metrics(results)
     )
     of_points = "".join(
         f'<details class="again"><summary>All metrics, {escape(_point(point))}</summary>'

@@ -69,7 +69,9 @@ def _sweep_table(results: Results, metric: Metric, systems: Sequence[str], capti
     for place, point in enumerate(results.points):
         first, *others = (wording.scalar(point[field]) for field in fields)
         names = zip(fields[1:], others, strict=True)
-        keys = "".join(f'<td data-name="{escape(name)}">{escape(one)}</td>' for name, one in names)
+        keys = "".join(
+            f'<td data-name="{escape(name)}">{escape(text)}</td>' for name, text in names
+        )
         cells = "".join(
             _cell(results, cell_of(results, place, system, metric.name), metric, system)
             for system in systems
@@ -183,11 +185,11 @@ def _delivers(results: Results, cell: ResultCell) -> bool:
     """
     base = cell_of(results, cell.point, results.baseline, cell.metric)
     failing = {
-        one.system
+        ranked.system
         for decision in results.decisions
         if decision.point == cell.point
-        for one in decision.systems
-        if one.verdict == "fails"
+        for ranked in decision.systems
+        if ranked.verdict == "fails"
     }
     able = cell.comparable and (base is None or base.comparable)
     return able and not failing & {cell.system, results.baseline}

@@ -72,8 +72,8 @@ def _overview(results: Results) -> str:
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
     rows = ""
     for decision in results.decisions:
-        first, *others = (wording.scalar(results.points[decision.point][one]) for one in fields)
-        texts = [escape(one) for one in others]
+        first, *others = (wording.scalar(results.points[decision.point][field]) for field in fields)
+        texts = [escape(field) for field in others]
         texts += [_named(decision, verdicts, marks) for _, verdicts in VERDICT_COLUMNS]
         cells = "".join(
             f'<td data-name="{escape(name)}">{text}</td>'
@@ -108,10 +108,11 @@ def _table(results: Results, decision: Decision) -> str:
     heads = '<th scope="col">verdict</th>'
     heads += "".join(f'<th scope="col" class="n">{escape(text)}</th>' for text in texts)
     heads += f'<th scope="col" class="n">{escape(price)}</th>'
-    compared = any(one.extra is not None for one in decision.systems)
+    compared = any(ranked.extra is not None for ranked in decision.systems)
     heads += f'<th scope="col" class="n">{_EXTRA}</th>' if compared else ""
     rows = "".join(
-        _row(one, marks[one.system], texts, price, compared=compared) for one in decision.systems
+        _row(ranked, marks[ranked.system], texts, price, compared=compared)
+        for ranked in decision.systems
     )
     caption = (
         "Systems by verdict, then cost. Below a mean: its 95 % interval, and the one-sided "

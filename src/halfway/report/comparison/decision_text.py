@@ -34,8 +34,8 @@ def worded(decision: Decision, metrics: Sequence[Metric], replicates: int) -> De
     by_name = {metric.name: metric for metric in metrics}
     cost, needs = by_name[decision.minimise], decision.needs
     systems = tuple(
-        replace(one, reason=_reason(one, decision.chosen, needs, by_name, cost, replicates))
-        for one in decision.systems
+        replace(ranked, reason=_reason(ranked, decision.chosen, needs, by_name, cost, replicates))
+        for ranked in decision.systems
     )
     reasoned = replace(decision, systems=systems)
     return replace(reasoned, sentence=_sentence(reasoned, by_name, replicates))
@@ -54,7 +54,7 @@ def _sentence(decision: Decision, metrics: Mapping[str, Metric], replicates: int
     else:
         text = _choice(decision, metrics)
     rest = [_close(systems), _open(decision), _failing(systems)]
-    text = "; ".join([text, *(one for one in rest if one)]) + "."
+    text = "; ".join([text, *(part for part in rest if part)]) + "."
     text += _missed(decision, metrics)
     if not decision.stated:
         how = f"--need {decision.needs[0].metric}=0.95 --minimise energy"
@@ -63,7 +63,7 @@ def _sentence(decision: Decision, metrics: Mapping[str, Metric], replicates: int
 
 
 def _reason(
-    one: RankedSystem,
+    ranked: RankedSystem,
     chosen: str | None,
     needs: Sequence[Need],
     metrics: Mapping[str, Metric],
@@ -72,16 +72,16 @@ def _reason(
 ) -> str:
     """Return the reason of a system's verdict in a decision, in a few words."""
     stated = {need.metric: need for need in needs}
-    if one.verdict in ("fails", "open"):
-        wanted = "fails" if one.verdict == "fails" else "open"
-        found = [
+    if ranked.verdict in ("fails", "open"):
+        wanted = "fails" if ranked.verdict == "fails" else "open"
+        reasons = [
             f"{_value(metrics[result.metric], result.value)}"
             f"{_against(stated[result.metric], result, metrics[result.metric], replicates)}"
-            for result in one.needs
+            for result in ranked.needs
             if result.verdict == wanted
         ]
-        return " and ".join(found) or f"no value of {cost.label}"
-    return f"{_value(cost, one.cost)}{_more(one, chosen, cost)}"
+        return " and ".join(reasons) or f"no value of {cost.label}"
+    return f"{_value(cost, ranked.cost)}{_more(ranked, chosen, cost)}"
 
 
 def question_of(decision: Decision, metrics: Mapping[str, Metric]) -> str:
@@ -103,10 +103,10 @@ def limit_of(decisions: Sequence[Decision]) -> str:
     """Return the sentence on how often chosen systems may miss a need, at any point of the
     decisions, or "" if none is chosen.
     """
-    chosen = [one.systems[0] for one in decisions if one.chosen is not None]
+    chosen = [decided.systems[0] for decided in decisions if decided.chosen is not None]
     if not chosen:
         return ""
-    share = max(need.greatest_share for one in chosen for need in one.needs)
+    share = max(need.greatest_share for decided in chosen for need in decided.needs)
     return (
         "At each point, the chosen system could miss a need in up to "
         f"{share_text(share)} of further replicates (95 % confidence)."
@@ -165,7 +165,9 @@ def _without_value(decision: Decision) -> list[str]:
 
 def _choice(decision: Decision, metrics: Mapping[str, Metric]) -> str:
     first, cost = decision.systems[0], metrics[decision.minimise]
-    meeting = sum(all(need.verdict == "meets" for need in one.needs) for one in decision.systems)
+    meeting = sum(
+        all(need.verdict == "meets" for need in ranked.needs) for ranked in decision.systems
+    )
     met = " and ".join(need_text(need, metrics[need.metric]) for need in decision.needs)
     values = ", ".join(_value(metrics[need.metric], need.value) for need in first.needs)
     price = f"{_value(cost, first.cost)}"
@@ -192,16 +194,16 @@ def _close(systems: Sequence[RankedSystem]) -> str:
 
 
 def _open(decision: Decision) -> str:
-    unsure = [one for one in decision.systems if one.verdict == "open"]
+    unsure = [ranked for ranked in decision.systems if ranked.verdict == "open"]
     if not unsure:
         return ""
-    may = f"{_some([one.system for one in unsure])} may meet the needs"
-    if decision.chosen is None and (found := _first_to_meet(unsure)):
-        count, system = found
+    may = f"{_some([ranked.system for ranked in unsure])} may meet the needs"
+    if decision.chosen is None and (first := _first_to_meet(unsure)):
+        count, system = first
         shown = f"about {count:,} replicates would show it"
         of = f" for {system}" if len(unsure) > 1 else ""
         return f"{may}; {shown}{of} (--replicates {count})"
-    counts = [one.replicates_needed for one in unsure]
+    counts = [ranked.replicates_needed for ranked in unsure]
     known = [count for count in counts if count is not None]
     if not known:
         return f"{may}, but even 1,000 replicates would hardly show it"
@@ -215,12 +217,12 @@ def _first_to_meet(unsure: Sequence[RankedSystem]) -> tuple[int, str] | None:
 
     A system counts if its replicates speak for every need.
     """
-    found = [
-        (one.replicates_needed, one.system)
-        for one in unsure
-        if one.replicates_needed and all(need.confidence > _LEANS for need in one.needs)
+    candidates = [
+        (ranked.replicates_needed, ranked.system)
+        for ranked in unsure
+        if ranked.replicates_needed and all(need.confidence > _LEANS for need in ranked.needs)
     ]
-    return min(found, default=None)
+    return min(candidates, default=None)
 
 
 def _failing(systems: Sequence[RankedSystem]) -> str:

@@ -50,7 +50,7 @@ def map_key(completed: Completed) -> str:
     results = completed.results
     first = [run for run in completed.runs if (run.point, run.replicate) == (0, 0)]
     runs = [(run.system, run.seed, run.status, run.digest) for run in first]
-    scenario = {name: one for name, one in results.scenario.items() if name != "decision"}
+    scenario = {name: value for name, value in results.scenario.items() if name != "decision"}
     words = [scenario, results.systems, results.points[0], runs]
     digest.update(json.dumps(words, sort_keys=True, default=str).encode())
     return digest.hexdigest()

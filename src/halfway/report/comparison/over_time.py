@@ -119,11 +119,11 @@ def _spans(results: Results, seconds: float) -> list[tuple[str, float, float]]:
     Other faults have no mark.
     """
     faults: Any = results.scenario.get("faults", [])
-    found = []
+    spans = []
     for fault in faults if isinstance(faults, list) else []:
         if isinstance(fault, Mapping) and fault.get("fault") in _FAULTS:
             begin = float(fault["at"])
             end = seconds if fault.get("for") is None else begin + float(fault["for"])
             what = f"{_FAULTS[fault['fault']]}, from {begin:g} s"
-            found.append((what, min(begin, seconds), min(end, seconds)))
-    return found
+            spans.append((what, min(begin, seconds), min(end, seconds)))
+    return spans

@@ -69,20 +69,20 @@ def _compared(before: Path, after: Path) -> tuple[tuple[Results, Results], list[
 def _columns(rows: Sequence[Change]) -> tuple[Sequence[Column], Sequence[Column]]:
     """Return the key columns and the other columns of a table of changes."""
     keys: list[Column] = [
-        (field, [Text(wording.scalar(one.point[field])) for one in rows])
+        (field, [Text(wording.scalar(row.point[field])) for row in rows])
         for field in rows[0].point
-        if len({str(one.point[field]) for one in rows}) > 1
+        if len({str(row.point[field]) for row in rows}) > 1
     ]
-    keys.append(("system", [Text(one.system) for one in rows]))
-    signs = ["+" if one.change.value > 0.0 else "" for one in rows]
+    keys.append(("system", [Text(row.system) for row in rows]))
+    signs = ["+" if row.change.value > 0.0 else "" for row in rows]
     return keys, [
-        ("before", [Text(one.before.text) for one in rows]),
-        ("after", [Text(one.after.text) for one in rows]),
+        ("before", [Text(row.before.text) for row in rows]),
+        ("after", [Text(row.after.text) for row in rows]),
         (
             "change",
-            [Text(f"{sign}{one.change.text}") for sign, one in zip(signs, rows, strict=True)],
+            [Text(f"{sign}{row.change.text}") for sign, row in zip(signs, rows, strict=True)],
         ),
-        ("", [Text(one.verdict, style=_STYLES.get(one.verdict, "")) for one in rows]),
+        ("", [Text(row.verdict, style=_STYLES.get(row.verdict, "")) for row in rows]),
     ]
 
 

@@ -62,9 +62,9 @@ def _print_decision(out: Console, decision: Decision) -> None:
     against the others.
     """
     out.print(_sentence(decision))
-    for one in decision.systems:
-        style = _STYLES.get(one.verdict, "")
-        line = Text.assemble((f"{one.system}: {one.verdict}", style), f", {one.reason}")
+    for ranked in decision.systems:
+        style = _STYLES.get(ranked.verdict, "")
+        line = Text.assemble((f"{ranked.system}: {ranked.verdict}", style), f", {ranked.reason}")
         out.print(Padding(line, _INDENT))
 
 
@@ -79,10 +79,10 @@ def _print_decisions(out: Console, results: Results) -> None:
     """
     metrics = {metric.name: metric for metric in results.metrics}
     columns: list[Column] = [
-        (heading, [_named(one, verdicts) for one in results.decisions])
+        (heading, [_named(decision, verdicts) for decision in results.decisions])
         for heading, verdicts in VERDICT_COLUMNS
     ]
-    points = [results.points[one.point] for one in results.decisions]
+    points = [results.points[decision.point] for decision in results.decisions]
     keys: list[Column] = [
         (field.replace(".", ".\n"), [Text(wording.scalar(point[field])) for point in points])
         for field in varied(results)
@@ -99,7 +99,7 @@ def _named(decision: Decision, verdicts: Sequence[str]) -> Text:
 
     The chosen system is always named.
     """
-    names = [one.system for one in decision.systems if one.verdict in verdicts]
+    names = [ranked.system for ranked in decision.systems if ranked.verdict in verdicts]
     style = "bold green" if names == [decision.chosen] else ""
     text = ", ".join(names) if len(names) <= _NAMED else wording.count(len(names), "system")
     return Text(text or NO_VALUE, style=style)

@@ -15,13 +15,15 @@ def with_words(request: Request, completed: Completed) -> Completed:
     """Return a completed comparison whose results have their notes, methods and sentences."""
     results, scenarios = completed.results, [point.scenario for point in request.points]
     systems = []
-    for one in request.systems:
+    for source in request.systems:
         with contextlib.suppress(Problem):  # a system that cannot be read has failed runs instead
-            systems.append(one.system())
+            systems.append(source.system())
     replicates = results.replicates
     finished = completed.runs, results.cells, replicates
     notes = notes_of(scenarios, systems, *finished, request.until, request.remarks)
     methods = methods_of(request.scenario, replicates, request.replicates)
-    decisions = tuple(worded(one, results.metrics, replicates) for one in results.decisions)
+    decisions = tuple(
+        worded(decision, results.metrics, replicates) for decision in results.decisions
+    )
     words = replace(results, notes=notes, methods=methods, decisions=decisions)
     return completed._replace(results=words)

@@ -100,11 +100,11 @@ def modes(route: Route, goal: GridCell) -> list[int]:
         across, up = cell[0] - goal[0], cell[1] - goal[1]
         return across * across + up * up, *cell
 
-    found, best = [], route.cells[0]
+    parts, best = [], route.cells[0]
     for a, b in zip(route.cells, route.cells[1:], strict=False):
-        found.append(0 if a == best and rank(b) < rank(a) else 1)
+        parts.append(0 if a == best and rank(b) < rank(a) else 1)
         best = min(best, b, key=rank)
-    return found + [2] * (len(route.traversal) - 1)
+    return parts + [2] * (len(route.traversal) - 1)
 
 
 def _draw_route(axes: Axes, cells: CellRoutes, route: Route, goal: GridCell) -> None:

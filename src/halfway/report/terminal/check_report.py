@@ -21,20 +21,20 @@ def check_json(found: Check) -> str:
     return msgspec.json.encode(found).decode()
 
 
-def print_check(console: Console, found: Check) -> None:
+def print_check(console: Console, checked: Check) -> None:
     """Print the check of a comparison: network, weak points, roles, systems, runs, notes."""
-    console.print(Text(found.title, style="bold"))
+    console.print(Text(checked.title, style="bold"))
     table = Table(box=box.SIMPLE, show_header=False, show_edge=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for name, text in _facts(found):
+    for name, text in _facts(checked):
         table.add_row(Text(name), Text(text))
     console.print(table, highlight=False)
-    for name, why in found.unsupported.items():
+    for name, why in checked.unsupported.items():
         console.print(Text(f"{name} cannot run here: {why}"))
-    for warning in found.survey.warnings:
+    for warning in checked.survey.warnings:
         console.print(Text(f"warning: {warning}"))
-    for note in found.notes:
+    for note in checked.notes:
         console.print(Text(f"note: {note}"))
 
 
@@ -68,9 +68,9 @@ def _facts(checked: Check) -> Iterator[tuple[str, str]]:
     yield "time", f"{_minutes(checked.estimated_minutes)} on {cores}, a rough estimate"
 
 
-def _fixed(found: Check) -> Iterator[tuple[str, str]]:
+def _fixed(checked: Check) -> Iterator[tuple[str, str]]:
     """Yield the rows of a printed check on a network that does not move."""
-    topology = found.survey.topology
+    topology = checked.survey.topology
     parts = f"{topology.components:,} (the largest has {count(topology.largest_component, 'node')})"
     yield "components", parts
     low, mean, high = topology.least_degree, topology.mean_degree, topology.most_degree

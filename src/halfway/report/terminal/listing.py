@@ -97,13 +97,13 @@ def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple
     if not names:
         return pairs
     named = {f"{paper.name}/{figure.name}": (paper, figure) for paper, figure in pairs}
-    found: dict[str, tuple[Paper, Figure]] = {}
+    figures: dict[str, tuple[Paper, Figure]] = {}
     for name in names:
         matches = {full: pair for full, pair in named.items() if name in (full, pair[0].name)}
         if not matches:
             raise Problem(f"there is no paper or figure '{name}'", remedy=_nearest(name, named))
-        found |= matches
-    return list(found.values())
+        figures |= matches
+    return list(figures.values())
 
 
 def _nearest(what: str, figures: Iterable[str]) -> str:

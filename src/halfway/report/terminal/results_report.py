@@ -17,24 +17,27 @@ _LONGEST = 160  # characters of a run's parameters, which may hold a whole scena
 _NUMBERS = ("points", "replicates", "runs", "made", "failed")
 
 
-def print_results(out: Console, found: Audit) -> None:
+def print_results(out: Console, audited: Audit) -> None:
     """Print a result folder: summary, studies, measurements; failures, damage, missing runs."""
-    batches = f"{found.batches:,} {'batch' if found.batches == 1 else 'batches'}"
-    when = f"{found.first} … {found.last}" if found.batches else "no finished batch"
+    batches = f"{audited.batches:,} {'batch' if audited.batches == 1 else 'batches'}"
+    when = f"{audited.first} … {audited.last}" if audited.batches else "no finished batch"
     rows = [
-        ("results", f"{found.folder} (made by halfway {found.halfway})"),
-        ("runs", f"{found.runs:,}, {found.errors:,} failed, {batches}, {found.bytes:,} bytes"),
+        ("results", f"{audited.folder} (made by halfway {audited.halfway})"),
+        (
+            "runs",
+            f"{audited.runs:,}, {audited.errors:,} failed, {batches}, {audited.bytes:,} bytes",
+        ),
         ("finished", when),
-        ("folder digest", found.digest or "none: files are damaged"),
+        ("folder digest", audited.digest or "none: files are damaged"),
     ]
     for label, text in rows:
         out.print(Text.assemble((f"{label:<15}", "dim"), text), soft_wrap=True)
-    if found.studies:
-        out.print(_studies(found.studies))
-    if found.measured:
-        out.print(_measured(found.measured))
-    _print_failures(out, found.failures)
-    _print_rest(out, found)
+    if audited.studies:
+        out.print(_studies(audited.studies))
+    if audited.measured:
+        out.print(_measured(audited.measured))
+    _print_failures(out, audited.failures)
+    _print_rest(out, audited)
 
 
 def _studies(studies: Iterable[Study]) -> Table:

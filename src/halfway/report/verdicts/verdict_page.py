@@ -158,12 +158,16 @@ def _plot(name: str, plot: Plot, summaries: Sequence[Summary]) -> str:
 def _interpretations(figure: Figure, verdicts: Sequence[Verdict]) -> str:
     labels = wording.interpretation_labels(verdicts)
     lines = [
-        f"<b>[{labels[one]}]</b> {escape(one)} <small>{tally}</small>"
-        for one, tally in wording.interpretation_tallies(verdicts).items()
+        f"<b>[{labels[interpretation]}]</b> {escape(interpretation)} <small>{tally}</small>"
+        for interpretation, tally in wording.interpretation_tallies(verdicts).items()
     ]
     if verdicts and not labels and verdicts[0].interpretation:
         lines.append(escape(verdicts[0].interpretation))
-    lines += [escape(one) for one in figure.interpretations if one not in labels]
+    lines += [
+        escape(interpretation)
+        for interpretation in figure.interpretations
+        if interpretation not in labels
+    ]
     items = "".join(f"<li>{line}</li>" for line in dict.fromkeys(lines))
     heading = "Interpretation of the paper"
     return f'<h3>{heading}</h3><ul class="interpretations">{items}</ul>' if items else ""

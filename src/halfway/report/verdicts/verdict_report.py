@@ -42,9 +42,9 @@ class VerdictReport:
         """Return the summaries of a verdict report's figures, each once, as figures may
         share runs.
         """
-        found = {
+        summaries = {
             (row.metric, tuple(sorted((k, str(v)) for k, v in row.parameters.items()))): row
             for rows in self.summaries.values()
             for row in rows
         }
-        return list(found.values())
+        return list(summaries.values())

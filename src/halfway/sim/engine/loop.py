@@ -194,15 +194,15 @@ def _post(engine, at, row, kind, topic, arg, event):
 
 
 @kernel
-def post_all(engine, some):
+def post_all(engine, commands):
     """Queue the commands of applications in the event loop, given as columns of `Commands`.
 
     The pool must have a free slot for each command. Both arguments are lent.
     """
-    for k in range(some.at.shape[0]):
+    for k in range(commands.at.shape[0]):
         queue_command(
-            engine, some.at[k], some.row[k], driver.ANY_TURN, some.kind[k], some.topic[k],
-            some.walk[k], some.event[k],
+            engine, commands.at[k], commands.row[k], driver.ANY_TURN, commands.kind[k],
+            commands.topic[k], commands.walk[k], commands.event[k],
         )  # fmt: skip
 
 

@@ -18,12 +18,12 @@ class NodeIds:
     def __init__(self, n: int, of: npt.ArrayLike | None = None) -> None:
         self.of: Int32s = np.arange(n, dtype=np.int32)
         if of is not None:
-            given = np.asarray(of)
-            if given.shape != (n,) or len(np.unique(given)) < n:
+            ids = np.asarray(of)
+            if ids.shape != (n,) or len(np.unique(ids)) < n:
                 raise Problem(f"node_ids: expected {n} distinct ids, one for each node")
-            if n and (given.min() < 0 or given.max() >= 2**31):
+            if n and (ids.min() < 0 or ids.max() >= 2**31):
                 raise Problem("node_ids: expected ids from 0 to 2^31 - 1")
-            self.of = given.astype(np.int32)
+            self.of = ids.astype(np.int32)
         self.by_id: Int32s = np.argsort(self.of, kind="stable").astype(np.int32)
 
     @property

@@ -45,19 +45,19 @@ class NeighbourDiscovery:
     def _learnt(self, world: Changes) -> Changes:
         if len(self._cut) != len(self._links.who):
             self._cut = np.zeros(len(self._links.who), np.uint8)
-        found: list[Changes] = []
+        parts: list[Changes] = []
         begin, capacity = 0, 4 * len(world.t) + 64
         while True:
             blank = np.zeros(capacity)
             learnt = changes(blank, blank, blank, blank)
             count, begin, why = _follow(self._links, self._up, self._cut, world, begin, learnt)
-            found.append(changes(*(column[:count] for column in learnt[:4])))
+            parts.append(changes(*(column[:count] for column in learnt[:4])))
             if why == _LISTS_FULL:
                 self._make_room()
             elif why == _BUFFER_FULL:
                 capacity = 2 * capacity + len(self._links.first)
             else:
-                return merged(*found)
+                return merged(*parts)
 
     def _make_room(self) -> None:
         # Only static links are cut, and their rows never fill.

@@ -99,7 +99,7 @@ class GroupAccounting:
         self.views = group_views(len(stays), min(self._tally.says.shape[1], _CAPACITY))
         begins = [(stay.from_s, ENTERS, k) for k, stay in enumerate(stays)]
         ends = [(stay.until_s, EXITS, k) for k, stay in enumerate(stays)]
-        self._scheduled = sorted(one for one in begins + ends if one[0] < np.inf)
+        self._scheduled = sorted(change for change in begins + ends if change[0] < np.inf)
         self._turns = Turns()
         self._entries: list[tuple[float, int, int, int, int, int]] = []
         self.view_changes: list[ViewChanges] = []
@@ -173,7 +173,7 @@ class GroupAccounting:
         self._entries.sort(key=lambda entry: (entry[0], entry[1] >= HEARS))
         columns = np.array(self._entries, np.float64).reshape(-1, 6).T
         entries = Entries(
-            *(one.astype(dtype) for one, dtype in zip(columns, _COLUMNS, strict=True))
+            *(values.astype(dtype) for values, dtype in zip(columns, _COLUMNS, strict=True))
         )
         self._entries = []
         waiting = self._with_room(len(entries.t))
@@ -194,8 +194,8 @@ class GroupAccounting:
         columns = {name: getattr(self._tally, name)[begin:end] for name in names}
         self._tally = self._tally._replace(
             **{
-                name: np.concatenate((one, np.zeros(more, one.dtype)))
-                for name, one in columns.items()
+                name: np.concatenate((column, np.zeros(more, column.dtype)))
+                for name, column in columns.items()
             },
             queue=np.array([0, waiting]),
         )
@@ -205,11 +205,11 @@ class GroupAccounting:
         """Return the members that a group member lists now (LIST), by ascending row: row -> hops of
         the newest announcement.
         """
-        stay, found = self._stay_of[row, group], {}
+        stay, members = self._stay_of[row, group], {}
         for place in np.flatnonzero(self.views.listed[stay]).tolist():
             member = self._groups.stays[self.views.member[stay, place]].row
-            found[member] = int(self.views.hops[stay, place])
-        return dict(sorted(found.items()))
+            members[member] = int(self.views.hops[stay, place])
+        return dict(sorted(members.items()))
 
     def quality(self, at: float) -> GroupQuality:
         """Return the quality of the group views up to a time (seconds)."""

@@ -17,19 +17,19 @@ class Histogram:
 
     def add(self, values: npt.ArrayLike) -> None:
         """Add numbers >= 0 to the histogram."""
-        given = np.asarray(values, np.float64).ravel() + 0.0
-        if not len(given):
+        seconds = np.asarray(values, np.float64).ravel() + 0.0
+        if not len(seconds):
             return
-        self.count += len(given)
-        self.max = max(self.max, float(given.max()))
+        self.count += len(seconds)
+        self.max = max(self.max, float(seconds.max()))
         # The numbers are added one by one, after the known sums, so that the last bit does not
         # depend on the batches.
-        self.sum = float(np.add.accumulate(np.concatenate(([self.sum], given)))[-1])
-        bins, which = np.unique(given.view(np.int64) >> _BITS, return_inverse=True)
+        self.sum = float(np.add.accumulate(np.concatenate(([self.sum], seconds)))[-1])
+        bins, which = np.unique(seconds.view(np.int64) >> _BITS, return_inverse=True)
         known = [self._bins.get(place, (0, 0.0)) for place in bins.tolist()]
         before = np.array([total for _, total in known])
         sums = np.bincount(
-            np.concatenate((np.arange(len(bins)), which)), np.concatenate((before, given))
+            np.concatenate((np.arange(len(bins)), which)), np.concatenate((before, seconds))
         )
         counts = np.bincount(which)
         for k, place in enumerate(bins.tolist()):

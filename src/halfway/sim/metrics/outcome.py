@@ -103,11 +103,11 @@ class Outcome:
         """Return the outcome as plain numbers, strings and dictionaries for JSON; None replaces nan
         and inf.
         """
-        found = asdict(self) | {"energy_j": self.energy_j}
+        fields = asdict(self) | {"energy_j": self.energy_j}
         for part in ("lifetime", "detection", "groups", "requests"):
-            if found[part] is None:
-                del found[part]
-        plain: dict[str, Any] = _plain(found)
+            if fields[part] is None:
+                del fields[part]
+        plain: dict[str, Any] = _plain(fields)
         return plain
 
 

@@ -27,7 +27,7 @@ class Turns:
         if changes is not self._changes:
             self._changes, self._followed = changes, 0
         now = int(changes.tally[0])
-        some = np.arange(self._followed, now)
-        some = some[changes.kind[some] <= NODE_UP]
+        turned = np.arange(self._followed, now)
+        turned = turned[changes.kind[turned] <= NODE_UP]
         self._followed = now
-        return changes.t[some], changes.kind[some], changes.a[some], changes.b[some]
+        return changes.t[turned], changes.kind[turned], changes.a[turned], changes.b[turned]

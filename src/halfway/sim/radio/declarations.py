@@ -82,8 +82,8 @@ class _WithLosses(_Declared, frozen=True, kw_only=True):
         if not 0.0 < self.ratio_scale < np.inf:
             what = f"radio.ratio_scale = {self.ratio_scale:g}: expected a positive finite number"
             raise Problem(what, remedy="give the value of a perfect link, such as 1, 100 or 255")
-        found = measured_success(network, self.ratios, self.ratio_columns, self.ratio_scale)
-        return found * np.float32(self.success)
+        ratios = measured_success(network, self.ratios, self.ratio_columns, self.ratio_scale)
+        return ratios * np.float32(self.success)
 
     def with_losses(
         self, radio: Any, network: Network, course: MotionOfRun | None, seed: int

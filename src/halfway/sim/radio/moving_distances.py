@@ -72,7 +72,7 @@ def receiver_after(radio, reach, sender, departed, last):
     """Return the moving receiver of a distance radio that follows row `last` in the order of
     delays. `last` = -1 gives the first receiver; the result is -1 after the last receiver.
     """
-    found, found_s, last_s = _NO_ROW, np.inf, -1.0
+    receiver, found_s, last_s = _NO_ROW, np.inf, -1.0
     if last >= 0:
         last_s = travel_s(radio, sender, last, departed)
     for at in range(np.int64(reach.first[sender]), np.int64(reach.last[sender])):
@@ -80,8 +80,8 @@ def receiver_after(radio, reach, sender, departed, last):
         seconds = travel_s(radio, sender, row, departed)
         follows = seconds > last_s or (seconds == last_s and row > last)
         if follows and seconds < found_s:
-            found, found_s = row, seconds
-    return found
+            receiver, found_s = row, seconds
+    return receiver
 
 
 @inlined

@@ -125,17 +125,17 @@ class PublicationFeed:
                 self._stale = True
 
     def _change_link(self, kind: int, a: int, b: int) -> None:
-        for one, other in ((a, b), (b, a)):
+        for end, other in ((a, b), (b, a)):
             if kind in (LINK_DOWN, LINK_UP):
-                place = int(place_of(self._links, one, other))
+                place = int(place_of(self._links, end, other))
                 if place >= 0:
                     self._cut[place] = kind == LINK_DOWN
             elif kind == LINK_GONE:
-                exclude(self._links, one, other)
+                exclude(self._links, end, other)
             else:
-                if is_full(self._links, one):
+                if is_full(self._links, end):
                     self._links = roomy(self._links)
-                include(self._links, one, other, other)
+                include(self._links, end, other, other)
 
     def _distances_from(self, row: int) -> npt.NDArray[np.int32]:
         if self._stale and self._environment.varies:

@@ -111,10 +111,10 @@ class RequestLoop:
         for k in range(len(t)):
             lost = memory[k] == LOST
             self._push(float(t[k]), _TURNS, int(node[k]), int(kind[k] != NODE_DOWN), int(lost))
-        heard = zip(*(some.tolist() for some in (event, row, at, hops)), strict=True)
-        for one, there, when, distance in heard:
-            if one >= 0:
-                self._push(when, _HEARS, there, one, distance)
+        heard = zip(*(column.tolist() for column in (event, row, at, hops)), strict=True)
+        for number, there, when, distance in heard:
+            if number >= 0:
+                self._push(when, _HEARS, there, number, distance)
 
     def act(self, until: float) -> None:
         """Let clients and members of the request loop act on all entries before a time
@@ -161,7 +161,11 @@ class RequestLoop:
             self._version[self._of_row[row]] = NONE
             for k in self._of_row[row]:
                 forget_view(self._views, k)
-            forgotten = [r for r, one in self._open.items() if self._stays[one.client].row == row]
+            forgotten = [
+                r
+                for r, open_request in self._open.items()
+                if self._stays[open_request.client].row == row
+            ]
             for request in forgotten:
                 del self._open[request]
 
@@ -221,14 +225,14 @@ class RequestLoop:
 
     def _try(self, at: float, request: int) -> None:
         """Let a client ask the nearest member in its view, by SEND."""
-        one = self._open[request]
-        one.member = int(nearest_member(self._views, one.client, at))
-        if one.member == NONE:
+        open_request = self._open[request]
+        open_request.member = int(nearest_member(self._views, open_request.client, at))
+        if open_request.member == NONE:
             self._push(at + self.reaction_s, _ENDS, request)
             return
-        one.tries += 1
-        self._send(at, REQUEST, one.client, one.member, request)
-        last = one.tries == self._rules.tries
+        open_request.tries += 1
+        self._send(at, REQUEST, open_request.client, open_request.member, request)
+        last = open_request.tries == self._rules.tries
         # The next try follows `reaction_s` later, so that it begins at the time-out.
         waits_s = self._rules.timeout_s + (self.reaction_s if last else 0.0)
         self._push(at + waits_s, _ENDS if last else _WAITED, request)
@@ -245,33 +249,33 @@ class RequestLoop:
 
     def _served(self, at: float, row: int, reply: ResourceEvent) -> None:
         """Let a client hear a reply to its request; the first reply serves the request."""
-        one = self._open.get(reply.number)
-        if one is None or self._stays[one.client].row != row:
+        open_request = self._open.get(reply.number)
+        if open_request is None or self._stays[open_request.client].row != row:
             return
-        if self._is_there(one.client, at):
+        if self._is_there(open_request.client, at):
             del self._open[reply.number]
             self._tally.served += 1
-            self._tally.waited_s += at - one.since
-            self._tally.fail_overs += one.tries - 1
+            self._tally.waited_s += at - open_request.since
+            self._tally.fail_overs += open_request.tries - 1
 
     def _waited(self, at: float, request: int) -> None:
         """Let a client suspect a member that did not reply, and ask the next member."""
-        one = self._open.get(request)
-        if one is None:
+        open_request = self._open.get(request)
+        if open_request is None:
             return
-        if not self._is_there(one.client, at):
+        if not self._is_there(open_request.client, at):
             del self._open[request]
             return
-        suspect_member(self._views, one.client, one.member)
+        suspect_member(self._views, open_request.client, open_request.member)
         self._try(at, request)
 
     def _ended(self, at: float, request: int) -> None:
         """End a request of the loop without a reply: after its last try, or without a member to
         ask.
         """
-        one = self._open.pop(request, None)
-        if one is not None and self._is_there(one.client, at):
-            if one.member != NONE:
-                suspect_member(self._views, one.client, one.member)
+        open_request = self._open.pop(request, None)
+        if open_request is not None and self._is_there(open_request.client, at):
+            if open_request.member != NONE:
+                suspect_member(self._views, open_request.client, open_request.member)
             self._tally.unserved += 1
-            self._tally.fail_overs += max(one.tries - 1, 0)
+            self._tally.fail_overs += max(open_request.tries - 1, 0)

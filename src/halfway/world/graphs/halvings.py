@@ -25,14 +25,14 @@ def in_first_half(seed, part, count):
     coins.
     """
     word = seeded(seed, part)
-    found = np.int64(0)
+    ones = np.int64(0)
     for _ in range(count >> 6):
         word = advanced(word)
-        found += _ones(mixed(word))
+        ones += _ones(mixed(word))
     rest = np.int64(count & 63)
     if rest > 0:
-        found += _ones(mixed(advanced(word)) >> (_64 - _u8(rest)))
-    return found
+        ones += _ones(mixed(advanced(word)) >> (_64 - _u8(rest)))
+    return ones
 
 
 @kernel

@@ -25,11 +25,11 @@ def left_out_remarks(
         for kind, count in counts.items()
         if kind != UNPLACED
     ]
-    found = [f"left out {', '.join(dropped)}"] if dropped else []
+    remarks = [f"left out {', '.join(dropped)}"] if dropped else []
     if UNPLACED in counts:
-        some = counted(UNPLACED, counts[UNPLACED]) + listed(names[UNPLACED])
-        found.append(f"all positions are ignored, because of {some}")
-    return tuple(found)
+        left_out = counted(UNPLACED, counts[UNPLACED]) + listed(names[UNPLACED])
+        remarks.append(f"all positions are ignored, because of {left_out}")
+    return tuple(remarks)
 
 
 def counted(kind: str, count: int) -> str:

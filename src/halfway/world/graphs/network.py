@@ -57,12 +57,14 @@ class Network:
     def row(self, label: str) -> int:
         """Return the row of the network with the id `label`; raises Problem for an unknown id."""
         labels = np.arange(self.n) if self.labels is None else self.labels
-        found = np.flatnonzero(labels.astype(str) == label)
-        if not len(found):
-            some = ", ".join(self.label(row) for row in range(min(self.n, 5)))
+        rows = np.flatnonzero(labels.astype(str) == label)
+        if not len(rows):
+            first_labels = ", ".join(self.label(row) for row in range(min(self.n, 5)))
             what = f"there is no node '{label}'"
-            raise Problem(what, where=self.name, remedy=f"use a node of this network: {some}")
-        return int(found[0])
+            raise Problem(
+                what, where=self.name, remedy=f"use a node of this network: {first_labels}"
+            )
+        return int(rows[0])
 
     def neighbourhood(self) -> Neighbourhood:
         """Return the network's neighbourhoods: two hops and positions, with node id = row."""

@@ -126,10 +126,10 @@ def _values(table: TextTable, column: int) -> list[float]:
     numeric.
     """
     try:
-        found = [table.quality(row, line, column) for line, row in table.rows]
+        qualities = [table.quality(row, line, column) for line, row in table.rows]
     except Problem:
         return []
-    return [value for value in found if not math.isnan(value)]
+    return [value for value in qualities if not math.isnan(value)]
 
 
 def _scale(values: Sequence[float]) -> tuple[float, str]:

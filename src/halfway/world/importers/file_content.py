@@ -51,14 +51,14 @@ def text(path: Path) -> str:
     """Return the content of a user's UTF-8 file as text; raises Problem if it is binary."""
     data = content(path)
     try:
-        found = data.decode("utf-8-sig")
+        decoded = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _binary(path, data, error.start) from None
-    if "\0" in found:
+    if "\0" in decoded:
         raise _binary(path, data, data.index(b"\0"))
-    if not found.strip():  # only a byte order mark
+    if not decoded.strip():  # only a byte order mark
         raise _empty(path)
-    return found
+    return decoded
 
 
 def _empty(path: Path) -> Problem:

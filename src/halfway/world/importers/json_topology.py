@@ -70,11 +70,13 @@ def json_topology(items: "Items") -> JsonTopology:
                 return _olsr(items, name, ends)
         if "vis" in plain:
             return _vis(items, items.listed(plain, "vis"))
-        if any("batadv" in one for one in plain.values() if isinstance(one, dict)):
+        if any("batadv" in item for item in plain.values() if isinstance(item, dict)):
             return _neighbours(items, plain)
         if {"batadv"} <= plain.keys():
             return _neighbours(items, {"": plain})
-    if isinstance(plain, list) and any("router" in one for one in plain if isinstance(one, dict)):
+    if isinstance(plain, list) and any(
+        "router" in item for item in plain if isinstance(item, dict)
+    ):
         return _vis_lines(items, plain)
     raise items.problem(f"unknown JSON: {_EXPECTED}")
 
@@ -116,8 +118,8 @@ class Items:
         shown = f"{item}.{name}" if item else name
         if not isinstance(inner, list):
             raise self.problem(f"{shown}: expected a list")
-        for k, one in enumerate(inner):
-            if not isinstance(one, dict):
+        for k, member in enumerate(inner):
+            if not isinstance(member, dict):
                 raise self.problem(f"{shown}[{k}]: expected an object")
         return inner
 
@@ -166,21 +168,23 @@ def _netjson(items: Items, plain: Mapping[str, Any]) -> JsonTopology:
     graph, outer = plain, ""
     if plain["type"] == "NetworkCollection":
         collected = items.listed(plain, "collection")
-        kinds = [one.get("type") for one in collected]
+        kinds = [item.get("type") for item in collected]
         if "NetworkGraph" not in kinds:
             raise items.problem("collection: expected a NetworkGraph")
         at = kinds.index("NetworkGraph")
         graph, outer = collected[at], f"collection[{at}]."
     links = [
-        JsonLink(f"{outer}links[{k}]", one.get("source"), one.get("target"), _without_ends(one))
-        for k, one in enumerate(items.listed(graph, "links"))
+        JsonLink(f"{outer}links[{k}]", item.get("source"), item.get("target"), _without_ends(item))
+        for k, item in enumerate(items.listed(graph, "links"))
     ]
     nodes, columns = [], ("x", "y")
-    for k, one in enumerate(items.listed(graph, "nodes")):
-        parts = one, one.get("location"), one.get("properties")
-        found = next(filter(None, map(place, parts)), None)
-        nodes.append(JsonNode(f"{outer}nodes[{k}]", one.get("id"), found[0] if found else ("", "")))
-        columns = found[1] if found else columns
+    for k, item in enumerate(items.listed(graph, "nodes")):
+        parts = item, item.get("location"), item.get("properties")
+        position = next(filter(None, map(place, parts)), None)
+        nodes.append(
+            JsonNode(f"{outer}nodes[{k}]", item.get("id"), position[0] if position else ("", ""))
+        )
+        columns = position[1] if position else columns
     return items.topology(links, nodes, columns)
 
 
@@ -212,13 +216,13 @@ def _vis(items: Items, routers: list[Any]) -> JsonTopology:
     """
     primary: dict[Any, Any] = {}
     links, nodes = [], []
-    for k, one in enumerate(routers):
-        nodes.append(JsonNode(f"vis[{k}]", one.get("primary")))
-        others = one.get("secondary", [])
+    for k, router in enumerate(routers):
+        nodes.append(JsonNode(f"vis[{k}]", router.get("primary")))
+        others = router.get("secondary", [])
         if not isinstance(others, list):
             raise items.problem(f"vis[{k}].secondary: expected a list")
-        primary |= {other: one.get("primary") for other in others if isinstance(other, str)}
-        for j, link in enumerate(items.listed(one, "neighbors", f"vis[{k}]")):
+        primary |= {other: router.get("primary") for other in others if isinstance(other, str)}
+        for j, link in enumerate(items.listed(router, "neighbors", f"vis[{k}]")):
             links.append(_vis_link(f"vis[{k}].neighbors[{j}]", link, link.get("metric")))
     return items.topology(_renamed(links, primary), nodes)
 
@@ -253,13 +257,13 @@ def _neighbours(items: Items, routers: Mapping[str, Any]) -> JsonTopology:
     """
     router: dict[Any, Any] = {}  # the address of an interface -> the node id
     links, nodes = [], []
-    for name, one in routers.items():
-        interfaces = _object(items, one, "batadv", name) if isinstance(one, dict) else {}
-        node = str(one.get("node_id", name)) if isinstance(one, dict) else name
+    for name, entry in routers.items():
+        interfaces = _object(items, entry, "batadv", name) if isinstance(entry, dict) else {}
+        node = str(entry.get("node_id", name)) if isinstance(entry, dict) else name
         nodes.append(JsonNode(name, node))
-        for interface, found in interfaces.items():
+        for interface, interface_value in interfaces.items():
             router[interface] = node
-            for other, about in _object(items, found, "neighbours", interface).items():
+            for other, about in _object(items, interface_value, "neighbours", interface).items():
                 tq = about.get("tq") if isinstance(about, dict) else None
                 links.append(JsonLink(f"{name}.batadv.{interface}", node, other, {"tq": tq}))
     return items.topology(_renamed(links, router), nodes)

@@ -119,14 +119,14 @@ def _on_links(
     """Return the remarks on the links of a table: the number within the limits, and how the table
     was read.
     """
-    every, kept = ({(min(pair), max(pair)) for pair in some} for some in (pairs, linked))
-    found = []
+    every, kept = ({(min(pair), max(pair)) for pair in ends} for ends in (pairs, linked))
+    remarks = []
     if symmetric:
         name = quality.columns[0]
-        found.append(f"each link is in the table once, so {name} holds in both directions")
+        remarks.append(f"each link is in the table once, so {name} holds in both directions")
     if len(kept) < len(every):
-        found.append(f"kept {len(kept):,} of {len(every):,} links: {quality}")
-    return tuple(found)
+        remarks.append(f"kept {len(kept):,} of {len(every):,} links: {quality}")
+    return tuple(remarks)
 
 
 def _within(
@@ -136,8 +136,8 @@ def _within(
     if len(quality.columns) != 1:
         return [
             pair
-            for pair, found in zip(pairs, values, strict=True)
-            if not found or enough(map(quality.holds, found))
+            for pair, values_of_pair in zip(pairs, values, strict=True)
+            if not values_of_pair or enough(map(quality.holds, values_of_pair))
         ]
     valued = zip(pairs, values, strict=True)
     good = {pair for pair, (value,) in valued if quality.holds(value)}
@@ -146,7 +146,9 @@ def _within(
 
 
 def _none_within(table: TextTable, values: list[list[float]], quality: LinkQuality) -> Problem:
-    known = [value for found in values for value in found if not math.isnan(value)]
+    known = [
+        value for values_of_pair in values for value in values_of_pair if not math.isnan(value)
+    ]
     span = f"the values are {min(known):g} to {max(known):g}" if known else "all are empty"
     ways = " both ways" if quality.both_ways else ""
     remedy = "choose other limits" if known else "choose another column"
@@ -167,13 +169,13 @@ def positions_in(
     titles = table.columns[x].lower(), table.columns[y].lower()
     if titles[::-1] in GEOGRAPHIC:
         x, y, titles = y, x, titles[::-1]
-    found: dict[str, tuple[float, float]] = {}
+    positions: dict[str, tuple[float, float]] = {}
     for line, row in table.rows:
         label = table.name(row, line, name)
-        if label in found:
+        if label in positions:
             raise table.problem(f"node {label} has two positions", line, name)
-        found[label] = (table.number(row, line, x), table.number(row, line, y))
-    return found, titles in GEOGRAPHIC
+        positions[label] = (table.number(row, line, x), table.number(row, line, y))
+    return positions, titles in GEOGRAPHIC
 
 
 def column_names(columns: str | Sequence[str]) -> tuple[str, ...]:

@@ -77,14 +77,14 @@ def _remarks(found: Network, file: str) -> tuple[str, ...]:
     return tuple(f"{file}: {one}" for one in found.remarks if not (ignored and PROJECTED in one))
 
 
-def _check_placed(listed: LinkList, found: Network, path: Path, placed: Path | None) -> None:
+def _check_placed(listed: LinkList, network: Network, path: Path, placed: Path | None) -> None:
     """Raise Problem if a file has positions, but not of all nodes of the network."""
-    inside = set(map(found.label, range(found.n)))
+    inside = set(map(network.label, range(network.n)))
     unplaced = np.flatnonzero(np.isnan(listed.position).any(axis=1)).tolist()
     names = [listed.labels[i] for i in unplaced if listed.labels[i] in inside]
-    if placed is None and len(names) == found.n:
+    if placed is None and len(names) == network.n:
         return
-    what = f"no position for {len(names)} of {found.n} nodes{import_remarks.listed(names)}"
+    what = f"no position for {len(names)} of {network.n} nodes{import_remarks.listed(names)}"
     remedy = "add their positions, or leave the file out"
     if placed is None:
         remedy = "add their positions, or set partial_positions (true) to use no positions"
@@ -142,8 +142,8 @@ def _placed(
     labels = list(dict.fromkeys([*listed.labels, *where]))
     unknown = (math.nan, math.nan)
     position = np.array([where.get(label, unknown) for label in labels], np.float64)
-    found = listed._replace(labels=labels, position=position)
-    return _in_metres(found, path) if geographic else found
+    placed_list = listed._replace(labels=labels, position=position)
+    return _in_metres(placed_list, path) if geographic else placed_list
 
 
 def table_of(path: Path) -> TextTable:

@@ -14,13 +14,13 @@ def read_node_values(path: str | Path, column: str) -> dict[str, float]:
     """
     table = csv_table(Path(path))
     node, value = table.column("node"), table.column(column)
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for line, row in table.rows:
         name, number = table.name(row, line, node), table.number(row, line, value)
-        if name in found:
+        if name in values:
             raise table.problem(f"node '{name}' is listed twice", line, node)
         if not math.isnan(number):
-            found[name] = number
-    if not found:
+            values[name] = number
+    if not values:
         raise Problem(f"column {column}: expected a number in one line or more", where=str(path))
-    return found
+    return values

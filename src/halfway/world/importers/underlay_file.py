@@ -98,8 +98,8 @@ def _from_graphml(path: Path, largest: bool) -> Underlay:
     length_km = great_circle_km(a, b) if geographic else plane_km(a, b)
     speed = np.where(speed_bps > 0, speed_bps, np.nan)
     delay_s = length_km / SPEED_OF_LIGHT_KM_S
-    found = underlay_of(listed, delay_s, speed, stem(path), largest=largest)
-    return replace(found, geographic=geographic)
+    underlay = underlay_of(listed, delay_s, speed, stem(path), largest=largest)
+    return replace(underlay, geographic=geographic)
 
 
 def _with_all_positions(listed: LinkList, path: Path) -> Doubles:
@@ -128,11 +128,11 @@ def _with_all_positions(listed: LinkList, path: Path) -> Doubles:
 
 def _column(table: TextTable, name: str) -> Doubles:
     column = table.column(name)
-    found = np.empty(len(table.rows))
+    values = np.empty(len(table.rows))
     for k, (line, row) in enumerate(table.rows):
-        found[k] = table.number(row, line, column)
-        if not found[k] >= 0:
-            given = row[column].strip() if column < len(row) else ""
-            what = f"column {name} = '{given}': expected a number >= 0"
+        values[k] = table.number(row, line, column)
+        if not values[k] >= 0:
+            text = row[column].strip() if column < len(row) else ""
+            what = f"column {name} = '{text}': expected a number >= 0"
             raise table.problem(what, line, column)
-    return found
+    return values

@@ -70,14 +70,14 @@ class MovingGrid:
         if not self.at <= until < math.inf:
             what = f"until = {until:g}: expected a finite time, at least {self.at:g} s"
             raise Problem(f"{what}, to advance to")
-        found = [_empty_changes(0)]
+        changes = [_empty_changes(0)]
         while self.at < until:
             end = min(self.at + self.slice, until)
             # Times may be so large that adding a slice does not change them.
             end = end if end > self.at else until
-            found.append(self._slice(end))
+            changes.append(self._slice(end))
             self.at = end
-        return LinkChanges(*map(np.concatenate, zip(*found, strict=True)))
+        return LinkChanges(*map(np.concatenate, zip(*changes, strict=True)))
 
     def _slice(self, end: float) -> LinkChanges:
         paths = (self.legs, self.presence, self._cursors, self.piece, self.at, end)

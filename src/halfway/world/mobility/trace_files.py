@@ -117,7 +117,7 @@ def _track_columns(table: TextTable) -> list[int]:
     if all(chosen):
         return [lower.index(names[0]) for names in chosen]
     lacking = [
-        " or ".join(names) for names, some in zip(_TRACK_COLUMNS, chosen, strict=True) if not some
+        " or ".join(names) for names, part in zip(_TRACK_COLUMNS, chosen, strict=True) if not part
     ]
     what = f"the file lacks columns: {', '.join(lacking)}"
     remedy = f"its columns are {', '.join(table.columns)}"
@@ -239,12 +239,12 @@ def _cut_short(leg: Leg, t: float) -> Leg:
 def _intervals(node: _Scripted) -> list[tuple[float, float]]:
     switches = sorted(node.switches, key=lambda switch: switch[0])
     since = None if switches and switches[0][1] else -math.inf
-    found: list[tuple[float, float]] = []
+    intervals: list[tuple[float, float]] = []
     for t, on in switches:
         if on and since is None:
             since = t
         elif not on and since is not None:
             if t > max(since, 0.0):
-                found.append((since, t))
+                intervals.append((since, t))
             since = None
-    return found if since is None else [*found, (since, math.inf)]
+    return intervals if since is None else [*intervals, (since, math.inf)]

@@ -72,7 +72,7 @@ def read_bonnmotion(path: Path) -> Traces:
         numbers = [_number(path, line, "waypoint", word) for word in words]
         waypoints = zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)
         track = [Fix(t, x, y, line) for t, x, y in waypoints]
-        fixes[str(len(fixes))] = [one for k, one in enumerate(track) if not _repeats(track, k)]
+        fixes[str(len(fixes))] = [fix for k, fix in enumerate(track) if not _repeats(track, k)]
     return _traces(path, fixes, lasting=True)
 
 

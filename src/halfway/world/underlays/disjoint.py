@@ -28,8 +28,8 @@ def disjoint_pair(
     The lighter is first. By Menger's theorem, no such pair exists exactly if one node (or the link
     between the ends) lies on every path. weight [m]: by place.
     """
-    found = disjoint_paths(network, weight, source, target, 2, closed)
-    return (found[0], found[1]) if len(found) == 2 else None
+    paths = disjoint_paths(network, weight, source, target, 2, closed)
+    return (paths[0], paths[1]) if len(paths) == 2 else None
 
 
 def disjoint_paths(
@@ -86,7 +86,7 @@ def disjoint_legs(
 def _followed(
     network: Network, weight: Doubles, source: int, taken: Flags
 ) -> list[tuple[float, Rows]]:
-    found = []
+    followed = []
     for first in range(network.start[source], network.start[source + 1]):
         rows, total, place = [source], 0.0, first if taken[first] else -1
         while place >= 0:
@@ -96,8 +96,8 @@ def _followed(
             on = np.flatnonzero(taken[low:high])
             place = int(low) + int(on[0]) if len(on) else -1
         if len(rows) > 1:
-            found.append((total, np.array(rows, np.int32)))
-    return found
+            followed.append((total, np.array(rows, np.int32)))
+    return followed
 
 
 # Min-cost flow by successive shortest paths with potentials (Suurballe 1974; Ahuja, Magnanti &

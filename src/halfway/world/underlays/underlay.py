@@ -101,13 +101,13 @@ def by_place(network: Network, ends: Ends, value: Doubles) -> Doubles:
     """
     real = (ends[:, 0] != ends[:, 1]) & (ends.min(axis=1, initial=0) >= 0)
     a, b = ends[real].T
-    given, n = value[real], network.n
+    given_values, n = value[real], network.n
     key = np.repeat(np.arange(n, dtype=np.int64), network.degree) * n + network.who
-    found, listed = np.full(len(key), np.inf), np.zeros(len(key), np.bool_)
-    for one, other in ((a, b), (b, a)):
-        wanted = one * n + other
+    values, listed = np.full(len(key), np.inf), np.zeros(len(key), np.bool_)
+    for end, other in ((a, b), (b, a)):
+        wanted = end * n + other
         place = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
         there = key[place] == wanted if len(key) else np.zeros(len(wanted), bool)
-        np.minimum.at(found, place[there], given[there])
+        np.minimum.at(values, place[there], given_values[there])
         listed[place[there]] = True
-    return np.where(listed, found, np.nan)
+    return np.where(listed, values, np.nan)

@@ -86,35 +86,35 @@ def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: floa
     return speed_mbps * _MEGA
 
 
-def _bandwidths(given: Waxman, links: int, word: np.uint64) -> Doubles:
+def _bandwidths(model: Waxman, links: int, word: np.uint64) -> Doubles:
     # We draw "uniform" from least to most, as BRITE in C++; in Java it is least + most * U.
-    speed_mbps = np.full(links, given.least_mbps, np.float64)
-    if given.bandwidth == "uniform":
-        waxman_bandwidths.draw_uniform(speed_mbps, given.least_mbps, given.most_mbps, word)
-    elif given.bandwidth == "heavy-tailed":
-        waxman_bandwidths.draw_heavy_tailed(speed_mbps, given.least_mbps, given.most_mbps, word)
-    elif given.bandwidth == "exponential":
-        waxman_bandwidths.draw_exponential(speed_mbps, given.least_mbps, word)
+    speed_mbps = np.full(links, model.least_mbps, np.float64)
+    if model.bandwidth == "uniform":
+        waxman_bandwidths.draw_uniform(speed_mbps, model.least_mbps, model.most_mbps, word)
+    elif model.bandwidth == "heavy-tailed":
+        waxman_bandwidths.draw_heavy_tailed(speed_mbps, model.least_mbps, model.most_mbps, word)
+    elif model.bandwidth == "exponential":
+        waxman_bandwidths.draw_exponential(speed_mbps, model.least_mbps, word)
     return speed_mbps * _MEGA
 
 
-def _check(given: Waxman, seed: int) -> None:
+def _check(model: Waxman, seed: int) -> None:
     def refuse(wrong: bool, name: str, value: object, allowed: str) -> None:
         if wrong:
             raise Problem(f"{name} = {value}: expected {allowed}")
 
-    n, m, side = given.n, given.m, given.side
+    n, m, side = model.n, model.m, model.side
     refuse(not 0 <= seed < 2**64, "seed", seed, "an integer from 0 to 2^64 - 1")
     refuse(m < 1, "m", m, "at least 1")
     refuse(not 2 * m <= n < 2**31, "n", n, f"at least 2 m = {2 * m} (and fewer than 2^31)")
     refuse(not 1 <= side <= _MOST_SIDE, "side", side, f"from 1 to {_MOST_SIDE}")
     refuse(n > side * side, "n", n, f"at most side^2 = {side * side}, the places in the plane")
-    refuse(not 0 < given.alpha <= 1, "alpha", given.alpha, "a number above 0 and at most 1")
-    refuse(not 0 < given.beta < math.inf, "beta", given.beta, "a positive, finite number")
-    refuse(not 1 <= given.square <= side, "square", given.square, f"from 1 to the side, {side}")
-    kinds = ((given.placement, PLACEMENTS, "placement"), (given.bandwidth, BANDWIDTHS, "bandwidth"))
+    refuse(not 0 < model.alpha <= 1, "alpha", model.alpha, "a number above 0 and at most 1")
+    refuse(not 0 < model.beta < math.inf, "beta", model.beta, "a positive, finite number")
+    refuse(not 1 <= model.square <= side, "square", model.square, f"from 1 to the side, {side}")
+    kinds = ((model.placement, PLACEMENTS, "placement"), (model.bandwidth, BANDWIDTHS, "bandwidth"))
     for value, known, name in kinds:
         refuse(value not in known, name, f"'{value}'", f"one of {', '.join(known)}")
-    least, most = given.least_mbps, given.most_mbps
+    least, most = model.least_mbps, model.most_mbps
     refuse(not 0 < least < math.inf, "least_mbps", least, "a positive, finite number")
     refuse(not least <= most < math.inf, "most_mbps", most, f"finite, at least {least:g}")

@@ -51,10 +51,10 @@ def widened(
     corners = np.minimum(values_of(shape), np.array(shape) - width)
     steps = values_of([width] * len(shape))
     wanted: list[list[npt.NDArray[np.int32]]] = [[] for _ in rows]
-    for corner, some in zip(corners, rows, strict=True):
+    for corner, parts in zip(corners, rows, strict=True):
         for cell in np.ravel_multi_index(tuple((corner + steps).T), shape).tolist():
-            wanted[cell].append(some)
-    return [np.unique(np.concatenate(some)) for some in wanted]
+            wanted[cell].append(parts)
+    return [np.unique(np.concatenate(parts)) for parts in wanted]
 
 
 def boxes_of(cells: Iterable[int], shape: Sequence[int]) -> list[Box]:
@@ -68,12 +68,12 @@ def boxes_of(cells: Iterable[int], shape: Sequence[int]) -> list[Box]:
     parts: dict[int, list[int]] = {}
     for cell in sorted(cells):
         parts.setdefault(cell // inner, []).append(cell % inner)
-    found: list[Box] = []
+    filters: list[Box] = []
     begun: dict[Box, int] = {}  # a box of the other attributes -> the value with which it began
     for value in range(min(parts), max(parts) + 2):
         here = boxes_of(parts[value], shape[1:]) if value in parts else []
         for box in [box for box in begun if box not in here]:
-            found.append(((begun.pop(box), value - 1), *box))
+            filters.append(((begun.pop(box), value - 1), *box))
         for box in here:
             begun.setdefault(box, value)
-    return found
+    return filters

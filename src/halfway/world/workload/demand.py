@@ -111,11 +111,11 @@ class Listed:
         first = self._taken
         while self._taken - first < most and self.next_at() < until:
             self._taken += 1
-        some = self._ordered[first : self._taken]
+        publications = self._ordered[first : self._taken]
         return Publications(
-            np.array([t for t, _, _ in some], np.float64),
-            np.array([row for _, row, _ in some], np.int32),
-            np.array([topic for _, _, topic in some], np.int32),
+            np.array([t for t, _, _ in publications], np.float64),
+            np.array([row for _, row, _ in publications], np.int32),
+            np.array([topic for _, _, topic in publications], np.int32),
             np.arange(first, self._taken, dtype=np.int32),
             self._sizes[first : self._taken] if self.has_payloads else None,
         )
@@ -194,16 +194,16 @@ class Drawn:
 
     def _roles(self) -> tuple[list[npt.NDArray[np.int32]], list[npt.NDArray[np.int32]]]:
         """Return the publishers and the subscribers [topic] of a demand: given, or drawn."""
-        given, publishing = self.roles, self.publishers_each
-        if given.publishers is not None and given.subscribers is not None:
-            return _arrays(given.publishers), _arrays(given.subscribers)
+        stated, publishing = self.roles, self.publishers_each
+        if stated.publishers is not None and stated.subscribers is not None:
+            return _arrays(stated.publishers), _arrays(stated.subscribers)
         order = [drawn_order(self.n, self.seed, topic) for topic in range(self.topics)]
-        if given.publishers is not None:
-            left = _first(order, given.publishers, self.subscribers_each, "subscribers_each")
-            return _arrays(given.publishers), self._widened(left)
-        if given.subscribers is not None:
-            left = _first(order, given.subscribers, publishing, "publishers_each")
-            return [np.sort(rows) for rows in left], _arrays(given.subscribers)
+        if stated.publishers is not None:
+            left = _first(order, stated.publishers, self.subscribers_each, "subscribers_each")
+            return _arrays(stated.publishers), self._widened(left)
+        if stated.subscribers is not None:
+            left = _first(order, stated.subscribers, publishing, "publishers_each")
+            return [np.sort(rows) for rows in left], _arrays(stated.subscribers)
         roles = publishing + self.subscribers_each
         subscribers = self._widened([rows[publishing:roles] for rows in order])
         return [np.sort(rows[:publishing]) for rows in order], subscribers
@@ -267,7 +267,7 @@ def _first(
     order: list[npt.NDArray[np.int32]], taken: Sequence[Sequence[int]], count: int, name: str
 ) -> list[npt.NDArray[np.int32]]:
     """Return the first `count` rows in a demand's order of each topic that are not taken."""
-    left = [rows[~np.isin(rows, some)] for rows, some in zip(order, taken, strict=True)]
+    left = [rows[~np.isin(rows, taken_rows)] for rows, taken_rows in zip(order, taken, strict=True)]
     least = min(map(len, left))
     if count > least:
         what = f"{name} = {count}: expected at most {least}, the nodes without a given role"

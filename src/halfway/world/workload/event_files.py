@@ -119,13 +119,15 @@ def _parquet_table(path: Path) -> TextTable:
 
     try:
         check_regular(path)
-        found = parquet.read_table(path)
+        table_read = parquet.read_table(path)
     except (OSError, pa.ArrowException) as error:
         what = str(error).splitlines()[0] if str(error) else "the file cannot be read"
         raise Problem(f"expected a Parquet file ({what[:80]})", where=str(path)) from None
-    columns = [["" if one is None else str(one) for one in column.to_pylist()] for column in found]
+    columns = [
+        ["" if cell is None else str(cell) for cell in column.to_pylist()] for column in table_read
+    ]
     rows = [list(row) for row in zip(*columns, strict=True)]
-    return TextTable(path, list(found.column_names), list(enumerate(rows, start=1)))
+    return TextTable(path, list(table_read.column_names), list(enumerate(rows, start=1)))
 
 
 def _time(table: TextTable, row: list[str], line: int, column: int) -> float:

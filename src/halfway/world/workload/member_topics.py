@@ -55,13 +55,13 @@ class AddressedGroups(Groups, Generic[_Event], ABC):
         """
         subscribing, publishing = dict(self.periods), dict(self.publishing_periods)
         for topic, stay in enumerate(self.stays, start=self._groups):
-            some = sorted(
+            stays = sorted(
                 (self.stays[k] for k in askers[topic - self._groups]), key=lambda asker: asker.row
             )
             self.subscribers.append(np.array([stay.row], np.int32))
-            self.publishers.append(np.array([asker.row for asker in some], np.int32))
+            self.publishers.append(np.array([asker.row for asker in stays], np.int32))
             subscribing[stay.row, topic] = stay.from_s, stay.until_s
-            for asker in some:
+            for asker in stays:
                 publishing[asker.row, topic] = asker.from_s, asker.until_s + LINGER_S
         self.topics += len(self.stays)
         self.periods, self.publishing_periods = subscribing, publishing

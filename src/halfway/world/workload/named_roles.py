@@ -180,11 +180,11 @@ class RolePeriods:
         at: npt.NDArray[np.float64] | float,
     ) -> npt.NDArray[np.bool_]:
         """Return for each pair of row and topic whether its role holds at a time (seconds)."""
-        found = np.ones(len(row), bool)
+        holds = np.ones(len(row), bool)
         known, place = self._places(row, topic)
         then = np.broadcast_to(at, len(row))[known]
-        found[known] = (self._from[place] <= then) & (then < self._until[place])
-        return found
+        holds[known] = (self._from[place] <= then) & (then < self._until[place])
+        return holds
 
     def _places(
         self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]] | int

@@ -102,8 +102,8 @@ class IndependentDetection(NumberIntervals):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        happened = NumberIntervals(**given).take(np.inf, _MOST)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        happened = NumberIntervals(**values).take(np.inf, _MOST)
         drawn = np.random.default_rng(self.seed).random((len(happened.t), self.n))
         which, row = np.nonzero(drawn < self.capability)
         self._all = Publications(

@@ -28,11 +28,11 @@ class PublisherPeriods:
         self._publishers, self._some = publishers, bool(periods)
         self._periods = RolePeriods(periods, len(publishers))
         pairs = [(row, topic) for topic, rows in enumerate(publishers) for row in rows.tolist()]
-        given = np.array([periods.get(pair, ALWAYS) for pair in pairs]).reshape(-1, 2)
-        self._bounds = np.unique(np.concatenate(([0.0], given[np.isfinite(given)])))
+        bounds = np.array([periods.get(pair, ALWAYS) for pair in pairs]).reshape(-1, 2)
+        self._bounds = np.unique(np.concatenate(([0.0], bounds[np.isfinite(bounds)])))
         change = np.zeros(len(self._bounds) + 1, np.int64)
-        np.add.at(change, np.searchsorted(self._bounds, given[:, 0]), 1)
-        np.add.at(change, np.searchsorted(self._bounds, given[:, 1]), -1)
+        np.add.at(change, np.searchsorted(self._bounds, bounds[:, 0]), 1)
+        np.add.at(change, np.searchsorted(self._bounds, bounds[:, 1]), -1)
         self._there = np.cumsum(change)[:-1] > 0  # [bounds] from each bound on
 
     def is_any(self, at: float) -> bool:
@@ -54,8 +54,8 @@ class PublisherPeriods:
         for begin, end in zip(first, [*first[1:], len(at)], strict=True):
             now = float(self._bounds[place[begin]])
             rows = [
-                some[self._periods.hold(some, topic, now)]
-                for topic, some in enumerate(self._publishers)
+                topic_rows[self._periods.hold(topic_rows, topic, now)]
+                for topic, topic_rows in enumerate(self._publishers)
             ]
             yield slice(int(begin), int(end)), rows
 

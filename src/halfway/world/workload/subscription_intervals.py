@@ -46,8 +46,8 @@ def boxes(demand: Demand) -> list[tuple[int, int, Box]]:
             cells.setdefault((row, _period(demand, row, topic)), []).append(topic)
     return [
         (row, int(np.ravel_multi_index([first for first, _ in box], demand.shape)), box)
-        for (row, _), some in sorted(cells.items())
-        for box in boxes_of(some, demand.shape)
+        for (row, _), rows_of_filter in sorted(cells.items())
+        for box in boxes_of(rows_of_filter, demand.shape)
     ]
 
 

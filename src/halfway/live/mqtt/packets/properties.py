@@ -179,7 +179,7 @@ def write_properties(properties: Properties, packet: str) -> bytes:
             continue
         if packet not in packets:
             raise ValueError(f"{name}: expected no such property in {packet.upper()}")
-        for one in value if name in _MANY else (value,):
+        for item in value if name in _MANY else (value,):
             out.append(code)
-            out += _WRITE[type_](one)
+            out += _WRITE[type_](item)
     return variable(len(out)) + bytes(out)

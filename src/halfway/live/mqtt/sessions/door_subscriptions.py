@@ -74,11 +74,11 @@ class DoorSubscriptions:
     def retained(self, session: ClientSession, grant: Grant, now: float) -> None:
         """Send a session the retained messages that match its subscription."""
         for event in self._mesh.retained(grant.filter):
-            one = self._message(event, now)
-            if one is not None and _receives(session, grant, one):
-                qos = min(one.qos, grant.request.qos)
+            message = self._message(event, now)
+            if message is not None and _receives(session, grant, message):
+                qos = min(message.qos, grant.request.qos)
                 session.outgoing.add_retained(
-                    ClientDelivery(one, qos, True, grant.subscription_ids)
+                    ClientDelivery(message, qos, True, grant.subscription_ids)
                 )
 
     def deliver(self, event: Event, now: float) -> Iterable[ClientSession]:
@@ -96,35 +96,35 @@ class DoorSubscriptions:
         self._recent[identity] = None
         if len(self._recent) > self._limits.recent_events:
             self._recent.popitem(last=False)
-        one = self._message(event, now)
-        return () if one is None else self._pass_on(one, identity, now)
+        message = self._message(event, now)
+        return () if message is None else self._pass_on(message, identity, now)
 
     def _pass_on(
-        self, one: Message, identity: tuple[int, int, int], now: float
+        self, message: Message, identity: tuple[int, int, int], now: float
     ) -> Iterator[ClientSession]:
-        found: dict[ClientSession, list[Grant]] = {}
+        grants_of: dict[ClientSession, list[Grant]] = {}
         shares: dict[Share, None] = {}
-        for _, (session, grant) in self._granted.matching(one.topic):
+        for _, (session, grant) in self._granted.matching(message.topic):
             if (share := grant.share) is not None:
                 shares[share] = None
-            elif _receives(session, grant, one):
-                found.setdefault(session, []).append(grant)
-        for session, grants in found.items():
-            session.outgoing.add(_merged(one, grants), is_online=session.is_online)
+            elif _receives(session, grant, message):
+                grants_of.setdefault(session, []).append(grant)
+        for session, grants in grants_of.items():
+            session.outgoing.add(_merged(message, grants), is_online=session.is_online)
             yield session
         for share in shares:
-            yield from self.deliver_shared(one, share, repr(identity).encode(), now)
+            yield from self.deliver_shared(message, share, repr(identity).encode(), now)
 
     def deliver_shared(
-        self, one: Message, share: Share, identity: bytes, now: float
+        self, message: Message, share: Share, identity: bytes, now: float
     ) -> Iterator[ClientSession]:
         """Pass a message to one session of a shared subscription; return the session."""
         session = self.shares.choose(share, identity, now)
         if session is None:
             return
         grant = session.grants["$share/" + "/".join(share)]
-        if session.permissions.may_receive(one.topic):
-            delivery = _merged(one, [grant])._replace(share=share)
+        if session.permissions.may_receive(message.topic):
+            delivery = _merged(message, [grant])._replace(share=share)
             session.outgoing.add(delivery, is_online=session.is_online)
             yield session
 
@@ -141,15 +141,17 @@ def _receives(session: ClientSession, grant: Grant, one: Message) -> bool:
     return not is_own and session.permissions.may_receive(one.topic)
 
 
-def _merged(one: Message, grants: list[Grant]) -> ClientDelivery:
+def _merged(message: Message, grants: list[Grant]) -> ClientDelivery:
     """Return one delivery for all matching subscriptions of a session [mqtt5 §3.3.4]."""
     if len(grants) == 1:
         asked = grants[0].request
-        retain = one.retain and asked.retain_as_published
-        return ClientDelivery(one, min(one.qos, asked.qos), retain, grants[0].subscription_ids)
+        retain = message.retain and asked.retain_as_published
+        return ClientDelivery(
+            message, min(message.qos, asked.qos), retain, grants[0].subscription_ids
+        )
     return ClientDelivery(
-        one,
-        qos=min(one.qos, max(grant.request.qos for grant in grants)),
-        retain=one.retain and any(grant.request.retain_as_published for grant in grants),
-        subscription_ids=tuple(one for grant in grants for one in grant.subscription_ids),
+        message,
+        qos=min(message.qos, max(grant.request.qos for grant in grants)),
+        retain=message.retain and any(grant.request.retain_as_published for grant in grants),
+        subscription_ids=tuple(number for grant in grants for number in grant.subscription_ids),
     )

@@ -174,12 +174,16 @@ class Machine:
             yield table.outbox.popleft()
 
     def published(
-        self, one: Publication, connection: Connection | None, refusal: str | None, now: float
+        self,
+        publication: Publication,
+        connection: Connection | None,
+        refusal: str | None,
+        now: float,
     ) -> None:
         """Note in the MQTT machine that the mesh has taken a client's publication, or the reason of
         its refusal.
         """
-        publish_packets.published(self._table, one, connection, refusal, now)
+        publish_packets.published(self._table, publication, connection, refusal, now)
         # The threshold is half of the limit, so that an answer of the mesh does not make a batch of
         # one packet.
         half = self._limits.pending // 2

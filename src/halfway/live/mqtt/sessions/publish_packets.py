@@ -109,19 +109,21 @@ def answer(table: Table, connection: Connection, session: ClientSession, now: fl
     """Send the due answers to PUBLISH packets, in their order [mqtt5 §4.6]."""
     queue = connection.publishing
     while queue and queue[0].result is not None and not connection.is_closing:
-        one = queue.popleft()
-        reason = one.result or Reason.SUCCESS
+        packet_due = queue.popleft()
+        reason = packet_due.result or Reason.SUCCESS
         if reason.failed and not connection.is_version_5:
             # 3.1.1 can only acknowledge, or close the connection [mqtt3 §3.3.5]. A message that is
             # not permitted is acknowledged and dropped; any other message may come again.
             if reason is not Reason.NOT_AUTHORIZED:
-                _forget(table, session, one.packet_id)
+                _forget(table, session, packet_due.packet_id)
                 table.detach(connection, now)
                 return
             reason = Reason.SUCCESS
         if reason.failed:
-            _forget(table, session, one.packet_id)
-        connection.send((PubackPacket if one.qos == 1 else PubrecPacket)(one.packet_id, reason))
+            _forget(table, session, packet_due.packet_id)
+        connection.send(
+            (PubackPacket if packet_due.qos == 1 else PubrecPacket)(packet_due.packet_id, reason)
+        )
 
 
 def _forget(table: Table, session: ClientSession, packet_id: int) -> Publication | None:

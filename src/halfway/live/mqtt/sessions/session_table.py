@@ -77,7 +77,9 @@ class Table:
     def save(self, session: ClientSession) -> None:
         """Note an MQTT session on disk, if the door has a memory."""
         if self.memory is not None:
-            requests = [(one.request, one.subscription_ids) for one in session.grants.values()]
+            requests = [
+                (grant.request, grant.subscription_ids) for grant in session.grants.values()
+            ]
             saved = SavedSession(
                 session.client_id, session.username, session.expiry_s, 0.0, requests,
                 session.permissions,
@@ -98,8 +100,8 @@ class Table:
             for request, ids in saved.requests:
                 with suppress(Refusal):
                     self.subscriptions.grant(session, grant_of(request, ids), now)
-            for one in messages:
-                self._restore_message(self.memory, session, one)
+            for stored in messages:
+                self._restore_message(self.memory, session, stored)
             for packet_id in taken:
                 session.receiving[packet_id] = received_before(packet_id)
             self.timers.set(("expiry", session), now + left_s)
@@ -154,9 +156,11 @@ class Table:
             self.memory.ended(session.client_id)
         for what in ("will", "expiry"):
             self.timers.cancel((what, session))
-        for one in waiting:  # another session of the share receives it [mqtt5 §4.8.2]
-            if one.share is not None and one.qos == 1:
-                chosen = self.subscriptions.deliver_shared(one.message, one.share, b"", now)
+        for delivery in waiting:  # another session of the share receives it [mqtt5 §4.8.2]
+            if delivery.share is not None and delivery.qos == 1:
+                chosen = self.subscriptions.deliver_shared(
+                    delivery.message, delivery.share, b"", now
+                )
                 self._note(chosen)
 
     def publish_will(self, session: ClientSession) -> None:
@@ -192,8 +196,8 @@ class Table:
         if payload is None:
             return
         expiry_s = EXPIRY_S if payload else math.inf
-        one = Publication(shares.topic, payload, 0, True, expiry_s, b"")
-        self.outbox.append((one, None))
+        publication = Publication(shares.topic, payload, 0, True, expiry_s, b"")
+        self.outbox.append((publication, None))
         if payload:
             self.timers.set(ANNOUNCE, now + EXPIRY_S / 3)
         else:

@@ -74,7 +74,7 @@ class Shares:
             return None
         self._is_changed = False
         shares = [
-            (*share, any(one.is_online for one in members.values()))
+            (*share, any(member.is_online for member in members.values()))
             for share, members in list(self._members.items())[:SHARES_MAXIMUM]
         ]
         payload = msgspec.msgpack.encode(shares) if shares else b""

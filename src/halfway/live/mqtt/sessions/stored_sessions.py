@@ -101,17 +101,17 @@ class StoredSessions:
             self._forget(client_id)
             self._write(ENDED, client_id)
 
-    def queued(self, client_id: str, one: ClientDelivery) -> int:
+    def queued(self, client_id: str, delivery: ClientDelivery) -> int:
         """Store a message that waits for a client in its MQTT session; return its number, 0 if it
         is not saved.
         """
         if client_id not in self.sessions:
             return 0
         self._number += 1
-        message, left_s = one.message, one.message.expires_at - self._clock()
+        message, left_s = delivery.message, delivery.message.expires_at - self._clock()
         saved = SavedMessage(
-            self._number, client_id, one.qos, one.retain, one.subscription_ids, one.share,
-            message.topic, message.payload, message.qos, message.retain,
+            self._number, client_id, delivery.qos, delivery.retain, delivery.subscription_ids,
+            delivery.share, message.topic, message.payload, message.qos, message.retain,
             write_properties(message.properties, "publish"), message.origin, self._wall() + left_s,
         )  # fmt: skip
         self.messages[self._number] = saved

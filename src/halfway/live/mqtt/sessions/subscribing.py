@@ -80,9 +80,9 @@ def unsubscribe(
     """
     reasons = tuple(
         Reason.SUCCESS
-        if table.subscriptions.revoke(session, one)
+        if table.subscriptions.revoke(session, pattern)
         else Reason.NO_SUBSCRIPTION_EXISTED
-        for one in packet.filters
+        for pattern in packet.filters
     )
     table.save(session)
     connection.send(UnsubackPacket(packet.packet_id, reasons))

@@ -166,15 +166,15 @@ def path_to(circuits, i, peer, sort):
     """Return the place of the circuit of one sort that row i used last to reach a peer; NO_PLACE if
     row i has no such circuit.
     """
-    found = NO_PLACE
+    circuit = NO_PLACE
     if peer < 0:
-        return found
+        return circuit
     for place in range(circuits.of.shape[1]):
         there = circuits.of[i, place]
         fits = there.peer == peer and there.number % SORTS == sort
-        if fits and (found == NO_PLACE or there.used > circuits.of[i, found].used):
-            found = np.int64(place)
-    return found
+        if fits and (circuit == NO_PLACE or there.used > circuits.of[i, circuit].used):
+            circuit = np.int64(place)
+    return circuit
 
 
 @apart

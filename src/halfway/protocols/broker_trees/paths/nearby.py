@@ -58,12 +58,12 @@ def rank(nearby, i, hops, broker):
     """Return how many known brokers are nearer to row i than a given broker; at equal hops the
     lower id counts as nearer.
     """
-    found = 0
+    nearer = 0
     for s in range(nearby.broker.shape[1]):
         other = nearby.broker[i, s]
         if other not in (NONE, broker):
-            found += nearby.hops[i, s] < hops or (nearby.hops[i, s] == hops and other < broker)
-    return found
+            nearer += nearby.hops[i, s] < hops or (nearby.hops[i, s] == hops and other < broker)
+    return nearer
 
 
 @apart

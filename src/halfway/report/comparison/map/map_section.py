@@ -89,8 +89,8 @@ def _same(a: ReplayWorld, b: ReplayWorld) -> bool:
         *((a.subscriptions[name], b.subscriptions[name]) for name in a.subscriptions),
     ]
     return (a.seconds, a.reach) == (b.seconds, b.reach) and all(
-        (one is None) == (other is None) and (one is None or np.array_equal(one, other))
-        for one, other in arrays
+        (first is None) == (other is None) and (first is None or np.array_equal(first, other))
+        for first, other in arrays
     )
 
 

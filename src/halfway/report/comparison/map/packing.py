@@ -106,7 +106,7 @@ def packed_replay(replay: Replay, most_bytes: int) -> Packed:
         large = [name for name in _THINNED if len(tables[name]["t"]) > _LEAST]
         if len(made.blob) <= most_bytes or not large:
             return made
-        name = max(large, key=lambda one: len(tables[one]["t"]) * len(tables[one]))
+        name = max(large, key=lambda part: len(tables[part]["t"]) * len(tables[part]))
         tables[name] = _fewer(name, tables[name])
 
 

@@ -124,8 +124,8 @@ def _up(spots: Sequence[PlottedSystem], wanted: Metric) -> _Scale:
     def of(value: float) -> float:
         return value if most is None else most - value
 
-    means = [of(one.need.value) for one in spots]
-    ends = [of(end) for one in spots for end in (one.need.low, one.need.high)]
+    means = [of(spot.need.value) for spot in spots]
+    ends = [of(end) for spot in spots for end in (spot.need.low, spot.need.high)]
     first, last = (_BOTTOM, _TOP) if most is None else (_TOP, _BOTTOM)
     return _Scale(axis(with_intervals(means, ends), first, last), of)
 
@@ -142,7 +142,7 @@ def _grid(across: _Scale, up: _Scale, cost: Metric, wanted: Metric) -> list[str]
             text = f"{up.of(tick):.9g}"
         parts.append(f'<path class="grid" d="M{_LEFT:g} {y:.1f}H{_RIGHT:g}"/>')
         parts.append(f'<text class="tick-up" x="{_LEFT - 7:g}" y="{y + 4:.1f}">{text}</text>')
-    scales = [", logarithmic" if one.axis.log else "" for one in (across, up)]
+    scales = [", logarithmic" if scale.axis.log else "" for scale in (across, up)]
     middle, height = (_LEFT + _RIGHT) / 2, (_TOP + _BOTTOM) / 2
     where = f'x="{middle:g}" y="{_HIGH - 14:g}"'
     parts.append(f'<text class="title" {where}>{escape(cost.heading)}{scales[0]}</text>')
@@ -162,20 +162,20 @@ def _bound(need: Need, up: _Scale) -> list[str]:
     ]
 
 
-def _whiskers(one: PlottedSystem, across: _Scale, up: _Scale) -> str:
-    x, y = across.at(one.cost.value), up.at(one.need.value)
+def _whiskers(spot: PlottedSystem, across: _Scale, up: _Scale) -> str:
+    x, y = across.at(spot.cost.value), up.at(spot.need.value)
     spans = ""
-    if math.isfinite(one.cost.half_width):
-        low, high = across.span(one.cost)
+    if math.isfinite(spot.cost.half_width):
+        low, high = across.span(spot.cost)
         spans += f"M{low:.1f} {y:.1f}H{high:.1f}"
-    if math.isfinite(one.need.half_width):
-        low, high = up.span(one.need)
+    if math.isfinite(spot.need.half_width):
+        low, high = up.span(spot.need)
         spans += f"M{x:.1f} {low:.1f}V{high:.1f}"
-    tip = escape(f"{one.system}: {one.cost.text}; {one.need.text}")
+    tip = escape(f"{spot.system}: {spot.cost.text}; {spot.need.text}")
     lines = f'<path class="whisker" d="{spans}"/>' if spans else ""
     return (
-        f'<g class="{colour(one.number)}"><title>{tip}</title>{lines}'
-        f"{mark(one.number, x, y, 1.3)}</g>"
+        f'<g class="{colour(spot.number)}"><title>{tip}</title>{lines}'
+        f"{mark(spot.number, x, y, 1.3)}</g>"
     )
 
 

@@ -34,7 +34,7 @@ def panels(results: Results, metric: Metric) -> list[str]:
             f"{name} = {wording.scalar(value)}" for name, value in zip(others, values, strict=True)
         )
         made.append(_sweep(results, metric, across, places, where))
-    return [one for one in made if one]
+    return [panel for panel in made if panel]
 
 
 def _sweep(results: Results, metric: Metric, name: str, points: Sequence[int], where: str) -> str:
@@ -73,7 +73,9 @@ def _sweep(results: Results, metric: Metric, name: str, points: Sequence[int], w
 def _sweep_line(
     number: int, line: Sequence[tuple[float, ResultCell]], across: Axis, up: Axis
 ) -> str:
-    there = sorted(((x, cell) for x, cell in line if frame.has_value(cell)), key=lambda one: one[0])
+    there = sorted(
+        ((x, cell) for x, cell in line if frame.has_value(cell)), key=lambda point: point[0]
+    )
     banded = [(x, cell.mean) for x, cell in there if math.isfinite(cell.mean.half_width)]
     upper = [f"{across.at(x):.1f} {up.at(mean.high):.1f}" for x, mean in banded]
     lower = [f"{across.at(x):.1f} {up.at(mean.low):.1f}" for x, mean in reversed(banded)]
