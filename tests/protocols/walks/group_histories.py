@@ -20,7 +20,7 @@ from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.graphs.network import Network
-from halfway.world.workload.group_workload import Groups, Stay
+from halfway.world.workload.groups.group_workload import Groups, Stay
 from tests.networks import from_links
 from tests.protocols.histories import network_of
 from tests.protocols.promises import CHANGES_S, PROMISES, REFRESH_S, STATIC
