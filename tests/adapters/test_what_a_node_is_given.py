@@ -29,7 +29,7 @@ _STREAM = "random_state"  # "a random stream of its own"
 # The fields in which two nodes of a system may differ, beside their random stream. VALUE: its
 # content differs. SIZE: only the number of its entries does, and all of them are blank.
 VALUE, SIZE = "value", "size"
-_WALKS = dict.fromkeys(("trails.of", "trails.branches", "trails.paths"), SIZE)
+_WALKS = dict.fromkeys(("tables.trails", "tables.branches", "tables.paths"), SIZE)
 _FILTERS = ("filter", "via", "client", "forwarded", "parts", "low", "high")
 _SIENA = {
     "root": VALUE,

@@ -224,16 +224,16 @@ def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
     """Send one gossip from row i to each next node on the paths to members, while there is room;
     count the other next nodes, which do not receive the counters that have grown.
     """
-    trails, left = state.walks.trails, most_next_nodes(state)
-    for k in range(trails.paths.shape[2]):
-        if leads_on(trails, rules.walks, i, GROUP, k, NONE, now):
-            path = trails.paths[i, GROUP, k]
+    tables, left = state.walks.tables, most_next_nodes(state)
+    for k in range(tables.paths.shape[2]):
+        if leads_on(tables, rules.walks, i, GROUP, k, NONE, now):
+            path = tables.paths[i, GROUP, k]
             find_break(state, rules, i, path.back, path.since, now)
             before = out.tally[0]
             if left > 0:
                 send_grown(state, i, epoch, path.back, counts_own, out)
             else:
-                trails.counts[i, NO_ROOM] += 1
+                tables.counts[i, NO_ROOM] += 1
             left -= out.tally[0] != before
     for k in range(state.heard.members.known[i]):
         state.contact[i, state.heard.members.place[i, k]].is_due = 0

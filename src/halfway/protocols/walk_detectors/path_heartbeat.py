@@ -114,7 +114,7 @@ def most_emissions(state: PathHeartbeatState, rules: Rules) -> int:
     """Return the most records that one call of the `handle` of heartbeats on paths emits."""
     # A tick sends the heartbeat to each next node, which need not be on the neighbour list.
     members, hop = int(state.heard.entry.shape[1]), 2 if rules.walks.retries > 0 else 1
-    beats = int(state.walks.trails.paths.shape[2]) * hop
+    beats = int(state.walks.tables.paths.shape[2]) * hop
     return members + beats + group.most_walk_emissions(state.walks, rules.walks) + 1
 
 
@@ -130,21 +130,21 @@ def send_beat(walks, rules, i, beat, source, now, out):
     """Send a heartbeat once from row i to each next node on the paths, but not back to its
     sender.
     """
-    trails = walks.trails
-    for k in range(trails.paths.shape[2]):
-        if leads_on(trails, rules, i, GROUP, k, source, now):
-            o = emit(out, BEAT, 0.0, trails.paths[i, GROUP, k].back)
+    tables = walks.tables
+    for k in range(tables.paths.shape[2]):
+        if leads_on(tables, rules, i, GROUP, k, source, now):
+            o = emit(out, BEAT, 0.0, tables.paths[i, GROUP, k].back)
             o[MEMBER] = beat.member
             o[MEMBER_INCARNATION] = beat.epoch
             o[COUNTER] = beat.counter
-            reliable_hop.track_if_asked(trails.hops, rules, i, o, now, out)
+            reliable_hop.track_if_asked(tables.hops, rules, i, o, now, out)
 
 
 @apart
 def receive_beat(state, rules, i, message, out):
     """Receive a heartbeat on a path: enter and forward the heartbeat if it is new."""
-    trails, member = state.walks.trails, message[MEMBER]
-    if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
+    tables, member = state.walks.tables, message[MEMBER]
+    if reliable_hop.acknowledge_if_asked(tables.hops, i, message, out):
         return
     beat, now = Beat(member, message[MEMBER_INCARNATION], message[COUNTER]), message.at
     number = silence.counter_number(beat.epoch, beat.counter)

@@ -103,8 +103,8 @@ CUT_SHORT = 6  # sweeps that ended after their most steps
 COUNTS = 7
 
 
-class Trails(NamedTuple):
-    """The trails of members at each node, with the trees and paths that follow from them.
+class WalkTables(NamedTuple):
+    """The tables of the walk systems at each node: trails, trees and paths of all topics.
 
     `back` of trails and of paths has no loops, over any number of launches. A pointer `back` only
     changes to a later launch. The node to which it points already had a pointer of the same launch
@@ -114,7 +114,7 @@ class Trails(NamedTuple):
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] seeds the walks that start here
-    of: npt.NDArray[np.void]  # [n, T, members] TRAIL of each member of a topic, as a record array
+    trails: npt.NDArray[np.void]  # [n, T, members] TRAIL, as a record array
     swept: npt.NDArray[np.void]  # [n, T, degree] SWEPT, as a record array, by the neighbour's place
     branches: npt.NDArray[np.void]  # [n, T, branches] BRANCH, as a record array
     trees: npt.NDArray[np.void]  # [n, T] TREE, as a record array
@@ -128,7 +128,7 @@ class Trails(NamedTuple):
     buffer: npt.NDArray[np.void]  # [n, T, size] BUFFERED_EVENT, as a record array, oldest first
 
 
-def trails_of(
+def walk_tables(
     node_ids: npt.NDArray[np.int32],
     degree: int,
     topics: int,
@@ -139,8 +139,8 @@ def trails_of(
     publishers: int = 1,
     in_flight: int = WINDOW,
     buffer_size: int = 8,
-) -> Trails:
-    """Return the initial trails of a walk system.
+) -> WalkTables:
+    """Return the empty tables of a walk system.
 
     degree: largest number of neighbours of a node. members: number of members of a topic whose
     trails and paths a node has room for. places: number of hops in flight that a node tracks;
@@ -149,10 +149,10 @@ def trails_of(
     that a publisher can buffer.
     """
     n, branches = len(node_ids), max(min(degree, BRANCHES * members), 1)
-    return Trails(
+    return WalkTables(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
-        of=np.zeros((n, topics, members), TRAIL).view(np.recarray),
+        trails=np.zeros((n, topics, members), TRAIL).view(np.recarray),
         swept=np.zeros((n, topics, degree), SWEPT).view(np.recarray),
         branches=np.zeros((n, topics, branches), BRANCH).view(np.recarray),
         trees=np.zeros((n, topics), TREE).view(np.recarray),
@@ -182,13 +182,13 @@ def is_same(one, other):
 
 
 @apart
-def trail_of(trails, rules, i, topic, side, member, now):
+def trail_of(tables, rules, i, topic, side, member, now):
     """Return the place of the trail of a walk member on row i, heard or passed, or NO_PLACE.
 
     News follows a trail for twice the time in which walks meet the trail, so that the news arrives.
     """
-    for k in range(trails.of.shape[2]):
-        known = trails.of[i, topic, k]
+    for k in range(tables.trails.shape[2]):
+        known = tables.trails[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
             return NO_PLACE if has_expired(rules, known.since, now) else np.int64(k)
     return NO_PLACE
@@ -211,13 +211,13 @@ def is_open(rules, path, now):
 
 
 @apart
-def is_first_next(trails, rules, i, topic, place, now):
+def is_first_next(tables, rules, i, topic, place, now):
     """Return whether no earlier open path of the walks, to a member of the same side, has the same
     next node as the path at a place.
     """
-    path = trails.paths[i, topic, place]
+    path = tables.paths[i, topic, place]
     for k in range(place):
-        other = trails.paths[i, topic, k]
+        other = tables.paths[i, topic, k]
         same = other.back == path.back and other.side == path.side
         if same and is_open(rules, other, now):
             return False
@@ -237,7 +237,7 @@ def write_walker(known, status, walker, back, now):
 
 
 @apart
-def claim_trail(trails, rules, i, topic, side, member, now):
+def claim_trail(tables, rules, i, topic, side, member, now):
     """Return a place for the trail of a walk member on row i: its earlier place, a free place, or
     the oldest place.
 
@@ -245,13 +245,13 @@ def claim_trail(trails, rules, i, topic, side, member, now):
     row i's own walks are left.
     """
     place, rank, age = NO_PLACE, 0, -1.0
-    for k in range(trails.of.shape[2]):
-        known = trails.of[i, topic, k]
+    for k in range(tables.trails.shape[2]):
+        known = tables.trails[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
             return np.int64(k)
         if known.status == FREE:
             worth = 4
-        elif known.back == trails.node_id[i]:
+        elif known.back == tables.node_id[i]:
             worth = 0
         elif has_expired(rules, known.since, now):
             worth = 3
@@ -259,19 +259,19 @@ def claim_trail(trails, rules, i, topic, side, member, now):
             worth = 2 if known.status == HEARD else 1
         if worth > rank or (worth == rank and worth > 0 and now - known.since > age):
             place, rank, age = np.int64(k), worth, now - known.since
-    trails.counts[i, NO_ROOM] += rank < 2
+    tables.counts[i, NO_ROOM] += rank < 2
     return place
 
 
 @apart
-def claim_path(trails, rules, i, topic, side, member, now):
+def claim_path(tables, rules, i, topic, side, member, now):
     """Return a place for a path from row i to a walk member: its earlier place, a free place, or an
     unused place, or NO_PLACE if all places are in use. The function empties the entry of another
     member.
     """
     place, unused = NO_PLACE, NO_PLACE
-    for k in range(trails.paths.shape[2]):
-        known = trails.paths[i, topic, k]
+    for k in range(tables.paths.shape[2]):
+        known = tables.paths[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
             return np.int64(k)
         if place == NO_PLACE and known.status == FREE:
@@ -279,9 +279,9 @@ def claim_path(trails, rules, i, topic, side, member, now):
         if unused == NO_PLACE and not is_open(rules, known, now):
             unused = np.int64(k)
     place = unused if place == NO_PLACE else place
-    trails.counts[i, NO_ROOM] += place == NO_PLACE
+    tables.counts[i, NO_ROOM] += place == NO_PLACE
     if place != NO_PLACE:
-        trails.paths[i, topic, place].status = FREE
+        tables.paths[i, topic, place].status = FREE
     return place
 
 
