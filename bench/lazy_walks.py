@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from halfway.bulk.walks.lazy_walks import LazyWalkers
-from halfway.world.graphs.lazy_disk import LazyDisk
+from halfway.world.graphs.lazy.lazy_disk import LazyDisk
 from halfway.world.graphs.mean_degree import radius_of_degree
 
 SEED = 1

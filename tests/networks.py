@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from halfway.world.graphs.lazy_disk import LazyDisk
+from halfway.world.graphs.lazy.lazy_disk import LazyDisk
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk, unit_disk
 

@@ -23,8 +23,8 @@ field: "`topic` the sender's parent"
 `args` are eight integers, and `reals` are six floating-point numbers. `args[3]…[5]` are three
 places of one field.
 
-A *command* comes from the application or from the driver. A *network* record goes to neighbours. A
-*timer* goes from a node to itself. A *report* goes from a node to its application.
+A *command* comes from the application or from the driver. A *network* record goes to neighbours: it
+is a message. A *timer* goes from a node to itself. A *report* goes from a node to its application.
 Some kinds have two channels. If their fields differ, each channel has a row, and a node refuses a
 record from the network that looks like a command.
 

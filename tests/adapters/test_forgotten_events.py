@@ -11,8 +11,8 @@ from halfway.protocols.event_window import WINDOW, window_length
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn
-from halfway.world.workload.group_workload import Groups, Stay
-from halfway.world.workload.member_topics import MessagedGroups
+from halfway.world.workload.groups.group_workload import Groups, Stay
+from halfway.world.workload.groups.member_topics import MessagedGroups
 from tests.networks import line
 
 _EVENTS, _N = 200, 9

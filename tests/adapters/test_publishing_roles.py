@@ -4,7 +4,7 @@ import pytest
 
 from halfway.adapters.registry import named
 from halfway.world.workload.demand import Listed
-from halfway.world.workload.group_workload import LINGER_S, Groups, Stay
+from halfway.world.workload.groups.group_workload import LINGER_S, Groups, Stay
 
 # Row 3 is in both groups, one after the other; row 5 is in the second one to the end.
 STAYS = [Stay(3, 0, 10.0, 40.0), Stay(3, 1, 50.0, 90.0), Stay(5, 1, 20.0)]

@@ -8,7 +8,7 @@ from halfway.adapters.walks import FORGOTTEN_WEIGHTS, HOP_BYTES, members_of, pla
 from halfway.core.values.digest import arrays
 from halfway.protocols.walks import random_walk
 from halfway.protocols.walks.messages import ADVERTISE, SUBSCRIBE, UNSUBSCRIBE, Rules
-from halfway.protocols.walks.state import trails_of
+from halfway.protocols.walks.state import walk_tables
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
@@ -30,7 +30,7 @@ def walks(network: Network, demand: Drawn | Listed, **options: float) -> Simulat
 
 def places_of(simulation: Simulation) -> int:
     """Hops that a node can track at a time."""
-    return int(simulation.instance.state.trails.hops.record.shape[1])
+    return int(simulation.instance.state.tables.hops.record.shape[1])
 
 
 def unacknowledged(simulation: Simulation) -> int:
@@ -89,7 +89,7 @@ def test_places_are_limited_by_memory() -> None:
 
 def test_the_bytes_of_a_hop_are_those_of_its_entries_in_the_tables() -> None:
     one, two = (
-        sum(array.nbytes for array in arrays(trails_of(np.zeros(1, np.int32), 1, 1, 1, places=k)))
+        sum(array.nbytes for array in arrays(walk_tables(np.zeros(1, np.int32), 1, 1, 1, places=k)))
         for k in (1, 2)
     )
     assert two - one == HOP_BYTES
@@ -99,8 +99,8 @@ def test_a_node_has_room_for_the_members_of_the_largest_topic_or_for_those_of_th
     demand = Listed([(1, 0), (2, 0), (3, 0), (4, 1)], [(1.0, 5, 0), (1.0, 6, 0), (2.0, 5, 1)])
     assert members_of(demand).tolist() == [5, 2]
     network = disk(n=20, radius=0.45, seed=2)
-    assert walks(network, demand).instance.state.trails.paths.shape == (20, 2, 5)
-    assert walks(network, demand, trails=3).instance.state.trails.of.shape == (20, 2, 3)
+    assert walks(network, demand).instance.state.tables.paths.shape == (20, 2, 5)
+    assert walks(network, demand, trails=3).instance.state.tables.trails.shape == (20, 2, 3)
 
 
 @pytest.mark.parametrize("steps", [50, 2000])

@@ -30,7 +30,7 @@ _STREAM = "random_state"  # "a random stream of its own"
 # content differs. SIZE: only the number of its entries does, and all of them are blank.
 VALUE, SIZE = "value", "size"
 _PATH_TABLES = ("paths", "path_places.first", "path_places.after", "next_nodes.path")
-_WALKS = {f"trails.{name}": SIZE for name in ("of", "branches", *_PATH_TABLES)}
+_WALKS = {f"tables.{name}": SIZE for name in ("trails", "branches", *_PATH_TABLES)}
 _FILTERS = ("filter", "via", "client", "forwarded", "parts", "low", "high")
 _SIENA = {
     "root": VALUE,

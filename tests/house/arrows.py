@@ -81,6 +81,8 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "mobility": {"graphs", "importers"},
         "workload": {".", "importers"},
     },
+    "world/graphs": {".": set(), "lazy": set()},
+    "world/workload": {".": set(), "groups": {"."}},
     "bulk": {
         "walks": set(),
         "walk_overlay": {"walks"},

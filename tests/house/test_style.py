@@ -92,9 +92,9 @@ def test_a_function_with_types_or_a_compiled_one_passes(tmp_path: Path, text: st
 
 def test_a_room_for_any_system_that_names_one_is_seen(tmp_path: Path) -> None:
     text = "a = 'drip'\nb = f'siena: of {a}'\nc = 'flooding'\nd = 'dripping'\ne = 'a drip'\n"
-    root = module(tmp_path, text, "src/halfway/comparison/notes.py")
+    root = module(tmp_path, text, "src/halfway/comparison/plan.py")
     module(tmp_path, text, "src/halfway/adapters/drip.py")
-    path = "src/halfway/comparison/notes.py"
+    path = "src/halfway/comparison/plan.py"
     assert style.systems_named(root) == [f"{path}:1: drip", f"{path}:2: siena"]
 
 

@@ -18,7 +18,7 @@ from halfway.pipeline.reproduction.figures import Scale, Summaries
 from halfway.pipeline.statistics.estimates import estimate
 from halfway.pipeline.statistics.exponents import exponent
 from halfway.pipeline.statistics.summary import Summary
-from halfway.world.graphs.lazy_disk import LazyDisk
+from halfway.world.graphs.lazy.lazy_disk import LazyDisk
 from halfway.world.graphs.mean_degree import radius_of_degree
 from tests.networks import in_memory
 

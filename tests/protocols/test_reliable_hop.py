@@ -44,8 +44,8 @@ def test_timeouts_grow_by_the_backoff(backoff: float) -> None:
     run = WalkRun(random_walk, line(2), [(0, 1)], rules, success=0.0)
     first: dict[int, float] = {}
     for at in np.arange(0.0, 4.0, 0.01):
-        first.setdefault(int(run.until(float(at)).trails.hops.tries[0].max()), float(at))
-        if run.trails.hops.counts[0, TRACKED] > 1:  # the first one failed for good
+        first.setdefault(int(run.until(float(at)).tables.hops.tries[0].max()), float(at))
+        if run.tables.hops.counts[0, TRACKED] > 1:  # the first one failed for good
             break
     times = [first[1], first[2], first[3], float(at)]
     assert np.diff(times) == pytest.approx([0.1 * backoff**k for k in (1, 2, 3)], abs=0.011)
@@ -89,13 +89,13 @@ def test_a_full_table_sends_hops_unacknowledged_and_counts_them() -> None:
     run = WalkRun(random_walk, line(6), pairs, reliable(), places=1).until(1e3)
     assert len(run.reports(MATCHED)) == 12
     assert run.hop_count(TABLE_FULL) > 0
-    assert not run.trails.hops.record.sequence.any()
+    assert not run.tables.hops.record.sequence.any()
 
 
 def test_sequence_numbers_start_again_before_they_overflow() -> None:
     """A number gives the place of its hop, so numbers grow by the places of the table."""
     run = WalkRun(random_walk, line(6), ENDS, reliable(), success=0.7)
-    run.trails.hops.counts[:, TRACKED] = (2**31 - 1) // run.trails.hops.record.shape[1] - 1
+    run.tables.hops.counts[:, TRACKED] = (2**31 - 1) // run.tables.hops.record.shape[1] - 1
     run.publish(400.0, 7)
     run.until(500.0)
     kinds = (STEP, MATCH, DATA)
@@ -103,7 +103,7 @@ def test_sequence_numbers_start_again_before_they_overflow() -> None:
     assert numbers.max() > 2**31 - 20
     assert 0 < numbers.min() < 20
     assert run.events() == [7]
-    assert not run.trails.hops.record.sequence.any()
+    assert not run.tables.hops.record.sequence.any()
 
 
 def test_a_hop_in_flight_at_a_crash_of_its_sender_is_retransmitted_afterwards() -> None:

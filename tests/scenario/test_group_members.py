@@ -9,8 +9,8 @@ from halfway.problem import Problem
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
 from halfway.sim.simulation import Simulation
-from halfway.world.workload.group_workload import Groups, Stay
-from halfway.world.workload.request_workload import ReplicatedResources, RequestRules
+from halfway.world.workload.groups.group_workload import Groups, Stay
+from halfway.world.workload.groups.request_workload import ReplicatedResources, RequestRules
 
 LINKS = "a,b\ngate,roof\nroof,yard\nyard,shed\n"
 TEXT = """

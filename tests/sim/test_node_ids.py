@@ -16,7 +16,7 @@ from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.workload.demand import Drawn
-from halfway.world.workload.monitoring import Monitoring
+from halfway.world.workload.groups.monitoring import Monitoring
 from tests.networks import disk
 from tests.systems import DETECTORS, SPREADING
 

@@ -15,8 +15,8 @@ from halfway.sim.simulated_groups import MemberMessage, SimulatedGroups, View
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.graphs.unit_disk import connected_unit_disk
-from halfway.world.workload.group_workload import Stay
-from halfway.world.workload.member_topics import MessagedGroups
+from halfway.world.workload.groups.group_workload import Stay
+from halfway.world.workload.groups.member_topics import MessagedGroups
 from tests.networks import from_links, line
 from tests.systems import SPREADING, without
 
@@ -235,7 +235,7 @@ def test_errors_name_the_argument_and_the_remedy() -> None:
 
 
 def _plain() -> Any:
-    from halfway.world.workload.group_workload import Groups
+    from halfway.world.workload.groups.group_workload import Groups
 
     return Groups([Stay(0, 0), Stay(1, 0)])
 

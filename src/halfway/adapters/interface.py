@@ -29,7 +29,7 @@ from halfway.protocols.event_window import TOO_OLD, WINDOW, EventWindows
 from halfway.protocols.hash_table import FORGOTTEN
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
-from halfway.world.workload.member_topics import AddressedGroups
+from halfway.world.workload.groups.member_topics import AddressedGroups
 
 # Names of parameters that the function `state` of a protocol may have under a `BroadcastAdapter`.
 STATE_PARAMETERS = ("node_ids", "window", "topics", "seed", "publishers", "in_flight")

@@ -27,10 +27,10 @@ class PathDetectorAdapter(WalkDetectorAdapter):
 
     def shortfalls(self, state: Any) -> dict[str, int]:
         """Return the shortfalls of a failure detector with those of the walks of its group."""
-        trails = state.walks.trails
+        tables = state.walks.tables
         return super().shortfalls(state) | {
-            "trails, branches and paths without room": int(trails.counts[:, NO_ROOM].sum()),
-            UNACKNOWLEDGED: int(trails.hops.counts[:, TABLE_FULL].sum()),
+            "trails, branches and paths without room": int(tables.counts[:, NO_ROOM].sum()),
+            UNACKNOWLEDGED: int(tables.hops.counts[:, TABLE_FULL].sum()),
             FORGOTTEN_WEIGHTS: forgotten_weights(state.walks),
         }
 

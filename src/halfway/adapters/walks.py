@@ -37,7 +37,7 @@ from halfway.protocols.walks.state import (
     KNOWN_HOPS,
     LOST,
     NO_ROOM,
-    Trails,
+    WalkTables,
 )
 from halfway.protocols.walks.tables.entries import OPEN, PASSED
 from halfway.world.workload.demand import Demand
@@ -45,7 +45,7 @@ from halfway.world.workload.demand import Demand
 FEW_HOPS = 8  # in flight, for which every node has room
 FORGOTTEN_WEIGHTS = "forgotten raised weights of links"  # a shortfall
 _MOST_BYTES = 1e9  # bytes of the tables of hops of all nodes
-# Bytes of a hop in flight, with `came_from` and `redraws` of `Trails`.
+# Bytes of a hop in flight, with `came_from` and `redraws` of `WalkTables`.
 HOP_BYTES = hop_bytes(KNOWN_HOPS) + 2 * np.int32().nbytes
 _EVENTS = 4096  # events from which the rate of publications is measured
 
@@ -88,7 +88,7 @@ class WalkAdapter(Adapter):
             # Only the advertisement of a trail goes to all neighbours, and no node answers an
             # advertisement.
             most_beside=0, limits=limits_of(self.module, state, rules),
-            path_to=partial(path_to_member, state.trails, rules),
+            path_to=partial(path_to_member, state.tables, rules),
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
@@ -103,14 +103,14 @@ class WalkAdapter(Adapter):
         """Return the shortfalls that the adapter of the walk systems counts: walks and messages
         without a route, and entries for which nodes had no room.
         """
-        counts = state.trails.counts.sum(axis=0)
+        counts = state.tables.counts.sum(axis=0)
         return {
             WITHOUT_ROUTE: int(counts[LOST]),
             "walks without a route": int(counts[DIED]),
             "searches that ended early (option sweep_steps)": int(counts[CUT_SHORT]),
             "events evicted before a meeting": int(counts[EVICTED]),
             "trails, branches and paths without room (option trails)": int(counts[NO_ROOM]),
-            UNACKNOWLEDGED: int(state.trails.hops.counts[:, TABLE_FULL].sum()),
+            UNACKNOWLEDGED: int(state.tables.hops.counts[:, TABLE_FULL].sum()),
             FORGOTTEN_WEIGHTS: int(self.module.forgotten_weights(state)),
         }
 
@@ -163,7 +163,12 @@ def _most_published(context: RunContext, longest_s: float) -> int:
 
 
 def path_to_member(
-    trails: Trails, rules: Rules, row: int, topic: int, member: int, now: npt.NDArray[np.float64]
+    tables: WalkTables,
+    rules: Rules,
+    row: int,
+    topic: int,
+    member: int,
+    now: npt.NDArray[np.float64],
 ) -> list[int]:
     """Return the path from a row to a member of a topic (row) for the adapter of the walk systems:
     its rows, both ends included; [] without a path.
@@ -172,21 +177,21 @@ def path_to_member(
     events to the member. With STOP and GO_ON, a node that has the member's own trail follows it.
     """
     merges = rules.at_meeting == MERGE
-    tables = [(trails.paths, OPEN)]
+    pointers = [(tables.paths, OPEN)]
     if not merges:
-        tables.insert(0, (trails.of, PASSED))
-    row_of = {int(node_id): k for k, node_id in enumerate(trails.node_id.tolist())}
+        pointers.insert(0, (tables.trails, PASSED))
+    row_of = {int(node_id): k for k, node_id in enumerate(tables.node_id.tolist())}
     for side in (SUBSCRIBES,) if merges else (SUBSCRIBES, PUBLISHES):
         way = [row]
         while way[-1] != member:
             here = way[-1]
             steps = [
                 row_of.get(int(trail.back), here)
-                for table, status in tables
+                for table, status in pointers
                 for trail in table[here, topic]
                 if trail.status == status
                 and trail.side == side
-                and trail.member == trails.node_id[member]
+                and trail.member == tables.node_id[member]
                 and now[here] - trail.since <= 2.0 * rules.refresh_s
             ]
             if not steps or steps[0] in way:

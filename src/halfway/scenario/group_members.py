@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from halfway.problem import Problem
 from halfway.scenario.schema import GroupMember, GroupWorkload, Requests
 from halfway.world.faults import Node
-from halfway.world.workload.group_workload import Groups, Stay, drawn_stays
-from halfway.world.workload.member_topics import MessagedGroups
+from halfway.world.workload.groups.group_workload import Groups, Stay, drawn_stays
+from halfway.world.workload.groups.member_topics import MessagedGroups
+from halfway.world.workload.groups.request_workload import ReplicatedResources, RequestRules
 from halfway.world.workload.named_roles import Names, topic_names
-from halfway.world.workload.request_workload import ReplicatedResources, RequestRules
 
 _STREAM = 2**31  # of the seeds of groups, apart from those of topics
 

@@ -10,7 +10,7 @@ from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Power
 from halfway.world.faults import Fault, Node
 from halfway.world.workload.attribute_space import MOST_ATTRIBUTES
-from halfway.world.workload.request_workload import DEFAULT
+from halfway.world.workload.groups.request_workload import DEFAULT
 
 _MOST_NODES = 10_000_000
 MOST_TOPICS = 100_000

@@ -21,8 +21,8 @@ from halfway.scenario.schema import (
 )
 from halfway.world.workload.demand import Drawn, Listed, drawn_order
 from halfway.world.workload.event_files import RecordedEvents, read_events, read_roles
-from halfway.world.workload.group_workload import Groups
-from halfway.world.workload.monitoring import Monitoring
+from halfway.world.workload.groups.group_workload import Groups
+from halfway.world.workload.groups.monitoring import Monitoring
 from halfway.world.workload.named_roles import (
     ALWAYS,
     BrokerPeriod,

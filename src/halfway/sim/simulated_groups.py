@@ -16,8 +16,8 @@ from halfway.sim.metrics.group_accounting import GroupAccounting
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 from halfway.sim.workload.applications import HeardMessage, Mailboxes
-from halfway.world.workload.group_workload import Stay
-from halfway.world.workload.member_topics import GroupMessage, MessagedGroups
+from halfway.world.workload.groups.group_workload import Stay
+from halfway.world.workload.groups.member_topics import GroupMessage, MessagedGroups
 
 
 class View(NamedTuple):

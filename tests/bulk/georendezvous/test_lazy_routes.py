@@ -6,7 +6,7 @@ import pytest
 from halfway.bulk.georendezvous.cell_routes import CellRoutes
 from halfway.bulk.georendezvous.lazy_routes import APART, CUT, LazyCellRoutes
 from halfway.problem import Problem
-from halfway.world.graphs.lazy_disk import LazyDisk
+from halfway.world.graphs.lazy.lazy_disk import LazyDisk
 from halfway.world.workload.pairs import distinct_pairs
 from tests.networks import in_memory
 

@@ -53,9 +53,9 @@ def test_same_paths_and_meetings_for_the_same_seeds(
                 stepped = steps_of(outcome, 2 * topic + w)[: bulk.steps_each[w]]
                 assert list(stepped) == list(bulk.trails[w][1:])
             assert bulk.node in meetings_of(outcome, topic)
-            trails, place = outcome.trails, _place(bulk)
-            assert back_from(trails, bulk.node, 2 * topic) == list(bulk.path[:place][::-1])
-            assert back_from(trails, bulk.node, 2 * topic + 1) == list(bulk.path[place - 1 :])
+            tables, place = outcome.tables, _place(bulk)
+            assert back_from(tables, bulk.node, 2 * topic) == list(bulk.path[:place][::-1])
+            assert back_from(tables, bulk.node, 2 * topic + 1) == list(bulk.path[place - 1 :])
 
 
 def _place(bulk: object) -> int:
@@ -67,9 +67,9 @@ def meetings_of(outcome: Outcome, topic: int) -> set[int]:
     """The rows where both walks of a topic passed, and a MATCH begins."""
     both = {
         row
-        for row in range(len(outcome.trails.node_id))
-        if trail_at(outcome.trails, row, 2 * topic) is not None
-        and trail_at(outcome.trails, row, 2 * topic + 1) is not None
+        for row in range(len(outcome.tables.node_id))
+        if trail_at(outcome.tables, row, 2 * topic) is not None
+        and trail_at(outcome.tables, row, 2 * topic + 1) is not None
     }
     begun = outcome.journal[outcome.journal["kind"] == MATCH]
     begun = begun[(begun["topic"] == topic) & (begun["args"][:, STEPS] == 0)]

@@ -11,7 +11,7 @@ from halfway.core.compiler.lent import Lender
 from halfway.core.message import RECORD
 from halfway.protocols import SYSTEMS
 from halfway.protocols.walks.messages import ADVERTISE, PUBLISH, SUBSCRIBE, Rules
-from halfway.protocols.walks.state import Trails
+from halfway.protocols.walks.state import WalkTables
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import grown, new_engine
@@ -28,7 +28,7 @@ class Outcome:
     journal: npt.NDArray[np.void]  # [j] every record received, in order
     journal_rows: npt.NDArray[np.int64]  # [j]
     events: int  # records that reached a node or an application
-    trails: Trails
+    tables: WalkTables
     replaced: int  # raised weights that directional walks had no room for
 
 
@@ -113,6 +113,6 @@ class WalkRun:
             journal=journal.record[:j].view(RECORD),
             journal_rows=journal.row[:j],
             events=int(self._engine.counters.events[0]),
-            trails=self.state.trails,
+            tables=self.state.tables,
             replaced=self._replaced(),
         )

@@ -33,7 +33,7 @@ from halfway.core.records.checks import (
     refusal,
 )
 from halfway.sim.simulation import Simulation
-from halfway.world.workload.monitoring import Monitoring
+from halfway.world.workload.groups.monitoring import Monitoring
 from tests.networks import line
 from tests.protocols.door.draws import blank, channel, draw, sender, stranger, write
 from tests.protocols.door.fuzz import (

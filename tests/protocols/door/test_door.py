@@ -99,7 +99,7 @@ def test_a_flood_fills_the_tables_of_a_node() -> None:
     run = flood.prepared("path-gossip")
     result, state = flood.flood(run, FLOODED), run.instance.state
     assert flood.MEMBERS in state.heard.members.known
-    paths, degree = state.walks.trails.paths, state.walks.weights.weight.shape[1]
+    paths, degree = state.walks.tables.paths, state.walks.weights.weight.shape[1]
     open_paths = (paths.status == OPEN) & (paths.side == SUBSCRIBES)
     assert open_paths.sum(axis=(1, 2)).max() > 4 * degree
     assert flood.MEMBERS < result.most <= result.stated

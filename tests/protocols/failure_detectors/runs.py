@@ -11,7 +11,7 @@ from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
-from halfway.world.workload.monitoring import Monitoring
+from halfway.world.workload.groups.monitoring import Monitoring
 from tests.networks import disk, from_links, line, star
 
 # Quick options for small networks.

@@ -18,7 +18,7 @@ from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
-from halfway.world.workload.monitoring import Monitoring
+from halfway.world.workload.groups.monitoring import Monitoring
 from tests.protocols.failure_detectors.runs import full
 
 WARM_S, REST_S, DELAY_S = 30.0, 25.0, 0.002

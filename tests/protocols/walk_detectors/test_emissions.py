@@ -62,7 +62,7 @@ class Lone:
         args[messages.SIDE] = messages.SUBSCRIBES
         for k in range(FIRST, FIRST + count):
             self.emitted(messages.PATH, 1.0, k, topic=0, publisher=k, args=args)
-        assert (self.state.walks.trails.paths.status == 1).sum() == count
+        assert (self.state.walks.tables.paths.status == 1).sum() == count
 
 
 @pytest.mark.parametrize("paths", [1, 2 * DEGREE, MEMBERS, 2 * MEMBERS])
@@ -74,7 +74,7 @@ def test_a_tick_gossips_all_members_to_each_next_node_while_there_is_room(paths:
     node.hear_paths(paths)
     for k in range(FIRST, FIRST + MEMBERS):
         node.emitted(path_gossip.GOSSIP, 1.1, k, args=[k, *[NONE] * 6, 0], reals=[5.0, *[0.0] * 5])
-    counts, sends = node.state.walks.trails.counts[0], min(paths, 2 * DEGREE)
+    counts, sends = node.state.walks.tables.counts[0], min(paths, 2 * DEGREE)
     before = int(counts[NO_ROOM])
     emitted = node.emitted(path_gossip.TICK, 1.2, OWN)
     assert sends * (MEMBERS // ENTRIES) < emitted <= node.most

@@ -20,7 +20,7 @@ from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.graphs.network import Network
-from halfway.world.workload.group_workload import Groups, Stay
+from halfway.world.workload.groups.group_workload import Groups, Stay
 from tests.networks import from_links
 from tests.protocols.histories import network_of
 from tests.protocols.promises import CHANGES_S, PROMISES, REFRESH_S, STATIC
@@ -153,18 +153,18 @@ def wrong_paths(lists: Lists) -> list[str]:
 def _way(lists: Lists, row: int, member: int, side: int) -> list[int]:
     """The nodes on the path from a row to a side of a member, up to it, a ring, or the end of the
     path; [] without a path. In STOP and GO_ON, a node that has the member's trail follows it."""
-    trails, way, merges = (
-        lists.run.state.trails,
+    tables, way, merges = (
+        lists.run.state.tables,
         [row],
         lists.run.instance.rules.at_meeting == MERGE,
     )
     if merges and side == PUBLISHES:
         return []
     while way[-1] != member:
-        tables = [(trails.paths, OPEN)] if merges else [(trails.of, PASSED), (trails.paths, OPEN)]
+        trails = [] if merges else [(tables.trails, PASSED)]
         steps = [
             int(one.back)
-            for table, status in tables
+            for table, status in (*trails, (tables.paths, OPEN))
             for one in table[way[-1], 0]
             if one.status == status and one.member == member and one.side == side
         ]

@@ -100,11 +100,11 @@ def test_back_pointers_end_at_the_initiator_over_any_launches_losses_and_crashes
                 (run.crash if number % 2 else run.come_back)(row)
         for walk in range(4):
             for row in range(network.n):
-                if trail_at(run.trails, row, walk) is not None:
+                if trail_at(run.tables, row, walk) is not None:
                     end = run.path(row, walk)[-1]
                     assert end == ends[walk >> 1][walk & 1] or time > rules.refresh_s
         for topic in (0, 1):
-            check_paths(run.trails, topic)
+            check_paths(run.tables, topic)
     assert run.until(1e5).idle  # neither a walk nor an event circulates for ever
     assert len(run.events()) == len(set(run.events()))
 
@@ -116,7 +116,7 @@ def test_a_crash_on_the_path_costs_the_events_until_the_next_refresh(protocol: M
     """
     rules = reliable(refresh_s=100.0, until_s=350.0, relaunch_s=40.0, launches=3)
     run = WalkRun(protocol, ring(8), [(0, 4)], rules).until(50.0)
-    towards = paths_at(run.trails, 0, 0)[SUBSCRIBES, 4]
+    towards = paths_at(run.tables, 0, 0)[SUBSCRIBES, 4]
     data = [1, 2, 3] if towards == 1 else [7, 6, 5]
     run.publish(55.0, 0)
     run.until(60.0)
@@ -139,12 +139,12 @@ def test_an_initiator_launches_again_after_a_crash(down: bool, back: float) -> N
         run.crash(0)
     run.until(back)
     run.come_back(0)
-    before = int(run.trails.roles.launches[0, 0])
+    before = int(run.tables.roles.launches[0, 0])
     run.publish(390.0, 5)
     run.until(500.0)
     assert run.idle
     # Once on the start event and then every 50 s: timers of earlier launches have no effect.
-    assert run.trails.roles.launches[0, 0] - before == 1 + (400.0 - back) // 50.0
+    assert run.tables.roles.launches[0, 0] - before == 1 + (400.0 - back) // 50.0
     assert run.events() == [5]
 
 

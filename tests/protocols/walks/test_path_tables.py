@@ -11,11 +11,11 @@ from halfway.core.compiled import kernel
 from halfway.core.missing import NO_PLACE
 from halfway.protocols.walks.messages import Rules, Walker
 from halfway.protocols.walks.state import (
-    Trails,
+    WalkTables,
     claim_path,
     next_node,
     next_nodes,
-    trails_of,
+    walk_tables,
     void_path,
     write_path,
 )
@@ -53,41 +53,41 @@ CHANGES = st.builds(
 
 
 @kernel
-def apply(trails: Trails, rules: Rules, walker: Walker, back: Any, ends: Any, since: Any,
+def apply(tables: WalkTables, rules: Rules, walker: Walker, back: Any, ends: Any, since: Any,
           now: Any) -> Any:  # fmt: skip
     """Apply a change at ROW; return the place of the path."""
     if ends:
         place = place_of_member(
-            trails.path_places, trails.paths, ROW, walker.topic, walker.side, walker.member
+            tables.path_places, tables.paths, ROW, walker.topic, walker.side, walker.member
         )
         if place != NO_PLACE:
-            void_path(trails, ROW, place, walker)
+            void_path(tables, ROW, place, walker)
         return place
-    place = claim_path(trails, rules, ROW, walker, now)
+    place = claim_path(tables, rules, ROW, walker, now)
     if place != NO_PLACE:
-        write_path(trails, rules, ROW, place, walker, back, 1, since, now)
+        write_path(tables, rules, ROW, place, walker, back, 1, since, now)
     return place
 
 
 @kernel
-def nodes(trails: Trails, rules: Rules, topic: Any, side: Any, now: Any, found: Any) -> Any:
+def nodes(tables: WalkTables, rules: Rules, topic: Any, side: Any, now: Any, found: Any) -> Any:
     """Write the next nodes at ROW into `found`; return their number."""
-    count = next_nodes(trails, rules, ROW, topic, side, now)
+    count = next_nodes(tables, rules, ROW, topic, side, now)
     for k in range(count):
-        found[k] = next_node(trails, ROW, topic, side, k)
+        found[k] = next_node(tables, ROW, topic, side, k)
     return count
 
 
 @kernel
-def place_of(trails: Trails, topic: Any, side: Any, member: Any) -> Any:
+def place_of(tables: WalkTables, topic: Any, side: Any, member: Any) -> Any:
     """Return the place of the path to a member at ROW."""
-    return place_of_member(trails.path_places, trails.paths, ROW, topic, side, member)
+    return place_of_member(tables.path_places, tables.paths, ROW, topic, side, member)
 
 
-def searched_next_nodes(trails: Trails, topic: int, side: int, now: float) -> list[int]:
+def searched_next_nodes(tables: WalkTables, topic: int, side: int, now: float) -> list[int]:
     """Return the next nodes on the open paths, by a search through all paths."""
     found: list[int] = []
-    for path in trails.paths[ROW, topic]:
+    for path in tables.paths[ROW, topic]:
         is_open = path.status == OPEN and now - path.since <= 2.0 * REFRESH_S
         if is_open and path.side == side and path.back not in found:
             found.append(int(path.back))
@@ -95,14 +95,14 @@ def searched_next_nodes(trails: Trails, topic: int, side: int, now: float) -> li
 
 
 @given(st.lists(CHANGES, max_size=40))
-def test_the_tables_of_paths_agree_with_a_search(changes: list[Change]) -> None:
-    trails = trails_of(np.arange(2, dtype=np.int32), 3, TOPICS, 1, members=ROOM)
+def test_the_walk_tables_paths_agree_with_a_search(changes: list[Change]) -> None:
+    tables = walk_tables(np.arange(2, dtype=np.int32), 3, TOPICS, 1, members=ROOM)
     now, found = 100.0, np.zeros(ROOM, np.int32)
     for generation, change in enumerate(changes):
         now += change.passed
         known = {
             (int(path.side), int(path.member)): k
-            for k, path in enumerate(trails.paths[ROW, change.topic])
+            for k, path in enumerate(tables.paths[ROW, change.topic])
             if path.status != FREE
         }
         walker = Walker(
@@ -110,19 +110,19 @@ def test_the_tables_of_paths_agree_with_a_search(changes: list[Change]) -> None:
             np.int32(generation),
         )  # fmt: skip
         place = apply(
-            trails, RULES, walker, np.int32(change.back), change.ends, now - change.age, now
+            tables, RULES, walker, np.int32(change.back), change.ends, now - change.age, now
         )
         before = known.get((change.side, change.member))
         if before is not None or change.ends:
             assert place == (NO_PLACE if before is None else before)
         for topic in range(TOPICS):
             for side in (0, 1):
-                count = nodes(trails, RULES, topic, side, now, found)
-                assert found[:count].tolist() == searched_next_nodes(trails, topic, side, now)
+                count = nodes(tables, RULES, topic, side, now, found)
+                assert found[:count].tolist() == searched_next_nodes(tables, topic, side, now)
                 for member in range(6):
                     searched = [
-                        k for k, path in enumerate(trails.paths[ROW, topic])
+                        k for k, path in enumerate(tables.paths[ROW, topic])
                         if path.status != FREE and (path.side, path.member) == (side, member)
                     ]  # fmt: skip
-                    place = place_of(trails, topic, np.int32(side), np.int32(member))
+                    place = place_of(tables, topic, np.int32(side), np.int32(member))
                     assert [place] == (searched or [NO_PLACE])

@@ -37,7 +37,7 @@ def test_two_lines_cross(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
     for topic in range(len(pairs)):
         walks = (2 * topic, 2 * topic + 1)
         passed = [
-            {row for row in range(150) if trail_at(outcome.trails, row, walk) is not None}
+            {row for row in range(150) if trail_at(outcome.tables, row, walk) is not None}
             for walk in walks
         ]
         assert passed[0] & passed[1]
@@ -60,8 +60,8 @@ def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Outcome]) 
     for walk in range(2 * len(pairs)):
         mine = rows[walks_of(steps) == walk]
         # The news of the meeting passed its last node, which carries its own trail.
-        assert trail_at(outcome.trails, mine[-1], walk)["met"] == 1
-        others = [row for row in mine if trail_at(outcome.trails, row, walk ^ 1) is not None]
+        assert trail_at(outcome.tables, mine[-1], walk)["met"] == 1
+        others = [row for row in mine if trail_at(outcome.tables, row, walk ^ 1) is not None]
         assert others
 
 
@@ -76,7 +76,7 @@ def test_a_first_visit_is_remembered_with_its_transmitter(
         first.setdefault((int(row), int(walks_of(step[None])[0])), int(step["source"]))
     for (row, walk), transmitter in first.items():
         if row != pairs[walk // 2, walk % 2]:
-            assert trail_at(outcome.trails, row, walk)["back"] == transmitter
+            assert trail_at(outcome.tables, row, walk)["back"] == transmitter
 
 
 def test_the_way_back_is_loop_erased() -> None:

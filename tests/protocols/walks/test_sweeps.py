@@ -53,14 +53,14 @@ def test_a_sweep_visits_all_nodes_and_returns(name: str) -> None:
     assert len(np.unique(run.received(SWEPT)[0]["source"])) == network.n
     assert run.count(CUT_SHORT) == run.count(DIED) == 0
     for row in range(network.n):
-        assert back_from(run.trails, row, 0)[-1] == 0
+        assert back_from(run.tables, row, 0)[-1] == 0
 
 
 def test_news_of_a_sweep_goes_back_by_a_short_way() -> None:
     """The sweep of a ring goes around it; its last nodes are neighbours of its initiator."""
     run = swept(NETWORKS["ring"]).until(300.0)
-    assert {len(back_from(run.trails, row, 0)) for row in (1, 8)} == {2}
-    around = [int(trail_at(run.trails, row, 0)["parent"]) for row in (1, 8)]
+    assert {len(back_from(run.tables, row, 0)) for row in (1, 8)} == {2}
+    around = [int(trail_at(run.tables, row, 0)["parent"]) for row in (1, 8)]
     assert sorted(around)[0] == 0 < sorted(around)[1]
 
 
@@ -74,9 +74,9 @@ def test_a_sweep_finds_the_members_that_met_each_other_elsewhere(protocol: objec
     for row in (28, 29):
         run.command(0.25, row, SUBSCRIBE, 0)
     run.until(4.0)
-    assert len(np.unique(run.trails.trees.root[[0, 1, 28, 29], 0])) == 2
+    assert len(np.unique(run.tables.trees.root[[0, 1, 28, 29], 0])) == 2
     run.until(300.0)
-    assert run.trails.trees.root[[0, 1, 28, 29], 0].tolist() == [0] * 4
+    assert run.tables.trees.root[[0, 1, 28, 29], 0].tolist() == [0] * 4
 
 
 def test_a_sweep_over_links_with_losses_visits_all_nodes() -> None:

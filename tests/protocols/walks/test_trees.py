@@ -53,7 +53,7 @@ def test_a_renewal_loses_no_event(system: str) -> None:
     run = simulated(system, network, demand, refresh_s=1.0)
     run.run()
     counted = run.deliveries
-    launches = run.instance.state.trails.roles.latest.max()
+    launches = run.instance.state.tables.roles.latest.max()
     assert launches > 20
     assert counted.expected == 600 * 4
     assert (counted.delivered, counted.duplicates) == (counted.expected, 0)
@@ -100,7 +100,7 @@ def test_each_topic_has_one_root_its_least_member() -> None:
     )  # fmt: skip
     run = simulated("directional-walk", network, demand)
     run.run()
-    trees = run.instance.state.trails.trees
+    trees = run.instance.state.tables.trees
     for topic in range(3):
         members = {*demand.publishers[topic].tolist(), *demand.subscribers[topic].tolist()}
         assert {int(trees.root[row, topic]) for row in members} == {min(members)}
@@ -172,8 +172,8 @@ def test_a_subscription_that_ends_takes_its_paths_and_old_news_opens_none() -> N
     run.command(310.0, 5, UNSUBSCRIBE, 0)
     run.until(311.0)
     for row in range(6):
-        assert (SUBSCRIBES, 5) not in paths_at(run.trails, row, 0)
-        assert ENDED in run.trails.paths.status[row, 0]
+        assert (SUBSCRIBES, 5) not in paths_at(run.tables, row, 0)
+        assert ENDED in run.tables.paths.status[row, 0]
     run.publish(312.0, 1)
     run.until(320.0)
     assert sorted(row for row, _, _ in run.reports(DELIVERED)) == [1, 2, 3, 4]
@@ -199,8 +199,8 @@ def test_a_record_that_is_too_old_is_refused() -> None:
     life, on all nodes together."""
     run = WalkRun(random_walk, line(8), [(0, 7)], reliable(refresh_s=20.0, until_s=70.0))
     run.until(90.0)
-    assert (run.trails.trees.root[:, 0] == 0).all()
-    for table in (run.trails.trees[:, 0], run.trails.paths[:, 0].ravel()):
+    assert (run.tables.trees.root[:, 0] == 0).all()
+    for table in (run.tables.trees[:, 0], run.tables.paths[:, 0].ravel()):
         some = table[table.status == 1]
         assert len(some) > 0
         assert (some.since <= 70.0).all()  # no node has made it younger

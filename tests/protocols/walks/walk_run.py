@@ -50,7 +50,7 @@ class WalkRun:
         widest = int(network.degree.max())
         sizes = {"publishers": 2 * len(pairs), **sizes}
         self.state = protocol.state(node_ids, widest, len(pairs), seed, **sizes)
-        self.trails = self.state.trails
+        self.tables = self.state.tables
         self.radio = lossy(Ideal(HOP), success, network, seed)
         self._spare = protocol.most_emissions(self.state, rules) * widest
         traits = RecordTraits(age_place=protocol.KINDS.ages)
@@ -126,12 +126,12 @@ class WalkRun:
 
     def count(self, column: int) -> int:
         """A column of the walks' counts, over all rows."""
-        return int(self.trails.counts[:, column].sum())
+        return int(self.tables.counts[:, column].sum())
 
     def hop_count(self, column: int) -> int:
         """A column of the counts of reliable hops, over all rows."""
-        return int(self.trails.hops.counts[:, column].sum())
+        return int(self.tables.hops.counts[:, column].sum())
 
     def path(self, row: int, walk: int) -> list[int]:
         """Back pointers of a walk from a row on; fails where they have a cycle."""
-        return back_from(self.trails, row, walk)
+        return back_from(self.tables, row, walk)

@@ -87,7 +87,7 @@ def test_a_late_acknowledgement_of_an_earlier_incarnation_completes_no_hop() -> 
     )  # fmt: skip
 
     def in_flight() -> set[int]:
-        return set(made.state.trails.hops.record.sequence[0].tolist()) - {0}
+        return set(made.state.tables.hops.record.sequence[0].tolist()) - {0}
 
     made.advance(0.7)
     steps = in_flight()

@@ -11,7 +11,7 @@ from halfway.sim.engine.changes import changes
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.metrics.detections import DetectionAccounting, detections_of
 from halfway.world.outages import KEPT, LOST, NODE_DOWN, NODE_UP
-from halfway.world.workload.monitoring import Monitoring
+from halfway.world.workload.groups.monitoring import Monitoring
 
 IDS = NodeIds(3, [70, 5, 900])
 END_S = 100.0

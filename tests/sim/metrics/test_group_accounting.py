@@ -12,7 +12,7 @@ from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.metrics.group_accounting import GroupAccounting, GroupQuality, groups_of
 from halfway.world.outages import KEPT, LOST, NODE_DOWN, NODE_UP
 from halfway.world.workload.demand import Listed
-from halfway.world.workload.group_workload import ANNOUNCES, LEAVES, Groups, Stay
+from halfway.world.workload.groups.group_workload import ANNOUNCES, LEAVES, Groups, Stay
 
 LIFETIME_S, END_S = 20.0, 100.0
 

@@ -16,8 +16,12 @@ from halfway.sim.workload.request_loop import RequestLoop
 from halfway.world.faults import Crash
 from halfway.world.outages import KEPT, LOST, NODE_DOWN, NODE_UP
 from halfway.world.workload.demand import Listed
-from halfway.world.workload.group_workload import Groups, Stay
-from halfway.world.workload.request_workload import REQUEST, ReplicatedResources, RequestRules
+from halfway.world.workload.groups.group_workload import Groups, Stay
+from halfway.world.workload.groups.request_workload import (
+    REQUEST,
+    ReplicatedResources,
+    RequestRules,
+)
 from tests.networks import line
 
 HOP_S = 0.01

@@ -10,8 +10,8 @@ from halfway.bulk.georendezvous.maps import LazyCellMap
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import kernel
 from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII, cell_of
-from halfway.world.graphs.lazy_cells import position_of
-from halfway.world.graphs.lazy_disk import LazyDisk
+from halfway.world.graphs.lazy.lazy_cells import position_of
+from halfway.world.graphs.lazy.lazy_disk import LazyDisk
 
 Counts = npt.NDArray[np.int64]
 # Values instead of hops [pairs], if a pair has no route.

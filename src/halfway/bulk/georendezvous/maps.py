@@ -12,7 +12,7 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined
 from halfway.core.compiler.by_type import chosen_by_type
 from halfway.protocols.georendezvous.cells import cell_of, direction_between
-from halfway.world.graphs.lazy_cells import LazyGraph, cell_slot, place_in_cells
+from halfway.world.graphs.lazy.lazy_cells import LazyGraph, cell_slot, place_in_cells
 
 
 class CellMap(NamedTuple):

@@ -14,7 +14,7 @@ from halfway.core.compiled import inlined, kernel
 from halfway.core.compiler.by_type import chosen_by_type
 from halfway.core.prng import mixed, pick
 from halfway.protocols.walks.directional_walk import least, nth, penalty
-from halfway.world.graphs.lazy_cells import view
+from halfway.world.graphs.lazy.lazy_cells import view
 
 _1, _32 = np.uint64(1), np.uint64(32)
 _PASSED_TWICE = np.uint64(1 << 16)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from halfway.bulk.walks import choices, kernels, trails
 from halfway.bulk.walks.walks import Interpretation, WalkSystem, check_ends, check_steps
 from halfway.problem import Problem
-from halfway.world.graphs.lazy_disk import LazyDisk
+from halfway.world.graphs.lazy.lazy_disk import LazyDisk
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.compiler.by_type import chosen_by_type
-from halfway.world.graphs.lazy_cells import LazyGraph, view, view_at
+from halfway.world.graphs.lazy.lazy_cells import LazyGraph, view, view_at
 
 _16 = np.uint64(16)
 _POSITION = np.uint64(0xFFFF)

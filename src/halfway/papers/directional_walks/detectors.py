@@ -12,7 +12,7 @@ from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, Pause
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.unit_disk import kept_draw
-from halfway.world.workload.monitoring import Monitoring
+from halfway.world.workload.groups.monitoring import Monitoring
 
 START_S, FAULTS_S, END_S = 30.0, 40.0, 160.0
 _SHARE = 0.1  # of the nodes that die, or are slow

@@ -12,7 +12,7 @@ from halfway.bulk.georendezvous.lazy_routes import CUT, LazyCellRoutes
 from halfway.bulk.walks.lazy_walks import LazyWalkers
 from halfway.papers.directional_walks.growth_points import CELLS
 from halfway.pipeline.plan.run import Observations, Run
-from halfway.world.graphs.lazy_disk import LazyDisk
+from halfway.world.graphs.lazy.lazy_disk import LazyDisk
 from halfway.world.graphs.mean_degree import radius_of_degree
 
 Pairs = npt.NDArray[np.int64]

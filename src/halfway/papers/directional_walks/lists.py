@@ -13,7 +13,7 @@ from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import kept_draw
 from halfway.world.underlays.shortest_paths import distances
-from halfway.world.workload.group_workload import Groups, Stay, drawn_stays
+from halfway.world.workload.groups.group_workload import Groups, Stay, drawn_stays
 
 INTERPRETATIONS = {"merge": MERGE, "stop": STOP, "go-on": GO_ON}
 JOIN_S, START_S, END_S = (0.0, 10.0), 90.0, 100.0

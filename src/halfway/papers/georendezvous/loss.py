@@ -159,8 +159,8 @@ def by_walks(
     )  # fmt: skip
     simulation.deliveries.delivery_log = []
     simulation.run(at - 1.0)
-    kept = simulation.state.trails
-    tables = (kept.of, kept.branches, kept.paths)
+    kept = simulation.state.tables
+    tables = (kept.trails, kept.branches, kept.paths)
     entries = sum(int((table.status != FREE).sum()) for table in tables) / run["n"]
     simulation.run()
     log = simulation.deliveries.delivery_log

@@ -135,7 +135,7 @@ def gossip(state, rules, neighbourhood, i, epoch, out):
 
 @handles(CountersState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of gossip counters."""
+    """Handle one record at a node of gossip counters."""
     now = message.at
     if message.kind == GOSSIP:
         for k in range(ENTRIES):

@@ -98,7 +98,7 @@ def most_emissions(state: HeartbeatState, rules: Rules) -> int:
 
 @handles(HeartbeatState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of heartbeats."""
+    """Handle one record at a node of heartbeats."""
     now, own_id = message.at, state.periods.node_id[i]
     if message.kind == BEAT:
         member, incarnation = message[MEMBER], message[MEMBER_INCARNATION]

@@ -22,7 +22,7 @@ class MemberIndex(NamedTuple):
     node_id: npt.NDArray[np.int32]  # [n, limit] ids of the members at these places, side by side
     number: npt.NDArray[np.int64]  # [n, limit] numbers of their newest counters, if kept; or [n, 0]
     known: npt.NDArray[np.int32]  # [n] number of members
-    found: npt.NDArray[np.int32]  # [n] rank of the member that was found last
+    last_found: npt.NDArray[np.int32]  # [n] rank of the member that was found last
     counts: npt.NDArray[np.int64]  # [n, 2] evicted members; members that found no room
 
 
@@ -35,8 +35,8 @@ def member_index(n: int, limit: int, *, has_numbers: bool = False) -> MemberInde
     place = np.tile(np.arange(limit, dtype=np.int32), (n, 1))
     ids = np.zeros((n, limit), np.int32)
     numbers = np.zeros((n, limit if has_numbers else 0), np.int64)
-    known, found = np.zeros(n, np.int32), np.zeros(n, np.int32)
-    return MemberIndex(place, ids, numbers, known, found, np.zeros((n, 2), np.int64))
+    known, last_found = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    return MemberIndex(place, ids, numbers, known, last_found, np.zeros((n, 2), np.int64))
 
 
 @inlined
@@ -83,12 +83,12 @@ def find_rank(index, i, node_id):
     A record lists members in ascending order of ids. So the member that follows the last one found
     comes first.
     """
-    rank = np.int64(index.found[i]) + 1
+    rank = np.int64(index.last_found[i]) + 1
     if rank >= index.known[i] or index.node_id[i, rank] != node_id:
         rank = _rank_of(index, i, node_id)
         if rank >= index.known[i] or index.node_id[i, rank] != node_id:
             return NO_PLACE
-    index.found[i] = rank
+    index.last_found[i] = rank
     return rank
 
 

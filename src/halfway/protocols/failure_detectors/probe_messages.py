@@ -1,4 +1,4 @@
-"""The message kinds, options and rules that SWIM and Lifeguard share.
+"""The record kinds, options and rules that SWIM and Lifeguard share.
 
 Das, Gupta & Motivala 2002, "SWIM: scalable weakly-consistent infection-style process group
 membership protocol"; Dadgar, Phillips & Currey 2018, "Lifeguard: local health awareness for more

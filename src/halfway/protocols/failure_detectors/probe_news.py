@@ -45,13 +45,13 @@ def _least_sent(state, i, most):
     """Return the place of the member whose news row i sent least often; NO_PLACE if row i sent all
     news `most` times.
     """
-    found, least = NO_PLACE, most
+    least_sent, least = NO_PLACE, most
     for k in range(state.members.known[i]):
         place = np.int64(state.members.place[i, k])
         known = state.entry[i, place]
         if known.sent < least and known.record != state.own[i].record:
-            found, least = place, np.int64(known.sent)
-    return found
+            least_sent, least = place, np.int64(known.sent)
+    return least_sent
 
 
 @apart

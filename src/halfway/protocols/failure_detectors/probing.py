@@ -198,7 +198,7 @@ def start(state, rules, i, message, out):
 
 @inlined
 def receive(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of SWIM or Lifeguard."""
+    """Handle one record at a node of SWIM or Lifeguard."""
     kind, now, own = message.kind, message.at, state.own[i]
     if kind in (PING, PING_ACK, PING_REQUEST):
         read_news(state, rules, neighbourhood, i, message, now, out)

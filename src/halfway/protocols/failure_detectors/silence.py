@@ -119,9 +119,9 @@ def timeout_of(heard, rules, i, place):
     known, window = heard.entry[i, place], heard.interval.shape[2]
     if rules.deviations == 0.0 or known.intervals < _FEW or window == 0:
         return rules.timeout_s
-    some = min(known.intervals, np.int64(window))
-    mean = known.sum_s / some
-    variance = max(known.squares / some - mean * mean, rules.least_deviation_s**2)
+    kept = min(known.intervals, np.int64(window))
+    mean = known.sum_s / kept
+    variance = max(known.squares / kept - mean * mean, rules.least_deviation_s**2)
     return mean + rules.deviations * np.sqrt(variance)
 
 

@@ -35,5 +35,5 @@ def state(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> SwimState
 
 @handles(SwimState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of SWIM."""
+    """Handle one record at a node of SWIM."""
     probing.receive(state.probes, rules, neighbourhood, i, message, out)

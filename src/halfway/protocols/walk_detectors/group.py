@@ -68,12 +68,12 @@ def walk_rules(values: Mapping[str, Value]) -> messages.Rules:
 
 def most_walk_emissions(walks: DirectionalState, rules: messages.Rules) -> int:
     """Return the most records that one call emits for the walks of the group."""
-    return rendezvous.most_emissions(walks.trails, rules)
+    return rendezvous.most_emissions(walks.tables, rules)
 
 
 @apart
 def join(walks, rules, neighbourhood, i, message, out):
     """Let row i join the group of members: begin the next role that row i does not have yet."""
     # One call begins one role, because each launch may bring paths to all members.
-    side = PUBLISHES if walks.trails.roles[i, PUBLISHES].held == 0 else SUBSCRIBES
-    begin_role_on(walks.trails, rules, neighbourhood, i, GROUP, side, message, out)
+    side = PUBLISHES if walks.tables.roles[i, PUBLISHES].held == 0 else SUBSCRIBES
+    begin_role_on(walks.tables, rules, neighbourhood, i, GROUP, side, message, out)

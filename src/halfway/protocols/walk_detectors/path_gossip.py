@@ -224,16 +224,16 @@ def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
     """Send one gossip from row i to each next node on the paths to members, while there is room;
     count the other next nodes, which do not receive the counters that have grown.
     """
-    trails, left = state.walks.trails, most_next_nodes(state)
-    for k in range(next_nodes(trails, rules.walks, i, GROUP, SUBSCRIBES, now)):
-        path = first_path(trails, i, GROUP, SUBSCRIBES, k)
-        if path.back != trails.node_id[i]:
+    tables, left = state.walks.tables, most_next_nodes(state)
+    for k in range(next_nodes(tables, rules.walks, i, GROUP, SUBSCRIBES, now)):
+        path = first_path(tables, i, GROUP, SUBSCRIBES, k)
+        if path.back != tables.node_id[i]:
             find_break(state, rules, i, path.back, path.since, now)
             before = out.tally[0]
             if left > 0:
                 send_grown(state, i, epoch, path.back, counts_own, out)
             else:
-                trails.counts[i, NO_ROOM] += 1
+                tables.counts[i, NO_ROOM] += 1
             left -= out.tally[0] != before
     for k in range(state.heard.members.known[i]):
         state.contact[i, state.heard.members.place[i, k]].is_due = 0
@@ -287,7 +287,7 @@ def start(state, rules, i, now, out):
 
 @handles(PathGossipState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of gossip on paths."""
+    """Handle one record at a node of gossip on paths."""
     if message.kind == GOSSIP:
         receive_gossip(state, i, message, out)
     elif message.kind == TICK:

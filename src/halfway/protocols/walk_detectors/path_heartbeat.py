@@ -115,7 +115,7 @@ def most_emissions(state: PathHeartbeatState, rules: Rules) -> int:
     """Return the most records that one call of the `handle` of heartbeats on paths emits."""
     # A tick sends the heartbeat to each next node, which need not be on the neighbour list.
     members, hop = int(state.heard.entry.shape[1]), 2 if rules.walks.retries > 0 else 1
-    beats = int(state.walks.trails.paths.shape[2]) * hop
+    beats = int(state.walks.tables.paths.shape[2]) * hop
     return members + beats + group.most_walk_emissions(state.walks, rules.walks) + 1
 
 
@@ -131,22 +131,22 @@ def send_beat(walks, rules, i, beat, source, now, out):
     """Send a heartbeat once from row i to each next node on the paths, but not back to its
     sender.
     """
-    trails = walks.trails
-    for k in range(next_nodes(trails, rules, i, GROUP, SUBSCRIBES, now)):
-        towards = next_node(trails, i, GROUP, SUBSCRIBES, k)
-        if towards not in (trails.node_id[i], source):
+    tables = walks.tables
+    for k in range(next_nodes(tables, rules, i, GROUP, SUBSCRIBES, now)):
+        towards = next_node(tables, i, GROUP, SUBSCRIBES, k)
+        if towards not in (tables.node_id[i], source):
             o = emit(out, BEAT, 0.0, towards)
             o[MEMBER] = beat.member
             o[MEMBER_INCARNATION] = beat.epoch
             o[COUNTER] = beat.counter
-            reliable_hop.track_if_asked(trails.hops, rules, i, o, now, out)
+            reliable_hop.track_if_asked(tables.hops, rules, i, o, now, out)
 
 
 @apart
 def receive_beat(state, rules, i, message, out):
     """Receive a heartbeat on a path: enter and forward the heartbeat if it is new."""
-    trails, member = state.walks.trails, message[MEMBER]
-    if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
+    tables, member = state.walks.tables, message[MEMBER]
+    if reliable_hop.acknowledge_if_asked(tables.hops, i, message, out):
         return
     beat, now = Beat(member, message[MEMBER_INCARNATION], message[COUNTER]), message.at
     number = silence.counter_number(beat.epoch, beat.counter)
@@ -170,7 +170,7 @@ def tick(state, rules, neighbourhood, i, message, out):
 
 @handles(PathHeartbeatState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of heartbeats on paths."""
+    """Handle one record at a node of heartbeats on paths."""
     if message.kind == BEAT:
         receive_beat(state, rules, i, message, out)
     elif message.kind == TICK:

@@ -232,7 +232,7 @@ def tick(state, rules, neighbourhood, i, message, out):
 
 @handles(WalkProbeState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of the walk-probe detector."""
+    """Handle one record at a node of the walk-probe detector."""
     if message.kind == STEP:
         receive_step(state, rules, neighbourhood, i, message, out)
     elif message.kind == ANSWER:

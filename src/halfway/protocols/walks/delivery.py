@@ -29,45 +29,45 @@ from halfway.protocols.walks.tables.member_places import place_of_member
 
 
 @apart
-def publish(trails, rules, i, message, out):
+def publish(tables, rules, i, message, out):
     """Publish an event of the walks on the paths of its topic, and buffer the event for later
     subscribers.
     """
     topic, event = message.topic, event_id(message)
-    if record_if_new(trails.seen, i, event):
-        sent = forward(trails, rules, i, topic, event, NONE, AFRESH, message.at, out)
-        buffer(trails, i, topic, event, SENT_ONCE if sent else UNSENT, message.at, out)
+    if record_if_new(tables.seen, i, event):
+        sent = forward(tables, rules, i, topic, event, NONE, AFRESH, message.at, out)
+        buffer(tables, i, topic, event, SENT_ONCE if sent else UNSENT, message.at, out)
 
 
 @apart
-def forward(trails, rules, i, topic, event, source, hops, now, out):
+def forward(tables, rules, i, topic, event, source, hops, now, out):
     """Send an event of the walks once to each next node on the paths to subscribers, but not back
     to its sender. Return whether there was such a next node. hops: as for `emit`.
     """
     sent = False
-    for k in range(next_nodes(trails, rules, i, topic, SUBSCRIBES, now)):
-        towards = next_node(trails, i, topic, SUBSCRIBES, k)
-        if towards not in (trails.node_id[i], source):
+    for k in range(next_nodes(tables, rules, i, topic, SUBSCRIBES, now)):
+        towards = next_node(tables, i, topic, SUBSCRIBES, k)
+        if towards not in (tables.node_id[i], source):
             o = emit(out, DATA, 0.0, towards)
             o.topic = topic
             copy_event_id(event, o)
             o.hops = hops
-            track_if_asked(trails.hops, rules, i, o, now, out)
+            track_if_asked(tables.hops, rules, i, o, now, out)
             sent = True
     return sent
 
 
 @apart
-def receive_data(trails, rules, i, message, out):
+def receive_data(tables, rules, i, message, out):
     """Receive an event of the walks: deliver and forward the event if it is new."""
     topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
-    if not record_if_new(trails.seen, i, event):
+    if not record_if_new(tables.seen, i, event):
         return
-    delivered = trails.roles[i, 2 * topic + SUBSCRIBES].held == 1
+    delivered = tables.roles[i, 2 * topic + SUBSCRIBES].held == 1
     if delivered:
         deliver(topic, event, hops, out)
-    sent = forward(trails, rules, i, topic, event, message.source, hops, now, out)
-    trails.counts[i, LOST] += not (sent or delivered)
+    sent = forward(tables, rules, i, topic, event, message.source, hops, now, out)
+    tables.counts[i, LOST] += not (sent or delivered)
 
 
 @inlined
@@ -80,7 +80,7 @@ def deliver(topic, event, hops, out):
 
 
 @inlined
-def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age, now, out):
+def emit_catch_up(tables, rules, i, topic, event, subscriber, towards, hops, age, now, out):
     """Send a neighbour a buffered event of the walks for one subscriber."""
     o = emit(out, CATCH_UP, 0.0, towards)
     o.topic = topic
@@ -88,61 +88,61 @@ def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age
     copy_event_id(event, o)
     o.hops = hops
     o.reals[AGE] = age
-    track_if_asked(trails.hops, rules, i, o, now, out)
+    track_if_asked(tables.hops, rules, i, o, now, out)
 
 
 @apart
-def next_to(trails, rules, i, topic, subscriber, now):
+def next_to(tables, rules, i, topic, subscriber, now):
     """Return the next node on the path of a topic of walks from row i to a subscriber, or NONE if
     row i has no path.
     """
-    place = place_of_member(trails.path_places, trails.paths, i, topic, SUBSCRIBES, subscriber)
-    if place != NO_PLACE and is_open(rules, trails.paths[i, topic, place], now):
-        return trails.paths[i, topic, place].back
+    place = place_of_member(tables.path_places, tables.paths, i, topic, SUBSCRIBES, subscriber)
+    if place != NO_PLACE and is_open(rules, tables.paths[i, topic, place], now):
+        return tables.paths[i, topic, place].back
     return np.int32(NONE)
 
 
 @apart
-def receive_catch_up(trails, rules, i, message, out):
+def receive_catch_up(tables, rules, i, message, out):
     """Receive a buffered event of the walks for one subscriber. The subscriber delivers the event
     if it was subscribed at the time.
     """
     topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
     age = message.reals[AGE]
     subscriber = message[SUBSCRIBER]
-    if subscriber != trails.node_id[i]:
-        towards = next_to(trails, rules, i, topic, subscriber, now)
+    if subscriber != tables.node_id[i]:
+        towards = next_to(tables, rules, i, topic, subscriber, now)
         if towards in (NONE, message.source):
-            trails.counts[i, LOST] += 1
+            tables.counts[i, LOST] += 1
             return
-        emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age, now, out)
+        emit_catch_up(tables, rules, i, topic, event, subscriber, towards, hops, age, now, out)
         return
-    role = trails.roles[i, 2 * topic + SUBSCRIBES]
-    if role.held == 1 and now - age >= role.asked_at and record_if_new(trails.seen, i, event):
+    role = tables.roles[i, 2 * topic + SUBSCRIBES]
+    if role.held == 1 and now - age >= role.asked_at and record_if_new(tables.seen, i, event):
         deliver(topic, event, hops, out)
 
 
 @apart
-def buffer(trails, i, topic, event, state, now, out):
+def buffer(tables, i, topic, event, state, now, out):
     """Buffer an event of the walks at its publisher. A full buffer evicts the oldest event."""
-    capacity = trails.buffer.shape[2]
+    capacity = tables.buffer.shape[2]
     if capacity == 0:
         if state == UNSENT:
             report_unmatched(topic, event, out)
         return
-    first = trails.buffer[i, topic, 0]
-    if trails.buffer[i, topic, capacity - 1].state != 0:
+    first = tables.buffer[i, topic, 0]
+    if tables.buffer[i, topic, capacity - 1].state != 0:
         if first.state == UNSENT:
-            trails.counts[i, EVICTED] += 1
-            evicted = EventId(first.event, trails.node_id[i], first.epoch)
+            tables.counts[i, EVICTED] += 1
+            evicted = EventId(first.event, tables.node_id[i], first.epoch)
             report_unmatched(topic, evicted, out)
         for k in range(1, capacity):
-            copy_buffered(trails.buffer[i, topic, k], trails.buffer[i, topic, k - 1])
-        trails.buffer[i, topic, capacity - 1].state = 0
+            copy_buffered(tables.buffer[i, topic, k], tables.buffer[i, topic, k - 1])
+        tables.buffer[i, topic, capacity - 1].state = 0
     k = 0
-    while trails.buffer[i, topic, k].state != 0:
+    while tables.buffer[i, topic, k].state != 0:
         k += 1
-    kept = trails.buffer[i, topic, k]
+    kept = tables.buffer[i, topic, k]
     kept.at = now
     kept.event = event.event
     kept.epoch = event.epoch
@@ -167,15 +167,15 @@ def report_unmatched(topic, event, out):
 
 
 @apart
-def send_buffered(trails, rules, i, topic, place, now, out):
+def send_buffered(tables, rules, i, topic, place, now, out):
     """Send the buffered events of the walks, oldest first, to the new subscriber of the path at a
     place.
     """
-    path = trails.paths[i, topic, place]
-    for k in range(trails.buffer.shape[2]):
-        kept = trails.buffer[i, topic, k]
+    path = tables.paths[i, topic, place]
+    for k in range(tables.buffer.shape[2]):
+        kept = tables.buffer[i, topic, k]
         if kept.state != 0:
-            event = EventId(kept.event, trails.node_id[i], kept.epoch)
+            event = EventId(kept.event, tables.node_id[i], kept.epoch)
             kept.state = SENT_ONCE
             to, age = path.back, max(now - kept.at, 0.0)
-            emit_catch_up(trails, rules, i, topic, event, path.member, to, AFRESH, age, now, out)
+            emit_catch_up(tables, rules, i, topic, event, path.member, to, AFRESH, age, now, out)

@@ -12,7 +12,7 @@ from halfway.core.neighbourhood import place_of
 from halfway.core.prng import fraction, mixed, pick
 from halfway.protocols.walks import messages, rendezvous
 from halfway.protocols.walks.rendezvous import receive
-from halfway.protocols.walks.state import Trails, trails_of
+from halfway.protocols.walks.state import WalkTables, walk_tables
 from halfway.protocols.walks.steps import make_step, step_input
 
 KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
@@ -38,7 +38,7 @@ class Weights(NamedTuple):
 class DirectionalState(NamedTuple):
     """The state of directional walks: trails, and raised weights."""
 
-    trails: Trails
+    tables: WalkTables
     weights: Weights
 
 
@@ -80,16 +80,16 @@ def state(
 ) -> DirectionalState:
     """Return the initial state of directional walks; `degree` is the largest number of neighbours.
 
-    sizes: further arguments of `trails_of`.
+    sizes: further arguments of `walk_tables`.
     """
     walks = topics * sizes.get("members", 2)  # one walk for each member of a topic
-    trails = trails_of(node_ids, degree, topics, seed, **sizes)
-    return DirectionalState(trails, unmarked(len(node_ids), degree, marks_for(walks)))
+    tables = walk_tables(node_ids, degree, topics, seed, **sizes)
+    return DirectionalState(tables, unmarked(len(node_ids), degree, marks_for(walks)))
 
 
 def most_emissions(state: DirectionalState, rules: messages.Rules) -> int:
     """Return the most records that one call of the directional walk's `handle` emits."""
-    return rendezvous.most_emissions(state.trails, rules)
+    return rendezvous.most_emissions(state.tables, rules)
 
 
 @inlined
@@ -258,12 +258,12 @@ def receive_and_step(state, rules, neighbourhood, i, message, out):
     """Receive a record of directional walks, and make the step of a walk that the record
     requires.
     """
-    trails = state.trails
-    steps, place = receive(trails, rules, neighbourhood, i, message, out)
+    tables = state.tables
+    steps, place = receive(tables, rules, neighbourhood, i, message, out)
     if steps:
-        walk, random, came_from, excluded = step_input(trails, i, message, place)
+        walk, random, came_from, excluded = step_input(tables, i, message, place)
         towards = away(state.weights, neighbourhood, i, came_from, walk, mixed(random), excluded)
-        make_step(trails, rules, i, message, place, random, towards, out)
+        make_step(tables, rules, i, message, place, random, towards, out)
 
 
 @handles(DirectionalState)

@@ -28,16 +28,16 @@ def is_of(known, walker):
 
 
 @apart
-def leave_trail(trails, rules, i, walker, towards_start, advertise, now, out):
+def leave_trail(tables, rules, i, walker, towards_start, advertise, now, out):
     """Leave the trail of a launched walk: [drw §3] a node that is visited for the first time
     memorises the node that transmitted. Return the place of the trail, or NO_PLACE if there is no
     room.
     """
     topic = walker.topic
-    place = claim_trail(trails, rules, i, topic, walker.side, walker.member, now)
+    place = claim_trail(tables, rules, i, topic, walker.side, walker.member, now)
     if place == NO_PLACE:
         return place
-    known = trails.of[i, topic, place]
+    known = tables.trails[i, topic, place]
     mine = is_of(known, walker)
     if mine and known.status == PASSED and not is_later(walker, known):
         return place
@@ -50,7 +50,7 @@ def leave_trail(trails, rules, i, walker, towards_start, advertise, now, out):
 
 
 @apart
-def hear_trail(trails, rules, i, message):
+def hear_trail(tables, rules, i, message):
     """Remember a neighbour that advertised the trail of a launched walk, unless row i has the trail
     itself.
 
@@ -58,10 +58,10 @@ def hear_trail(trails, rules, i, message):
     the loads fit the paper best.
     """
     walker, now = walker_of(message), message.at
-    place = claim_trail(trails, rules, i, walker.topic, walker.side, walker.member, now)
+    place = claim_trail(tables, rules, i, walker.topic, walker.side, walker.member, now)
     if place == NO_PLACE:
         return
-    known = trails.of[i, walker.topic, place]
+    known = tables.trails[i, walker.topic, place]
     mine = is_of(known, walker)
     if mine and known.status == PASSED and not has_expired(rules, known.since, now):
         return
@@ -71,13 +71,13 @@ def hear_trail(trails, rules, i, message):
 
 
 @apart
-def meetable(trails, rules, i, topic, member, status, now):
+def meetable(tables, rules, i, topic, member, status, now):
     """Return the place of the latest trail on row i that a launched walk can meet, or NO_PLACE.
     status: the status of the trail, HEARD or PASSED.
     """
     latest, age = NO_PLACE, np.inf
-    for k in range(trails.of.shape[2]):
-        other = trails.of[i, topic, k]
+    for k in range(tables.trails.shape[2]):
+        other = tables.trails[i, topic, k]
         if other.status == status and other.member != member:
             since = now - other.since
             if since <= rules.refresh_s and since < age:
@@ -86,11 +86,11 @@ def meetable(trails, rules, i, topic, member, status, now):
 
 
 @apart
-def new_launch(trails, i, topic, side, unanswered):
+def new_launch(tables, i, topic, side, unanswered):
     """Number a new launch of the walk of row i, and return its walker."""
-    role = trails.roles[i, 2 * topic + side]
+    role = tables.roles[i, 2 * topic + side]
     walker = Walker(
-        topic, np.int32(side), trails.node_id[i], role.incarnation, np.int32(role.launches)
+        topic, np.int32(side), tables.node_id[i], role.incarnation, np.int32(role.launches)
     )
     role.launches += 1
     role.unanswered = unanswered
@@ -99,81 +99,81 @@ def new_launch(trails, i, topic, side, unanswered):
 
 
 @apart
-def start_timer(trails, rules, i, kind, after, walker, now, out):
+def start_timer(tables, rules, i, kind, after, walker, now, out):
     """Start a timer for the newest launch of a walk, unless the wait `after` is infinite or would
     end after the run.
     """
     if after < math.inf and now + after <= rules.until_s:
-        o = emit(out, kind, after, trails.node_id[i])
+        o = emit(out, kind, after, tables.node_id[i])
         o.topic = walker.topic
         o.args[messages.SIDE] = walker.side
         o.args[messages.GENERATION] = walker.generation
-        role = trails.roles[i, 2 * walker.topic + walker.side]
+        role = tables.roles[i, 2 * walker.topic + walker.side]
         o.args[messages.UNANSWERED] = role.unanswered
 
 
 @apart
-def first_step(trails, rules, neighbourhood, i, walker, searches, now, out):
+def first_step(tables, rules, neighbourhood, i, walker, searches, now, out):
     """Make the first step of a launched walk: [drw Fig. 3, line 1] the initiator selects a
     neighbour uniformly. searches: whether the walk is a search.
     """
     first, last = neighbourhood.first[i], neighbourhood.last[i]
     if first == last:
-        trails.counts[i, DIED] += 1
+        tables.counts[i, DIED] += 1
         return
-    random = first_random(trails, i, walker)
+    random = first_random(tables, i, walker)
     towards = neighbourhood.who[first + pick(mixed(random), last - first)]
-    send_first(trails, rules, i, walker, random, towards, searches, now, out)
+    send_first(tables, rules, i, walker, random, towards, searches, now, out)
 
 
 @inlined
-def first_random(trails, i, walker):
+def first_random(tables, i, walker):
     """Return the random state with which a launch of a walk of row i begins."""
-    random = seeded(trails.random_state[i], 2 * np.int64(walker.topic) + walker.side)
+    random = seeded(tables.random_state[i], 2 * np.int64(walker.topic) + walker.side)
     if walker.generation > 0:
         random = seeded(random, walker.generation)
     return advanced(random)
 
 
 @apart
-def send_first(trails, rules, i, walker, random, towards, searches, now, out):
+def send_first(tables, rules, i, walker, random, towards, searches, now, out):
     """Send the first step of a launched walk to a neighbour."""
     o = emit(out, messages.STEP, rules.step_delay_s[walker.side], towards)
     write_member(o, walker)
     o.args[messages.RANDOM_LOW] = low_half(random)
     o.args[messages.RANDOM_HIGH] = high_half(random)
     o.args[messages.STEPS] = 1
-    o.args[messages.ROOT_ID] = root_of(trails, rules, i, walker.topic, now)
+    o.args[messages.ROOT_ID] = root_of(tables, rules, i, walker.topic, now)
     o.args[messages.SEARCHES] = searches
-    place = track_if_asked(trails.hops, rules, i, o, now, out)
+    place = track_if_asked(tables.hops, rules, i, o, now, out)
     if place != NO_PLACE:
-        trails.came_from[i, place] = NONE
-        trails.redraws[i, place] = 0
+        tables.came_from[i, place] = NONE
+        tables.redraws[i, place] = 0
 
 
 @inlined
-def is_current(trails, i, walker):
+def is_current(tables, i, walker):
     """Return whether a walker is the latest launch of a role of row i, or the latest search."""
-    role = trails.roles[i, 2 * walker.topic + walker.side]
+    role = tables.roles[i, 2 * walker.topic + walker.side]
     return (
         role.held == 1
-        and walker.member == trails.node_id[i]
+        and walker.member == tables.node_id[i]
         and walker.incarnation == role.incarnation
         and walker.generation >= role.latest
     )
 
 
 @kernel
-def plan_resume(trails, rules, i, first, out):
+def plan_resume(tables, rules, i, first, out):
     """Set the timer RESUME after a crash; it launches the walk of the next role of row i, because
     the crash ended all timers.
     """
     # Timers run one after the other, because a node may have more walks than one call has records.
     if rules.relaunch_s == math.inf and rules.refresh_s == math.inf:
         return
-    for w in range(first, trails.roles.shape[1]):
-        if trails.roles[i, w].held == 1:
-            o = emit(out, messages.RESUME, 0.0, trails.node_id[i])
+    for w in range(first, tables.roles.shape[1]):
+        if tables.roles[i, w].held == 1:
+            o = emit(out, messages.RESUME, 0.0, tables.node_id[i])
             o.topic = w >> 1
             o.args[messages.SIDE] = w & 1
             return

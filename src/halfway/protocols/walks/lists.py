@@ -29,19 +29,19 @@ from halfway.protocols.walks.tables.entries import OPEN, PASSED
 
 
 @inlined
-def lists_members(trails, i, topic):
+def lists_members(tables, i, topic):
     """Return whether row i lists the members of a topic of the walks, because it has both roles on
     the topic.
     """
-    roles = trails.roles
+    roles = tables.roles
     return roles[i, 2 * topic + PUBLISHES].held == 1 and roles[i, 2 * topic + SUBSCRIBES].held == 1
 
 
 @inlined
-def report_member(trails, i, walker, hops, listed, out):
+def report_member(tables, i, walker, hops, listed, out):
     """Report to the application of row i that its list of walk members gains or loses a member."""
     topic = walker.topic
-    if walker.member != trails.node_id[i] and lists_members(trails, i, topic):
+    if walker.member != tables.node_id[i] and lists_members(tables, i, topic):
         o = emit(out, messages.VIEW, 0.0, APP)
         write_member(o, walker)
         o.args[messages.LISTED] = listed
@@ -49,47 +49,47 @@ def report_member(trails, i, walker, hops, listed, out):
 
 
 @apart
-def report_known(trails, rules, i, topic, now, out):
+def report_known(tables, rules, i, topic, now, out):
     """Report the members to which row i has paths, when row i begins to list members of the
     walks.
     """
-    for k in range(trails.paths.shape[2]):
-        path = trails.paths[i, topic, k]
+    for k in range(tables.paths.shape[2]):
+        path = tables.paths[i, topic, k]
         counts = rules.at_meeting != messages.MERGE or path.side == SUBSCRIBES
         if counts and is_open(rules, path, now):
-            report_member(trails, i, walker_at(topic, path), path.hops, 1, out)
+            report_member(tables, i, walker_at(topic, path), path.hops, 1, out)
 
 
 @apart
-def share_members(trails, rules, i, topic, place, now, out):
+def share_members(tables, rules, i, topic, place, now, out):
     """Introduce the members whose trails cross row i to each other: the member of the trail at a
     place, and all others of the topic. Return whether row i has another trail.
     """
-    known, met = trails.of[i, topic, place], False
-    for k in range(trails.of.shape[2]):
-        other = trails.of[i, topic, k]
+    known, met = tables.trails[i, topic, place], False
+    for k in range(tables.trails.shape[2]):
+        other = tables.trails[i, topic, k]
         here = other.status == PASSED and other.member != known.member
         if here and now - other.since <= rules.refresh_s:
             met = True
             first, another = walker_at(topic, known), walker_at(topic, other)
-            send_member(trails, rules, i, place, another, other.back, 0, now, out)
-            send_member(trails, rules, i, k, first, known.back, 0, now, out)
+            send_member(tables, rules, i, place, another, other.back, 0, now, out)
+            send_member(tables, rules, i, k, first, known.back, 0, now, out)
     return met
 
 
 @apart
-def send_member(trails, rules, i, place, other, towards, hops, now, out):
+def send_member(tables, rules, i, place, other, towards, hops, now, out):
     """Send the news of a walk member towards the initiator whose trail on row i is at a place.
 
     towards: the next node from row i on a path to that member.
     """
-    topic, own = other.topic, trails.node_id[i]
-    known = trails.of[i, topic, place]
+    topic, own = other.topic, tables.node_id[i]
+    known = tables.trails[i, topic, place]
     known.met = 1
-    open_path(trails, rules, i, other, towards, hops, now)
+    open_path(tables, rules, i, other, towards, hops, now)
     if known.back == own:
-        trails.roles[i, 2 * topic + known.side].matched = 1
-        report_member(trails, i, other, hops, 1, out)
+        tables.roles[i, 2 * topic + known.side].matched = 1
+        report_member(tables, i, other, hops, 1, out)
         return
     o = emit(out, messages.LIST, 0.0, known.back)
     write_member(o, walker_at(topic, known))
@@ -98,40 +98,40 @@ def send_member(trails, rules, i, place, other, towards, hops, now, out):
     o.args[messages.OTHER_GENERATION] = other.generation
     o.args[messages.OTHER_INCARNATION] = other.incarnation
     o.args[messages.STEPS] = hops
-    track_if_asked(trails.hops, rules, i, o, now, out)
+    track_if_asked(tables.hops, rules, i, o, now, out)
 
 
 @inlined
-def open_path(trails, rules, i, walker, towards, hops, now):
+def open_path(tables, rules, i, walker, towards, hops, now):
     """Open a path from row i to a member that a walk found, unless row i has a path of this
     launch.
     """
-    place = claim_path(trails, rules, i, walker, now)
+    place = claim_path(tables, rules, i, walker, now)
     if place == NO_PLACE:
         return
-    path = trails.paths[i, walker.topic, place]
+    path = tables.paths[i, walker.topic, place]
     if path.status != OPEN or is_later(walker, path) or has_expired(rules, path.since, now):
-        write_path(trails, rules, i, place, walker, towards, hops, now, now)
+        write_path(tables, rules, i, place, walker, towards, hops, now, now)
 
 
 @apart
-def receive_list(trails, rules, i, message, out):
+def receive_list(tables, rules, i, message, out):
     """Receive the news of a member that a walk found, on the way to the initiator of another
     walk.
     """
     walker, now, args = walker_of(message), message.at, message.args
-    place = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
-    if place == NO_PLACE or trails.of[i, walker.topic, place].status != PASSED:
-        trails.counts[i, LOST] += 1
+    place = trail_of(tables, rules, i, walker.topic, walker.side, walker.member, now)
+    if place == NO_PLACE or tables.trails[i, walker.topic, place].status != PASSED:
+        tables.counts[i, LOST] += 1
         return
     member, side = message[messages.OTHER], args[messages.OTHER_SIDE]
     incarnation, generation = args[messages.OTHER_INCARNATION], args[messages.OTHER_GENERATION]
     other = Walker(walker.topic, side, member, incarnation, generation)
     hops = args[messages.STEPS] + 1
     # The trail of the member leads to the member without loops, whatever news came here before.
-    own = trail_of(trails, rules, i, walker.topic, other.side, other.member, now)
+    own = trail_of(tables, rules, i, walker.topic, other.side, other.member, now)
     towards = message.source
-    if own != NO_PLACE and trails.of[i, walker.topic, own].status == PASSED:
-        towards = trails.of[i, walker.topic, own].back
-    if other.member != trails.node_id[i]:
-        send_member(trails, rules, i, place, other, towards, hops, now, out)
+    if own != NO_PLACE and tables.trails[i, walker.topic, own].status == PASSED:
+        towards = tables.trails[i, walker.topic, own].back
+    if other.member != tables.node_id[i]:
+        send_member(tables, rules, i, place, other, towards, hops, now, out)

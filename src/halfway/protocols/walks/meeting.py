@@ -33,105 +33,105 @@ class Met(NamedTuple):
 
 
 @kernel
-def step_arrived(trails, rules, neighbourhood, i, message, out):
+def step_arrived(tables, rules, neighbourhood, i, message, out):
     """Receive the STEP of a walk; return True if the walk ends here by a meeting, or turns to a
     neighbour with a trail to meet.
     """
     walker, now, topic = walker_of(message), message.at, message.topic
-    if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out) or is_outrun(
-        trails, rules, i, message
+    if reliable_hop.acknowledge_if_asked(tables.hops, i, message, out) or is_outrun(
+        tables, rules, i, message
     ):
         return True
     searches, root = message.args[messages.SEARCHES] == 1, message.args[messages.ROOT_ID]
     heard = rules.advertise and not searches
-    place = leave_trail(trails, rules, i, walker, message.source, heard, now, out)
+    place = leave_trail(tables, rules, i, walker, message.source, heard, now, out)
     if place != NO_PLACE:
-        trails.of[i, topic, place].steps = message.args[messages.STEPS]
-        met = meet_here(trails, rules, i, topic, place, root, searches, now, out)
+        tables.trails[i, topic, place].steps = message.args[messages.STEPS]
+        met = meet_here(tables, rules, i, topic, place, root, searches, now, out)
         if met and rules.at_meeting != messages.GO_ON:
             return True
     # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
     # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
     # A search goes on, because such a MATCH may come from the search's own tree.
-    matched = place != NO_PLACE and trails.of[i, topic, place].met == 1 and not searches
+    matched = place != NO_PLACE and tables.trails[i, topic, place].met == 1 and not searches
     matched = matched and rules.at_meeting != messages.GO_ON
-    if matched or is_over(trails, rules, i, message):
+    if matched or is_over(tables, rules, i, message):
         return True
-    neighbour = meetable(trails, rules, i, topic, walker.member, HEARD, now)
+    neighbour = meetable(tables, rules, i, topic, walker.member, HEARD, now)
     if heard and neighbour != NO_PLACE and rules.at_meeting != messages.GO_ON:
         # The hop onto the neighbour that carries the other trail counts as a step.
-        towards, random = trails.of[i, topic, neighbour].back, random_of(message)
+        towards, random = tables.trails[i, topic, neighbour].back, random_of(message)
         steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walker.side]
         move = Move(towards, random, steps, after, message.source, 0)
-        send_step(trails, rules, i, message, move, now, out)
+        send_step(tables, rules, i, message, move, now, out)
         return True
     if neighbourhood.first[i] == neighbourhood.last[i]:
-        trails.counts[i, DIED] += 1
+        tables.counts[i, DIED] += 1
         return True
     return False
 
 
 @apart
-def sweep_arrived(trails, rules, neighbourhood, i, message, out):
+def sweep_arrived(tables, rules, neighbourhood, i, message, out):
     """Receive the STEP of a sweep: the sweep ends where it meets a tree with another root;
     otherwise it continues.
     """
     walker, now, topic = walker_of(message), message.at, message.topic
-    if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out) or is_outrun(
-        trails, rules, i, message
+    if reliable_hop.acknowledge_if_asked(tables.hops, i, message, out) or is_outrun(
+        tables, rules, i, message
     ):
         return
-    place = leave_trail(trails, rules, i, walker, message.source, False, now, out)
+    place = leave_trail(tables, rules, i, walker, message.source, False, now, out)
     if place != NO_PLACE:
-        known, steps = trails.of[i, topic, place], message.args[messages.STEPS]
+        known, steps = tables.trails[i, topic, place], message.args[messages.STEPS]
         known.steps = steps
         if known.since == now:
-            visit(trails, neighbourhood, i, topic, place, walker, message.source, steps, out)
+            visit(tables, neighbourhood, i, topic, place, walker, message.source, steps, out)
         root = message.args[messages.ROOT_ID]
-        if meet_here(trails, rules, i, topic, place, root, True, now, out):
+        if meet_here(tables, rules, i, topic, place, root, True, now, out):
             return
-    sweep_on(trails, rules, neighbourhood, i, message, place, out)
+    sweep_on(tables, rules, neighbourhood, i, message, place, out)
 
 
 @apart
-def meet_here(trails, rules, i, topic, place, root, searches, now, out):
+def meet_here(tables, rules, i, topic, place, root, searches, now, out):
     """Let a walk, whose own trail is at a place, meet another trail on row i, or a tree with
     another root. Return whether there was a meeting. A search meets trees only.
     """
-    known, tree = trails.of[i, topic, place], trails.trees[i, topic]
+    known, tree = tables.trails[i, topic, place], tables.trees[i, topic]
     if rules.at_meeting != messages.MERGE:
-        return share_members(trails, rules, i, topic, place, now, out)
+        return share_members(tables, rules, i, topic, place, now, out)
     if not searches:
-        k = meetable(trails, rules, i, topic, known.member, PASSED, now)
+        k = meetable(tables, rules, i, topic, known.member, PASSED, now)
         if k != NO_PLACE:
-            met = trails.of[i, topic, k]
+            met = tables.trails[i, topic, k]
             there, here = Met(met.member, met.side, 0), Met(known.member, known.side, 0)
-            send_match(trails, rules, i, topic, place, there, now, out)
-            send_match(trails, rules, i, topic, k, here, now, out)
+            send_match(tables, rules, i, topic, place, there, now, out)
+            send_match(tables, rules, i, topic, k, here, now, out)
             return True
-    if tree.root in (root, known.member) or not is_in_tree(trails, rules, i, topic, now):
+    if tree.root in (root, known.member) or not is_in_tree(tables, rules, i, topic, now):
         return False
-    send_match(trails, rules, i, topic, place, Met(tree.root, 0, 0), now, out)
+    send_match(tables, rules, i, topic, place, Met(tree.root, 0, 0), now, out)
     return True
 
 
 @apart
-def send_match(trails, rules, i, topic, place, met, now, out):
+def send_match(tables, rules, i, topic, place, met, now, out):
     """Notify the initiator whose trail is at `place` of row i that its walk has met another walk.
 
     [drw §3] "sends back messages to the publisher and the subscriber to notify about the matching".
     The nodes on the way make branches to each other. met: the other member, as a `Met`.
     """
-    known = trails.of[i, topic, place]
+    known = tables.trails[i, topic, place]
     known.met = 1
     walker, back = walker_at(topic, known), known.back
-    if back == trails.node_id[i]:
-        note_meeting(trails, rules, i, walker, met, now, out)
+    if back == tables.node_id[i]:
+        note_meeting(tables, rules, i, walker, met, now, out)
         return
     o = emit(out, messages.MATCH, 0.0, back)
     write_meeting(o, walker, met)
-    reliable_hop.track_if_asked(trails.hops, rules, i, o, now, out)
-    keep_branch(trails, rules, i, topic, back, now, out)
+    reliable_hop.track_if_asked(tables.hops, rules, i, o, now, out)
+    keep_branch(tables, rules, i, topic, back, now, out)
 
 
 @inlined
@@ -144,25 +144,25 @@ def write_meeting(o, walker, met):
 
 
 @apart
-def receive_match(trails, rules, i, message, out):
+def receive_match(tables, rules, i, message, out):
     """Receive the news of a meeting of walks, on its way to the initiator."""
     walker, now, topic = walker_of(message), message.at, message.topic
-    keep_branch(trails, rules, i, topic, message.source, now, out)
-    place = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
-    if place == NO_PLACE or trails.of[i, topic, place].status != PASSED:
-        trails.counts[i, LOST] += 1
+    keep_branch(tables, rules, i, topic, message.source, now, out)
+    place = trail_of(tables, rules, i, topic, walker.side, walker.member, now)
+    if place == NO_PLACE or tables.trails[i, topic, place].status != PASSED:
+        tables.counts[i, LOST] += 1
         return
     hops, side = message.args[messages.STEPS] + 1, message.args[messages.OTHER_SIDE]
-    send_match(trails, rules, i, topic, place, Met(message[messages.OTHER], side, hops), now, out)
+    send_match(tables, rules, i, topic, place, Met(message[messages.OTHER], side, hops), now, out)
 
 
 @apart
-def note_meeting(trails, rules, i, walker, met, now, out):
+def note_meeting(tables, rules, i, walker, met, now, out):
     """Note at the initiator, row i, that its walk has met another walk; report one meeting for each
     launch.
     """
-    role = trails.roles[i, 2 * walker.topic + walker.side]
-    if not is_current(trails, i, walker):
+    role = tables.roles[i, 2 * walker.topic + walker.side]
+    if not is_current(tables, i, walker):
         return
     role.matched = 1
     after = rules.search_delay_s
@@ -172,7 +172,7 @@ def note_meeting(trails, rules, i, walker, met, now, out):
     due = role.searches < rules.launches if searched else role.searches == 0
     if due and rules.search_steps > 0 and now + after <= rules.until_s:
         role.searches += 1
-        o = emit(out, messages.SEARCH, after, trails.node_id[i])
+        o = emit(out, messages.SEARCH, after, tables.node_id[i])
         o.topic = walker.topic
         o.args[messages.SIDE] = walker.side
     if role.reported == 0:

@@ -31,123 +31,123 @@ from halfway.protocols.walks.trees import keep_branch, take_root
 
 
 @inlined
-def send_path(trails, rules, i, topic, place, towards, now, out):
+def send_path(tables, rules, i, topic, place, towards, now, out):
     """Send a neighbour the path to the walk member at a place of row i's table."""
-    path, o = trails.paths[i, topic, place], emit(out, messages.PATH, 0.0, towards)
+    path, o = tables.paths[i, topic, place], emit(out, messages.PATH, 0.0, towards)
     write_member(o, walker_at(topic, path))
     o.args[messages.STEPS] = path.hops
     o.reals[messages.AGE] = max(now - path.since, 0.0)
-    track_if_asked(trails.hops, rules, i, o, now, out)
+    track_if_asked(tables.hops, rules, i, o, now, out)
 
 
 @inlined
-def send_end(trails, rules, i, walker, towards, now, out):
+def send_end(tables, rules, i, walker, towards, now, out):
     """Send a neighbour the end of all paths to a walk member of a topic."""
     o = emit(out, messages.END, 0.0, towards)
     write_member(o, walker)
-    track_if_asked(trails.hops, rules, i, o, now, out)
+    track_if_asked(tables.hops, rules, i, o, now, out)
 
 
 @apart
-def pass_on(trails, rules, i, topic, place, source, now, out):
+def pass_on(tables, rules, i, topic, place, source, now, out):
     """Pass on the path to a walk member, or the end of this path, but not back to the sender: to
     the parent in the tree, and a subscriber's path towards each publisher.
     """
-    path, tree, own = trails.paths[i, topic, place], trails.trees[i, topic], trails.node_id[i]
+    path, tree, own = tables.paths[i, topic, place], tables.trees[i, topic], tables.node_id[i]
     ends, walker = path.status == ENDED, walker_at(topic, path)
     parent = tree.parent if tree.status == OPEN else own
     if parent not in (own, source):
         if ends:
-            send_end(trails, rules, i, walker, parent, now, out)
+            send_end(tables, rules, i, walker, parent, now, out)
         else:
-            send_path(trails, rules, i, topic, place, parent, now, out)
+            send_path(tables, rules, i, topic, place, parent, now, out)
     if path.side == PUBLISHES:
         return
-    for k in range(next_nodes(trails, rules, i, topic, PUBLISHES, now)):
-        towards = next_node(trails, i, topic, PUBLISHES, k)
+    for k in range(next_nodes(tables, rules, i, topic, PUBLISHES, now)):
+        towards = next_node(tables, i, topic, PUBLISHES, k)
         if towards in (own, source, parent):
             continue
         if ends:
-            send_end(trails, rules, i, walker, towards, now, out)
+            send_end(tables, rules, i, walker, towards, now, out)
         else:
-            send_path(trails, rules, i, topic, place, towards, now, out)
+            send_path(tables, rules, i, topic, place, towards, now, out)
 
 
 @apart
-def send_subscribers(trails, rules, i, topic, towards, now, out):
+def send_subscribers(tables, rules, i, topic, towards, now, out):
     """Send the paths to all subscribers of a topic of walks to the next node towards a
     publisher.
     """
-    for k in range(trails.paths.shape[2]):
-        path = trails.paths[i, topic, k]
+    for k in range(tables.paths.shape[2]):
+        path = tables.paths[i, topic, k]
         if path.side == SUBSCRIBES and path.back != towards and is_open(rules, path, now):
-            send_path(trails, rules, i, topic, k, towards, now, out)
+            send_path(tables, rules, i, topic, k, towards, now, out)
 
 
 @apart
-def begin_path(trails, rules, i, walker, now, out):
+def begin_path(tables, rules, i, walker, now, out):
     """Begin the path to row i, the member of a new launch of a walk, and announce the path to
     neighbours.
     """
-    topic, own = walker.topic, trails.node_id[i]
-    place = claim_path(trails, rules, i, walker, now)
+    topic, own = walker.topic, tables.node_id[i]
+    place = claim_path(tables, rules, i, walker, now)
     if place == NO_PLACE:
         return
-    write_path(trails, rules, i, place, walker, own, 0, now, now)
-    pass_on(trails, rules, i, topic, place, own, now, out)
+    write_path(tables, rules, i, place, walker, own, 0, now, now)
+    pass_on(tables, rules, i, topic, place, own, now, out)
 
 
 @apart
-def receive_path(trails, rules, i, message, out):
+def receive_path(tables, rules, i, message, out):
     """Receive the path to a walk member through the sender, and pass on the path of a later
     launch.
     """
     walker, now, source = walker_of(message), message.at, message.source
     topic, since = walker.topic, now - message.reals[messages.AGE]
-    if walker.member == trails.node_id[i] or has_expired(rules, since, now):
+    if walker.member == tables.node_id[i] or has_expired(rules, since, now):
         return
-    keep_branch(trails, rules, i, topic, source, now, out)
-    place = claim_path(trails, rules, i, walker, now)
+    keep_branch(tables, rules, i, topic, source, now, out)
+    place = claim_path(tables, rules, i, walker, now)
     if place == NO_PLACE:
         return
-    path = trails.paths[i, topic, place]
+    path = tables.paths[i, topic, place]
     if path.status != FREE and not is_later(walker, path):
         return
     known = is_open(rules, path, now) and path.incarnation == walker.incarnation
     turned = not known or path.back != source
     hops = message.args[messages.STEPS] + 1
-    write_path(trails, rules, i, place, walker, source, hops, since, now)
-    pass_on(trails, rules, i, topic, place, source, now, out)
+    write_path(tables, rules, i, place, walker, source, hops, since, now)
+    pass_on(tables, rules, i, topic, place, source, now, out)
     if walker.side == SUBSCRIBES:
-        report_member(trails, i, walker, hops, 1, out)
+        report_member(tables, i, walker, hops, 1, out)
     if walker.side == PUBLISHES:
         if turned:
-            send_subscribers(trails, rules, i, topic, source, now, out)
-    elif trails.roles[i, 2 * topic + PUBLISHES].held == 1 and not known:
-        send_buffered(trails, rules, i, topic, place, now, out)
+            send_subscribers(tables, rules, i, topic, source, now, out)
+    elif tables.roles[i, 2 * topic + PUBLISHES].held == 1 and not known:
+        send_buffered(tables, rules, i, topic, place, now, out)
 
 
 @apart
-def receive_root(trails, rules, i, message, out):
+def receive_root(tables, rules, i, message, out):
     """Receive the root of a neighbour's tree of walks; send a new parent the paths of row i."""
     topic, now, parent = message.topic, message.at, message.source
-    if take_root(trails, rules, i, message, out):
-        for k in range(trails.paths.shape[2]):
-            path = trails.paths[i, topic, k]
+    if take_root(tables, rules, i, message, out):
+        for k in range(tables.paths.shape[2]):
+            path = tables.paths[i, topic, k]
             if path.back != parent and is_open(rules, path, now):
-                send_path(trails, rules, i, topic, k, parent, now, out)
+                send_path(tables, rules, i, topic, k, parent, now, out)
 
 
 @apart
-def end_path(trails, rules, i, walker, source, now, out):
+def end_path(tables, rules, i, walker, source, now, out):
     """End the path to a walk member on row i, and on the nodes that learnt this path from row i."""
     topic, side, member = walker.topic, walker.side, walker.member
-    place = place_of_member(trails.path_places, trails.paths, i, topic, side, member)
+    place = place_of_member(tables.path_places, tables.paths, i, topic, side, member)
     if place == NO_PLACE:
         return
-    path = trails.paths[i, topic, place]
+    path = tables.paths[i, topic, place]
     if path.status == OPEN and not is_later(path, walker):
-        void_path(trails, i, place, walker)
-        pass_on(trails, rules, i, topic, place, source, now, out)
+        void_path(tables, i, place, walker)
+        pass_on(tables, rules, i, topic, place, source, now, out)
         if side == SUBSCRIBES:
-            report_member(trails, i, walker, path.hops, 0, out)
+            report_member(tables, i, walker, path.hops, 0, out)

@@ -14,7 +14,7 @@ from halfway.core.neighbourhood import place_of
 from halfway.core.prng import mixed, pick
 from halfway.protocols.walks import messages, rendezvous
 from halfway.protocols.walks.rendezvous import receive
-from halfway.protocols.walks.state import Trails, trails_of
+from halfway.protocols.walks.state import WalkTables, walk_tables
 from halfway.protocols.walks.steps import make_step, step_input
 
 KINDS, Rules = messages.KINDS, messages.Rules
@@ -28,7 +28,7 @@ NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 class RandomState(NamedTuple):
     """The state of pure random walks: trails only."""
 
-    trails: Trails
+    tables: WalkTables
 
 
 State = RandomState
@@ -39,9 +39,9 @@ def state(
 ) -> RandomState:
     """Return the initial state of pure random walks; `degree` is the largest number of neighbours.
 
-    sizes: further arguments of `trails_of`.
+    sizes: further arguments of `walk_tables`.
     """
-    return RandomState(trails_of(node_ids, degree, topics, seed, **sizes))
+    return RandomState(walk_tables(node_ids, degree, topics, seed, **sizes))
 
 
 def forgotten_weights(state: RandomState) -> int:
@@ -52,7 +52,7 @@ def forgotten_weights(state: RandomState) -> int:
 
 def most_emissions(state: RandomState, rules: messages.Rules) -> int:
     """Return the most records that one call of the random walk's `handle` emits."""
-    return rendezvous.most_emissions(state.trails, rules)
+    return rendezvous.most_emissions(state.tables, rules)
 
 
 @inlined
@@ -73,9 +73,9 @@ def any_neighbour(neighbourhood, i, value, excluded):
 @handles(RandomState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one record at a node of pure random walks."""
-    trails = state.trails
-    steps, place = receive(trails, rules, neighbourhood, i, message, out)
+    tables = state.tables
+    steps, place = receive(tables, rules, neighbourhood, i, message, out)
     if steps:
-        _, random, _, excluded = step_input(trails, i, message, place)
+        _, random, _, excluded = step_input(tables, i, message, place)
         towards = any_neighbour(neighbourhood, i, mixed(random), excluded)
-        make_step(trails, rules, i, message, place, random, towards, out)
+        make_step(tables, rules, i, message, place, random, towards, out)

@@ -17,21 +17,21 @@ from halfway.protocols.walks.member_paths import end_path, receive_path, receive
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, walker_of
 from halfway.protocols.walks.roles import begin_role, end_role, launch_again, resume, search
 from halfway.protocols.walks.search_sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
-from halfway.protocols.walks.state import Trails
+from halfway.protocols.walks.state import WalkTables
 from halfway.protocols.walks.steps import can_redraw
 
 
-def most_emissions(trails: Trails, rules: messages.Rules) -> int:
+def most_emissions(tables: WalkTables, rules: messages.Rules) -> int:
     """Return the most records that one call of either walk system's handler emits."""
     acknowledgement = 1 if rules.retries > 0 else 0
     hop = 1 + acknowledgement  # each hop with its timer
-    members, places = int(trails.paths.shape[2]), int(trails.hops.record.shape[1])
+    members, places = int(tables.paths.shape[2]), int(tables.hops.record.shape[1])
     # A launch sends its root to all branches and its path to the publishers, and meets a trail at
     # once. A new root goes to all branches, and its sender receives all paths. A new path goes on,
     # and brings buffered events to a subscriber, or the subscribers to a publisher. A new member
     # reports all members to which it has paths. A node with all trails sends two LISTs for each
     # trail.
-    branches, buffer = int(trails.branches.shape[2]), int(trails.buffer.shape[2])
+    branches, buffer = int(tables.branches.shape[2]), int(tables.buffer.shape[2])
     most = 9 + (branches + 2 * members + buffer + 8) * hop
     return max(most, acknowledgement * places + 2)
 
@@ -41,95 +41,95 @@ def limits(state: Any, rules: messages.Rules) -> dict[str, int]:
     topics.
     """
     del rules
-    return {"topics": state.trails.of.shape[1]}
+    return {"topics": state.tables.trails.shape[1]}
 
 
 @inlined
-def receive(trails, rules, neighbourhood, i, message, out):
+def receive(tables, rules, neighbourhood, i, message, out):
     """Receive a record of either walk system; the caller chooses the next step of a walk.
 
     Returns whether the caller must choose a step now, and the place of the hop that this step
     replaces; NO_PLACE if the walk has just arrived.
     """
     if message.kind == messages.STEP and is_sweep(rules, message):
-        sweep_arrived(trails, rules, neighbourhood, i, message, out)
+        sweep_arrived(tables, rules, neighbourhood, i, message, out)
         return False, NO_PLACE
     if message.kind == messages.STEP:
-        return not step_arrived(trails, rules, neighbourhood, i, message, out), NO_PLACE
+        return not step_arrived(tables, rules, neighbourhood, i, message, out), NO_PLACE
     if message.kind == reliable_hop.ACK_TIMEOUT:
-        place = reliable_hop.overdue(trails.hops, rules, i, message, messages.AGES, out)
+        place = reliable_hop.overdue(tables.hops, rules, i, message, messages.AGES, out)
         failed = place != NO_PLACE
-        if failed and is_sweep_hop(trails, rules, i, place):
-            sweep_failed(trails, rules, neighbourhood, i, place, message.at, out)
+        if failed and is_sweep_hop(tables, rules, i, place):
+            sweep_failed(tables, rules, neighbourhood, i, place, message.at, out)
             return False, NO_PLACE
-        return failed and can_redraw(trails, rules, neighbourhood, i, place, message.at), place
+        return failed and can_redraw(tables, rules, neighbourhood, i, place, message.at), place
     if message.kind == reliable_hop.ACK:
-        reliable_hop.complete(trails.hops, i, message)
+        reliable_hop.complete(tables.hops, i, message)
     elif message.kind == messages.TRAIL:
-        hear_trail(trails, rules, i, message)
+        hear_trail(tables, rules, i, message)
     elif message.kind == messages.SWEPT:
-        hear_swept(trails, neighbourhood, i, message)
-    elif message.sequence == 0 or not reliable_hop.acknowledge(trails.hops, i, message, out):
-        receive_other(trails, rules, neighbourhood, i, message, out)
+        hear_swept(tables, neighbourhood, i, message)
+    elif message.sequence == 0 or not reliable_hop.acknowledge(tables.hops, i, message, out):
+        receive_other(tables, rules, neighbourhood, i, message, out)
     return False, NO_PLACE
 
 
 @apart
-def receive_other(trails, rules, neighbourhood, i, message, out):
+def receive_other(tables, rules, neighbourhood, i, message, out):
     """Receive a record of either walk system that is no STEP: about events, paths, meetings or
     members.
     """
     kind = message.kind
     if kind == messages.DATA:
-        receive_data(trails, rules, i, message, out)
+        receive_data(tables, rules, i, message, out)
     elif kind == messages.CATCH_UP:
-        receive_catch_up(trails, rules, i, message, out)
+        receive_catch_up(tables, rules, i, message, out)
     elif kind == messages.MATCH:
-        receive_match(trails, rules, i, message, out)
+        receive_match(tables, rules, i, message, out)
     elif kind == messages.LIST:
-        receive_list(trails, rules, i, message, out)
+        receive_list(tables, rules, i, message, out)
     elif kind == messages.ROOT:
-        receive_root(trails, rules, i, message, out)
+        receive_root(tables, rules, i, message, out)
     elif kind == messages.PATH:
-        receive_path(trails, rules, i, message, out)
+        receive_path(tables, rules, i, message, out)
     elif kind == messages.END:
-        end_path(trails, rules, i, walker_of(message), message.source, message.at, out)
+        end_path(tables, rules, i, walker_of(message), message.source, message.at, out)
     else:
-        receive_own(trails, rules, neighbourhood, i, message, out)
+        receive_own(tables, rules, neighbourhood, i, message, out)
 
 
 @apart
-def receive_own(trails, rules, neighbourhood, i, message, out):
+def receive_own(tables, rules, neighbourhood, i, message, out):
     """Receive a timer, a command of the application, or the start event at a node of either walk
     system.
     """
     kind = message.kind
-    reliable_hop.begin_hops(trails.hops, i, message.incarnation)
+    reliable_hop.begin_hops(tables.hops, i, message.incarnation)
     if kind in (messages.RELAUNCH, messages.REFRESH):
-        launch_again(trails, rules, neighbourhood, i, message, out)
+        launch_again(tables, rules, neighbourhood, i, message, out)
     elif kind == messages.SEARCH:
-        search(trails, rules, neighbourhood, i, message, out)
+        search(tables, rules, neighbourhood, i, message, out)
     elif kind == messages.RESUME:
-        resume(trails, rules, neighbourhood, i, message, out)
+        resume(tables, rules, neighbourhood, i, message, out)
     elif kind == START:
-        reliable_hop.restart_timers(trails.hops, rules, i, out)
-        plan_resume(trails, rules, i, 0, out)
+        reliable_hop.restart_timers(tables.hops, rules, i, out)
+        plan_resume(tables, rules, i, 0, out)
     else:
-        receive_command(trails, rules, neighbourhood, i, message, out)
+        receive_command(tables, rules, neighbourhood, i, message, out)
 
 
 @apart
-def receive_command(trails, rules, neighbourhood, i, message, out):
+def receive_command(tables, rules, neighbourhood, i, message, out):
     """Receive an application's command at a node of either walk system."""
     kind = message.kind
     if kind == messages.PUBLISH:
-        begin_role(trails, rules, neighbourhood, i, message, PUBLISHES, out)
-        publish(trails, rules, i, message, out)
+        begin_role(tables, rules, neighbourhood, i, message, PUBLISHES, out)
+        publish(tables, rules, i, message, out)
     elif kind == messages.ADVERTISE:
-        begin_role(trails, rules, neighbourhood, i, message, PUBLISHES, out)
+        begin_role(tables, rules, neighbourhood, i, message, PUBLISHES, out)
     elif kind == messages.SUBSCRIBE:
-        begin_role(trails, rules, neighbourhood, i, message, SUBSCRIBES, out)
+        begin_role(tables, rules, neighbourhood, i, message, SUBSCRIBES, out)
     elif kind == messages.WITHDRAW:
-        end_role(trails, rules, i, message, PUBLISHES, out)
+        end_role(tables, rules, i, message, PUBLISHES, out)
     elif kind == messages.UNSUBSCRIBE:
-        end_role(trails, rules, i, message, SUBSCRIBES, out)
+        end_role(tables, rules, i, message, SUBSCRIBES, out)

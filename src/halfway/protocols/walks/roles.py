@@ -26,114 +26,114 @@ from halfway.protocols.walks.trees import is_root, plant, root_of
 
 
 @apart
-def begin_role(trails, rules, neighbourhood, i, message, side, out):
+def begin_role(tables, rules, neighbourhood, i, message, side, out):
     """Begin the walk role that a command of row i's application names, on the topic of the
     command.
     """
-    begin_role_on(trails, rules, neighbourhood, i, message.topic, side, message, out)
+    begin_role_on(tables, rules, neighbourhood, i, message.topic, side, message, out)
 
 
 @apart
-def begin_role_on(trails, rules, neighbourhood, i, topic, side, message, out):
+def begin_role_on(tables, rules, neighbourhood, i, topic, side, message, out):
     """Begin a role of row i on a topic and launch its walk; do nothing if row i has the role
     already.
 
     message: the record that starts the role; it gives the time and the incarnation.
     """
-    role = trails.roles[i, 2 * topic + side]
+    role = tables.roles[i, 2 * topic + side]
     if role.held == 1:
         return
     role.held = 1
     role.incarnation = message.incarnation
     role.asked_at = message.at
-    if lists_members(trails, i, topic):
-        report_known(trails, rules, i, topic, message.at, out)
-    launch(trails, rules, neighbourhood, i, topic, side, np.int32(0), message.at, out)
+    if lists_members(tables, i, topic):
+        report_known(tables, rules, i, topic, message.at, out)
+    launch(tables, rules, neighbourhood, i, topic, side, np.int32(0), message.at, out)
 
 
 @apart
-def end_role(trails, rules, i, message, side, out):
+def end_role(tables, rules, i, message, side, out):
     """End a walk role of row i's application on a topic."""
-    role, own = trails.roles[i, 2 * message.topic + side], trails.node_id[i]
+    role, own = tables.roles[i, 2 * message.topic + side], tables.node_id[i]
     if role.held == 0:
         return
     role.held = 0
     role.matched = 0
     walker = Walker(message.topic, np.int32(side), own, role.incarnation, np.int32(role.launches))
     role.launches += 1
-    end_path(trails, rules, i, walker, own, message.at, out)
+    end_path(tables, rules, i, walker, own, message.at, out)
 
 
 @apart
-def launch(trails, rules, neighbourhood, i, topic, side, unanswered, now, out):
+def launch(tables, rules, neighbourhood, i, topic, side, unanswered, now, out):
     """Launch a walk for a role of row i, and renew the path to row i and the tree of which it is
     the root.
     """
-    role = trails.roles[i, 2 * topic + side]
+    role = tables.roles[i, 2 * topic + side]
     role.matched = 0
     role.searches = 0
-    walker = new_launch(trails, i, topic, side, unanswered)
+    walker = new_launch(tables, i, topic, side, unanswered)
     role.latest = walker.generation
-    start_timer(trails, rules, i, messages.RELAUNCH, rules.relaunch_s, walker, now, out)
-    start_timer(trails, rules, i, messages.REFRESH, rules.refresh_s, walker, now, out)
+    start_timer(tables, rules, i, messages.RELAUNCH, rules.relaunch_s, walker, now, out)
+    start_timer(tables, rules, i, messages.REFRESH, rules.refresh_s, walker, now, out)
     if rules.at_meeting == messages.MERGE:
-        plant(trails, rules, i, topic, role.incarnation, now, out)
-        begin_path(trails, rules, i, walker, now, out)
-    walk(trails, rules, neighbourhood, i, walker, False, now, out)
+        plant(tables, rules, i, topic, role.incarnation, now, out)
+        begin_path(tables, rules, i, walker, now, out)
+    walk(tables, rules, neighbourhood, i, walker, False, now, out)
 
 
 @apart
-def walk(trails, rules, neighbourhood, i, walker, searches, now, out):
+def walk(tables, rules, neighbourhood, i, walker, searches, now, out):
     """Begin a launched walk at its own node, which may already have the trail of another member."""
-    topic, own, advertise = walker.topic, trails.node_id[i], rules.advertise and not searches
-    root = root_of(trails, rules, i, topic, now)
-    place = leave_trail(trails, rules, i, walker, own, advertise, now, out)
-    met = place != NO_PLACE and meet_here(trails, rules, i, topic, place, root, searches, now, out)
+    topic, own, advertise = walker.topic, tables.node_id[i], rules.advertise and not searches
+    root = root_of(tables, rules, i, topic, now)
+    place = leave_trail(tables, rules, i, walker, own, advertise, now, out)
+    met = place != NO_PLACE and meet_here(tables, rules, i, topic, place, root, searches, now, out)
     if met and rules.at_meeting != messages.GO_ON:
         return
     if searches and rules.sweep_steps > 0 and place != NO_PLACE:
-        begin_sweep(trails, rules, neighbourhood, i, walker, place, now, out)
+        begin_sweep(tables, rules, neighbourhood, i, walker, place, now, out)
     else:
-        first_step(trails, rules, neighbourhood, i, walker, searches, now, out)
+        first_step(tables, rules, neighbourhood, i, walker, searches, now, out)
 
 
 @apart
-def search(trails, rules, neighbourhood, i, message, out):
+def search(tables, rules, neighbourhood, i, message, out):
     """Launch a search walk for members that met elsewhere, if row i is the root of its tree."""
     topic, side, now = message.topic, message.args[messages.SIDE], message.at
-    role = trails.roles[i, 2 * topic + side]
-    if role.held == 1 and is_root(trails, rules, i, topic, now):
-        trails.counts[i, LAUNCHED] += 1
-        walker = new_launch(trails, i, topic, side, np.int32(role.unanswered))
-        walk(trails, rules, neighbourhood, i, walker, True, now, out)
+    role = tables.roles[i, 2 * topic + side]
+    if role.held == 1 and is_root(tables, rules, i, topic, now):
+        tables.counts[i, LAUNCHED] += 1
+        walker = new_launch(tables, i, topic, side, np.int32(role.unanswered))
+        walk(tables, rules, neighbourhood, i, walker, True, now, out)
 
 
 @apart
-def launch_again(trails, rules, neighbourhood, i, message, out):
+def launch_again(tables, rules, neighbourhood, i, message, out):
     """Launch the walk of a role again at a RELAUNCH or REFRESH timer, unless a later launch made
     the timer void.
     """
     topic, side = message.topic, message.args[messages.SIDE]
-    role, unanswered = trails.roles[i, 2 * topic + side], np.int32(0)
+    role, unanswered = tables.roles[i, 2 * topic + side], np.int32(0)
     if role.held == 0 or message.args[messages.GENERATION] != role.latest:
         return
     if message.kind == messages.RELAUNCH:
         unanswered = message.args[messages.UNANSWERED] + np.int32(1)
         if role.matched == 1 or unanswered >= rules.launches:
             return
-    trails.counts[i, LAUNCHED] += 1
-    launch(trails, rules, neighbourhood, i, topic, side, unanswered, message.at, out)
+    tables.counts[i, LAUNCHED] += 1
+    launch(tables, rules, neighbourhood, i, topic, side, unanswered, message.at, out)
 
 
 @apart
-def resume(trails, rules, neighbourhood, i, message, out):
+def resume(tables, rules, neighbourhood, i, message, out):
     """Launch the walk of a role again after a crash; without refreshes, only if the walk of the
     last launch had no meeting.
     """
     topic, side = message.topic, message.args[messages.SIDE]
-    role = trails.roles[i, 2 * topic + side]
+    role = tables.roles[i, 2 * topic + side]
     due = role.held == 1 and (rules.refresh_s < math.inf or role.matched == 0)
     if due and message.at <= rules.until_s:
-        trails.counts[i, LAUNCHED] += 1
-        launch(trails, rules, neighbourhood, i, topic, side, np.int32(0), message.at, out)
-    plan_resume(trails, rules, i, 2 * topic + side + 1, out)
+        tables.counts[i, LAUNCHED] += 1
+        launch(tables, rules, neighbourhood, i, topic, side, np.int32(0), message.at, out)
+    plan_resume(tables, rules, i, 2 * topic + side + 1, out)

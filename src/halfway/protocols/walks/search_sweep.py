@@ -30,9 +30,9 @@ def is_sweep(rules, step):
 
 
 @inlined
-def is_sweep_hop(trails, rules, i, place):
+def is_sweep_hop(tables, rules, i, place):
     """Return whether the hop in flight at a place of row i is the STEP of a sweep."""
-    record = trails.hops.record[i, place]
+    record = tables.hops.record[i, place]
     return record.kind == messages.STEP and is_sweep(rules, record)
 
 
@@ -49,17 +49,17 @@ def key_of(walker, node_id):
 
 
 @apart
-def hear_swept(trails, neighbourhood, i, message):
+def hear_swept(tables, neighbourhood, i, message):
     """Remember that a sweep has visited a neighbour of row i."""
     place = place_of(neighbourhood, i, message.source) - np.int64(neighbourhood.first[i])
-    if 0 <= place < trails.swept.shape[2]:
-        swept = trails.swept[i, message.topic, place]
+    if 0 <= place < tables.swept.shape[2]:
+        swept = tables.swept[i, message.topic, place]
         swept.key = key_of(walker_of(message), message.source)
         swept.hops = message.args[messages.STEPS]
 
 
 @apart
-def next_of_sweep(trails, neighbourhood, i, known, walker, random):
+def next_of_sweep(tables, neighbourhood, i, known, walker, random):
     """Return the next neighbour that a sweep visits from row i, in a random order for each launch
     and node; the node from which it came is last.
     """
@@ -67,19 +67,19 @@ def next_of_sweep(trails, neighbourhood, i, known, walker, random):
     first = np.int64(neighbourhood.first[i])
     for e in range(first, np.int64(neighbourhood.last[i])):
         other, p = neighbourhood.who[e], e - first
-        visited = p < trails.swept.shape[2]
-        visited = visited and trails.swept[i, walker.topic, p].key == key_of(walker, other)
+        visited = p < tables.swept.shape[2]
+        visited = visited and tables.swept[i, walker.topic, p].key == key_of(walker, other)
         order = seeded(random, other)
         if visited or other == known.parent or (known.tried != NONE and order <= after):
             continue
         if towards == NONE or order < least:
             towards, least = np.int32(other), order
-    known.tried = trails.node_id[i] if towards == NONE else towards
+    known.tried = tables.node_id[i] if towards == NONE else towards
     return np.int32(known.parent) if towards == NONE else towards
 
 
 @apart
-def visit(trails, neighbourhood, i, topic, place, walker, source, hops, out):
+def visit(tables, neighbourhood, i, topic, place, walker, source, hops, out):
     """Enter the first visit of a sweep to row i on its trail at a place, and report the visit to
     neighbours.
 
@@ -87,12 +87,12 @@ def visit(trails, neighbourhood, i, topic, place, walker, source, hops, out):
     because the way of the sweep itself is long. hops: number of hops to the initiator through the
     source.
     """
-    known = trails.of[i, topic, place]
+    known = tables.trails[i, topic, place]
     known.parent, known.tried = source, NONE
     first = np.int64(neighbourhood.first[i])
     last = np.int64(neighbourhood.last[i])
-    for p in range(min(last - first, trails.swept.shape[2])):
-        other, swept = neighbourhood.who[first + p], trails.swept[i, topic, p]
+    for p in range(min(last - first, tables.swept.shape[2])):
+        other, swept = neighbourhood.who[first + p], tables.swept[i, topic, p]
         if swept.key == key_of(walker, other) and swept.hops + 1 < hops:
             known.back, hops = other, swept.hops + 1
     o = emit(out, messages.SWEPT, 0.0, EVERYONE)
@@ -101,70 +101,70 @@ def visit(trails, neighbourhood, i, topic, place, walker, source, hops, out):
 
 
 @apart
-def go_on(trails, rules, neighbourhood, i, place, step, after, now, out):
+def go_on(tables, rules, neighbourhood, i, place, step, after, now, out):
     """Make the next step of a sweep from row i, unless the sweep is finished at its initiator or
     has made its most steps.
     """
     walker, steps = walker_of(step), step.args[messages.STEPS]
-    known = trails.of[i, walker.topic, place]
+    known = tables.trails[i, walker.topic, place]
     if steps >= rules.sweep_steps:
-        trails.counts[i, CUT_SHORT] += 1
+        tables.counts[i, CUT_SHORT] += 1
         return
     random = random_of(step)
-    towards = next_of_sweep(trails, neighbourhood, i, known, walker, random)
-    if towards != trails.node_id[i]:
+    towards = next_of_sweep(tables, neighbourhood, i, known, walker, random)
+    if towards != tables.node_id[i]:
         move = Move(towards, random, steps + 1, after, known.parent, 0)
-        send_step(trails, rules, i, step, move, now, out)
+        send_step(tables, rules, i, step, move, now, out)
 
 
 @apart
-def begin_sweep(trails, rules, neighbourhood, i, walker, place, now, out):
+def begin_sweep(tables, rules, neighbourhood, i, walker, place, now, out):
     """Begin a sweep at its initiator, whose own trail is at a place."""
-    own, random = trails.node_id[i], first_random(trails, i, walker)
-    visit(trails, neighbourhood, i, walker.topic, place, walker, own, 0, out)
-    known = trails.of[i, walker.topic, place]
-    towards = next_of_sweep(trails, neighbourhood, i, known, walker, random)
+    own, random = tables.node_id[i], first_random(tables, i, walker)
+    visit(tables, neighbourhood, i, walker.topic, place, walker, own, 0, out)
+    known = tables.trails[i, walker.topic, place]
+    towards = next_of_sweep(tables, neighbourhood, i, known, walker, random)
     if towards == own:
-        trails.counts[i, DIED] += 1
+        tables.counts[i, DIED] += 1
     else:
-        send_first(trails, rules, i, walker, random, towards, True, now, out)
+        send_first(tables, rules, i, walker, random, towards, True, now, out)
 
 
 @apart
-def sweep_on(trails, rules, neighbourhood, i, message, place, out):
+def sweep_on(tables, rules, neighbourhood, i, message, place, out):
     """Let a sweep continue from row i after a STEP: forward at a first visit or after a return,
     otherwise back at once.
     """
     after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
     if place != NO_PLACE:
-        known = trails.of[i, message.topic, place]
+        known = tables.trails[i, message.topic, place]
         if known.since == message.at or known.tried == message.source:
-            go_on(trails, rules, neighbourhood, i, place, message, after, message.at, out)
+            go_on(tables, rules, neighbourhood, i, place, message, after, message.at, out)
             return
     back = Move(message.source, random_of(message), steps + 1, after, NONE, 0)
-    send_step(trails, rules, i, message, back, message.at, out)
+    send_step(tables, rules, i, message, back, message.at, out)
 
 
 @apart
-def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
+def sweep_failed(tables, rules, neighbourhood, i, place, now, out):
     """Repeat the failed STEP of a sweep once, then skip the neighbour that does not answer.
 
     The sweep ends if the way back fails.
     """
-    failed = trails.hops.record[i, place]
-    walker, tries, towards = walker_of(failed), trails.redraws[i, place], failed.next
+    failed = tables.hops.record[i, place]
+    walker, tries, towards = walker_of(failed), tables.redraws[i, place], failed.next
     steps, topic = failed.args[messages.STEPS], walker.topic
-    release(trails.hops, i, place)
-    trail_place = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
-    if trail_place == NO_PLACE or not is_same(trails.of[i, topic, trail_place], walker):
+    release(tables.hops, i, place)
+    trail_place = trail_of(tables, rules, i, topic, walker.side, walker.member, now)
+    if trail_place == NO_PLACE or not is_same(tables.trails[i, topic, trail_place], walker):
         return
-    known = trails.of[i, topic, trail_place]
+    known = tables.trails[i, topic, trail_place]
     if tries == 0:
-        trails.counts[i, REDRAWN] += 1
+        tables.counts[i, REDRAWN] += 1
         again = Move(towards, random_of(failed), steps, 0.0, known.parent, 1)
-        send_step(trails, rules, i, failed, again, now, out)
+        send_step(tables, rules, i, failed, again, now, out)
     elif towards == known.tried:
-        trails.counts[i, REDRAWN] += 1
-        go_on(trails, rules, neighbourhood, i, trail_place, failed, 0.0, now, out)
+        tables.counts[i, REDRAWN] += 1
+        go_on(tables, rules, neighbourhood, i, trail_place, failed, 0.0, now, out)
     else:
-        trails.counts[i, DIED] += 1
+        tables.counts[i, DIED] += 1

@@ -54,8 +54,8 @@ CUT_SHORT = 6  # sweeps that ended after their most steps
 COUNTS = 7
 
 
-class Trails(NamedTuple):
-    """The trails of members at each node, with the trees and paths that follow from them.
+class WalkTables(NamedTuple):
+    """The tables of the walk systems at each node: trails, trees and paths of all topics.
 
     `back` of trails and of paths has no loops, over any number of launches. A pointer `back` only
     changes to a later launch. The node to which it points already had a pointer of the same launch
@@ -65,7 +65,7 @@ class Trails(NamedTuple):
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] seeds the walks that start here
-    of: npt.NDArray[np.void]  # [n, T, members] TRAIL of each member of a topic, as a record array
+    trails: npt.NDArray[np.void]  # [n, T, members] TRAIL, as a record array
     swept: npt.NDArray[np.void]  # [n, T, degree] SWEPT, as a record array, by the neighbour's place
     branches: npt.NDArray[np.void]  # [n, T, branches] BRANCH, as a record array
     trees: npt.NDArray[np.void]  # [n, T] TREE, as a record array
@@ -81,7 +81,7 @@ class Trails(NamedTuple):
     buffer: npt.NDArray[np.void]  # [n, T, size] BUFFERED_EVENT, as a record array, oldest first
 
 
-def trails_of(
+def walk_tables(
     node_ids: npt.NDArray[np.int32],
     degree: int,
     topics: int,
@@ -92,8 +92,8 @@ def trails_of(
     publishers: int = 1,
     in_flight: int = WINDOW,
     buffer_size: int = 8,
-) -> Trails:
-    """Return the initial trails of a walk system.
+) -> WalkTables:
+    """Return the empty tables of a walk system.
 
     degree: largest number of neighbours of a node. members: number of members of a topic whose
     trails and paths a node has room for. places: number of hops in flight that a node tracks;
@@ -102,10 +102,10 @@ def trails_of(
     that a publisher can buffer.
     """
     n, branches = len(node_ids), max(min(degree, BRANCHES * members), 1)
-    return Trails(
+    return WalkTables(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
-        of=np.zeros((n, topics, members), TRAIL).view(np.recarray),
+        trails=np.zeros((n, topics, members), TRAIL).view(np.recarray),
         swept=np.zeros((n, topics, degree), SWEPT).view(np.recarray),
         branches=np.zeros((n, topics, branches), BRANCH).view(np.recarray),
         trees=np.zeros((n, topics), TREE).view(np.recarray),
@@ -137,13 +137,13 @@ def is_same(one, other):
 
 
 @apart
-def trail_of(trails, rules, i, topic, side, member, now):
+def trail_of(tables, rules, i, topic, side, member, now):
     """Return the place of the trail of a walk member on row i, heard or passed, or NO_PLACE.
 
     News follows a trail for twice the time in which walks meet the trail, so that the news arrives.
     """
-    for k in range(trails.of.shape[2]):
-        known = trails.of[i, topic, k]
+    for k in range(tables.trails.shape[2]):
+        known = tables.trails[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
             return NO_PLACE if has_expired(rules, known.since, now) else np.int64(k)
     return NO_PLACE
@@ -178,7 +178,7 @@ def write_walker(known, status, walker, back, now):
 
 
 @apart
-def claim_trail(trails, rules, i, topic, side, member, now):
+def claim_trail(tables, rules, i, topic, side, member, now):
     """Return a place for the trail of a walk member on row i: its earlier place, a free place, or
     the oldest place.
 
@@ -186,13 +186,13 @@ def claim_trail(trails, rules, i, topic, side, member, now):
     row i's own walks are left.
     """
     place, rank, age = NO_PLACE, 0, -1.0
-    for k in range(trails.of.shape[2]):
-        known = trails.of[i, topic, k]
+    for k in range(tables.trails.shape[2]):
+        known = tables.trails[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
             return np.int64(k)
         if known.status == FREE:
             worth = 4
-        elif known.back == trails.node_id[i]:
+        elif known.back == tables.node_id[i]:
             worth = 0
         elif has_expired(rules, known.since, now):
             worth = 3
@@ -200,7 +200,7 @@ def claim_trail(trails, rules, i, topic, side, member, now):
             worth = 2 if known.status == HEARD else 1
         if worth > rank or (worth == rank and worth > 0 and now - known.since > age):
             place, rank, age = np.int64(k), worth, now - known.since
-    trails.counts[i, NO_ROOM] += rank < 2
+    tables.counts[i, NO_ROOM] += rank < 2
     return place
 
 
@@ -211,18 +211,18 @@ def walker_at(topic, known):
 
 
 @apart
-def claim_path(trails, rules, i, walker, now):
+def claim_path(tables, rules, i, walker, now):
     """Return a place for a path from row i to a walk member: its earlier place, a free place, or an
     unused place, or NO_PLACE if all places are in use. The function empties the entry of another
     member.
     """
     topic, member, side = walker.topic, walker.member, walker.side
-    place = place_of_member(trails.path_places, trails.paths, i, topic, side, member)
+    place = place_of_member(tables.path_places, tables.paths, i, topic, side, member)
     if place != NO_PLACE:
         return place
     free, unused = NO_PLACE, NO_PLACE
-    for k in range(trails.paths.shape[2]):
-        known = trails.paths[i, topic, k]
+    for k in range(tables.paths.shape[2]):
+        known = tables.paths[i, topic, k]
         if known.status == FREE:
             free = np.int64(k)
             break
@@ -230,50 +230,50 @@ def claim_path(trails, rules, i, walker, now):
             unused = np.int64(k)
     place = unused if free == NO_PLACE else free
     if place == NO_PLACE:
-        trails.counts[i, NO_ROOM] += 1
+        tables.counts[i, NO_ROOM] += 1
     else:
-        assign_place(trails.path_places, trails.paths, i, topic, place, side, member)
+        assign_place(tables.path_places, tables.paths, i, topic, place, side, member)
     return place
 
 
 @inlined
-def write_path(trails, rules, i, place, walker, back, hops, since, now):
+def write_path(tables, rules, i, place, walker, back, hops, since, now):
     """Write the path to a walk member into its place at row i. back: the next node. since: seconds,
     the begin of the path.
     """
-    path = trails.paths[i, walker.topic, place]
+    path = tables.paths[i, walker.topic, place]
     if path.back != back or not is_open(rules, path, now):
-        forget_next_nodes(trails.next_nodes, i, walker.topic, walker.side)
+        forget_next_nodes(tables.next_nodes, i, walker.topic, walker.side)
     write_walker(path, OPEN, walker, back, since)
     path.hops = hops
 
 
 @inlined
-def void_path(trails, i, place, walker):
+def void_path(tables, i, place, walker):
     """End the path to a walk member at row i, so that older news of this member is void."""
-    path = trails.paths[i, walker.topic, place]
+    path = tables.paths[i, walker.topic, place]
     path.status = ENDED
     path.generation = walker.generation
     path.incarnation = walker.incarnation
-    forget_next_nodes(trails.next_nodes, i, walker.topic, walker.side)
+    forget_next_nodes(tables.next_nodes, i, walker.topic, walker.side)
 
 
 @apart
-def next_nodes(trails, rules, i, topic, side, now):
+def next_nodes(tables, rules, i, topic, side, now):
     """Return the number of next nodes on the open paths of a topic from row i to members of a side.
 
-    `trails.next_nodes.path` has the place of the first path to each.
+    `tables.next_nodes.path` has the place of the first path to each.
     """
-    nexts, entry = trails.next_nodes, 2 * topic + side
+    nexts, entry = tables.next_nodes, 2 * topic + side
     if nexts.is_current[i, entry] == 1 and not has_expired(rules, nexts.oldest[i, entry], now):
         return np.int64(nexts.total[i, entry])
     count, oldest = np.int64(0), now
-    for k in range(trails.paths.shape[2]):
-        path = trails.paths[i, topic, k]
+    for k in range(tables.paths.shape[2]):
+        path = tables.paths[i, topic, k]
         if path.side == side and is_open(rules, path, now):
             oldest = min(oldest, path.since)
             m = np.int64(0)
-            while m < count and trails.paths[i, topic, nexts.path[i, entry, m]].back != path.back:
+            while m < count and tables.paths[i, topic, nexts.path[i, entry, m]].back != path.back:
                 m += 1
             if m == count:
                 nexts.path[i, entry, count] = k
@@ -285,16 +285,16 @@ def next_nodes(trails, rules, i, topic, side, now):
 
 
 @inlined
-def first_path(trails, i, topic, side, k):
+def first_path(tables, i, topic, side, k):
     """Return the first open path over next node k of a topic and side at row i; k is below the
     number that `next_nodes` returned.
     """
-    return trails.paths[i, topic, trails.next_nodes.path[i, 2 * topic + side, k]]
+    return tables.paths[i, topic, tables.next_nodes.path[i, 2 * topic + side, k]]
 
 
 @inlined
-def next_node(trails, i, topic, side, k):
+def next_node(tables, i, topic, side, k):
     """Return next node k of a topic and side at row i; k is below the number that `next_nodes`
     returned.
     """
-    return first_path(trails, i, topic, side, k).back
+    return first_path(tables, i, topic, side, k).back

@@ -35,7 +35,7 @@ class Move(NamedTuple):
 
 
 @kernel
-def send_step(trails, rules, i, step, move, now, out):
+def send_step(tables, rules, i, step, move, now, out):
     """Send the STEP of a `Move` of a walk.
 
     step: the record of the step before, or of the launch, whose other fields are copied.
@@ -51,24 +51,24 @@ def send_step(trails, rules, i, step, move, now, out):
     o.args[messages.SEARCHES] = step.args[messages.SEARCHES]
     searches = step.args[messages.SEARCHES] == 1 and rules.sweep_steps == 0
     if searches or rules.at_meeting == messages.GO_ON:
-        o.args[messages.FRESH] = fresh_nodes(trails, rules, i, step)
-    place = track_if_asked(trails.hops, rules, i, o, now, out)
+        o.args[messages.FRESH] = fresh_nodes(tables, rules, i, step)
+    place = track_if_asked(tables.hops, rules, i, o, now, out)
     if place != NO_PLACE:
-        trails.came_from[i, place] = move.came_from
-        trails.redraws[i, place] = move.redraws
+        tables.came_from[i, place] = move.came_from
+        tables.redraws[i, place] = move.redraws
 
 
 @apart
-def fresh_nodes(trails, rules, i, step):
+def fresh_nodes(tables, rules, i, step):
     """Return how many nodes a search has visited for the first time, up to this step."""
     side = step.args[messages.SIDE]
-    place = trail_of(trails, rules, i, step.topic, side, step[messages.MEMBER], step.at)
-    fresh = place != NO_PLACE and trails.of[i, step.topic, place].since == step.at
+    place = trail_of(tables, rules, i, step.topic, side, step[messages.MEMBER], step.at)
+    fresh = place != NO_PLACE and tables.trails[i, step.topic, place].since == step.at
     return step.args[messages.FRESH] + np.int32(fresh)
 
 
 @inlined
-def is_over(trails, rules, i, step):
+def is_over(tables, rules, i, step):
     """Return whether a walk ends at its STEP: after the most steps, or when a search finds too few
     new nodes.
 
@@ -77,22 +77,22 @@ def is_over(trails, rules, i, step):
     steps = step.args[messages.STEPS]
     if step.args[messages.SEARCHES] == 0 and rules.at_meeting != messages.GO_ON:
         return steps >= rules.most_steps
-    few = STEPS_PER_NODE * fresh_nodes(trails, rules, i, step)
+    few = STEPS_PER_NODE * fresh_nodes(tables, rules, i, step)
     return steps >= min(rules.search_steps, few)
 
 
 @inlined
-def is_outrun(trails, rules, i, message):
+def is_outrun(tables, rules, i, message):
     """Return whether the STEP of a walk is void: a later launch has passed here, or a fork of this
     launch with as many steps.
     """
     # If all acknowledgements of a step are lost, the node repeats the step to another neighbour,
     # and the walk forks. A fork ends where it reaches the trail of the other fork with fewer steps.
     walker = walker_of(message)
-    place = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, message.at)
-    if place == NO_PLACE or trails.of[i, walker.topic, place].status != PASSED:
+    place = trail_of(tables, rules, i, walker.topic, walker.side, walker.member, message.at)
+    if place == NO_PLACE or tables.trails[i, walker.topic, place].status != PASSED:
         return False
-    known = trails.of[i, walker.topic, place]
+    known = tables.trails[i, walker.topic, place]
     if is_same(known, walker):
         return message.args[messages.STEPS] <= known.steps
     return is_later(known, walker)
@@ -105,7 +105,7 @@ def random_of(step):
 
 
 @inlined
-def step_input(trails, i, message, place):
+def step_input(tables, i, message, place):
     """Return the input of the choice of a walk's next node: mark, random state, previous node,
     excluded neighbour.
 
@@ -114,8 +114,8 @@ def step_input(trails, i, message, place):
     """
     if place < 0:
         return mark_of(message), advanced(random_of(message)), message.source, NONE
-    failed = trails.hops.record[i, place]
-    return mark_of(failed), advanced(random_of(failed)), trails.came_from[i, place], failed.next
+    failed = tables.hops.record[i, place]
+    return mark_of(failed), advanced(random_of(failed)), tables.came_from[i, place], failed.next
 
 
 @inlined
@@ -129,54 +129,54 @@ def mark_of(step):
 
 
 @inlined
-def make_step(trails, rules, i, message, place, random, towards, out):
+def make_step(tables, rules, i, message, place, random, towards, out):
     """Send the STEP that a walk chose: after its delay, or at once if it replaces a failed STEP."""
     if place < 0:
         after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
         move = Move(towards, random, steps + 1, after, message.source, 0)
-        send_step(trails, rules, i, message, move, message.at, out)
+        send_step(tables, rules, i, message, move, message.at, out)
     else:
-        failed = trails.hops.record[i, place]
+        failed = tables.hops.record[i, place]
         steps = failed.args[messages.STEPS]
-        came_from, redraws = trails.came_from[i, place], trails.redraws[i, place] + 1
-        release(trails.hops, i, place)
-        trails.counts[i, REDRAWN] += 1
+        came_from, redraws = tables.came_from[i, place], tables.redraws[i, place] + 1
+        release(tables.hops, i, place)
+        tables.counts[i, REDRAWN] += 1
         again = Move(towards, random, steps, 0.0, came_from, redraws)
-        send_step(trails, rules, i, failed, again, message.at, out)
+        send_step(tables, rules, i, failed, again, message.at, out)
 
 
 @apart
-def _forget_heard(trails, i, topic, neighbour):
+def _forget_heard(tables, i, topic, neighbour):
     """Forget the trails of launched walks that a neighbour advertised, because this neighbour is
     gone.
     """
-    for k in range(trails.of.shape[2]):
-        known = trails.of[i, topic, k]
+    for k in range(tables.trails.shape[2]):
+        known = tables.trails[i, topic, k]
         if known.status == HEARD and known.back == neighbour:
             known.status = FREE
 
 
 @kernel
-def can_redraw(trails, rules, neighbourhood, i, place, now):
+def can_redraw(tables, rules, neighbourhood, i, place, now):
     """Return whether the failed STEP of a walk can take another neighbour; if not, release the
     hop.
     """
-    failed = trails.hops.record[i, place]
+    failed = tables.hops.record[i, place]
     if failed.kind == messages.STEP:
         walker = walker_of(failed)
-        _forget_heard(trails, i, walker.topic, failed.next)
-        trail_place = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
+        _forget_heard(tables, i, walker.topic, failed.next)
+        trail_place = trail_of(tables, rules, i, walker.topic, walker.side, walker.member, now)
         degree = neighbourhood.last[i] - neighbourhood.first[i]
         over = trail_place != NO_PLACE and (
-            is_later(trails.of[i, walker.topic, trail_place], walker)
-            or trails.of[i, walker.topic, trail_place].met == 1
+            is_later(tables.trails[i, walker.topic, trail_place], walker)
+            or tables.trails[i, walker.topic, trail_place].met == 1
         )
-        if not over and degree > 0 and trails.redraws[i, place] < degree:
+        if not over and degree > 0 and tables.redraws[i, place] < degree:
             return True
-        trails.counts[i, DIED] += not over
+        tables.counts[i, DIED] += not over
     else:
         # A path has no alternative to its next node. If this node is gone, the record is lost, and
         # the next launches of the members make another path.
-        trails.counts[i, LOST] += 1
-    release(trails.hops, i, place)
+        tables.counts[i, LOST] += 1
+    release(tables.hops, i, place)
     return False

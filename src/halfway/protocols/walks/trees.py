@@ -21,47 +21,47 @@ from halfway.protocols.walks.tables.entries import FREE, OPEN
 
 
 @inlined
-def is_in_tree(trails, rules, i, topic, now):
+def is_in_tree(tables, rules, i, topic, now):
     """Return whether row i belongs to a tree of the topic's walks that has not expired."""
-    return is_open(rules, trails.trees[i, topic], now)
+    return is_open(rules, tables.trees[i, topic], now)
 
 
 @inlined
-def is_root(trails, rules, i, topic, now):
+def is_root(tables, rules, i, topic, now):
     """Return whether row i is the root of a tree of the topic's walks."""
-    is_own = trails.trees[i, topic].root == trails.node_id[i]
-    return is_own and is_in_tree(trails, rules, i, topic, now)
+    is_own = tables.trees[i, topic].root == tables.node_id[i]
+    return is_own and is_in_tree(tables, rules, i, topic, now)
 
 
 @inlined
-def root_of(trails, rules, i, topic, now):
+def root_of(tables, rules, i, topic, now):
     """Return the root of row i's tree of walks on a topic; outside a tree, the id of row i
     itself.
     """
-    inside = is_in_tree(trails, rules, i, topic, now)
-    return trails.trees[i, topic].root if inside else trails.node_id[i]
+    inside = is_in_tree(tables, rules, i, topic, now)
+    return tables.trees[i, topic].root if inside else tables.node_id[i]
 
 
 @apart
-def renew_branch(trails, rules, i, topic, to, now):
+def renew_branch(tables, rules, i, topic, to, now):
     """Create or renew the branch of walks on a topic from row i to a neighbour; return whether the
     branch is new.
     """
     place, age = NO_PLACE, -1.0
-    for k in range(trails.branches.shape[2]):
-        branch = trails.branches[i, topic, k]
+    for k in range(tables.branches.shape[2]):
+        branch = tables.branches[i, topic, k]
         if branch.status == OPEN and branch.to == to:
             new = has_expired(rules, branch.since, now)
             branch.since = now
             return new
         free = branch.status == FREE
         since = np.inf if free else now - branch.since
-        if since > age and (free or branch.to != trails.trees[i, topic].parent):
+        if since > age and (free or branch.to != tables.trees[i, topic].parent):
             place, age = np.int64(k), since
     if place == NO_PLACE:
         place = np.int64(0)
-    branch = trails.branches[i, topic, place]
-    trails.counts[i, NO_ROOM] += is_open(rules, branch, now)
+    branch = tables.branches[i, topic, place]
+    tables.counts[i, NO_ROOM] += is_open(rules, branch, now)
     branch.status = OPEN
     branch.to = to
     branch.since = now
@@ -69,45 +69,45 @@ def renew_branch(trails, rules, i, topic, to, now):
 
 
 @apart
-def keep_branch(trails, rules, i, topic, to, now, out):
+def keep_branch(tables, rules, i, topic, to, now, out):
     """Create or renew a branch of walks on a topic; send the root of this node's tree over a new
     branch.
     """
-    if renew_branch(trails, rules, i, topic, to, now) and is_in_tree(trails, rules, i, topic, now):
-        send_root(trails, rules, i, topic, to, now, out)
+    if renew_branch(tables, rules, i, topic, to, now) and is_in_tree(tables, rules, i, topic, now):
+        send_root(tables, rules, i, topic, to, now, out)
 
 
 @inlined
-def send_root(trails, rules, i, topic, to, now, out):
+def send_root(tables, rules, i, topic, to, now, out):
     """Send a neighbour the root of row i's tree of walks on a topic."""
-    tree, o = trails.trees[i, topic], emit(out, messages.ROOT, 0.0, to)
+    tree, o = tables.trees[i, topic], emit(out, messages.ROOT, 0.0, to)
     o.topic = topic
     o[messages.TREE_ROOT] = tree.root
     o[messages.ROOT_INCARNATION] = tree.incarnation
     o.args[messages.GENERATION] = tree.generation
     o.args[messages.STEPS] = tree.hops
     o.reals[messages.AGE] = max(now - tree.since, 0.0)
-    track_if_asked(trails.hops, rules, i, o, now, out)
+    track_if_asked(tables.hops, rules, i, o, now, out)
 
 
 @apart
-def spread_root(trails, rules, i, topic, source, now, out):
+def spread_root(tables, rules, i, topic, source, now, out):
     """Send the root of row i's tree of walks along all branches of a topic, but not back to its
     sender.
     """
-    for k in range(trails.branches.shape[2]):
-        branch = trails.branches[i, topic, k]
+    for k in range(tables.branches.shape[2]):
+        branch = tables.branches[i, topic, k]
         if branch.to != source and is_open(rules, branch, now):
-            send_root(trails, rules, i, topic, branch.to, now, out)
+            send_root(tables, rules, i, topic, branch.to, now, out)
 
 
 @apart
-def plant(trails, rules, i, topic, incarnation, now, out):
+def plant(tables, rules, i, topic, incarnation, now, out):
     """Make the member at row i the root of its tree of walks, unless the tree has a root with a
     lesser id.
     """
-    tree, own = trails.trees[i, topic], trails.node_id[i]
-    if is_in_tree(trails, rules, i, topic, now) and tree.root < own:
+    tree, own = tables.trees[i, topic], tables.node_id[i]
+    if is_in_tree(tables, rules, i, topic, now) and tree.root < own:
         return
     tree.status = OPEN
     tree.root = tree.parent = own
@@ -116,19 +116,19 @@ def plant(trails, rules, i, topic, incarnation, now, out):
     tree.rooted += 1
     tree.hops = 0
     tree.since = now
-    spread_root(trails, rules, i, topic, own, now, out)
+    spread_root(tables, rules, i, topic, own, now, out)
 
 
 @apart
-def take_root(trails, rules, i, message, out):
+def take_root(tables, rules, i, message, out):
     """Take a better root for row i's tree of walks from a ROOT, and forward the ROOT; return
     whether the parent changed.
 
     A root with a lesser id is better, and for the same root a later generation is better. The
     sender of a worse root learns the better root.
     """
-    topic, now, own = message.topic, message.at, trails.node_id[i]
-    tree, since = trails.trees[i, topic], now - message.reals[messages.AGE]
+    topic, now, own = message.topic, message.at, tables.node_id[i]
+    tree, since = tables.trees[i, topic], now - message.reals[messages.AGE]
     if has_expired(rules, since, now):
         return False
     root, incarnation = message[messages.TREE_ROOT], message[messages.ROOT_INCARNATION]
@@ -138,9 +138,9 @@ def take_root(trails, rules, i, message, out):
             incarnation == tree.incarnation and generation > tree.generation
         )
     else:
-        later = not is_in_tree(trails, rules, i, topic, now) or root < tree.root
+        later = not is_in_tree(tables, rules, i, topic, now) or root < tree.root
         if not later:
-            send_root(trails, rules, i, topic, message.source, now, out)
+            send_root(tables, rules, i, topic, message.source, now, out)
     if not later or root == own:
         return False
     changed = tree.status != OPEN or tree.parent != message.source
@@ -151,6 +151,6 @@ def take_root(trails, rules, i, message, out):
     tree.parent = message.source
     tree.hops = message.args[messages.STEPS] + 1
     tree.since = since
-    renew_branch(trails, rules, i, topic, message.source, now)
-    spread_root(trails, rules, i, topic, message.source, now, out)
+    renew_branch(tables, rules, i, topic, message.source, now)
+    spread_root(tables, rules, i, topic, message.source, now, out)
     return changed

@@ -19,7 +19,7 @@ from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.metrics.turns import Turns
 from halfway.world.outages import LOST, NODE_DOWN
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.monitoring import Monitoring
+from halfway.world.workload.groups.monitoring import Monitoring
 
 # Meanings of an entry (row, other) of the log: a node went down or came up, with or without its
 # memory; a monitor suspects or trusts a member.

@@ -39,7 +39,7 @@ from halfway.sim.metrics.group_views import group_views
 from halfway.sim.metrics.turns import Turns
 from halfway.world.outages import LOST, NODE_DOWN
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.group_workload import LEAVES, OTHER_EVENTS, Groups
+from halfway.world.workload.groups.group_workload import LEAVES, OTHER_EVENTS, Groups
 
 VIEW = "view"  # kind of report of a system that lists members itself
 BINS = 60  # number of values over time

@@ -8,7 +8,7 @@ from halfway.sim.metrics.detections import DetectionAccounting, detections_of
 from halfway.sim.metrics.group_accounting import GroupAccounting, groups_of
 from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.request_workload import ReplicatedResources
+from halfway.world.workload.groups.request_workload import ReplicatedResources
 
 
 class Observers(NamedTuple):

@@ -14,8 +14,8 @@ from halfway.sim.engine.changes import Changes
 from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.workload.request_loop import RequestLoop
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.member_topics import MessagedGroups
-from halfway.world.workload.request_workload import ReplicatedResources
+from halfway.world.workload.groups.member_topics import MessagedGroups
+from halfway.world.workload.groups.request_workload import ReplicatedResources
 
 
 class Applications(Protocol):

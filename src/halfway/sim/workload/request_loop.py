@@ -27,8 +27,8 @@ from halfway.sim.metrics.group_views import (
 from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.metrics.turns import Turns
 from halfway.world.outages import LOST, NODE_DOWN
-from halfway.world.workload.group_workload import LEAVES
-from halfway.world.workload.request_workload import (
+from halfway.world.workload.groups.group_workload import LEAVES
+from halfway.world.workload.groups.request_workload import (
     REPLY,
     REQUEST,
     WRITE,

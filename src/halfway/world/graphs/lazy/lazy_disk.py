@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.graphs import lazy_cells
-from halfway.world.graphs.halvings import first_ids
+from halfway.world.graphs.lazy import lazy_cells
+from halfway.world.graphs.lazy.halvings import first_ids
 
 MOST_NODES = 2**31 - 1  # a node id has 31 bits
 GIANT = 1000  # nodes that a search must reach from a node of the giant component

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from halfway.problem import Problem
-from halfway.world.workload.member_topics import AddressedGroups
+from halfway.world.workload.groups.member_topics import AddressedGroups
 
 WRITE, REQUEST, REPLY = range(3)  # what an event of a resource is
 REQUEST_BYTES = 8

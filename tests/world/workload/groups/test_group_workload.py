@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfway.problem import Problem
-from halfway.world.workload.group_workload import LEAVES, LINGER_S, Groups, Stay, drawn_stays
+from halfway.world.workload.groups.group_workload import LEAVES, LINGER_S, Groups, Stay, drawn_stays
 
 
 def test_a_member_announces_itself_from_its_join_to_its_leave() -> None:

@@ -18,7 +18,7 @@ from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.core.missing import NONE
 from halfway.core.prng import advanced, mixed, pick, seeded
-from halfway.world.graphs.halvings import in_first_half
+from halfway.world.graphs.lazy.halvings import in_first_half
 
 _WAYS = 4  # slots of a set of a cache; the least recently used one is replaced
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from halfway.core.missing import NONE
 from halfway.problem import Problem
-from halfway.world.workload.group_workload import OTHER_EVENTS, Groups
+from halfway.world.workload.groups.group_workload import OTHER_EVENTS, Groups
 from halfway.world.workload.named_roles import LINGER_S
 
 

@@ -1,0 +1,1 @@
+"""Workloads of groups: members, their announcements, messages and requests, and monitoring."""
