@@ -15,8 +15,8 @@ from halfway.protocols.walks.state import (
     claim_path,
     next_node,
     next_nodes,
-    walk_tables,
     void_path,
+    walk_tables,
     write_path,
 )
 from halfway.protocols.walks.tables.entries import FREE, OPEN

@@ -242,7 +242,7 @@ def write_path(tables, rules, i, place, walker, back, hops, since, now):
     the begin of the path.
     """
     path = tables.paths[i, walker.topic, place]
-    if path.back != back or not is_open(rules, path, now):
+    if path.back != back or since < path.since or not is_open(rules, path, now):
         forget_next_nodes(tables.next_nodes, i, walker.topic, walker.side)
     write_walker(path, OPEN, walker, back, since)
     path.hops = hops
