@@ -13,11 +13,19 @@ from halfway.cli.terminal.screen import warn
 if TYPE_CHECKING:
     from halfway.live.interface.benchmark import BenchPhase
 
-_Nodes = Annotated[
-    int, typer.Option(metavar="N", help="Nodes; one publishes, all others subscribe.")
-]
+_Nodes = Annotated[int, typer.Option(metavar="N", help="Nodes, with about 6 links each.")]
 _Size = Annotated[int, typer.Option(metavar="B", help="Bytes of a payload.")]
 _Rate = Annotated[float, typer.Option(metavar="N", help="Events a second of the first phase.")]
+_Topics = Annotated[int, typer.Option(metavar="N", help="Topics; each has a publisher of its own.")]
+_Subscribers = Annotated[
+    int, typer.Option(metavar="N", help="Subscribers of each topic. 0: all other nodes.")
+]
+_FlatOut = Annotated[
+    bool, typer.Option("--flat-out/--no-flat-out", help="Run the second phase, without a limit.")
+]
+_Settle = Annotated[
+    float, typer.Option(metavar="S", help="Seconds from the subscriptions to the first event.")
+]
 _Each = Annotated[float, typer.Option(metavar="S", help="Seconds of each of the two phases.")]
 
 
@@ -28,6 +36,10 @@ def bench(
     size: _Size = 200,
     rate: _Rate = 500.0,
     seconds: _Each = 5.0,
+    topics: _Topics = 1,
+    subscribers: _Subscribers = 0,
+    flat_out: _FlatOut = True,
+    settle: _Settle = 0.5,
     interpreted: node_options.Interpreted = False,
     as_json: AsJson = False,
 ) -> None:
@@ -43,13 +55,24 @@ def bench(
     \b
     halfway bench
     halfway bench --system walk-overlay --nodes 20 --rate 100
+    halfway bench --nodes 100 --topics 20 --subscribers 2 --rate 1000 --no-flat-out
     halfway bench --size 1000 --seconds 20 --json | jq .events_per_second
     """
     from halfway.live.interface.benchmark import BenchSettings, run_bench
     from halfway.live.plain import LABEL
 
     settings = BenchSettings(
-        system, values_of(option), nodes, size, rate, seconds, interpreted
+        system,
+        values_of(option),
+        nodes,
+        size,
+        rate,
+        seconds,
+        interpreted,
+        topics,
+        subscribers,
+        flat_out,
+        settle,
     ).checked()
     if not as_json:
         typer.echo(f"{LABEL}: {nodes} nodes of {system}, {size} B")
@@ -78,6 +101,7 @@ def _row(phase: "BenchPhase") -> dict[str, object]:
         "cpu_us_per_notification": (
             round(1e6 * phase.cpu_s / phase.delivered, 1) if arrived else None
         ),
+        "memory_growth_bytes": phase.memory_growth,
         "datagrams": phase.datagrams,
         "drops": phase.drops,
     }
@@ -93,6 +117,7 @@ def _print(phase: "BenchPhase") -> None:
     )
     typer.echo(
         f"          latency p50 {1000 * phase.p50_s:.2f} ms, p99 {1000 * phase.p99_s:.2f} ms; "
-        f"CPU {row['cpu_cores']} cores, {row['cpu_us_per_notification']} µs a notification"
+        f"CPU {row['cpu_cores']} cores, {row['cpu_us_per_notification']} µs a notification; "
+        f"memory {phase.memory_growth / 1e6:+.1f} MB"
     )
     typer.echo(f"          dropped: {dropped}")

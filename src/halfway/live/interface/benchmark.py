@@ -1,16 +1,20 @@
 """The benchmark of live nodes in this process: rate, delivery, latency, CPU time, drops.
 
-The first node publishes and all others subscribe. Every event carries its number and the time of
-its publication, so that an event counts once at a node even if copies arrive. A phase has a rate,
-or is "flat out": the node publishes as long as it has room.
+Each topic has one publisher and some subscribers; with one topic, the first node publishes and all
+others subscribe. Every event carries its number and the time of its publication, so that an event
+counts once at a node even if copies arrive. A phase has a rate, or is "flat out": the nodes publish
+as long as they have room.
 """
 
 import asyncio
+import os
 import struct
 import time
+from array import array
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,16 +25,18 @@ from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
 from halfway.problem import Problem
 
-TOPIC = "bench/events"
+TOPIC = "bench/events"  # with more than one topic, "bench/events/0" and so on
 _STAMP = struct.Struct("<Id")  # number, seconds of the process's monotonic clock
 LEAST_BYTES, MOST_BYTES, MOST_SECONDS = _STAMP.size, 60_000, 600.0
-_LINKED_S, _QUIET_S, _SETTLE_S, _POLL_S = 30.0, 5.0, 0.5, 0.02
+_LINKED_S, _QUIET_S, _POLL_S = 30.0, 5.0, 0.02
 _MOST_LATENCIES = 2_000_000  # latencies of a phase; further events only count as delivered
+_PROCESS = Path("/proc/self/statm")
 
 
 class BenchSettings(NamedTuple):
-    """The settings of a live benchmark. rate: events per second in the first phase; the second
-    phase has no limit.
+    """The settings of a live benchmark. rate: events per second of all topics in the first phase;
+    the second phase has no limit, and runs if `flat_out`. subscribers: of each topic; 0 means all
+    nodes but its publisher. settle_s: seconds from the subscriptions to the first event.
     """
 
     system: str
@@ -40,6 +46,10 @@ class BenchSettings(NamedTuple):
     rate: float = 500.0
     seconds: float = 5.0  # of each phase
     interpreted: bool = False
+    topics: int = 1
+    subscribers: int = 0
+    flat_out: bool = True
+    settle_s: float = 0.5
 
     def checked(self) -> "BenchSettings":
         """Return the benchmark's settings. Raises Problem for a value out of range."""
@@ -48,11 +58,26 @@ class BenchSettings(NamedTuple):
             ("size", LEAST_BYTES, MOST_BYTES),
             ("rate", 1.0, 1e6),
             ("seconds", 0.1, MOST_SECONDS),
+            ("topics", 1, self.nodes),
+            ("subscribers", 0, self.nodes - 1),
+            ("settle_s", 0.0, MOST_SECONDS),
         ):
             value = getattr(self, field)
             if not low <= value <= high:
                 raise Problem(f"{field} = {value:g}: expected {low:g} to {high:g}")
         return self
+
+    def topic(self, k: int) -> str:
+        """Return the name of topic k, whose publisher is node k."""
+        return f"{TOPIC}/{k}" if self.topics > 1 else TOPIC
+
+    def subscribers_of(self, k: int) -> list[int]:
+        """Return the nodes that subscribe to topic k: all others, or some of them at random."""
+        others = [node for node in range(self.nodes) if node != k]
+        if self.subscribers == 0:
+            return others
+        chosen = np.random.default_rng(k).choice(others, self.subscribers, replace=False)
+        return sorted(chosen.tolist())
 
 
 class BenchPhase(NamedTuple):
@@ -66,6 +91,7 @@ class BenchPhase(NamedTuple):
     p50_s: float
     p99_s: float
     cpu_s: float  # of this process, the measurement included
+    memory_growth: int  # bytes of this process, from the begin to the end; 0 outside Linux
     datagrams: int  # sent
     drops: dict[str, int]  # of all nodes, by reason
 
@@ -95,13 +121,15 @@ async def bench(
             for node in host.nodes:
                 node.stepper.compile()
         await _linked(host)
-        arrivals = _Arrivals()
-        for node in host.nodes[1:]:
-            node.subscribe(TOPIC, arrivals.taking())
-        host.nodes[0].own_events.join()
-        await asyncio.sleep(_SETTLE_S)
-        for name, rate in (("paced", settings.rate), ("flat out", np.inf)):
-            yield await _phase(host, arrivals, name, rate, settings)
+        arrivals = _Arrivals(settings.topics)
+        for k in range(settings.topics):
+            for place in settings.subscribers_of(k):
+                host.nodes[place].subscribe(settings.topic(k), arrivals.taking())
+            host.nodes[k].own_events.join()
+        await asyncio.sleep(settings.settle_s)
+        yield await _phase(host, arrivals, "paced", settings.rate, settings)
+        if settings.flat_out:
+            yield await _phase(host, arrivals, "flat out", np.inf, settings)
 
 
 def run_bench(
@@ -119,29 +147,33 @@ def run_bench(
 
 
 class _Arrivals:
-    """The notifications in a phase of a benchmark, and the latencies of the first notifications."""
+    """The notifications in a phase of a benchmark, and the latencies of the first notifications.
 
-    def __init__(self) -> None:
-        self._seen: list[bytearray] = []  # by subscriber: whether an event was there
+    The topics take turns, so event `number` belongs to topic `number % topics`.
+    """
+
+    def __init__(self, topics: int = 1) -> None:
+        self._topics = topics
+        self._seen: list[bytearray] = []  # by subscription: whether an event was there
         self.begin(0)
 
     def begin(self, number: int) -> None:
-        """Begin a benchmark phase; its first event has a given number."""
+        """Begin a benchmark phase; its first event has a given number, of the first topic."""
         self.first, self.delivered = number, 0
-        self.latencies: list[float] = []
-        for one in self._seen:
-            one.clear()
+        self.latencies = array("f")  # seconds
+        for seen in self._seen:
+            seen.clear()
 
     def taking(self) -> Callable[[Event], None]:
-        """Return the callback for one more subscriber of the benchmark."""
+        """Return the callback for one more subscription of the benchmark."""
         seen = bytearray()
         self._seen.append(seen)
 
         def take(event: Event) -> None:
             number, sent = _STAMP.unpack_from(event.payload)
-            place = number - self.first
-            if place < 0:
+            if number < self.first:
                 return  # of the phase before
+            place = (number - self.first) // self._topics
             if place >= len(seen):
                 seen.extend(bytes(place + 1 - len(seen)))
             if not seen[place]:
@@ -172,28 +204,32 @@ async def _phase(
     """Publish for the seconds of a benchmark phase, and wait until no further notification
     arrives.
     """
-    first = arrivals.first + len(arrivals._seen[0])
-    arrivals.begin(first)
-    before, cpu = _counts(host), time.process_time()
+    first = arrivals.first
+    before, cpu, memory = _counts(host), time.process_time(), _memory()
     begun = time.monotonic()
     published = await _published(host, first, rate, settings, begun + settings.seconds)
     seconds = time.monotonic() - begun
-    wanted = published * (len(host.nodes) - 1)
+    notified = [len(settings.subscribers_of(k)) for k in range(settings.topics)]
+    turns, rest = divmod(published, settings.topics)
+    wanted = turns * sum(notified) + sum(notified[:rest])
     await _quiet(arrivals, wanted)
     cpu_s, counts = time.process_time() - cpu, _counts(host)
+    memory_growth, delivered = _memory() - memory, arrivals.delivered
     counts.subtract(before)
     datagrams = counts.pop(_SENT)
     p50, p99 = np.quantile(arrivals.latencies, (0.5, 0.99)) if arrivals.latencies else (np.nan,) * 2
+    arrivals.begin(first + (turns + 1) * settings.topics)
     drops = {why: count for why, count in sorted(counts.items()) if count}
     return BenchPhase(
         phase=name,
         seconds=seconds,
         published=published,
         wanted=wanted,
-        delivered=arrivals.delivered,
+        delivered=delivered,
         p50_s=float(p50),
         p99_s=float(p99),
         cpu_s=cpu_s,
+        memory_growth=memory_growth,
         datagrams=datagrams,
         drops=drops,
     )
@@ -203,13 +239,15 @@ async def _published(
     host: Host, first: int, rate: float, settings: BenchSettings, end: float
 ) -> int:
     """Publish events of the benchmark at a rate until a time; return their number."""
-    node, count, begun = host.nodes[0], 0, time.monotonic()
+    count, begun = 0, time.monotonic()
+    topics = [settings.topic(k) for k in range(settings.topics)]
     filler = bytes(settings.size - _STAMP.size)
     while (now := time.monotonic()) < end:
         if count >= (now - begun) * rate:
             await asyncio.sleep(max(begun + count / rate - now, 0.0))
             continue
-        await node.publish(TOPIC, _STAMP.pack(first + count, now) + filler)
+        k = count % settings.topics
+        await host.nodes[k].publish(topics[k], _STAMP.pack(first + count, now) + filler)
         count += 1
     return count
 
@@ -223,6 +261,13 @@ async def _quiet(arrivals: _Arrivals, wanted: int) -> None:
         await asyncio.sleep(_POLL_S)
         if arrivals.delivered != known:
             until, known = time.monotonic() + _QUIET_S, arrivals.delivered
+
+
+def _memory() -> int:
+    """Return the bytes of memory that this process uses; 0 where the system does not say."""
+    if not _PROCESS.exists():
+        return 0
+    return int(_PROCESS.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 _SENT = "datagrams sent"
