@@ -17,8 +17,8 @@ A record has the same layout for every system (`halfway.core.message.RECORD`). T
 fields that each kind fills. Other fields are blank: `topic`, `event`, `target` and `publisher` are
 -1, and all other fields are 0. The driver fills `at`, `hops`, `source`, `next` and
 `incarnation`, and `publisher` and `epoch` of a command that carries an event.
-Some fields hold something else than their names say. Then the table states the content after the
-field: "`topic` the sender's parent"
+Some fields hold something else than their names say. Then the table states the content after a
+colon: "`topic`: the sender's parent"
 ([decision 0090](decisions/0090-a-reused-header-field-has-a-name-of-its-own.md)).
 `args` are eight integers, and `reals` are six floating-point numbers. `args[3]…[5]` are three
 places of one field.
@@ -60,14 +60,19 @@ def _rows(kind: Kind) -> list[str]:
 
 
 def _row(kind: Kind, channels: str = "") -> str:
-    fields = [f"`{field}` {kind.reused.get(field, '')}".rstrip() for field in kind.fields]
+    fields = [_field(field, kind.reused.get(field, "")) for field in kind.fields]
     for array in ("args", "reals"):
         for name, indices in kind.places(array).items():
             last = f"…[{indices[-1]}]" if len(indices) > 1 else ""
-            fields.append(f"`{array}[{indices[0]}]{last}` {name}")
+            fields.append(_field(f"{array}[{indices[0]}]{last}", name))
     channels = channels or kind.channel.value
     cells = str(kind.number), f"`{kind.name}`", channels, _bytes(kind), kind.meaning
-    return f"| {' | '.join(cells)} | {', '.join(fields) or '–'} |"
+    return f"| {' | '.join(cells)} | {'; '.join(fields) or '–'} |"
+
+
+def _field(name: str, content: str) -> str:
+    """Return a field of a record kind, with what it holds if its name does not say this."""
+    return f"`{name}`: {content}" if content else f"`{name}`"
 
 
 def _bytes(kind: Kind) -> str:

@@ -40,6 +40,6 @@ def test_a_reused_field_shows_what_it_holds() -> None:
     kinds = Kinds()
     kinds.network(2, "accept", "join me", "event", reused={"topic": "the parent"})
     assert kinds[2].fields == ("event", "topic")
-    assert _row(kinds[2]).endswith("| `event`, `topic` the parent |")
+    assert _row(kinds[2]).endswith("| `event`; `topic`: the parent |")
     with pytest.raises(ValueError, match="a field is listed twice"):
         kinds.network(3, "ping", "are you up?", "topic", reused={"topic": "a digest"})

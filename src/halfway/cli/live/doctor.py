@@ -26,7 +26,7 @@ def doctor(
 
     \b
     ✓  it works
-    ·  not needed; the line below says what would help
+    ·  optional: the line below says how to add it
     ✗  Halfway does not work on this machine; the line below says what to do
     The exit status is 1 if a line has ✗, else 0.
 
