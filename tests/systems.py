@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Iterable, Mapping
 
-from halfway.adapters.interface import BroadcastAdapter
+from halfway.adapters.interface import UnsizedAdapter
 from halfway.adapters.registry import TABLE
 from halfway.live.systems.live_systems import live_systems
 from halfway.protocols import SYSTEMS
@@ -18,7 +18,7 @@ HOPPING = tuple(
     if "ack-timeout" in importlib.import_module(about.module).KINDS.names.values()
 )
 # Systems of one module, without an adapter of their own. A new one needs no change of a test.
-SIMPLE = tuple(name for name in TABLE if TABLE[name].adapter is BroadcastAdapter)
+SIMPLE = tuple(name for name in TABLE if TABLE[name].adapter is UnsizedAdapter)
 LIVE_SIMPLE = tuple(name for name in SIMPLE if name in live_systems())
 
 

@@ -2,7 +2,7 @@
 
 The tables come from `protocols.SYSTEMS`, and from `KINDS` and `OPTIONS` of each system's module.
 `docs/map.md` gets a row for each system of one module. `docs/models/nodes.md` gets two rows for
-each system under a `BroadcastAdapter`, from `NEIGHBOUR_HOPS` and the parameters of `state`.
+each system under an `UnsizedAdapter`, from `NEIGHBOUR_HOPS` and the parameters of `state`.
 """
 
 import importlib
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tools import message_tables
 
-from halfway.adapters.interface import BroadcastAdapter
+from halfway.adapters.interface import UnsizedAdapter
 from halfway.adapters.registry import TABLE
 from halfway.core.options import Option
 from halfway.protocols import SYSTEMS
@@ -79,10 +79,10 @@ def _with_module_rows(page: str) -> str:
 
 
 def _with_facts(page: str) -> str:
-    """Return the page of nodes with the rows of the systems under a `BroadcastAdapter`."""
+    """Return the page of nodes with the rows of the systems under an `UnsizedAdapter`."""
     given, sizes = {}, {}
     for name, system in TABLE.items():
-        if issubclass(system.adapter, BroadcastAdapter):
+        if issubclass(system.adapter, UnsizedAdapter):
             module = importlib.import_module(system.module)
             parameters = inspect.signature(module.state).parameters
             given[name] = f"no | no | {_READS[module.NEIGHBOUR_HOPS]} | –"

@@ -60,7 +60,7 @@ def context(network: Network, reach: float | None = None) -> RunContext:
 def test_it_gives_the_reason_where_it_cannot_run(network: Network, why: str) -> None:
     with pytest.raises(Unsupported, match=why):
         cells(network)
-    reason = named("georendezvous").with_options({}).unsupported(context(network))
+    reason = named("georendezvous").adapter_with({}).unsupported(context(network))
     assert why in reason
     assert not reason.endswith(".")
 

@@ -13,7 +13,7 @@ OVER_S = 90.0 + LINGER_S
 
 def commanded(system: str, *kinds: str) -> list[tuple[float, int, str, int]]:
     """The commands of these kinds in order of time: seconds, row, kind and topic."""
-    adapter = named(system).with_options({})
+    adapter = named(system).adapter_with({})
     names = adapter.module.KINDS.names
     some = adapter.start_up_commands(Groups(STAYS))
     rows = zip(*(column.tolist() for column in some[:4]), strict=True)
@@ -61,7 +61,7 @@ def test_subscriptions_follow_the_stays(system: str) -> None:
 
 
 def test_publishers_without_a_period_publish_all_the_time() -> None:
-    adapter = named("walk-overlay").with_options({})
+    adapter = named("walk-overlay").adapter_with({})
     some = adapter.start_up_commands(Listed([(1, 0)], [(5.0, 2, 0)]))
     kinds = [adapter.module.KINDS.names[kind] for kind in some.kind.tolist()]
     assert sorted(kinds) == ["join", "subscribe"]

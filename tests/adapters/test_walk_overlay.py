@@ -144,7 +144,7 @@ def test_every_publisher_and_subscriber_walks_once() -> None:
     """[dwo §V-B] "Publishers and subscribers are considered as initiators of a DRW": once each."""
     some = Listed([(1, 0), (2, 0), (1, 1)], [(1.0, 5, 0), (2.0, 1, 1), (3.0, 2, 0)])
     assert initiators(some).tolist() == [2, 5, 1]
-    adapter = named("walk-overlay").with_options({})
+    adapter = named("walk-overlay").adapter_with({})
     given = adapter.start_up_commands(some)
     assert sorted(given.row[given.kind == JOIN].tolist()) == [1, 2, 5]
     run = Simulation("walk-overlay", line(9), workload=some, seconds=40.0)

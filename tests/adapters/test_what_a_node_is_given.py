@@ -97,7 +97,7 @@ def _context(seed: int) -> RunContext:
 
 
 def _instances(system: str) -> tuple[SystemInstance, SystemInstance]:
-    one, other = (TABLE[system].with_options({}).instance(_context(seed)) for seed in (3, 4))
+    one, other = (TABLE[system].adapter_with({}).instance(_context(seed)) for seed in (3, 4))
     return one, other
 
 
@@ -179,7 +179,7 @@ def test_the_table_has_every_system_and_what_it_reads() -> None:
     table = _table()
     assert list(table) == list(TABLE)
     for name, row in table.items():
-        assert TABLE[name].with_options({}).neighbour_knowledge().hops == _HOPS[row.neighbours]
+        assert TABLE[name].adapter_with({}).neighbour_knowledge().hops == _HOPS[row.neighbours]
         assert {row.position, row.broker} <= {"yes", "no"}
         assert (row.beyond == "–") == (name not in GIVEN)
         assert (row.broker == "yes") == ("broker_index" in GIVEN.get(name, {}))

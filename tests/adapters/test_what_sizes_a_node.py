@@ -84,7 +84,7 @@ CHANGED: dict[str, list[Callable[[], RunContext]]] = {
 
 def _instance(system: str, retries: int, context: RunContext) -> SystemInstance:
     options = {"retries": retries} if "retries" in TABLE[system].options else {}
-    return TABLE[system].with_options(options).instance(context)
+    return TABLE[system].adapter_with(options).instance(context)
 
 
 def _sizes_on_page() -> dict[str, set[str]]:
@@ -111,7 +111,7 @@ def _own(name: str, value: Any, row: int, node_id: int) -> Any:
 def test_a_lone_node_is_built_from_its_own_id_and_what_the_page_names(
     system: str, retries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    adapter, calls = TABLE[system].with_options({}), []
+    adapter, calls = TABLE[system].adapter_with({}), []
     made = adapter.module.state
 
     @functools.wraps(made)

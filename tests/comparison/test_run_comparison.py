@@ -377,7 +377,7 @@ def test_a_system_that_cannot_run_is_reported_with_the_reason(
 ) -> None:
     path = written(tmp_path)
     monkeypatch.setattr(
-        "halfway.adapters.interface.BroadcastAdapter.unsupported",
+        "halfway.adapters.interface.UnsizedAdapter.unsupported",
         lambda self, _context: "no trees here" if self.module.__name__.endswith("gossip") else "",
     )
     request = read_request(path, PAIR)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from halfway.adapters.interface import BroadcastAdapter
+from halfway.adapters.interface import UnsizedAdapter
 from halfway.comparison.plan import point_of
 from halfway.comparison.request import read_request
 from halfway.comparison.spark_source import HalfwaySource, ScenarioRuns
@@ -85,10 +85,10 @@ def test_options_of_a_user_system_may_be_swept(scenario):
 
 
 def test_an_unsupported_system_is_a_row(scenario, monkeypatch):
-    def unsupported(adapter: BroadcastAdapter, _context: object) -> str:
+    def unsupported(adapter: UnsizedAdapter, _context: object) -> str:
         return "no gossip here" if adapter.module is gossip else ""
 
-    monkeypatch.setattr(BroadcastAdapter, "unsupported", unsupported)
+    monkeypatch.setattr(UnsizedAdapter, "unsupported", unsupported)
     options = {"scenario": str(scenario), "replicates": "2", "systems": "gossip,flooding"}
     pairs = _planned(HalfwaySource(options))
     (row,) = [pair for pair in pairs if pair[0]["key"] is None]

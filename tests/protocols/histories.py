@@ -152,7 +152,7 @@ def history_of(system: str, seed: int, *, given: bool = False, plain: bool = Fal
     quiet_s = variant.quiet_s or promise.quiet_s
     shape = str(draw.choice(promise.networks))
     network = network_of(draw, shape)
-    adapter = named(system).with_options({})
+    adapter = named(system).adapter_with({})
     retries, success = ({}, 1.0) if plain else link_of(seed, system)
     # Given lists have every link, and a tree without acknowledgements learns of no one-way link.
     learns = not (given or plain) and (retries or "retries" not in named(system).options)

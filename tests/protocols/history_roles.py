@@ -36,7 +36,7 @@ def variant_of(seed: int, system: str) -> Variant:
     histories, with more quiet, and one or two brokers that a node knows. Other systems draw none.
     """
     adapter = named(system)
-    if not adapter.with_options({}).has_broker_tree:
+    if not adapter.adapter_with({}).has_broker_tree:
         return Variant({}, None)
     draw = np.random.default_rng([seed, _OPTIONS])
     usual, options = int(draw.integers(4)) == 0, dict[str, Any]()

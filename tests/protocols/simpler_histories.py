@@ -68,7 +68,7 @@ def kept_memory(history: History) -> Iterator[History]:
 
 def named_brokers(history: History) -> Iterator[History]:
     """With the names of the brokers that the run draws: they stay the same among fewer nodes."""
-    if named(history.system).with_options({}).has_broker_tree and not history.brokers:
+    if named(history.system).adapter_with({}).has_broker_tree and not history.brokers:
         state = run_of(history).state
         root, rows = int(state.root[0]), (state.broker_index >= 0).nonzero()[0].tolist()
         brokers = sorted(rows, key=lambda row: (row != root, row))

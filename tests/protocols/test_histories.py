@@ -27,7 +27,7 @@ from tests.systems import SPREADING
 FEW, SOME, MANY = 10, 60, 10_000
 MOST_SHRUNK = 10  # failures of one system in one command: each takes up to a minute
 # Systems that read neighbour lists.
-READERS = [one for one in PROMISES if named(one).with_options({}).neighbour_knowledge().hops]
+READERS = [one for one in PROMISES if named(one).adapter_with({}).neighbour_knowledge().hops]
 # The least share of notifications in histories with losses, together: 2 to 40 % of the receptions
 # fail. Systems without acknowledgements lose the most. `rumor-routing` promises no share.
 WITH_LOSSES = {

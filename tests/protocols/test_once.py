@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.adapters.interface import BroadcastAdapter
+from halfway.adapters.interface import UnsizedAdapter
 from halfway.adapters.registry import TABLE
 from halfway.core.kinds import Channel
 from halfway.core.message import RECORD, START
@@ -132,7 +132,7 @@ def _regions() -> World:
 
 # Name of a run -> its system and rules, in their order; without rules the defaults hold.
 _SIMPLE: dict[str, tuple[str, tuple[float, ...]]] = {
-    name: (name, ()) for name, system in TABLE.items() if system.adapter is BroadcastAdapter
+    name: (name, ()) for name, system in TABLE.items() if system.adapter is UnsizedAdapter
 } | {
     "gossip": ("gossip", (2, 3, 1.0, 0.25, 0.9, 2)),
     "broadcast gossip": ("gossip", (-1, 1, 1.0, 0.25, 0.7)),

@@ -86,7 +86,7 @@ ENDING = NAMED.replace("from_s = 5", "until_s = 5").replace(', rain = ["roof"]',
 LEARNS = [
     name
     for name in TABLE
-    if TABLE[name].with_options({}).ends_subscriptions() and name != "georendezvous"
+    if TABLE[name].adapter_with({}).ends_subscriptions() and name != "georendezvous"
 ]
 
 

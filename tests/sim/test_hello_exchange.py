@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.adapters.interface import BroadcastAdapter, NeighbourKnowledge, System
+from halfway.adapters.interface import NeighbourKnowledge, System, UnsizedAdapter
 from halfway.adapters.registry import TABLE
 from halfway.core.hello.messages import HELLO_KIND, HELLO_NAME
 from halfway.core.kinds import Kinds
@@ -29,11 +29,11 @@ from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links, line, star
 
 HELLOS = SentHellos()
-HOPS = {name: TABLE[name].with_options({}).neighbour_knowledge().hops for name in TABLE}
+HOPS = {name: TABLE[name].adapter_with({}).neighbour_knowledge().hops for name in TABLE}
 BRIDGE = from_links(8, [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5), (5, 6), (6, 7)])
 
 
-class Listening(BroadcastAdapter):
+class Listening(UnsizedAdapter):
     """Flooding whose nodes also learn their neighbours."""
 
     def neighbour_knowledge(self) -> NeighbourKnowledge:
@@ -254,7 +254,7 @@ def test_what_a_system_reads_of_its_neighbourhood_is_what_it_declares(system: st
     assert outcome(blind=True).to_dict() == outcome(blind=False).to_dict()
 
 
-class Taken(BroadcastAdapter):
+class Taken(UnsizedAdapter):
     """A protocol with a kind of its own that has the number of hellos."""
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:

@@ -31,7 +31,7 @@ from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
 from halfway.world.workload.groups.member_topics import AddressedGroups
 
-# Names of parameters that the function `state` of a protocol may have under a `BroadcastAdapter`.
+# Names of parameters that the function `state` of a protocol may have under an `UnsizedAdapter`.
 STATE_PARAMETERS = ("node_ids", "window", "topics", "seed", "publishers", "in_flight")
 # Shortfalls that several systems count.
 WITHOUT_ROUTE, UNACKNOWLEDGED = "messages without a route", "unacknowledged hops"
@@ -93,7 +93,7 @@ class SystemInstance(NamedTuple):
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
-    """Return the limits of a system's instance by name, to which the ranges of its record fields
+    """Return the limits of an adapter's instance by name, to which the ranges of its record fields
     refer.
 
     A module without the function `limits` has at most one limit: the number of topics, if the
@@ -240,7 +240,7 @@ class Adapter:
         return commands(some.t, some.row, kind, some.topic, event=some.event)
 
 
-class BroadcastAdapter(Adapter):
+class UnsizedAdapter(Adapter):
     """The adapter of systems that need no sizing beyond a window: their `Rules` are their options,
     and `state` takes those of STATE_PARAMETERS that it names. A module may count what its tables
     had no room for, in a function `shortfalls` of the state.
@@ -294,7 +294,7 @@ class System:
         """Raise Problem for an unknown option of a system, or a value out of range."""
         check_option(self.name, self.options, name, value)
 
-    def with_options(self, given: Mapping[str, Value]) -> Adapter:
+    def adapter_with(self, given: Mapping[str, Value]) -> Adapter:
         """Return the adapter of a system under these options. Raises Problem for a wrong option."""
         values = checked_options(self.name, self.options, given)
         return self.adapter(importlib.import_module(self.module), values)

@@ -1,14 +1,14 @@
 """The registry of built-in systems; the use of a system imports this system only.
 
 The adapter of a system in `protocols/<folder>/` is in the table `ADAPTERS` of
-`adapters/<folder>.py`. Without such a module, the system uses the `BroadcastAdapter`.
+`adapters/<folder>.py`. Without such a module, the system uses the `UnsizedAdapter`.
 """
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 
-from halfway.adapters.interface import Adapter, BroadcastAdapter, System
+from halfway.adapters.interface import Adapter, System, UnsizedAdapter
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
 
@@ -23,14 +23,14 @@ _FORMER = {
 
 
 def named(name: str, where: str = "") -> System:
-    """Return the built-in system of a name. Raises Problem for an unknown name.
+    """Return the built-in system of a name in the registry. Raises Problem for an unknown name.
 
     where: the option or field that has the name, for the error.
     """
     if name not in SYSTEMS:
         raise unknown(name, SYSTEMS, where)
     module = f"halfway.adapters.{SYSTEMS[name].module.split('.')[2]}"
-    adapter: type[Adapter] = BroadcastAdapter
+    adapter: type[Adapter] = UnsizedAdapter
     if find_spec(module) is not None:
         adapter = importlib.import_module(module).ADAPTERS[name]
     return System(name, SYSTEMS[name].module, adapter)

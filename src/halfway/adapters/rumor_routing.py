@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from halfway.adapters.interface import BroadcastAdapter, ComparedRuns
+from halfway.adapters.interface import ComparedRuns, UnsizedAdapter
 
 
-class RumorRoutingAdapter(BroadcastAdapter):
+class RumorRoutingAdapter(UnsizedAdapter):
     """The adapter of rumor routing, whose state needs no sizing beyond a window."""
 
     @classmethod

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from halfway.adapters.interface import STATE_PARAMETERS, Adapter, BroadcastAdapter, System
+from halfway.adapters.interface import STATE_PARAMETERS, Adapter, System, UnsizedAdapter
 from halfway.adapters.registry import TABLE, unknown
 from halfway.adapters.user_errors import USER_FILE, file_of, line_in
 from halfway.core.compiler.cache import CACHE_FOLDER
@@ -84,7 +84,7 @@ def user_system(source: UserSource) -> System:
             where=source.name,
             remedy=f"define what {_MODEL} defines",
         )
-    adapter = getattr(module, "ADAPTER", BroadcastAdapter)
+    adapter = getattr(module, "ADAPTER", UnsizedAdapter)
     _check_kinds(module.KINDS, adapter, source.name)
     _check_state(module.state, adapter, source.name)
     if not is_claimed(module.State):
@@ -97,9 +97,7 @@ def _check_kinds(kinds: Any, adapter: type[Adapter], where: str) -> None:
     if not isinstance(kinds, Kinds):
         remedy = f"declare them with halfway.core.kinds.Kinds, as {_MODEL} does"
         raise Problem("KINDS: expected a table of record kinds", where=where, remedy=remedy)
-    needed = (
-        ("publish", "subscribe", "delivered") if adapter is BroadcastAdapter else ("delivered",)
-    )
+    needed = ("publish", "subscribe", "delivered") if adapter is UnsizedAdapter else ("delivered",)
     if missing := [name for name in needed if name not in kinds.names.values()]:
         raise Problem(
             f"KINDS: expected a kind named {', '.join(missing)}",
@@ -117,7 +115,7 @@ def _check_state(state: Any, adapter: type[Adapter], where: str) -> None:
         for name, parameter in inspect.signature(state).parameters.items()
         if parameter.default is parameter.empty and name not in STATE_PARAMETERS
     ]
-    if needed and adapter is BroadcastAdapter:
+    if needed and adapter is UnsizedAdapter:
         raise Problem(
             f"state({needed[0]}): expected parameters among {', '.join(STATE_PARAMETERS)}",
             where=where,
@@ -137,7 +135,7 @@ def _options(module: ModuleType, adapter: type[Adapter], where: str) -> Mapping[
     options = {field: _option(field, value, where) for field, value in declared.items()}
     known = {*options, "until_s", *module.Rules._field_defaults}
     unset = [field for field in module.Rules._fields if field not in known]
-    if unset and adapter is BroadcastAdapter:
+    if unset and adapter is UnsizedAdapter:
         remedy = "give the field a default, or an entry in OPTIONS"
         raise Problem(f"Rules.{unset[0]}: expected a default value", where=where, remedy=remedy)
     return options

@@ -201,7 +201,7 @@ def has(windows, i, place, event):
 
 
 @inlined
-def window_of(windows, i, publisher, epoch):
+def claim_window(windows, i, publisher, epoch):
     """Return the place of the event window of row i for an epoch of a publisher; NO_PLACE if the
     epoch is over.
     """
@@ -243,7 +243,7 @@ def record_if_new(windows, i, message):
 
 @apart
 def _record_if_new(windows, i, message):
-    place = window_of(windows, i, message.publisher, message.epoch)
+    place = claim_window(windows, i, message.publisher, message.epoch)
     if place == NO_PLACE or message.event < 0:
         return False
     behind = np.int64(windows.of[i, place].newest) - message.event

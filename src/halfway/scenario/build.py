@@ -223,7 +223,7 @@ def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
     if why := other_purpose(system, scenario):
         return why
     try:
-        return system.with_options(options_of(scenario, system)).unsupported(context)
+        return system.adapter_with(options_of(scenario, system)).unsupported(context)
     except Problem as problem:
         return problem.what
 

@@ -43,7 +43,7 @@ def on_ended_subscriptions(
 ) -> tuple[str, ...]:
     """Return the remark on a scenario's systems that cannot end a subscription, or ()."""
     until = [until_s for _, until_s in ready.demand.periods.values()]
-    deaf = [system.name for system in systems if not system.with_options({}).ends_subscriptions()]
+    deaf = [system.name for system in systems if not system.adapter_with({}).ends_subscriptions()]
     if not deaf or min(until, default=math.inf) >= scenario.seconds:
         return ()
     which = "this system does" if len(deaf) == 1 else "these systems do"

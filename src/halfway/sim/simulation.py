@@ -95,7 +95,7 @@ class Simulation:
         nodes, inspection = nodes or NodeSettings(), inspection or Inspection()
         chosen = system if isinstance(system, System) else named(system)
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
-        self._adapter = chosen.with_options(options or {})
+        self._adapter = chosen.adapter_with(options or {})
         self.demand = demand = workload.begun_again()
         sent = hello if self._adapter.neighbour_knowledge().hops > 0 else None
         self.environment = around = Environment(

@@ -21,7 +21,7 @@ from halfway.world.outages import FaultEvents, Outages
 _LARGEST = 1e100
 _MOST_CUTS = 10_000_000  # pairs that a partition may cut without a network
 _MOST_OUTAGES = 10_000_000  # expected outages of a churn
-_ATTACKS = {"black-hole": outages.NODE_ATTACKS, "liar": outages.NODE_LIES}
+_ATTACKS = {"black-hole": outages.BLACK_HOLE_BEGINS, "liar": outages.LIES_BEGIN}
 
 
 def schedule(

@@ -17,8 +17,8 @@ NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP = 0, 1, 2, 3
 # A node pauses, and resumes. The numbers 4 to 7 are changes of links of moving nodes, in the room
 # `sim`.
 NODE_PAUSED, NODE_RESUMED = 8, 9
-NODE_ATTACKS, NODE_HONEST = 10, 11  # a black hole, and its end
-NODE_LIES, NODE_TRUTHFUL = 12, 13  # a liar, and its end
+BLACK_HOLE_BEGINS, BLACK_HOLE_ENDS = 10, 11
+LIES_BEGIN, LIES_END = 12, 13
 # In `b` of a NODE_UP: the node comes back with its memory, or without.
 KEPT, LOST = -1, -2
 
@@ -29,9 +29,26 @@ class FaultEvents(NamedTuple):
     """
 
     t: npt.NDArray[np.float64]  # [events] seconds
-    kind: npt.NDArray[np.uint8]  # NODE_DOWN … LINK_UP, NODE_PAUSED … NODE_TRUTHFUL
+    kind: npt.NDArray[np.uint8]  # NODE_DOWN … LINK_UP, NODE_PAUSED … LIES_END
     a: npt.NDArray[np.int32]  # row
     b: npt.NDArray[np.int32]  # row at the other end of a link, a < b; for nodes KEPT or LOST
+
+
+def is_turn(kind: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Return which kinds of fault events are turns of a node: it goes down, or comes up."""
+    return kind <= NODE_UP
+
+
+@inlined
+def is_pause(kind):
+    """Return whether a fault event begins or ends the pause of a node, by its kind."""
+    return NODE_PAUSED <= kind <= NODE_RESUMED
+
+
+@inlined
+def is_attack(kind):
+    """Return whether a fault event begins or ends an attack of a node, by its kind."""
+    return kind >= BLACK_HOLE_BEGINS
 
 
 def part(of: FaultEvents, which: slice | npt.NDArray[np.bool_]) -> FaultEvents:

@@ -83,11 +83,11 @@ def test_the_place_of_a_search_is_given_up_after_a_refresh_interval_or_for_a_pat
     places = circuits.of.shape[1]
     for number in range(places):
         place = claim(circuits, 0, 7, 4 * number, 100.0 - REFRESH_S)
-        circuits.of[0, place].searched_s = 100.0 + number
+        circuits.of[0, place].searched_at = 100.0 + number
     assert claim(circuits, 0, 8, 0, 100.0 - REFRESH_S) == NO_PLACE
     assert circuits.counts[0, IGNORED] == 1
     assert claim(circuits, 0, 7, 0, 100.0 - REFRESH_S) != NO_PLACE  # the known search
     oldest = claim(circuits, 0, 8, 0, 100.5)  # the first search is older
-    assert circuits.of[0, oldest].searched_s == -np.inf
+    assert circuits.of[0, oldest].searched_at == -np.inf
     assert claim(circuits, 0, 9, 0, -np.inf) == oldest  # no search is under way there
     assert claim(circuits, 0, 10, 0, np.inf) != NO_PLACE  # a node's own path always finds a place

@@ -209,10 +209,10 @@ def test_after_any_single_failure_every_live_node_gets_every_event_once() -> Non
         alive = network.n - (row >= 0)
         assert outcome.delivered == outcome.expected == outcome.published * (alive - 1), fault
         assert outcome.duplicates == 0
-        assert state.moved_s.max() <= latest
+        assert state.moved_at.max() <= latest
         # A way that no other announcement replaces is forgotten after 3.5 refreshes.
-        assert state.clients.moved_s.max() <= FAILS_AT + 5 * WATCH["refresh_s"]
-        assert state.moved_s.max() > FAILS_AT or row not in brokers or row != root
+        assert state.clients.moved_at.max() <= FAILS_AT + 5 * WATCH["refresh_s"]
+        assert state.moved_at.max() > FAILS_AT or row not in brokers or row != root
     assert outcome.records > 0
 
 

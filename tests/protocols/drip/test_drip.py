@@ -84,11 +84,11 @@ def test_every_list_is_exactly_the_nearest_brokers(static: Simulation) -> None:
         others = sorted((far[b][row], b) for b in brokers if b != row)
         # A broker is its own nearest one: beacons of its l-th nearest may stop at a neighbour.
         listed = L - (row in brokers)
-        nearest = np.sort(state.nearest[row], order=("delay", "node_id"))[-L:]
+        nearest = np.sort(state.nearest[row], order=("delay_us", "node_id"))[-L:]
         nearest = nearest[nearest["node_id"] >= 0][:listed]
         assert nearest["node_id"].tolist() == [b for _, b in others[:listed]]
         hop_us = 4e3  # of the ideal radio
-        assert nearest["delay"].tolist() == [d * hop_us for d, _ in others[:listed]]
+        assert nearest["delay_us"].tolist() == [d * hop_us for d, _ in others[:listed]]
         assert state.node.local_broker[row] == (row if row in brokers else others[0][1])
 
 

@@ -218,7 +218,7 @@ def test_a_bridge_node_may_carry_between_its_two_nearest_brokers_only(strict: bo
     for place, (broker, border) in enumerate(((9, 4), (7, -1), (8, 3))):
         entry = made.nearest[0, place]
         entry.node_id, entry.border_neighbour, entry.border_at = broker, border, 1.0
-        entry.delay = broker
+        entry.delay_us = broker
     neighbourhood = Neighbourhood(
         np.zeros(1, np.uint32), np.full(1, 2, np.uint32), np.array([3, 4], np.int32),
         np.zeros(2, np.int32), np.zeros(0), np.zeros(0),

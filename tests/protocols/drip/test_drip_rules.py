@@ -72,7 +72,7 @@ def answers(
 def listed(state: states.DripState, place: int, broker: int, delay: float, via: int) -> None:
     """Enter a broker in a node's list of the nearest ones; its beacon came a second ago."""
     entry = state.nearest[0, place]
-    entry.node_id, entry.delay, entry.via, entry.heard_at = broker, delay, via, 0.0
+    entry.node_id, entry.delay_us, entry.via, entry.heard_at = broker, delay, via, 0.0
 
 
 def attached(broker: int = 7, via: int = 2) -> states.DripState:

@@ -68,8 +68,8 @@ def populated_mask(state: Any, i: Any) -> Any:
 
 
 @kernel
-def pruned_place(state: Any, i: Any, topic: Any, publisher: Any, now: Any) -> Any:
-    return point_store.pruned_place(state, i, topic, publisher, now)
+def claim_pruned(state: Any, i: Any, topic: Any, publisher: Any, now: Any) -> Any:
+    return point_store.claim_pruned(state, i, topic, publisher, now)
 
 
 @kernel
@@ -94,7 +94,7 @@ def test_a_full_table_of_pruned_points_counts_the_entry_that_it_forgets() -> Non
     cells = state(np.array([3], np.int32), 1, 2, 4, 1, pruned=2)
     forgotten, places = [], []
     for publisher, now in ((7, 10.0), (8, 12.0), (7, 13.0), (9, 15.0), (6, 30.0)):
-        places.append(int(pruned_place(cells, 0, 0, publisher, now)))
+        places.append(int(claim_pruned(cells, 0, 0, publisher, now)))
         cells.pruned.until[0, places[-1]] = now + 5.5
         forgotten.append(int(cells.lost[0, NO_ROOM]))
     assert forgotten == [0, 0, 0, 1, 1]

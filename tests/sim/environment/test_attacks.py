@@ -14,7 +14,7 @@ from halfway.world.attacks import Attack
 from halfway.world.fault_times import schedule
 from halfway.world.faults import Crash, Fault
 from halfway.world.graphs.network import Network
-from halfway.world.outages import NODE_ATTACKS, NODE_HONEST
+from halfway.world.outages import BLACK_HOLE_BEGINS, BLACK_HOLE_ENDS
 from halfway.world.workload.demand import Listed
 from tests.networks import disk, line
 
@@ -123,8 +123,8 @@ def test_the_schedule_has_attacks_beside_crashes() -> None:
     network = disk(n=40, radius=0.4, seed=1)
     some = schedule([Attack(kind="black-hole", share=0.25, at=3.0, for_=2.0),
                      Crash(node=0, at=4.0)], network, 3, 21.0)  # fmt: skip
-    attacks = some.kind == NODE_ATTACKS
-    assert attacks.sum() == (some.kind == NODE_HONEST).sum() == 10
+    attacks = some.kind == BLACK_HOLE_BEGINS
+    assert attacks.sum() == (some.kind == BLACK_HOLE_ENDS).sum() == 10
     assert np.unique(some.t[attacks]).tolist() == [3.0]
     assert (np.diff(some.t) >= 0.0).all()
 

@@ -43,10 +43,10 @@ from halfway.protocols.anti_entropy.database import (
 )
 from halfway.protocols.event_window import (
     WINDOW,
+    claim_window,
     know_of,
     place_of_publisher,
     record_if_new,
-    window_of,
 )
 
 # A node keeps an event and sends it on request: the hops of a record do not begin at the publisher.
@@ -91,7 +91,7 @@ def accept(state, i, message, out):
     """Keep and deliver a new event of anti-entropy; do nothing if row i holds the event already, or
     if the event is too old.
     """
-    place = window_of(state.held, i, message.publisher, message.epoch)
+    place = claim_window(state.held, i, message.publisher, message.epoch)
     if place == NO_PLACE or message.event < first_held(state, i, place):
         return
     move_to(state, i, place, message.event)
@@ -180,7 +180,9 @@ def answer_digest(state, rules, i, message, out):
     for k in range(messages.PAGE):
         publisher = message.args[messages.PUBLISHERS + k]
         newest = np.int64(message.args[messages.NEWEST + k])
-        place = window_of(state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k]))
+        place = claim_window(
+            state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k])
+        )
         if place == NO_PLACE:
             continue  # no publisher, or an epoch that is over
         move_to(state, i, place, newest)
@@ -206,7 +208,9 @@ def request(state, rules, i, message, out):
         o.args[messages.PUBLISHERS + k] = publisher = message.args[messages.PUBLISHERS + k]
         o.args[messages.NEWEST + k] = newest = message.args[messages.NEWEST + k]
         o.reals[messages.EPOCHS + k] = message.reals[messages.EPOCHS + k]
-        place = window_of(state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k]))
+        place = claim_window(
+            state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k])
+        )
         if place != NO_PLACE:
             there, most = message.reals[messages.BITS + k], rules.batch - requested
             bits, count = lacking_bits(state, i, place, there, np.int64(newest), most)

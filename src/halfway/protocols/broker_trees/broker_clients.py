@@ -174,7 +174,7 @@ def change_broker(state, i, c, now, out):
         state.clients.attached[c] = 0  # the old broker does not answer: nothing to leave
         attach(state, i, c, after, out)
         state.clients.moves[c] += 1
-        state.clients.moved_s[c] = now
+        state.clients.moved_at[c] = now
 
 
 @apart

@@ -33,7 +33,7 @@ class ClientState(NamedTuple):
     attached: npt.NDArray[np.uint8]  # [nodes] 1 where the broker has answered
     missed: Int32s  # [nodes] KEEP_ALIVEs in a row without an answer
     moves: Int32s  # [nodes] changes from a broker that did not answer
-    moved_s: npt.NDArray[np.float64]  # [nodes] time of the last change
+    moved_at: npt.NDArray[np.float64]  # [nodes] time of the last change
     filter: Int32s  # [nodes, places] the application's numbers of filters; FREE: no subscription
     name: Int32s  # [nodes, places] the digest of each filter
     client: Int32s  # [nodes, places] the client of each subscription

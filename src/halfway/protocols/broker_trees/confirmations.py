@@ -231,8 +231,8 @@ def lose_path_up(state, rules, sender, path, now, out):
     """
     b, up = sender.broker, state.parent[sender.broker]
     state.missed[b, path] = max(state.missed[b, path], rules.missed_pings + 1)
-    if path == DIRECT and state.dead_since_s[b] == np.inf:
-        state.dead_since_s[b] = now
+    if path == DIRECT and state.dead_at[b] == np.inf:
+        state.dead_at[b] = now
     other = parents.path_up(state, sender, rules.missed_pings)
     if other in (DIRECT, SECOND):
         use_path(sender, up, other == SECOND, False)

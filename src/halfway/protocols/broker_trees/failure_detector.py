@@ -24,11 +24,11 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     direct_path,
     note_trip,
     reply,
+    rounded_s,
     second_path,
     send,
     use_direct_again,
     use_path,
-    whole_microseconds,
 )
 from halfway.protocols.broker_trees.records.messages import (
     DIGEST,
@@ -144,7 +144,7 @@ def ping(state, sender, path, r, now, out):
     b, up = sender.broker, state.parent[sender.broker]
     state.missed[b, path] += 1
     state.pings[b, path] = (state.pings[b, path] + 1) & _NUMBERS
-    state.pinged_s[b, path] = now
+    state.pinged_at[b, path] = now
     o = send_along(sender.circuits, sender.row, r, PING, sender.own, out)
     o.args[PATH], o.args[NUMBER] = path, state.pings[b, path]
     add_trip(sender, up, path, o)
@@ -177,14 +177,14 @@ def check_parent(state, rules, sender, now, out):
     if second != NO_PLACE:
         ping(state, sender, SECOND, second, now, out)
     path = parents.path_up(state, sender, rules.missed_pings)
-    if path != DIRECT and state.dead_since_s[b] == np.inf:
-        state.dead_since_s[b] = now
+    if path != DIRECT and state.dead_at[b] == np.inf:
+        state.dead_at[b] = now
     if parents.is_cut_off(state, rules, sender):
         parent_search.search_parent(state, rules, sender, now, out)
     elif path == SECOND:
         use_path(sender, up, True, False)
         other = parent_search.fallback_after_tau(state, rules, b)
-        if now - state.dead_since_s[b] >= rules.tau_s and other != NONE:
+        if now - state.dead_at[b] >= rules.tau_s and other != NONE:
             state.asked[b] += 1
             parent_search.ask(sender, other, state.asked[b], out)
     else:
@@ -258,12 +258,12 @@ def on_pong(state, sender, message, out):
     if up != state.parent[b]:
         return
     if message.args[NUMBER] == state.pings[b, path]:
-        trip_s = whole_microseconds(message.at - state.pinged_s[b, path])
+        trip_s = rounded_s(message.at - state.pinged_at[b, path])
         note_trip(sender, up, path, trip_s, trip_s)
     state.missed[b, path] = 0
     parents.take_news(state, sender, message)
     if path == DIRECT:
-        state.dead_since_s[b] = np.inf
+        state.dead_at[b] = np.inf
         use_direct_again(sender, up)
     if message.args[PATH] >= DIGEST_BIT:
         send_forwarded(state.table, sender, up, out)

@@ -252,7 +252,7 @@ def change_parent(state, rules, sender, parent, now, out):
 def count_move(state, b, now):
     """Count a broker's change of parent, and reset the counts of missed PINGs."""
     state.moves[b] += 1
-    state.moved_s[b] = now
+    state.moved_at[b] = now
     reset_watch(state, b)
 
 
@@ -262,7 +262,7 @@ def reset_watch(state, b):
     parent.
     """
     state.missed[b, DIRECT] = state.missed[b, SECOND] = 0
-    state.dead_since_s[b], state.asked[b] = np.inf, 0
+    state.dead_at[b], state.asked[b] = np.inf, 0
 
 
 @apart

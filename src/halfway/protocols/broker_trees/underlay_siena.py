@@ -141,11 +141,11 @@ class UnderlaySienaState(NamedTuple):
     ticks: Int32s  # [brokers] JOINs to the predecessor so far
     missed: npt.NDArray[np.int32]  # [brokers, 2] PINGs in a row without an answer, by path
     pings: npt.NDArray[np.int32]  # [brokers, 2] number of the latest PING, by path
-    pinged_s: npt.NDArray[np.float64]  # [brokers, 2] time of the latest PING, by path
-    dead_since_s: npt.NDArray[np.float64]  # [brokers] death of the direct path; inf: works
+    pinged_at: npt.NDArray[np.float64]  # [brokers, 2] time of the latest PING, by path
+    dead_at: npt.NDArray[np.float64]  # [brokers] death of the direct path; inf: it works
     asked: Int32s  # [brokers] ticks spent asking for another parent; 0: none is asked for
     moves: Int32s  # [brokers] changes of parent so far, with the first parent
-    moved_s: npt.NDArray[np.float64]  # [brokers] time of the last change
+    moved_at: npt.NDArray[np.float64]  # [brokers] time of the last change
     leaves: Leaves
     children: Children
     table: SubscriptionTable
@@ -190,8 +190,8 @@ def state(
         depth=each(0), joined_depth=each(0),
         above=no_ancestors(here), announced=each(0), ticks=each(0),
         missed=np.zeros((here, 2), np.int32), pings=np.zeros((here, 2), np.int32),
-        pinged_s=np.zeros((here, 2)), dead_since_s=np.full(here, np.inf),
-        asked=each(0), moves=each(0), moved_s=np.full(here, -1.0),
+        pinged_at=np.zeros((here, 2)), dead_at=np.full(here, np.inf),
+        asked=each(0), moves=each(0), moved_at=np.full(here, -1.0),
         leaves=no_leaves(here), table=empty_table(here, slots, attributes),
         children=no_children(here, child_slots), replicas=empty_table(here, slots, attributes),
         paths=peer_paths.direct_paths(here, child_slots + 1),

@@ -37,8 +37,8 @@ def favoured_delay(state, rules, i, s):
     node change between brokers of equal delays for ever.
     """
     if state.nearest[i, s].node_id == state.node[i].local_broker:
-        return state.nearest[i, s].delay - 1e6 * rules.least_gain_s
-    return state.nearest[i, s].delay
+        return state.nearest[i, s].delay_us - 1e6 * rules.least_gain_s
+    return state.nearest[i, s].delay_us
 
 
 @inlined

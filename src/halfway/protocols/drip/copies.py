@@ -11,7 +11,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.drip.beacon_routes import send
 from halfway.protocols.drip.digests import OFFERED, is_in_digest, recent_event
 from halfway.protocols.drip.messages import EVENT, MOST_NEAREST, MOST_RELAYS, RELAYS, ROLE, SENDER
-from halfway.protocols.drip.registrations import bit_of, contact
+from halfway.protocols.drip.registrations import bit_of, claim_contact
 from halfway.protocols.drip.state import CONTACTS, DESTINATION, NOTHING, RELAY, SOURCE
 from halfway.protocols.event_window import copy_event_id
 
@@ -155,7 +155,7 @@ def transfer_events(state, rules, neighbourhood, i, broker, number, message, out
     now = message.at
     if now < state.node[i].transfer_at:
         return
-    c = contact(state, i, broker, now)
+    c = claim_contact(state, i, broker, now)
     sent, newest = 0, np.int64(state.node[i].arrivals)
     for order in range(newest - 1, max(newest - OFFERED, np.int64(0)) - 1, -1):
         place = recent_event(state, i, order)

@@ -47,7 +47,7 @@ def repeat_beacon(state, i, message, out):
 def _copy_beacon(listed, message, delay):
     """Copy the beacon of a DRIP broker into the entry of this broker in a node's list."""
     listed.sequence = message.args[messages.BEACON_SEQUENCE]
-    listed.delay = delay
+    listed.delay_us = delay
     listed.heard_at = message.at
     listed.via = message.source
     for w in range(messages.DIGEST_WORDS):

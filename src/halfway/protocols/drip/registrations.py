@@ -60,7 +60,7 @@ def subscribes(state, i, topic):
 
 
 @apart
-def place_in_register(state, i, message):
+def claim_in_register(state, i, message):
     """Return the place of a record's subscription in the DRIP register of row i; a new
     subscription gets a place, or NO_PLACE if the register is full.
     """
@@ -107,7 +107,7 @@ def on_register(state, i, message):
 
     Return the place of the subscription, or NO_PLACE if the register has it already.
     """
-    p = place_in_register(state, i, message)
+    p = claim_in_register(state, i, message)
     if p == NO_PLACE or not update(state, i, p, message):
         return NO_PLACE
     if message.args[messages.VERSION] > state.register[i, p].quit:
@@ -121,7 +121,7 @@ def on_quit(state, i, message):
     """Remove a subscription from a DRIP register: [drip §V-A] "a Quit message to its previous local
     broker, which would delete".
     """
-    p = place_in_register(state, i, message)
+    p = claim_in_register(state, i, message)
     if p != NO_PLACE:
         version = message.args[messages.VERSION]
         state.register[i, p].quit = max(state.register[i, p].quit, version)
@@ -137,7 +137,7 @@ def on_subscription(state, i, message):
 
     This broker does not send the same version back.
     """
-    p = place_in_register(state, i, message)
+    p = claim_in_register(state, i, message)
     if p == NO_PLACE:
         return
     update(state, i, p, message)
@@ -222,7 +222,7 @@ def bit_of(c):
 
 
 @apart
-def contact(state, i, broker, now):
+def claim_contact(state, i, broker, now):
     """Return the place of a broker among the contacts of row i in DRIP; a new contact replaces the
     least recent contact.
     """
@@ -252,7 +252,7 @@ def exchange_subscriptions(state, rules, neighbourhood, i, broker, now, out):
     """Send another DRIP broker the subscriptions that it lacks: [drip §V-B] "broker nodes exchange
     their subscriptions when they can communicate".
     """
-    c = contact(state, i, broker, now)
+    c = claim_contact(state, i, broker, now)
     if (
         state.contacts[i, c].changes == state.node[i].changes
         or now < state.contacts[i, c].exchange_at

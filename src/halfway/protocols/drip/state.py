@@ -50,7 +50,7 @@ NODE = np.dtype(
 CANDIDATE = np.dtype([("capability", "<f8"), ("node_id", "<i4")], align=True)
 NEAREST = np.dtype(
     [
-        ("delay", "<f8"),  # [drip §IV-B] microseconds
+        ("delay_us", "<f8"),  # [drip §IV-B] delay of the path to the broker
         ("heard_at", "<f8"),  # when the broker's last beacon came
         ("border_at", "<f8"),  # when the border neighbour was last heard in that region
         ("node_id", "<i4"),  # the broker; -1: free

@@ -13,7 +13,7 @@ from halfway.protocols.event_window import (
     window_slot,
 )
 from halfway.protocols.georendezvous import messages
-from halfway.protocols.georendezvous.point_store import distance_to, is_tried, pruned_place
+from halfway.protocols.georendezvous.point_store import claim_pruned, distance_to, is_tried
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 from halfway.protocols.incarnation_numbers import number_before
 from halfway.protocols.reliable_hop import begin_hops
@@ -171,7 +171,7 @@ def prefer(state, rules, i, message, winner, loser, out):
     """
     now, topic, publisher = message.at, message.topic, message.publisher
     pruned, me = state.pruned, state.node_id[i]
-    r, version = pruned_place(state, i, topic, publisher, now), next_version(state, i)
+    r, version = claim_pruned(state, i, topic, publisher, now), next_version(state, i)
     if pruned.points[i, r] & (np.uint32(1) << np.uint32(winner)):
         # Two events in flight while paths changed could have pruned both points.
         pruned.points[i, r] = 0

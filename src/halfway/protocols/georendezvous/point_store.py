@@ -160,7 +160,7 @@ def is_tried(state, rules, i, topic, point):
 
 
 @apart
-def pruned_place(state, i, topic, publisher, now):
+def claim_pruned(state, i, topic, publisher, now):
     """Return the place of a publisher in the table of pruned points; a new publisher gets an empty
     place. If the table has no room, the publisher takes the place that expires first.
     """

@@ -237,9 +237,12 @@ def forward_event(state, i, message, out):
 
 
 @inlined
-def due_attempt(state, rules, i, message, out):
+def next_attempt_or_give_up(state, rules, i, message, out):
     """Return how many queries without an answer precede the rumor routing query that a
     QUERY_TIMEOUT or a RESUME sends, or NONE if no query is due.
+
+    If the node sends no more queries for the topic, close the open query. If no query was answered,
+    report the subscription as unanswered.
     """
     topic, resumes = message.topic, message.kind == messages.RESUME
     number = state.open_query[i, topic]
@@ -270,7 +273,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     elif message.kind == PUBLISH:
         on_publish(state, rules, neighbourhood, i, message, out)
     elif message.kind in (messages.QUERY_TIMEOUT, messages.RESUME):
-        attempt = due_attempt(state, rules, i, message, out)
+        attempt = next_attempt_or_give_up(state, rules, i, message, out)
         if message.kind == messages.RESUME:
             resume_from(state, i, message.topic + 1, out)
     elif message.kind in (SUBSCRIBE, UNSUBSCRIBE):

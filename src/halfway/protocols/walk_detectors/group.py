@@ -18,7 +18,7 @@ from halfway.protocols.failure_detectors import reports, silence
 from halfway.protocols.walks import directional_walk, messages, rendezvous
 from halfway.protocols.walks.directional_walk import DirectionalState
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
-from halfway.protocols.walks.roles import begin_role_on
+from halfway.protocols.walks.roles import begin_role
 
 GROUP = np.int32(0)  # the topic of all members
 SIDES = 2  # a member holds both roles, and each role has a trail and a path
@@ -76,4 +76,4 @@ def join(walks, rules, neighbourhood, i, message, out):
     """Let row i join the group of members: begin the next role that row i does not have yet."""
     # One call begins one role, because each launch may bring paths to all members.
     side = PUBLISHES if walks.tables.roles[i, PUBLISHES].held == 0 else SUBSCRIBES
-    begin_role_on(walks.tables, rules, neighbourhood, i, GROUP, side, message, out)
+    begin_role(walks.tables, rules, neighbourhood, i, GROUP, side, message, out)

@@ -22,7 +22,7 @@ from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.holders import forget_holders, held_events, note_holder
 from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
-from halfway.protocols.walk_overlay.state import SEARCHING
+from halfway.protocols.walk_overlay.state import SEARCHING, is_root
 from halfway.protocols.walk_overlay.subscription_items import admits, insert_all, matches
 
 
@@ -203,7 +203,7 @@ def is_unattached(state, i):
     other fragment.
     """
     members = state.members
-    searches = members.parent[i] == members.node_id[i] and members.search[i] == SEARCHING
+    searches = is_root(state, i) and members.search[i] == SEARCHING
     return members.root[i] == NONE or members.rank[i] == messages.JOINING or searches
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP, EVERYONE
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.core.prng import seeded, uniform
@@ -26,13 +26,11 @@ from halfway.protocols.walk_overlay.fragments import (
     name_successor,
     send_attached,
     spread_id,
-    start_founding,
-    start_probe_timer,
     wins,
 )
 from halfway.protocols.walk_overlay.overlay_launch import launch, launch_heads, start_relaunch
 from halfway.protocols.walk_overlay.repair import start_link_check
-from halfway.protocols.walk_overlay.state import ASKING, SEARCHING, link_count
+from halfway.protocols.walk_overlay.state import ASKING, SEARCHING, is_root, link_count
 
 _WAIT = 2**31  # random stream of an initiator's wait; walks use lower numbers
 _COPIES = 2  # times that a node sends a probe, if hops are acknowledged
@@ -108,7 +106,7 @@ def meet_on_the_spot(state, rules, i, out):
     """
     members = state.members
     emit(out, messages.CONNECTED, 0.0, APP)
-    if rules.founding_time_s > 0.0 and members.parent[i] != members.node_id[i]:
+    if rules.founding_time_s > 0.0 and not is_root(state, i):
         send_attached(state, rules, i, members.parent[i], np.int32(0), out)
 
 
@@ -158,21 +156,65 @@ def found(state, rules, i, now, out):
     """
     members = state.members
     members.found_pending[i] = 0
-    if members.founds[i] == 0 or members.parent[i] != members.node_id[i]:
+    if members.founds[i] == 0 or not is_root(state, i):
         return
     if members.rank[i] == messages.JOINING:
         members.rank[i] = messages.ESTABLISHED
         spread_id(state, rules, i, NONE, out)
-        name_successor(state, rules, i, -1, out)
+        name_successor(state, rules, i, NO_PLACE, out)
     left = members.met_at[i] + rules.founding_time_s - now
     if left <= 0.0:
         members.founds[i] = 0
         stop_walk(state, rules, i, out)
-        name_successor(state, rules, i, -1, out)
+        name_successor(state, rules, i, NO_PLACE, out)
         members.attempt[i] = 0
         start_probe(state, rules, i, now, out)
     elif left < np.inf:
         start_founding(state, i, left, out)
+
+
+@apart
+def receive_attached(state, rules, i, message, out):
+    """Receive an ATTACHED for a fragment's root; ignore one from another fragment.
+
+    [dwo §V-B] walks go on "until two DRWs intersect". But a root that may found an overlay walks on
+    until it has heard of no other fragment for the founding time, because there may be further
+    ones. A detached fragment walks on until it meets an established fragment. The established
+    fragment may itself be detached, so the root then sends probes, as a founder does.
+    """
+    members = state.members
+    # The rank of the fragment may have grown meanwhile, if the root has founded an overlay.
+    if members.root[i] == NONE or members.root[i] != message.args[messages.ROOT]:
+        return
+    if not is_root(state, i):
+        send_attached(
+            state, rules, i, members.parent[i], message.args[messages.WAS_ESTABLISHED], out
+        )
+    elif members.founds[i] == 1:
+        members.met_at[i] = message.at
+        start_founding(state, i, rules.founding_time_s, out)
+    elif message.args[messages.WAS_ESTABLISHED] == 1:
+        if members.search[i] != 0 and rules.founding_time_s > 0.0:
+            members.attempt[i] = 0
+            start_probe_timer(state, rules, i, rules.relaunch_s, message.at, out)
+        stop_walk(state, rules, i, out)
+        name_successor(state, rules, i, NO_PLACE, out)
+
+
+@apart
+def start_founding(state, i, after, out):
+    """Start the timer after which a fragment's root may found an overlay, unless it runs."""
+    if state.members.found_pending[i] == 0:
+        state.members.found_pending[i] = 1
+        emit(out, messages.FOUND, after, state.members.node_id[i])
+
+
+@apart
+def start_probe_timer(state, rules, i, after, now, out):
+    """Start the timer for the next probe of the root of an overlay fragment."""
+    if after < np.inf and now + after <= rules.until_s:
+        o = emit(out, messages.PROBE_AGAIN, after, state.members.node_id[i])
+        o.args[messages.PROBE_NUMBER] = state.members.probes[i]
 
 
 @apart
@@ -197,9 +239,8 @@ def probe_again(state, rules, i, message, out):
     does not walk.
     """
     members = state.members
-    is_root = members.root[i] != NONE and members.parent[i] == members.node_id[i]
     is_latest = message.args[messages.PROBE_NUMBER] == members.probes[i]
-    if is_root and is_latest and members.search[i] == 0:
+    if is_root(state, i) and is_latest and members.search[i] == 0:
         start_probe(state, rules, i, message.at, out)
 
 
@@ -262,8 +303,8 @@ def receive_probe(state, rules, neighbourhood, i, message, out):
     is_listed = place_of(neighbourhood, i, message.source) >= 0
     if not is_listed or not is_new_probe(state, rules, i, message):
         return
-    is_root = members.root[i] != NONE and members.parent[i] == members.node_id[i]
-    if is_root and is_of_other_fragment(state, i, message) and wins(state, i, message):
+    rivals = is_root(state, i) and is_of_other_fragment(state, i, message)
+    if rivals and wins(state, i, message):
         start_probe(state, rules, i, message.at, out)
         return
     args = message.args
@@ -271,7 +312,7 @@ def receive_probe(state, rules, neighbourhood, i, message, out):
     hear_probe(state, i, rank, root, number, message.at)
     members.probe_from[i] = message.source
     send_probe(state, rules, i, out)
-    if is_root and is_of_other_fragment(state, i, message):
+    if rivals:
         end_walk(state, rules, i, out)
         launch_heads(state, rules, i, 0.0, members.attempt[i], 1, messages.HOMES, out)
         start_relaunch(state, rules, i, 0.0, message.at, out)

@@ -11,13 +11,13 @@ add fragments, because in a network walks start at any time.
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.ending import deny_link, stop_walk
 from halfway.protocols.walk_overlay.event_forwarding import clear_filters, refresh, send_due_events
 from halfway.protocols.walk_overlay.hop_table import has_room, release_hops_to, send_reliably
-from halfway.protocols.walk_overlay.state import DUE_ID, DUE_SUCCESSOR, SEARCHING, link_of
+from halfway.protocols.walk_overlay.state import DUE_ID, DUE_SUCCESSOR, SEARCHING, is_root, link_of
 
 # Answers over a link while the own id stays. A neighbour that lies would ask for them for ever.
 _MOST_ANSWERS = 3
@@ -83,7 +83,7 @@ def drop_link(state, rules, i, p, out):
     release_hops_to(state.hops, i, state.links.node_id[i, p])
     state.links.node_id[i, p] = NONE
     clear_filters(state, i, p)
-    name_successor(state, rules, i, -1, out)
+    name_successor(state, rules, i, NO_PLACE, out)
     refresh(state, rules, i, out)
 
 
@@ -155,7 +155,7 @@ def name_successor(state, rules, i, newcomer, out):
     newcomer: place of a new neighbour, which is notified in any case; or NO_PLACE.
     """
     members = state.members
-    if members.parent[i] != members.node_id[i]:
+    if not is_root(state, i):
         return
     successor = NONE
     for p in range(state.links.shape[1]):
@@ -192,7 +192,7 @@ def resolve(state, rules, i, p, message, out):
 def adopt(state, rules, i, message, out):
     """Adopt the fragment id of an overlay neighbour, and send it to all other ones."""
     members, node_id = state.members, message.source
-    was_root = members.parent[i] == members.node_id[i]
+    was_root = is_root(state, i)
     established = members.rank[i] >= messages.ESTABLISHED and (
         members.search[i] != SEARCHING or members.rank[i] == messages.ESTABLISHED
     )
@@ -224,7 +224,7 @@ def send_due_news(state, rules, i, p, out):
     if links.due[i, p] & DUE_ID and has_room(state, rules, i, messages.FRAGMENT_ID, to, 0):
         links.due[i, p] &= ~DUE_ID
         send_id(state, rules, i, messages.FRAGMENT_ID, to, out)
-    if members.parent[i] != members.node_id[i]:
+    if not is_root(state, i):
         links.due[i, p] &= ~DUE_SUCCESSOR  # this node is no longer a root
     if links.due[i, p] & DUE_SUCCESSOR and has_room(state, rules, i, messages.SUCCESSOR, to, 0):
         links.due[i, p] &= ~DUE_SUCCESSOR
@@ -274,47 +274,3 @@ def send_attached(state, rules, i, to, established, out):
     o = emit_with_id(state, i, messages.ATTACHED, to, out)
     o.args[messages.WAS_ESTABLISHED] = established
     send_reliably(state, rules, i, o, out)
-
-
-@apart
-def receive_attached(state, rules, i, message, out):
-    """Receive an ATTACHED for a fragment's root; ignore one from another fragment.
-
-    [dwo §V-B] walks go on "until two DRWs intersect". But a root that may found an overlay walks on
-    until it has heard of no other fragment for the founding time, because there may be further
-    ones. A detached fragment walks on until it meets an established fragment. The established
-    fragment may itself be detached, so the root then sends probes, as a founder does.
-    """
-    members = state.members
-    # The rank of the fragment may have grown meanwhile, if the root has founded an overlay.
-    if members.root[i] == NONE or members.root[i] != message.args[messages.ROOT]:
-        return
-    if members.parent[i] != members.node_id[i]:
-        send_attached(
-            state, rules, i, members.parent[i], message.args[messages.WAS_ESTABLISHED], out
-        )
-    elif members.founds[i] == 1:
-        members.met_at[i] = message.at
-        start_founding(state, i, rules.founding_time_s, out)
-    elif message.args[messages.WAS_ESTABLISHED] == 1:
-        if members.search[i] != 0 and rules.founding_time_s > 0.0:
-            members.attempt[i] = 0
-            start_probe_timer(state, rules, i, rules.relaunch_s, message.at, out)
-        stop_walk(state, rules, i, out)
-        name_successor(state, rules, i, -1, out)
-
-
-@apart
-def start_founding(state, i, after, out):
-    """Start the timer after which a fragment's root may found an overlay, unless it runs."""
-    if state.members.found_pending[i] == 0:
-        state.members.found_pending[i] = 1
-        emit(out, messages.FOUND, after, state.members.node_id[i])
-
-
-@apart
-def start_probe_timer(state, rules, i, after, now, out):
-    """Start the timer for the next probe of the root of an overlay fragment."""
-    if after < np.inf and now + after <= rules.until_s:
-        o = emit(out, messages.PROBE_AGAIN, after, state.members.node_id[i])
-        o.args[messages.PROBE_NUMBER] = state.members.probes[i]

@@ -236,7 +236,7 @@ def on_overlay(state, rules, i, message, out):
         if fragments.receive_id(state, rules, i, message, out):
             repair.cut_cycle(state, rules, i, message.source, out)
     elif kind == messages.ATTACHED:
-        fragments.receive_attached(state, rules, i, message, out)
+        founding.receive_attached(state, rules, i, message, out)
     elif kind == messages.SUCCESSOR:
         repair.receive_successor(state, i, message)
     else:

@@ -10,6 +10,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP
+from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.core.prng import high_half, low_half, seeded
 from halfway.protocols.walk_overlay import messages
@@ -100,5 +101,5 @@ def end_branch(state, rules, i, number, out):
     if members.open_branches[i] == 0:
         if members.search[i] == IN_DOUBT or members.attempt[i] + 1 >= rules.launches:
             members.search[i] = IN_DOUBT if rules.relaunch_s < np.inf else 0
-            name_successor(state, rules, i, -1, out)
+            name_successor(state, rules, i, NO_PLACE, out)
         emit(out, messages.LOST, 0.0, APP)

@@ -56,9 +56,9 @@ def is_asking(state, i, branch):
 
 
 @apart
-def active_head(state, i, message):
-    """Return the place of the trail of an overlay walk whose head is on this node and asks no more,
-    or NO_PLACE if the walk has stopped.
+def end_asking(state, i, message):
+    """End the wait of an overlay walk's head on this node for bids. Return the place of the walk's
+    trail, or NO_PLACE if the walk has stopped.
     """
     branch = message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
@@ -74,7 +74,7 @@ def active_head(state, i, message):
 def ask_for_bids(state, rules, neighbourhood, i, message, out):
     """Ask every neighbour for a bid for the next step of an overlay walk, and wait for the bids."""
     node_id, branch = state.members.node_id[i], message.args[messages.BRANCH]
-    s = active_head(state, i, message)
+    s = end_asking(state, i, message)
     if s < 0:
         return
     if message["flags"] & messages.HOMES:
@@ -138,16 +138,17 @@ def receive_bid(state, i, message):
 
 
 @apart
-def best_bid(state, rules, i, branch, word):
+def take_best_bid(state, rules, i, branch, word):
     """Return the place of the bid that a branch of an overlay walk chooses, or NO_PLACE; and the
-    number of neighbours without a bid.
+    number of neighbours without a bid. Without a free link, erase the bids of neighbours without a
+    link to this node, and count each as a refused link.
     """
     degree = np.int64(0)
     while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NONE:
         degree += 1
     bids = state.bids[i, branch]
     silent = next_hop.equal_bids(bids, degree, next_hop.SILENT)
-    if link_of(state, i, NONE) < 0:  # without a free link, only overlay neighbours remain
+    if link_of(state, i, NONE) < 0:  # only overlay neighbours remain
         for p in range(degree):
             if bids[p] != next_hop.SILENT and link_of(state, i, state.bidders[i, branch, p]) < 0:
                 bids[p] = next_hop.SILENT
@@ -159,11 +160,11 @@ def best_bid(state, rules, i, branch, word):
 def choose(state, rules, i, message, out):
     """Make one decision of the head of an overlay walk, at its CHOOSE."""
     trails, node_id, branch = state.trails, state.members.node_id[i], message.args[messages.BRANCH]
-    s = active_head(state, i, message)
+    s = end_asking(state, i, message)
     if s < 0:
         return
     word = advanced(joined(message.args[messages.RANDOM_LOW], message.args[messages.RANDOM_HIGH]))
-    p, silent = best_bid(state, rules, i, branch, word)
+    p, silent = take_best_bid(state, rules, i, branch, word)
     if p == NO_PLACE and silent > 0 and message.reals[messages.ASKED] < rules.retries:
         o = emit_of_head(message, messages.NEXT_STEP, 0.0, node_id, out)  # an ASK or a BID was lost
         o.reals[messages.ASKED] = message.reals[messages.ASKED] + 1.0

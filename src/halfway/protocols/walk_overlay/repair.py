@@ -9,7 +9,7 @@ successor is established. It also walks, because the root may be alive behind th
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import receiver, release
@@ -19,7 +19,7 @@ from halfway.protocols.walk_overlay.event_forwarding import count_expired
 from halfway.protocols.walk_overlay.hop_table import is_in_flight
 from halfway.protocols.walk_overlay.overlay_launch import launch
 from halfway.protocols.walk_overlay.overlay_walk import step_failed
-from halfway.protocols.walk_overlay.state import IN_DOUBT, SEARCHING, link_count, link_of
+from halfway.protocols.walk_overlay.state import IN_DOUBT, SEARCHING, is_root, link_count, link_of
 
 
 @apart
@@ -63,7 +63,7 @@ def detach(state, rules, i, out):
     members.root[i] = members.node_id[i]
     members.parent[i] = members.node_id[i]
     fragments.spread_id(state, rules, i, NONE, out)
-    fragments.name_successor(state, rules, i, -1, out)
+    fragments.name_successor(state, rules, i, NO_PLACE, out)
 
 
 @apart
@@ -142,8 +142,8 @@ def check_links(state, rules, neighbourhood, i, message, out):
             fragments.send_link(state, rules, i, node_id, reason, out)
     fragments.send_due(state, rules, i, out)
     members.link_checks[i] += 1
-    every, is_root = rules.checks_per_keep_alive, members.parent[i] == members.node_id[i]
-    if every > 0 and members.link_checks[i] % every == 0 and not is_root:
+    every = rules.checks_per_keep_alive
+    if every > 0 and members.link_checks[i] % every == 0 and not is_root(state, i):
         fragments.emit_with_id(state, i, messages.KEEP_ALIVE, members.parent[i], out)
     start_link_check(state, rules, i, message.at, out)
 

@@ -176,6 +176,14 @@ def state(
 
 
 @inlined
+def is_root(state, i):
+    """Return whether a node is the root of its overlay fragment by its state; a node outside the
+    overlay is no root.
+    """
+    return state.members.parent[i] == state.members.node_id[i]
+
+
+@inlined
 def link_of(state, i, node_id):
     """Return the place of the overlay link to a node id in a node's state, or NO_PLACE; the id NONE
     finds a free place.

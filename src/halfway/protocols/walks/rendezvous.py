@@ -18,7 +18,7 @@ from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, walker_of
 from halfway.protocols.walks.roles import begin_role, end_role, launch_again, resume, search
 from halfway.protocols.walks.search_sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
 from halfway.protocols.walks.state import WalkTables
-from halfway.protocols.walks.steps import can_redraw
+from halfway.protocols.walks.steps import redraw_or_release
 
 
 def most_emissions(tables: WalkTables, rules: messages.Rules) -> int:
@@ -62,7 +62,9 @@ def receive(tables, rules, neighbourhood, i, message, out):
         if failed and is_sweep_hop(tables, rules, i, place):
             sweep_failed(tables, rules, neighbourhood, i, place, message.at, out)
             return False, NO_PLACE
-        return failed and can_redraw(tables, rules, neighbourhood, i, place, message.at), place
+        return failed and redraw_or_release(
+            tables, rules, neighbourhood, i, place, message.at
+        ), place
     if message.kind == reliable_hop.ACK:
         reliable_hop.complete(tables.hops, i, message)
     elif message.kind == messages.TRAIL:
@@ -123,12 +125,12 @@ def receive_command(tables, rules, neighbourhood, i, message, out):
     """Receive an application's command at a node of either walk system."""
     kind = message.kind
     if kind == messages.PUBLISH:
-        begin_role(tables, rules, neighbourhood, i, message, PUBLISHES, out)
+        begin_role(tables, rules, neighbourhood, i, message.topic, PUBLISHES, message, out)
         publish(tables, rules, i, message, out)
     elif kind == messages.ADVERTISE:
-        begin_role(tables, rules, neighbourhood, i, message, PUBLISHES, out)
+        begin_role(tables, rules, neighbourhood, i, message.topic, PUBLISHES, message, out)
     elif kind == messages.SUBSCRIBE:
-        begin_role(tables, rules, neighbourhood, i, message, SUBSCRIBES, out)
+        begin_role(tables, rules, neighbourhood, i, message.topic, SUBSCRIBES, message, out)
     elif kind == messages.WITHDRAW:
         end_role(tables, rules, i, message, PUBLISHES, out)
     elif kind == messages.UNSUBSCRIBE:

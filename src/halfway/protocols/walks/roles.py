@@ -26,15 +26,7 @@ from halfway.protocols.walks.trees import is_root, plant, root_of
 
 
 @apart
-def begin_role(tables, rules, neighbourhood, i, message, side, out):
-    """Begin the walk role that a command of row i's application names, on the topic of the
-    command.
-    """
-    begin_role_on(tables, rules, neighbourhood, i, message.topic, side, message, out)
-
-
-@apart
-def begin_role_on(tables, rules, neighbourhood, i, topic, side, message, out):
+def begin_role(tables, rules, neighbourhood, i, topic, side, message, out):
     """Begin a role of row i on a topic and launch its walk; do nothing if row i has the role
     already.
 

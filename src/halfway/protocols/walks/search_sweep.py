@@ -59,9 +59,10 @@ def hear_swept(tables, neighbourhood, i, message):
 
 
 @apart
-def next_of_sweep(tables, neighbourhood, i, known, walker, random):
-    """Return the next neighbour that a sweep visits from row i, in a random order for each launch
-    and node; the node from which it came is last.
+def take_next_of_sweep(tables, neighbourhood, i, known, walker, random):
+    """Return the next neighbour that a sweep visits from row i, and note this neighbour as tried.
+
+    The order is random for each launch and node; the node from which the sweep came is last.
     """
     towards, least, after = np.int32(NONE), np.uint64(0), seeded(random, known.tried)
     first = np.int64(neighbourhood.first[i])
@@ -111,7 +112,7 @@ def go_on(tables, rules, neighbourhood, i, place, step, after, now, out):
         tables.counts[i, CUT_SHORT] += 1
         return
     random = random_of(step)
-    towards = next_of_sweep(tables, neighbourhood, i, known, walker, random)
+    towards = take_next_of_sweep(tables, neighbourhood, i, known, walker, random)
     if towards != tables.node_id[i]:
         move = Move(towards, random, steps + 1, after, known.parent, 0)
         send_step(tables, rules, i, step, move, now, out)
@@ -123,7 +124,7 @@ def begin_sweep(tables, rules, neighbourhood, i, walker, place, now, out):
     own, random = tables.node_id[i], first_random(tables, i, walker)
     visit(tables, neighbourhood, i, walker.topic, place, walker, own, 0, out)
     known = tables.trails[i, walker.topic, place]
-    towards = next_of_sweep(tables, neighbourhood, i, known, walker, random)
+    towards = take_next_of_sweep(tables, neighbourhood, i, known, walker, random)
     if towards == own:
         tables.counts[i, DIED] += 1
     else:

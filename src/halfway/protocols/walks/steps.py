@@ -157,9 +157,11 @@ def _forget_heard(tables, i, topic, neighbour):
 
 
 @kernel
-def can_redraw(tables, rules, neighbourhood, i, place, now):
+def redraw_or_release(tables, rules, neighbourhood, i, place, now):
     """Return whether the failed STEP of a walk can take another neighbour; if not, release the
-    hop.
+    hop, and count the walk as dead or the other record as lost.
+
+    In both cases the node forgets the trails that the neighbour of the failed STEP advertised.
     """
     failed = tables.hops.record[i, place]
     if failed.kind == messages.STEP:

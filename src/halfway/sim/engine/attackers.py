@@ -23,9 +23,9 @@ from halfway.core.records.checks import (
     record_checks,
     write_column,
 )
-from halfway.world.outages import NODE_ATTACKS
+from halfway.world.outages import BLACK_HOLE_BEGINS
 
-# Bits of `conduct`, in the order of the kinds of events from NODE_ATTACKS on.
+# Bits of `conduct`, in the order of the kinds of events from BLACK_HOLE_BEGINS on.
 BLACK_HOLE, LIAR = np.uint8(1), np.uint8(2)
 _MOST = 2.0**31 - 1.0  # largest random value of a real field without a limit
 
@@ -67,10 +67,10 @@ def attackers_of(
 @inlined
 def change_attack(attacks, kind, row):
     """Begin or end the attack of an attacker, a row of the engine, by a change number from
-    NODE_ATTACKS on.
+    BLACK_HOLE_BEGINS on.
     """
-    attack = np.uint8(1) << np.uint8((kind - NODE_ATTACKS) >> 1)
-    if (kind - NODE_ATTACKS) & 1 == 0:
+    attack = np.uint8(1) << np.uint8((kind - BLACK_HOLE_BEGINS) >> 1)
+    if (kind - BLACK_HOLE_BEGINS) & 1 == 0:
         attacks.conduct[row] |= attack
     else:
         attacks.conduct[row] &= ~attack

@@ -46,14 +46,7 @@ from halfway.sim.engine.state import (
     is_up,
     origin_of,
 )
-from halfway.world.outages import (
-    LINK_DOWN,
-    LINK_UP,
-    NODE_ATTACKS,
-    NODE_DOWN,
-    NODE_PAUSED,
-    NODE_UP,
-)
+from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, is_attack, is_pause
 
 # The reasons for which `run` returns.
 IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL, MEMORY_LOST = 0, 1, 2, 3, 4, 5, 6
@@ -214,10 +207,10 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     starts: whether a node that comes up receives the start event.
     """
     kind, a, b = changes.kind[k], changes.a[k], changes.b[k]
-    if kind >= NODE_ATTACKS:
+    if is_attack(kind):
         change_attack(engine.attacks, kind, a)
         return True
-    if kind >= NODE_PAUSED:
+    if is_pause(kind):
         change_pause(engine, kind, a, changes.t[k])
         return True
     if kind in (NODE_DOWN, NODE_UP):

@@ -19,7 +19,15 @@ from halfway.sim.environment.neighbour_discovery import NeighbourDiscovery
 from halfway.world.attacks import Attack
 from halfway.world.faults import Fault, Pause
 from halfway.world.graphs.network import Network
-from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, FaultEvents, part
+from halfway.world.outages import (
+    LINK_DOWN,
+    LINK_UP,
+    NODE_DOWN,
+    NODE_UP,
+    FaultEvents,
+    is_turn,
+    part,
+)
 
 _MORTAL_WINDOWS = 1000  # largest number of windows of a static run with mortal nodes
 
@@ -147,7 +155,7 @@ class Environment:
         """
         if not self._dead.any():
             return faults
-        kept = part(faults, (faults.kind > NODE_UP) | ~self._dead[faults.a])
+        kept = part(faults, ~is_turn(faults.kind) | ~self._dead[faults.a])
         count = len(self._dying)
         down = FaultEvents(
             np.full(count, self.at),
@@ -190,7 +198,7 @@ class Environment:
         """Record when nodes of the environment go down and come up in the next window."""
         self._down_before = self.down_s(self.at)
         self._up_before, self._begin = self.up.copy(), self.at
-        nodes = np.flatnonzero(changes.kind <= NODE_UP)
+        nodes = np.flatnonzero(is_turn(changes.kind))
         comes_up = changes.kind[nodes] == NODE_UP
         columns = changes.t[nodes].tolist(), changes.a[nodes].tolist(), comes_up.tolist()
         self._turns = list(zip(*columns, strict=True))

@@ -12,7 +12,7 @@ from halfway.world.fault_times import schedule
 from halfway.world.faults import Fault, LinkCut, Partition, turns_a_second
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import Presence
-from halfway.world.outages import LOST, NODE_DOWN, NODE_UP, FaultEvents, part
+from halfway.world.outages import LOST, NODE_DOWN, NODE_UP, FaultEvents, is_turn, part
 
 _MAX_TURNS = 200_000  # expected changes by churn within a span
 
@@ -73,7 +73,7 @@ class FaultSchedule:
         t, kind, a, b, _ = merged(drawn, part(self._absent, now))
         b, kept = b.copy(), []
         for k in np.lexsort((b, a, kind, t)).tolist():
-            if kind[k] <= NODE_UP:
+            if is_turn(kind[k]):
                 row = int(a[k])
                 before = self._causes.get(row, 0)
                 self._causes[row] = after = before + (1 if kind[k] == NODE_DOWN else -1)

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.sim.engine.changes import Changes
-from halfway.world.outages import NODE_UP
+from halfway.world.outages import is_turn
 
 
 class Turns:
@@ -28,6 +28,6 @@ class Turns:
             self._changes, self._followed = changes, 0
         now = int(changes.tally[0])
         turned = np.arange(self._followed, now)
-        turned = turned[changes.kind[turned] <= NODE_UP]
+        turned = turned[is_turn(changes.kind[turned])]
         self._followed = now
         return changes.t[turned], changes.kind[turned], changes.a[turned], changes.b[turned]

@@ -14,7 +14,7 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.workload.applications import applications_of
 from halfway.sim.workload.event_numbers import EventNumbers
-from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
+from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, is_turn
 from halfway.world.underlays.shortest_paths import distances
 from halfway.world.workload.demand import Demand, Publications
 
@@ -56,7 +56,7 @@ class PublicationFeed:
         """Begin a window of the publication feed with its changes; the previous window is over."""
         self._follow(np.inf)
         if not self._stretch:  # links do not matter then, and their changes are many
-            nodes = window.kind <= NODE_UP
+            nodes = is_turn(window.kind)
             window = changes(*(column[nodes] for column in window[:4]))
         self._changes, self._next = window, 0
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from halfway.adapters.commands import Commands, part
 from halfway.core.kinds import Kinds
 from halfway.sim.engine.changes import Changes
-from halfway.world.outages import LOST, NODE_DOWN, NODE_UP
+from halfway.world.outages import LOST, NODE_DOWN, NODE_UP, is_turn
 
 
 class StartUp:
@@ -36,7 +36,7 @@ class StartUp:
         late = not self._down_since and changes.t.min(initial=np.inf) > self._last
         if late and not emptied.any():
             return
-        for k in np.flatnonzero(changes.kind <= NODE_UP):
+        for k in np.flatnonzero(is_turn(changes.kind)):
             row, t = int(changes.a[k]), float(changes.t[k])
             if changes.kind[k] == NODE_DOWN:
                 self._down_since.setdefault(row, t)

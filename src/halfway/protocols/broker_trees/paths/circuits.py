@@ -50,7 +50,7 @@ CIRCUIT = np.dtype(
         ("shared", "<i4"),  # nodes that the way from the owner shares with its direct path
         ("hops", "<i4"),  # hops of the way from the owner
         ("used", "<u4"),  # the node's count of uses at the last use of this place
-        ("searched_s", "<f8"),  # when the node first heard the owner's latest search
+        ("searched_at", "<f8"),  # when the node first heard the owner's latest search
     ]
 )
 
@@ -136,7 +136,7 @@ def claim(circuits, i, owner, number, since):
             if there.owner == NONE:
                 place = probed_place
                 break
-            if there.searched_s > since:
+            if there.searched_at > since:
                 continue
             unused = unused_for(circuits, i, probed_place)
             unused >>= np.int64(there.peer != NONE) << 4  # a node keeps its own paths longer
@@ -150,7 +150,7 @@ def claim(circuits, i, owner, number, since):
         free.owner, free.number = owner, number
         free.prev = free.next = free.peer = NONE
         free.version = free.found = free.shared = free.hops = -1
-        free.searched_s = -np.inf
+        free.searched_at = -np.inf
     use(circuits, i, place)
     return place
 

@@ -40,7 +40,7 @@ class Nearby(NamedTuple):
     root: Int32s  # [n, places] root of the broker's tree
     incarnation: npt.NDArray[np.uint32]  # [n, places]
     version: Int32s  # [n, places] version of the broker's latest announcement
-    heard_s: npt.NDArray[np.float64]  # [n, places] when this node heard the latest announcement
+    heard_at: npt.NDArray[np.float64]  # [n, places] when this node heard the latest announcement
 
 
 def none_nearby(n: int, places: int) -> Nearby:
@@ -102,7 +102,7 @@ def next_hop_to(nearby, i, broker):
 def drop_stale(nearby, i, now, refresh_s):
     """Forget the brokers near row i whose last announcement is too old."""
     for s in range(nearby.broker.shape[1]):
-        if now - nearby.heard_s[i, s] > _STALE * refresh_s:
+        if now - nearby.heard_at[i, s] > _STALE * refresh_s:
             nearby.broker[i, s] = NONE
 
 
@@ -173,7 +173,7 @@ def hear(nearby, i, is_broker, rules, message, out):
     nearby.broker[i, s], nearby.next[i, s], nearby.hops[i, s] = broker, message.source, hops
     nearby.root[i, s] = message.args[ROOT]
     nearby.incarnation[i, s], nearby.version[i, s] = incarnation, version
-    nearby.heard_s[i, s] = message.at
+    nearby.heard_at[i, s] = message.at
     if rank(nearby, i, hops, broker) + is_broker < nearby.broker.shape[1]:
         o = announce(broker, message.args[ROOT], incarnation, version, out)
         o.args[HOPS] = hops

@@ -66,7 +66,7 @@ def direct_paths(brokers: int, places: int) -> PeerPaths:
 
 
 @apart
-def placed(paths, i, peer):
+def claim_peer(paths, i, peer):
     """Return the place of a peer in a broker's table of paths; a new peer gets a place, or NO_PLACE
     if the table is full.
     """
@@ -108,7 +108,7 @@ def use_path(sender, peer, detour, both):
     paths, i = sender.paths, sender.broker
     s = place_in_row(paths.peer, i, peer)
     if s < 0 and (detour or both):
-        s = placed(paths, i, peer)
+        s = claim_peer(paths, i, peer)
     if s >= 0:
         paths.detour[i, s], paths.both[i, s] = detour, both
 
@@ -128,7 +128,7 @@ def use_direct_again(sender, peer):
 def note_trip(sender, peer, path, trip_s, least_s):
     """Store a round trip on a path to a broker's peer, and update the shortest round trip."""
     paths, i = sender.paths, sender.broker
-    s = placed(paths, i, peer)
+    s = claim_peer(paths, i, peer)
     if s >= 0 and trip_s > 0.0:
         shortest = paths.least_s[i, s, path]
         shortest = trip_s if shortest == 0.0 else min(shortest, trip_s)
@@ -165,9 +165,9 @@ def active_path(sender, to):
 
 
 @apart
-def whole_microseconds(seconds):
-    """Return a round trip on a broker's path in whole microseconds, so that the offset of a clock
-    changes nothing by rounding.
+def rounded_s(seconds):
+    """Return a round trip on a broker's path in seconds, rounded to whole microseconds, so that the
+    offset of a clock changes nothing by rounding.
     """
     return math.floor(seconds * 1e6 + 0.5) * 1e-6
 

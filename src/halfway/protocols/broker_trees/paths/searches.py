@@ -165,7 +165,7 @@ def on_search(circuits, i, own, rules, message, out):
             return
     there.version, there.shared, there.hops, there.prev = version, shared, hops, message.source
     if fresh:
-        there.searched_s = message.at
+        there.searched_at = message.at
     if own != message[BROKER]:
         there.peer = NONE
         o = send_copy(message, EVERYONE, out)

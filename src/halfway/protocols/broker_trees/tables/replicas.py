@@ -18,7 +18,7 @@ from halfway.protocols.broker_trees.records.underlay_messages import (
 )
 from halfway.protocols.broker_trees.tables.subscription_table import (
     FREE,
-    entry_of,
+    claim_entry,
     insert,
     is_complete,
     send_filter_as,
@@ -67,7 +67,7 @@ def use_replica(table, replicas, sender, child, up, out):
             continue
         f, whole = replicas.filter[b, r], is_complete(replicas, b, r)
         replicas.filter[b, r] = FREE
-        s = entry_of(table, b, f, child, NONE) if whole else NONE
+        s = claim_entry(table, b, f, child, NONE) if whole else NONE
         if s < 0 or is_complete(table, b, s):
             continue
         table.parts[b, s] = replicas.parts[b, r]

@@ -164,7 +164,7 @@ def subscribe_upstream(table, sender, slot, up, out):
 
 
 @apart
-def entry_of(table, i, f, via, client):
+def claim_entry(table, i, f, via, client):
     """Return the slot of a filter in the subscription table; a new filter gets a slot, or NO_PLACE
     if the table is full.
     """
@@ -195,7 +195,7 @@ def insert(table, sender, message, via, client, up, out):
     i, first, attributes = sender.broker, message.args[FIRST], table.low.shape[2]
     if not 0 <= first < attributes:
         return
-    s = entry_of(table, i, message[FILTER], via, client)
+    s = claim_entry(table, i, message[FILTER], via, client)
     bit = np.uint8(1 << (first // EACH))
     if s < 0 or table.parts[i, s] & bit != 0:
         return
@@ -211,7 +211,7 @@ def insert(table, sender, message, via, client, up, out):
 def insert_own(table, filters, sender, f, client, up, out):
     """Insert filter f of the broker's own application into the subscription table."""
     i, attributes = sender.broker, table.low.shape[2]
-    s = entry_of(table, i, digest(filters, f, attributes), sender.own, client)
+    s = claim_entry(table, i, digest(filters, f, attributes), sender.own, client)
     if s < 0 or is_complete(table, i, s):
         return
     table.parts[i, s] = (1 << parts_of(attributes)) - 1
