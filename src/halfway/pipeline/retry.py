@@ -42,7 +42,7 @@ def why_not(row: Mapping[str, Any], codes: Mapping[str, str]) -> str:
 
 
 def failed_runs(store: Store) -> pa.Table:
-    """Return the failed runs of a result folder that can be repeated, as a plan."""
+    """Return the failed runs of a result folder that a retry can repeat, as a plan."""
     table = store.rows("status", *_STORED, "seconds")
     failed = [row for row in table.to_pylist() if row["status"] != "ok"]
     codes = codes_here(row["measurement"] for row in failed)
@@ -58,7 +58,7 @@ def failed_runs(store: Store) -> pa.Table:
 def retry_failed(
     folder: Path, master: str | None = None, progress: Progress | None = None
 ) -> SweepReport | None:
-    """Repeat the failed runs of a result folder; return None, without Spark, if no run failed.
+    """Retry the failed runs of a result folder; return None, without Spark, if no run failed.
 
     Raises Problem as `sweep` does.
     """
@@ -71,8 +71,8 @@ def retry_failed(
 
 
 def codes_here(measurements: Iterable[str]) -> dict[str, str]:
-    """Return measurement -> digest of its present code, for failed runs. The digest is "" for a
-    measurement that cannot be imported.
+    """Return measurement -> digest of its present code, for the failed runs of a retry. The digest
+    is "" for a measurement that cannot be imported.
     """
     return {measurement: _code(measurement) for measurement in set(measurements)}
 

@@ -15,7 +15,9 @@ from halfway.pipeline.without_spark import make_runs
 
 
 def main() -> None:
-    """Make runs, without Spark, while there is time; write a byte to stdout for each."""
+    """Make a sweep's runs in this process, without Spark, while there is time; write a byte to
+    stdout for each.
+    """
     end_with_parent()
     rows, numbers, until, file = sys.argv[1:]
     stdout = os.dup(1)

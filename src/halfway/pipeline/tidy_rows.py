@@ -43,7 +43,7 @@ def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None
 def columns_schema(
     columns: Mapping[str, pa.DataType], first: Sequence[tuple[str, pa.DataType]] = ()
 ) -> pa.Schema:
-    """Return a data source's columns; `columns` are those of the parameters.
+    """Return the columns of a data source with tidy rows; `columns` are those of the parameters.
 
     Raises Problem for a reserved name.
     """
@@ -116,7 +116,7 @@ def _error(row: Fields) -> str | None:
 
 
 def column_type(kinds: set[type]) -> pa.DataType:
-    """Return the type of a data source's parameter column with values of these types."""
+    """Return the type of a parameter's column in tidy rows with values of these types."""
     if kinds == {bool}:
         return pa.bool_()
     if kinds == {int}:

@@ -36,7 +36,9 @@ def worth_it(seconds: float, cores: int) -> bool:
 
 
 def processes_for(seconds: float, cores: int) -> int:
-    """Return the number of processes that make runs of so many seconds on one core."""
+    """Return the number of processes that make a sweep's runs without Spark, given the seconds of
+    these runs on one core.
+    """
     return max(1, min(cores, int(seconds / _EACH_S)))
 
 

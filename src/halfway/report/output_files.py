@@ -19,7 +19,9 @@ def write_all(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """Return a CSV text with a header; dicts become JSON, and None, NaN and infinity are empty."""
+    """Return the CSV text of an output file with a header; dicts become JSON, and None, NaN and
+    infinity are empty.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(fields)

@@ -102,14 +102,16 @@ def heading(figure: Figure) -> str:
 
 
 def columns(verdicts: Iterable[Verdict]) -> list[str]:
-    """Return the names of the parameters in verdicts' cells, in the order of their first
-    appearance.
+    """Return the names of the parameters in the cells of a report's verdicts, in the order of their
+    first appearance.
     """
     return list(dict.fromkeys(name for verdict in verdicts for name in verdict.cell))
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[Opinion, int]:
-    """Return the tally of verdicts, opinion -> number, best first; only opinions that occur."""
+    """Return the tally of a report's verdicts, opinion -> number, best first; only opinions that
+    occur.
+    """
     counts = Counter(verdict.verdict for verdict in verdicts)
     return {opinion: counts[opinion] for opinion in OPINIONS if counts[opinion]}
 

@@ -135,7 +135,7 @@ def best_system(
 
 
 def comparable_systems(shares: Mapping[str, Floats]) -> set[str]:
-    """Return the systems of a comparison whose mean share is close to the highest one.
+    """Return the systems in a comparison's cells whose mean share is close to the highest one.
 
     shares: system -> [replicates].
     """
@@ -172,7 +172,9 @@ def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[Res
 
 
 def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
-    """Yield a comparison's latency curves, by system and point, where anything was delivered."""
+    """Yield the latency curves of a comparison's cells, by system and point, where anything was
+    delivered.
+    """
     for (point, system), of_system in groupby(runs, key=lambda run: (run.point, run.system)):
         quantiles = curve([np.array(run.observed.get(LATENCY, ())) for run in of_system])
         if quantiles:
@@ -180,16 +182,16 @@ def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
 
 
 def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:
-    """Return a latency curve of a comparison's runs: [101] quantiles averaged over networks, or ()
-    if nothing was delivered.
+    """Return a latency curve from the runs in a comparison's cell: [101] quantiles averaged over
+    networks, or () if nothing was delivered.
     """
     known = [one for one in quantiles if len(one)]
     return tuple(np.mean(known, axis=0).tolist()) if known else ()
 
 
 def timelines_of_runs(runs: Sequence[FinishedRun], seconds: Sequence[float]) -> Iterator[Timeline]:
-    """Yield a comparison's timelines by system and point: means over the networks that have a
-    value.
+    """Yield the timelines of a comparison's cells by system and point: means over the networks that
+    have a value.
 
     seconds: the length of the runs of each point.
     """
@@ -209,7 +211,8 @@ def timelines_of_runs(runs: Sequence[FinishedRun], seconds: Sequence[float]) -> 
 
 
 def digest_of_runs(runs: Sequence[FinishedRun]) -> str:
-    """Return the digest of a comparison's runs, 16 hex digits: equal on any machine and partitions.
+    """Return the digest of the runs that a comparison evaluates, 16 hex digits: equal on any
+    machine and partitions.
 
     Unlike `store.digest`, it excludes the paths of input files and the version of the code.
     """
@@ -221,6 +224,8 @@ def digest_of_runs(runs: Sequence[FinishedRun]) -> str:
 
 
 def paired(one: Floats, other: Floats) -> Floats:
-    """Return the differences of two systems' values in the replicates in which both have one."""
+    """Return the differences of two systems' values of a cell in the replicates in which both have
+    one.
+    """
     difference = one - other
     return difference[np.isfinite(difference)]

@@ -28,7 +28,7 @@ class Change(NamedTuple):
 
 
 def changed_fields(before: Results, after: Results) -> dict[str, tuple[object, object]]:
-    """Return the changed fields of the scenario: "radio.success" -> (0.9, 0.8).
+    """Return the changed fields of a comparison's scenario: "radio.success" -> (0.9, 0.8).
 
     A field that one of the two lacks has the value None there. The seed of all replicates counts as
     a field.

@@ -33,8 +33,8 @@ def code_digest(path: str) -> str:
 
 
 def sources_of(module: str) -> dict[str, bytes]:
-    """Return the sources of a measurement's module and of its imports in the package, without
-    running them.
+    """Return the sources that a plan's measurement depends on: of its module and of its imports in
+    the package, without running them.
     """
     top, sources, waiting = module.partition(".")[0], dict[str, bytes](), [module]
     while waiting:

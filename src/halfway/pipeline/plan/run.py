@@ -61,7 +61,7 @@ class Run(msgspec.Struct):
 
 
 def one_line(fault: BaseException) -> str:
-    """Return the exception of a failed run: type and message in one line of at most 500
+    """Return the exception of a sweep's failed run: type and message in one line of at most 500
     characters.
     """
     text = " ".join(f"{type(fault).__name__}: {fault}".split())
@@ -69,19 +69,19 @@ def one_line(fault: BaseException) -> str:
 
 
 def unsigned(word: int) -> int:
-    """Return a run's seed in [0, 2^64) from a column of signed 64-bit integers."""
+    """Return the seed of a sweep's run in [0, 2^64) from a column of signed 64-bit integers."""
     return word & ((1 << 64) - 1)
 
 
 def scenario_seed(network_seed: int) -> int:
-    """Return the seed of a run's scenario, which `halfway simulate --seed` takes, from its network
-    seed.
+    """Return the seed of the scenario of a sweep's run, which `halfway simulate --seed` takes, from
+    its network seed.
     """
     return unsigned(network_seed) >> 1  # integers of TOML have 63 bits
 
 
 def measurement(path: str) -> Measurement:
-    """Return the measurement function of a run, which its point names as
+    """Return the measurement function of a sweep's run, which its point names as
     "package.module:function".
     """
     module, _, function = path.partition(":")

@@ -155,8 +155,8 @@ def running(folder: Path, order: Order) -> Iterator[Cluster]:
 
 
 def alive_workers(cluster: Cluster) -> int:
-    """Return the number of live workers of a Spark cluster that the master knows, or 0 if the
-    master is silent.
+    """Return how many workers of this machine's Spark cluster are alive, or 0 if its master is
+    silent.
     """
     return int((_summary(cluster) or {}).get("aliveworkers", 0))
 

@@ -76,7 +76,7 @@ def result(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
-    """Return a simulated run's observations in the order of metrics, as little-endian doubles.
+    """Return the observations of a simulated row in the order of metrics, as little-endian doubles.
 
     Raises ValueError or TypeError for other values: not finite, not numbers, not one-dimensional.
     """
@@ -97,7 +97,7 @@ def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
 
 
 def digest_of(observed: Mapping[str, npt.NDArray[np.float64]]) -> str:
-    """Return the digest of a simulated run: metrics in order, each with its length and raw
+    """Return the digest of a simulated row: metrics in order, each with its length and raw
     doubles.
     """
     digest = hashlib.sha256()

@@ -69,8 +69,8 @@ def estimate(
 def mean_interval(
     values: npt.ArrayLike, level: float = 0.95, bounds: tuple[float, float] = UNBOUNDED
 ) -> tuple[float, float, float]:
-    """Estimate the mean of [networks] values; return the mean, and the lower and upper end of its
-    interval.
+    """Estimate the mean of a statistic's [networks] values; return the mean, and the lower and
+    upper end of its interval.
 
     Each side of the interval is the longer of two sides: of Student's t interval, and of the
     interval after Hall's transformation. This transformation removes the skewness of the mean (Hall
@@ -116,7 +116,8 @@ def welch_interval(
     level: float = 0.95,
     bounds: tuple[float, float] = UNBOUNDED,
 ) -> tuple[float, float, float]:
-    """Estimate the change of a mean and its interval, by Welch's t test of independent samples.
+    """Estimate the change of a statistic's mean and the interval of this change, by Welch's t test
+    of independent samples.
 
     Values that are nan do not count. bounds: limits of a change; an end beyond a bound is moved to
     the bound. An interval of nan with fewer than two values on a side; without deviation, no width.
@@ -139,8 +140,8 @@ def welch_interval(
 
 
 def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.inf) -> float:
-    """Return the p-value of an estimate: of the hypothesis that the mean of [networks] values is at
-    most a threshold.
+    """Return the p-value of a statistical hypothesis: the mean of [networks] values is at most a
+    threshold.
 
     One-sided. The result is the largest of up to three p-values: Student's t test, the same test
     after Hall's transformation, and the same test for the logarithm of the mean distance to `most`.
@@ -194,7 +195,7 @@ def _unskewed(t: float, skewness: float, count: int) -> float:
 
 
 def around(value: float, boot: npt.ArrayLike, networks: int) -> tuple[float, float]:
-    """Return the 95 % interval of an estimate from its bootstrap replicates; nan with one
+    """Return the 95 % interval of a statistic from its bootstrap replicates; nan with one
     network.
     """
     boot = np.asarray(boot, np.float64)
@@ -222,8 +223,8 @@ def bounded(summary: Summary, bounds: tuple[float, float]) -> Summary:
 
 
 def ratio(above: Summary, below: Summary, statistic: Statistic) -> tuple[float, float, float]:
-    """Estimate the ratio of two summaries, `above / below`, and its 95 % interval on a log scale,
-    paired by network.
+    """Estimate the ratio of two statistical summaries, `above / below`, and its 95 % interval on a
+    log scale, paired by network.
 
     nan where either is not positive, and the interval nan with one network.
     """
@@ -239,8 +240,8 @@ def ratio(above: Summary, below: Summary, statistic: Statistic) -> tuple[float, 
 
 
 def difference(left: Summary, right: Summary, statistic: Statistic) -> tuple[float, float, float]:
-    """Estimate the difference of two summaries, `left - right`, paired by network, and its 95 %
-    interval.
+    """Estimate the difference of two statistical summaries, `left - right`, paired by network, and
+    its 95 % interval.
     """
     a, boot_a = _parts(left, statistic)
     b, boot_b = _parts(right, statistic)
@@ -253,7 +254,7 @@ def _parts(summary: Summary, statistic: Statistic) -> tuple[float, Floats]:
 
 @lru_cache(maxsize=32)
 def weights(networks: int) -> Floats:
-    """Return [BOOTSTRAP, networks]: how often each bootstrap resample of an estimate draws each
+    """Return [BOOTSTRAP, networks]: how often each bootstrap resample of a statistic draws each
     network.
 
     The result depends on the number of networks only.

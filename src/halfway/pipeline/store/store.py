@@ -201,7 +201,7 @@ def _holder(lock: str) -> str:
 
 
 def chosen(keys: pa.ChunkedArray, statuses: pa.ChunkedArray) -> pa.Array:
-    """Return the result folder's rows to use, in the order of keys, as a key may occur repeatedly.
+    """Return the result store's rows to use, in the order of keys, as a key may occur repeatedly.
 
     A success is preferred to an error. Among equals, the row of the older batch is preferred.
     """
@@ -216,7 +216,7 @@ def chosen(keys: pa.ChunkedArray, statuses: pa.ChunkedArray) -> pa.Array:
 
 
 def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
-    """Return the keys of stored runs whose observations do not match their digest.
+    """Return the keys of a result store's runs whose observations do not match their digest.
 
     rows: with the columns key, digest and observations.
     """
@@ -233,13 +233,13 @@ def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
 
 
 def damaged_runs(file: Path | str, keys: Sequence[str]) -> Problem:
-    """Return the Problem of a result folder's file with runs that fail their digest."""
+    """Return the Problem of a result store's file with runs that fail their digest."""
     what = f"runs that do not match their digest: {len(keys):,} (first {keys[0]})"
     return Problem(what, where=str(file), remedy=_REPAIR)
 
 
 def read_rows(file: Path, schema: pa.Schema) -> pa.Table:
-    """Return selected columns of a result folder's rows. Raises Problem if it is damaged or
+    """Return selected columns of a result store's rows. Raises Problem if it is damaged or
     empty.
     """
     with _file_errors(file, "read"), pq.ParquetFile(file) as opened:

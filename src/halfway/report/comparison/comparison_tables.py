@@ -113,7 +113,7 @@ def definitions(metrics: Sequence[Metric]) -> str:
 
 
 def span(mean: MeanInterval) -> str:
-    """Return the ends of a result's interval in an HTML table, below its mean."""
+    """Return the ends of a result's interval in a comparison's HTML table, below its mean."""
     _, low, high = mean.texts
     text = f"{low} to {high}" if low else "no interval"
     return f'<span class="span">{text if low != high or not low else "± 0"}</span>'

@@ -100,8 +100,8 @@ def need_text(need: Need, metric: Metric) -> str:
 
 
 def limit_of(decisions: Sequence[Decision]) -> str:
-    """Return the sentence on how often chosen systems may miss a need, at any point of the
-    decisions, or "" if none is chosen.
+    """Return the sentence on how often chosen systems may miss a need, at any point of a
+    comparison's decisions, or "" if none is chosen.
     """
     chosen = [decided.systems[0] for decided in decisions if decided.chosen is not None]
     if not chosen:

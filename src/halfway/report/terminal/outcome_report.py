@@ -50,7 +50,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
 
 
 def print_notes(console: Console, notes: Iterable[str]) -> None:
-    """Print notes under the tables, as a comparison does."""
+    """Print notes under the tables of an outcome in the terminal, as a comparison does."""
     for note in notes:
         console.print(Text.assemble(("note: ", "dim"), note))
 

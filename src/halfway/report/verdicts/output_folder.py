@@ -19,8 +19,8 @@ _LONGEST = 60  # characters of the names of figures in the folder's name
 def study_of(
     figures: Sequence[tuple[Paper, Figure]], scale: Scale, seed: int | None, every: int
 ) -> str:
-    """Return the study name of `halfway reproduce` for these figures, given the number of all
-    figures.
+    """Return the name of the study folder of `halfway reproduce` for these figures, given the
+    number of all figures.
 
     Another scale or another seed is another study.
     """

@@ -25,15 +25,13 @@ def axis_order(value: Scalar) -> tuple[int, float, str]:
 
 
 def values_of(rows: Sequence[Summary], name: str) -> list[Scalar]:
-    """Return the values of a parameter in a panel's summaries: numbers ascending, texts as they
-    come.
-    """
+    """Return the values on one axis of a panel's chart: numbers ascending, texts as they come."""
     found = dict.fromkeys(row.parameters[name] for row in rows if name in row.parameters)
     return list(found) if any(isinstance(v, str) for v in found) else sorted(found, key=axis_order)
 
 
 def reach_of(plot: Plot, row: Summary) -> tuple[float, float]:
-    """Return the lowest and the highest value of a summary in a reproduced figure's plot."""
+    """Return the lowest and the highest value of a summary in the panel of a reproduced figure."""
     if plot.form == "boxplot":
         return row.lower_whisker, row.upper_whisker
     if plot.statistic == "maximum":

@@ -90,8 +90,8 @@ def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
 
 
 def legend(plot: Plot, summaries: Iterable[Summary]) -> list[tuple[str, str]]:
-    """Return (name, colour) of the series in a reproduced figure's panel; empty if there is only
-    one.
+    """Return (name, colour) of the series in a panel of a reproduced figure's plot; empty if there
+    is only one.
     """
     if plot.colour is None:
         return []

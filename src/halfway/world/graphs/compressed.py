@@ -78,7 +78,9 @@ def near_order(network: Network) -> npt.NDArray[np.int64]:
 
 
 def reordered(network: Network, order: npt.NDArray[np.int64]) -> Network:
-    """Return the network with the old row order[i] as row i; labels and positions move too."""
+    """Return the compressed network with the old row order[i] as row i; labels and positions move
+    too.
+    """
     rank = np.empty(network.n, np.int64)
     rank[order] = np.arange(network.n)
     end = np.repeat(np.arange(network.n), network.degree)

@@ -33,7 +33,7 @@ def left_out_remarks(
 
 
 def counted(kind: str, count: int) -> str:
-    """Return a count of a network's items in words: "1 loop", "12 nodes outside ..."."""
+    """Return a count of an imported network's items in words: "1 loop", "12 nodes outside ..."."""
     if count != 1:
         return f"{count:,} {kind}"
     first, space, rest = kind.partition(" ")
@@ -43,6 +43,6 @@ def counted(kind: str, count: int) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names of a network's nodes as " (a, b, …)", or "" without names."""
+    """Return the first names of an imported network's nodes as " (a, b, …)", or "" without any."""
     more = ", …" if len(names) > _SHOWN else ""
     return f" ({', '.join(names[:_SHOWN])}{more})" if names else ""

@@ -36,7 +36,7 @@ def radius_of_degree(n: int, degree: float) -> float:
 
 
 def distance_to_neighbours(position: npt.NDArray[np.float64], neighbours: int) -> float:
-    """Return the radius within which half of the nodes have the wanted number of neighbours.
+    """Return the radius within which half of a graph's nodes have the wanted degree.
 
     position: [n, 2]; with fewer nodes, the distance to the farthest one. For less than 2 nodes the
     result is 1.

@@ -24,7 +24,9 @@ class DegreeStatistics(NamedTuple):
 
 
 def degree_statistics(network: Network) -> DegreeStatistics:
-    """Return a network's least, mean, median, greatest degree, and number of isolated nodes."""
+    """Return the statistics of a network's degrees: least, mean, median, greatest, and number of
+    isolated nodes.
+    """
     degree = network.degree
     least, most, isolated = degree.min(), degree.max(), np.count_nonzero(degree == 0)
     middle = float(degree.mean()), float(np.median(degree))
@@ -32,12 +34,12 @@ def degree_statistics(network: Network) -> DegreeStatistics:
 
 
 def connected(network: Network) -> bool:
-    """Return whether all pairs of nodes of a network have a path. A single node is connected."""
+    """Return whether all pairs of nodes of a graph have a path. A single node is connected."""
     return bool(reaches_everyone(network.start, network.who))
 
 
 def components(network: Network) -> npt.NDArray[np.int32]:
-    """Return the number of the component of each network row [n].
+    """Return the number of the graph component of each network row [n].
 
     Numbers begin at 0, in the order of the lowest rows of the components.
     """
@@ -56,8 +58,8 @@ def largest_component(network: Network) -> Network:
 
 
 def subnetwork(network: Network, rows: npt.NDArray[np.integer]) -> Network:
-    """Return the network of some rows (ascending), such as a component, with their labels and
-    positions.
+    """Return the subgraph of some rows of a network (ascending), such as a component, with their
+    labels and positions.
     """
     kept = np.zeros(network.n, np.bool_)
     kept[rows] = True

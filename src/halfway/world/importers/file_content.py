@@ -72,7 +72,7 @@ def _binary(path: Path, data: bytes, offset: int) -> Problem:
 
 
 def is_number(word: str) -> bool:
-    """Return whether a word of a user's file is a number."""
+    """Return whether a word of an imported file is a number."""
     try:
         float(word)
     except ValueError:

@@ -161,7 +161,8 @@ def _none_within(table: TextTable, values: list[list[float]], quality: LinkQuali
 def positions_in(
     table: TextTable, wanted: Sequence[str]
 ) -> tuple[dict[str, tuple[float, float]], bool]:
-    """Return a table's positions by node id, NaN where empty, and whether they are lon, lat.
+    """Return the positions in a link table by node id, NaN where empty, and whether they are lon,
+    lat.
 
     wanted: the columns of id, x and y; (): the columns with the usual names.
     """

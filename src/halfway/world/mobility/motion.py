@@ -46,7 +46,7 @@ class Presence(NamedTuple):
 
 
 def always(n: int) -> Presence:
-    """Return the presence of n moving nodes that exist at all times."""
+    """Return the presence of n nodes in motion that exist at all times."""
     return Presence(np.arange(n + 1), np.full(n, -np.inf), np.full(n, np.inf))
 
 
@@ -99,8 +99,8 @@ def positions(
 
 @inlined
 def leg_at(legs, i, k, t):
-    """Return the last leg of moving node i, from leg k on, that has begun by time t; leg k if none
-    has begun.
+    """Return the last leg of node i in motion, from leg k on, that has begun by time t; leg k if
+    none has begun.
     """
     last = legs.first[i + 1] - 1
     while k < last and legs.t0[k + 1] <= t:
@@ -110,7 +110,7 @@ def leg_at(legs, i, k, t):
 
 @inlined
 def place(legs, k, t):
-    """Return the position of a moving node on leg k at t."""
+    """Return the position of a node in motion on leg k at t."""
     if t >= legs.t1[k]:
         return legs.x1[k], legs.y1[k]
     if t <= legs.t0[k]:

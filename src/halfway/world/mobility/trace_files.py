@@ -61,8 +61,8 @@ def read_motion(path: str | Path) -> Traces:
 
 
 def is_motion(path: Path) -> bool:
-    """Return whether a file has movement. The columns decide for a CSV file, the suffix and the
-    first lines for other files.
+    """Return whether a file is a trace of movement. The columns decide for a CSV file, the suffix
+    and the first lines for other files.
     """
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     kind = plain.suffix.lower()

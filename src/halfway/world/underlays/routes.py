@@ -93,8 +93,8 @@ def shortest_from(
 def route(
     network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
 ) -> Rows:
-    """Return the rows of the shortest route, both ends included: [hops + 1], or [0] without a
-    route.
+    """Return the rows of the shortest underlay route, both ends included: [hops + 1], or [0]
+    without a route.
 
     The same rows as `path(shortest(…), target)`, but the search ends at the target.
     """
@@ -109,7 +109,7 @@ def route(
 
 
 def path(tree: Tree, target: int) -> Rows:
-    """Return the rows of the route from a tree's source to `target`, both ends included.
+    """Return the rows of the underlay route from a tree's source to `target`, both ends included.
 
     The shape is [hops + 1], or [0] if no route exists.
     """
@@ -120,8 +120,8 @@ def path(tree: Tree, target: int) -> Rows:
 
 
 def places_on(network: Network, rows: Rows) -> Rows:
-    """Return [hops]: the places of `network.who` on a route, in order; Problem for rows without a
-    link.
+    """Return [hops]: the places of `network.who` on an underlay route, in order; Problem for rows
+    without a link.
     """
     places: Rows = _places_on(network.start, network.who, rows)
     if len(places) and places.min() < 0:

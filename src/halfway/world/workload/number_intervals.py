@@ -130,8 +130,8 @@ class IndependentDetection(NumberIntervals):
 
 
 def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
-    """Return DRIP detectors' capabilities 1, 1/2, … 1/n, shuffled [n]: a power law without
-    rounding.
+    """Return DRIP detectors' capabilities 1, 1/2, … 1/n for a workload, shuffled [n]: a power law
+    without rounding.
     """
     lot = np.empty(n, np.uint64)
     _lots(np.uint64(seed), lot)

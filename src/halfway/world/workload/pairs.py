@@ -15,7 +15,9 @@ def distinct_pairs(n: int, pairs: int, seed: int) -> npt.NDArray[np.int64]:
 
 
 def derangements(n: int, count: int, seed: int) -> npt.NDArray[np.int64]:
-    """Draw uniform derangements [count, n], without fixed point: each row is a target once."""
+    """Draw uniform derangements [count, n] for the pairs of a workload, without fixed point: each
+    row is a target once.
+    """
     drawn = np.empty((count, n), np.int64)
     _draw_derangements(np.uint64(seed), drawn)
     return drawn
