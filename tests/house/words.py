@@ -68,7 +68,10 @@ _RETIRED = re.compile(rf"(?<![a-z])({'|'.join((*RETIRED, *OF_SPARK))})(?![a-z])"
 # "Of a group: ..." begins a meaning for one component; such a word needs an entry of its own.
 _SECOND = re.compile(r"(?:^|[.;] )Of [^.:;]+: ")
 # Words that several components use -> only entries that name the component: "relay of DRIP".
-_SHARED = ("beacon", "heartbeat", "membership", "probe", "relay", "replica", "session")
+_SHARED = (
+    "beacon", "heartbeat", "incarnation", "membership", "news", "probe", "relay", "replica",
+    "report", "search", "session", "step",
+)  # fmt: skip
 _TIME = re.compile(r"^seconds\b")
 _TIME_IN_WORDS = re.compile(r"^The (\w+ )?(time|period|length of an? (attack|pause))\b")
 _UNIT = re.compile(r"\bin (s|their unit)\b")
