@@ -122,7 +122,7 @@ def asymmetric(folder: Path, poor: float, least: float) -> IdealRadio:
     return IdealRadio(ratios=str(path), ratio_columns=("there", "back"))
 
 
-# An event in flight on a link of the overlay that breaks is lost: the shortfall names it.
+# An event in flight on a link of the overlay that breaks is lost: the shortfall counts the link.
 MAY_LOSE_OVER_POOR_LINKS = {"walk-overlay": "overlay links that broke"}
 
 
@@ -134,8 +134,10 @@ def test_with_acknowledgements_all_arrives_over_asymmetric_links(
     for seed in SEEDS:
         given = {} if system == "anti-entropy" else options
         found = outcome(system, KINDS["wheel"](36), seed, radio=radio, options=given)
-        named = found.shortfalls.get(MAY_LOSE_OVER_POOR_LINKS.get(system, ""), 0) > 0
-        assert found.delivery_ratio == 1.0 or named
+        counted = found.shortfalls.get(MAY_LOSE_OVER_POOR_LINKS.get(system, ""), 0)
+        # An event on its way over one link may be lost for all its 8 subscribers.
+        assert found.expected - found.delivered <= 8 * counted
+        assert found.delivery_ratio >= 0.9
         assert found.duplicates == 0
 
 
