@@ -249,11 +249,11 @@ class UnsizedAdapter(Adapter):
     """
 
     def ends_subscriptions(self) -> bool:
-        """Return whether the broadcast system has the command "unsubscribe"."""
+        """Return whether the system has the command "unsubscribe"."""
         return "unsubscribe" in self.module.KINDS.names.values()
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of a broadcast system on a network."""
+        """Return the instance of a system on a network."""
         module = self.module
         rules = module.Rules(**self.values)
         topics = context.demand.topics

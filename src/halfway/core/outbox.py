@@ -68,14 +68,16 @@ def emit(out, kind, after, towards):
 
 @inlined
 def copy_args(message, o):
-    """Copy the integer arguments of one record in the outbox into another."""
+    """Copy the integer arguments of a record into another record in the outbox."""
     for a in range(8):
         o.args[a] = message.args[a]
 
 
 @inlined
 def copy_args_and_reals(message, o):
-    """Copy the integer arguments and the real numbers of one record in the outbox into another."""
+    """Copy the integer arguments and the real numbers of a record into another record in the
+    outbox.
+    """
     copy_args(message, o)
     for a in range(6):
         o.reals[a] = message.reals[a]

@@ -196,7 +196,7 @@ def refresh_client(state, rules, i, c, every_s, missed, now, out):
     KEEP_ALIVE.
 
     missed: number of unanswered KEEP_ALIVEs after which the node is not attached any more. The node
-    then changes its broker if it knows several brokers, or only a different one.
+    then changes its broker if its table has room for several brokers and lists another one.
     """
     clients = state.clients
     emit(out, REFRESH, every_s, state.node_id[i])

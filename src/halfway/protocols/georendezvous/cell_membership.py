@@ -48,7 +48,7 @@ def start_timer(state, i, kind, after, out):
     this timer void.
     """
     o = emit(out, kind, after, state.node_id[i])
-    o.args[messages.INCARNATION] = state.incarnation[i]
+    o.args[messages.STARTS] = state.starts[i]
 
 
 @apart
@@ -70,7 +70,7 @@ def has_moved(state, rules, neighbourhood, i):
 @apart
 def start(state, rules, neighbourhood, i, out):
     """Begin a newcomer's membership of a cell: drop all soft state, ask for members, and listen."""
-    state.incarnation[i] += 1
+    state.starts[i] += 1
     locate(state, rules, neighbourhood, i)
     for s in range(state.neighbours.node_id.shape[1]):
         state.neighbours.until[i, s] = -1.0

@@ -156,7 +156,7 @@ def on_timer(state, rules, neighbourhood, i, message, out):
     """Handle a timer of GeoRendezvous, from READY to ANNOUNCE, unless an earlier start set the
     timer.
     """
-    if message.args[messages.INCARNATION] != state.incarnation[i]:
+    if message.args[messages.STARTS] != state.starts[i]:
         return
     if message.kind == messages.READY:
         cell_membership.become_member(state, rules, i, message, out)
@@ -193,7 +193,7 @@ def on_command(state, rules, i, message, out):
         state.advertised[i, topic] = 0
     elif state.present[i] == 1:  # LEAVE
         cell_membership.leave(state, rules, i, message, out)
-        state.incarnation[i] += 1
+        state.starts[i] += 1
 
 
 @apart

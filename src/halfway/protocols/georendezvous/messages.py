@@ -48,7 +48,7 @@ RELAYED = 16  # in STEP: from a member of the cell without a link to the next ce
 # In `flags` of a REPLICATE:
 IS_WANTED, NOTIFIED = np.uint8(1), np.uint8(2)
 IS_HOME, NOT_HOME = np.uint8(4), np.uint8(8)  # a traversal ended in this cell; the home may move
-INCARNATION = 0  # in `args` of timers: the incarnation that started them
+STARTS = 0  # in `args` of timers: the value of `starts` when the node started them
 
 _CELLS = ("cell", "client", "goal", "entry")
 _CELL_NUMBER = whole(-(2**23), 2**23 - 1)  # two such numbers are packed into one real
@@ -62,7 +62,7 @@ KINDS = Kinds(
         "report": COUNT, "reporter": NODE,
         "hops": whole(0, 2**16 - 1), "detour hops": whole(0, 2**16 - 1),
         "age_s": AGE_S, "version or first arrival": SECONDS, "publisher": NODE_OR_NONE,
-        "the subscriber, or -1": NODE_OR_NONE, "incarnation": COUNT,
+        "the subscriber, or -1": NODE_OR_NONE, "starts": COUNT,
         "as in that record": NUMBER_OR_NONE,
     }
 )  # fmt: skip
@@ -162,7 +162,7 @@ NOTIFY_CLIENT = _routed(
     on_map=MapRole.EVENT_HOP,
 )
 
-_STARTED = {"incarnation": INCARNATION}
+_STARTED = {"starts": STARTS}
 READY = KINDS.timer(30, "ready", "a newcomer has listened long enough", args=_STARTED)
 BEACON = KINDS.timer(31, "beacon", "the next beacon is due", args=_STARTED)
 RENEW = KINDS.timer(32, "renew", "the next renewal is due", args=_STARTED)

@@ -20,7 +20,7 @@ from halfway.protocols.georendezvous.cell_neighbours import OWN, direction_of_me
 from halfway.protocols.georendezvous.cells import closer
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 
-ALL = 0  # largest value of `rules.replicas`
+ALL = 0  # of `rules.replicas`: every member stores every key
 
 
 @apart

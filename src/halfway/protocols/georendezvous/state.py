@@ -107,7 +107,7 @@ class CellState(NamedTuple):
     own_cell: npt.NDArray[np.int64]  # [n, 2] column, row of the node's position
     position: npt.NDArray[np.float64]  # [n, 2] when the cell was last determined
     present: npt.NDArray[np.uint8]  # [n] 1 while the node is a member of its cell
-    incarnation: npt.NDArray[np.int32]  # [n] starts and leaves; timers of an earlier one are void
+    starts: npt.NDArray[np.int32]  # [n] starts and leaves; timers from before the last are void
     version: npt.NDArray[np.float64]  # [n] of the last change of the node's subscriptions
     fresh_until: npt.NDArray[np.float64]  # [n] end of the wait of a newly populated cell
     clock: npt.NDArray[np.float64]  # [n] the node's own clock at the present record
@@ -153,7 +153,7 @@ def state(
         own_cell=np.zeros((n, 2), np.int64),
         position=np.zeros((n, 2)),
         present=np.zeros(n, np.uint8),
-        incarnation=np.zeros(n, np.int32),
+        starts=np.zeros(n, np.int32),
         version=np.zeros(n),
         fresh_until=np.full(n, never),
         clock=np.zeros(n),
