@@ -39,7 +39,7 @@ def flood(radio: Any, events: int) -> tuple[float, int, int, float]:
     took = time.process_time() - began
     sent = int(engine.counters.traffic[:, SENT].sum())
     reached = int(state.seen.counts[:, 0].sum()) / (NODES * events)
-    return took, int(engine.counters.events[0]), sent, reached
+    return took, int(engine.counters.handled[0]), sent, reached
 
 
 def main() -> None:

@@ -104,20 +104,20 @@ def disk(n: int, degree: float) -> Network:
 class InEngine:
     """The engine of the simulator as a candidate with the flooding protocol; `run` is timed."""
 
-    def __init__(self, flood: Flood, journal: int = 0) -> None:
+    def __init__(self, flood: Flood, received_records: int = 0) -> None:
         network, self.flood = flood.network, flood
         self.neighbourhood = network.neighbourhood()
         self.radio: Ideal | Distances = Ideal(HOP)
         if flood.delay is not None:
             self.radio = distances(network, flood.delay)
-        self.journal, self.free_slots = journal, 3 * int(network.degree.max())
+        self.received_records, self.free_slots = received_records, 3 * int(network.degree.max())
         self.rules = flooding.Rules(WAIT)
 
     def run(self) -> tuple[flooding.FloodState, Engine]:
         """Flood the network in the engine; return the state and the engine."""
         n = self.flood.network.n
         state = flooding.state(np.arange(n, dtype=np.int32), PUBLISHERS, 1)
-        engine, lend = new_engine(n, self.flood.slots, 16, self.journal), Lender()
+        engine, lend = new_engine(n, self.flood.slots, 16, self.received_records), Lender()
         for event, row in enumerate(self.flood.publishers):
             engines.post(engine, float(event), int(row), application.PUBLISH, 0, 0, event, lend)
         why = engines.run(
@@ -140,13 +140,15 @@ class InEngine:
         )
         if isinstance(self.radio, Distances):
             whole += held((self.radio.delay, self.radio.turn))
-        return int(engine.counters.events[0]), whole + pooled * used // slots
+        return int(engine.counters.handled[0]), whole + pooled * used // slots
 
     def order(self) -> tuple[int, int]:
-        """Return the events delivered, and the hash of their order, from the engine's journal."""
+        """Return the events delivered, and the hash of their order, from the engine's received
+        records.
+        """
         _, engine = self.run()
-        count, result = int(engine.journal.tally[0]), slow.Order()
-        record, rows = engine.journal.record[:count], engine.journal.row[:count]
+        count, result = int(engine.received_records.tally[0]), slow.Order()
+        record, rows = engine.received_records.record[:count], engine.received_records.row[:count]
         columns = (record["at"], rows, record["event"], record["kind"])
         for delivery in zip(*(column.tolist() for column in columns), strict=True):
             result.add(*delivery)
@@ -162,7 +164,7 @@ def check_order(flood: Flood, library: Any) -> None:
     """Stop unless all candidates of the same flood deliver the same in the same order."""
     found = {"Python heapq": slow.with_heapq(flood.job(hashed=True))}
     room = found["Python heapq"][0] + 4 * int(flood.network.degree.max())
-    found["halfway"] = InEngine(flood, journal=room).order()
+    found["halfway"] = InEngine(flood, received_records=room).order()
     if "SimPy, callbacks" in slow.candidates():
         found["SimPy, callbacks"] = slow.with_callbacks(flood.job(hashed=True))
     for name, loop in natives.LOOPS.items() if library else ():

@@ -56,7 +56,7 @@ def flooded(nodes: int, width: float) -> Score:
     begun = time.process_time()
     _, engine = flood.run()
     cpu_s = time.process_time() - begun
-    delivered = int(engine.counters.events[0])
+    delivered = int(engine.counters.handled[0])
     return Score(nodes, len(network.who), delivered, cpu_s, drawn_s, peak_bytes())
 
 

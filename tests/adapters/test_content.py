@@ -29,11 +29,12 @@ def content(shape: tuple[int, ...], width: int) -> Drawn:
     )  # fmt: skip
 
 
-def ended(system: str, demand: Drawn, journal: int = 0) -> Simulation:
+def ended(system: str, demand: Drawn, received_records: int = 0) -> Simulation:
     """A finished run of a system on a small connected network, whose records are checked."""
     run = Simulation(
         system, disk(n=_N, radius=0.5, seed=3), workload=demand, seconds=40.0, seed=1,
-        options=_OPTIONS.get(system), inspection=Inspection(journal=journal, check=True),
+        options=_OPTIONS.get(system),
+        inspection=Inspection(received_records=received_records, check=True),
     )  # fmt: skip
     run.advance()
     return run
@@ -52,8 +53,8 @@ def test_every_system_delivers_the_events_of_each_box(system: str, shape: tuple[
 def test_an_event_of_the_walk_overlay_carries_its_values() -> None:
     """A value v of m is (v + 1/2) / m, on every hop; other events have no such record."""
     shape = (2, 3, 2)
-    run = ended("walk-overlay", content(shape, 2), journal=1 << 20)
-    records, _ = run.journal()
+    run = ended("walk-overlay", content(shape, 2), received_records=1 << 20)
+    records, _ = run.received_records()
     events = records[records["kind"] == CONTENT_EVENT]
     assert EVENT not in records["kind"]
     published = run.demand.begun_again().take(np.inf, 15)
@@ -67,13 +68,13 @@ def test_an_event_of_the_walk_overlay_carries_its_values() -> None:
         values = expected[int(event["publisher"]), int(event["event"])]
         assert event["reals"][VALUES : VALUES + 3].tolist() == values.tolist()
     plain = ended("walk-overlay", Drawn(_N, 3, subscribers_each=2, events=3, seed=1), 1 << 20)
-    assert CONTENT_EVENT not in plain.journal()[0]["kind"]
+    assert CONTENT_EVENT not in plain.received_records()[0]["kind"]
 
 
 def test_more_attributes_cost_more_bytes_in_the_same_hops() -> None:
     """Two runs whose second attribute has one value: the events go the same ways."""
     one, two = (ended("walk-overlay", content(shape, 1), 1 << 20) for shape in ((6,), (6, 1)))
-    hops = [int((run.journal()[0]["kind"] == CONTENT_EVENT).sum()) for run in (one, two)]
+    hops = [int((run.received_records()[0]["kind"] == CONTENT_EVENT).sum()) for run in (one, two)]
     assert hops[0] == hops[1] > 15
     less, more = (run.outcome() for run in (one, two))
     assert more.delivered == less.delivered

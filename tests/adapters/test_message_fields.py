@@ -24,10 +24,10 @@ def test_records_fill_only_declared_fields(system: str) -> None:
     simulation = Simulation(
         system, NETWORK, workload=demand, seconds=30.0, seed=1, options=options,
         faults=[Churn(mean_up_s=15.0, mean_down_s=3.0, share=0.2)],
-        inspection=Inspection(journal=_MOST), stretch=False,
+        inspection=Inspection(received_records=_MOST), stretch=False,
     )  # fmt: skip
     simulation.run()
-    received, reported = simulation.journal()[0], simulation.reports()[0]
+    received, reported = simulation.received_records()[0], simulation.reports()[0]
     assert len(received) > 100
     assert undeclared(simulation.instance.kinds, received) == []
     assert undeclared(simulation.instance.kinds, reported) == []

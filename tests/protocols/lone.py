@@ -1,6 +1,6 @@
 """Lone nodes with a one-row state against the simulator: the same bytes in, the same bytes out.
 
-`drive` runs the engine and keeps a journal of every call. `faults` plays the journal again, record
+`drive` runs the engine and keeps the record of every call. `faults` plays these again, record
 by record, on a fresh state of all nodes and on lone nodes, and lists where they differ.
 """
 
@@ -90,7 +90,7 @@ class Driven:
         return whole.hexdigest()[:16]
 
 
-def drive(world: World, journal: int = 1 << 16, *, checked: bool = True) -> Driven:
+def drive(world: World, received_records: int = 1 << 16, *, checked: bool = True) -> Driven:
     """Run a world until no record is left, or to its end.
 
     checked: every record must fit its declaration.
@@ -103,7 +103,7 @@ def drive(world: World, journal: int = 1 << 16, *, checked: bool = True) -> Driv
         world.network.n,
         4 * spare + len(world.commands),
         1 << 12,
-        journal,
+        received_records,
         records=RecordTraits(age_place=world.protocol.KINDS.ages, checks=checks),
     )
     engine.turns[list(world.down)] += 1  # odd while down
@@ -118,17 +118,19 @@ def drive(world: World, journal: int = 1 << 16, *, checked: bool = True) -> Driv
         )  # fmt: skip
         if why in (loop.IDLE, loop.UNTIL):
             break
-        assert engine.journal.tally[0] + spare <= journal, "give this test a longer journal"
+        assert engine.received_records.tally[0] + spare <= received_records, (
+            "keep more received records"
+        )
         engine = grown(engine)
     assert engine.out.tally[1] == 0, "an outbox was too small"
     assert not checks.refused.any(), dict(zip(REASONS, checks.refused, strict=True))
     released = engine.out.tally[0] + engine.queue.tally[0] == len(engine.out.free)
     assert released, "a slot was not released"
-    j, a = int(engine.journal.tally[0]), int(engine.applications.tally[0])
+    j, a = int(engine.received_records.tally[0]), int(engine.applications.tally[0])
     return Driven(
         state,
-        engine.journal.record[:j],
-        engine.journal.row[:j],
+        engine.received_records.record[:j],
+        engine.received_records.row[:j],
         engine.applications.record[:a].view(RECORD),
         engine.applications.row[:a],
     )
@@ -213,7 +215,7 @@ def faults(
     slots: int = LONE_SLOTS,
     row_maps: Mapping[int, Mapping[int, int]] | None = None,
 ) -> list[str]:
-    """Play a journal again; list where a lone node, another row or the end state differs.
+    """Play a run's records again; list where a lone node, another row or the end state differs.
 
     row_maps: for arrays with rows for some nodes only, by their length: node's row -> row there.
     """

@@ -107,7 +107,7 @@ def lossy_run(system: str) -> Simulation:
         radio=IdealRadio(delay_s=0.01, success=0.5),
         faults=[Crash(share=0.5, at=at, for_=2.0) for at in (4.0, 9.0, 14.0)],
         nodes=NodeSettings(clock=ClockErrors(offset_s=1000.0, drift_ppm=100.0)),
-        inspection=Inspection(journal=1 << 17),
+        inspection=Inspection(received_records=1 << 17),
     )  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def test_all_arrivals_of_one_hop_have_the_same_origin(system: str) -> None:
     """The time of an arrival without the age of the record is the time when the age began."""
     run = lossy_run(system)
     run.run()
-    records, _ = run.journal()
+    records, _ = run.received_records()
     sent = records[records["sequence"] > 0]
     place = TABLES[system].ages[sent["kind"]]
     aged = place >= 0
@@ -143,10 +143,10 @@ def test_no_event_of_before_its_subscription_arrives(system: str) -> None:
             system, line(2), workload=demand, seed=seed, seconds=20.0, stretch=False,
             radio=IdealRadio(delay_s=0.001, success=0.6),
             options={"retries": 5, "ack_timeout_s": 0.1, "refresh_s": 20.0},
-            inspection=Inspection(journal=10_000),
+            inspection=Inspection(received_records=10_000),
         )  # fmt: skip
         outcome = run.run()
-        records, rows = run.journal()
+        records, rows = run.received_records()
         caught_up += ((records["kind"] == CATCH_UP) & (rows == 1)).any()
         assert (run.deliveries.unsolicited, outcome.expected) == (0, 1)
     assert caught_up > 20  # runs in which the buffered event arrived

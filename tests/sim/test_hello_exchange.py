@@ -196,10 +196,10 @@ def test_a_shifted_clock_changes_no_record(system: str) -> None:
             BRIDGE,
             nodes=NodeSettings(clock=clock),
             seconds=6.0,
-            inspection=Inspection(journal=100_000, check=True),
+            inspection=Inspection(received_records=100_000, check=True),
         )
         run.run()
-        received, rows = run.journal()
+        received, rows = run.received_records()
         assert (received["kind"] == HELLO_KIND).any()
         return received.tobytes() + rows.tobytes()
 

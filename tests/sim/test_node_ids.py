@@ -68,7 +68,7 @@ def run_of(system: str, node_ids: Any, faults: Any = (), seed: int = 2) -> Simul
         made = Simulation(
             system, network, workload=demand, seconds=100.0 if system in DETECTORS else 20.0,
             seed=seed, nodes=NodeSettings(ids=node_ids), options=OPTIONS.get(system, {}),
-            faults=faults, hello=SentHellos(), inspection=Inspection(journal=0),
+            faults=faults, hello=SentHellos(), inspection=Inspection(received_records=0),
         )  # fmt: skip
     made.deliveries.delivery_log = []
     return made

@@ -336,8 +336,8 @@ def test_the_hops_of_a_buffered_event_are_those_of_its_path(success: float) -> N
 
 
 def test_commands_are_posted_and_records_are_kept() -> None:
-    """A node that is down neither sends nor receives; the journal has what the others received."""
-    run = flooded(line(4), Listed([], []), inspection=Inspection(journal=100))
+    """A node that is down neither sends nor receives; the run keeps what the others received."""
+    run = flooded(line(4), Listed([], []), inspection=Inspection(received_records=100))
     kinds = run.instance.kinds
     run.post(commands(0.0, [0, 2, 3], kinds.number("subscribe"), 0))
     run.post(commands([1.0, 3.0], 0, kinds.number("publish"), 0, event=[0, 1]))
@@ -347,13 +347,15 @@ def test_commands_are_posted_and_records_are_kept() -> None:
     run.run()
     reports, rows = run.reports()
     assert sorted(zip(reports["event"].tolist(), rows.tolist(), strict=True)) == [(0, 2), (0, 3)]
-    records, receivers = run.journal()
+    records, receivers = run.received_records()
     floods = (records["kind"] == kinds.number("flood")) & (records["event"] == 1)
     assert receivers[floods].tolist() == [1, 0]
 
 
-def test_a_journal_that_is_too_short_and_one_not_asked_for_are_refused() -> None:
-    with pytest.raises(Problem, match="journal = 1"):
-        flooded(line(4), Listed([(0, 0)], [(1.0, 3, 0)]), inspection=Inspection(journal=1)).run()
+def test_more_received_records_than_kept_and_records_not_asked_for_are_refused() -> None:
+    with pytest.raises(Problem, match="received_records = 1"):
+        flooded(
+            line(4), Listed([(0, 0)], [(1.0, 3, 0)]), inspection=Inspection(received_records=1)
+        ).run()
     with pytest.raises(Problem, match="the simulation kept no records"):
-        flooded(line(4), Listed([], [])).journal()
+        flooded(line(4), Listed([], [])).received_records()

@@ -176,7 +176,7 @@ def watched(run: Simulation) -> Iterator[None]:
     seen = [-1, 0]  # records delivered, and seconds since
 
     def tick(_number: int, _frame: FrameType | None) -> None:
-        delivered = int(run.engine.counters.events[0])
+        delivered = int(run.engine.counters.handled[0])
         seen[:] = [delivered, seen[1] + 1 if delivered == seen[0] else 0]
         if seen[1] >= _HANDLER_CPU_S:
             raise TimeoutError(f"the handler did not return within {_HANDLER_CPU_S:g} s")

@@ -20,7 +20,7 @@ from halfway.sim.run_context import CLOCKS, LIES, stream
 from halfway.sim.run_settings import Inspection
 from halfway.sim.workload.payloads import payload_of
 
-_JOURNAL = 65_536  # records that wait to be written to a trace
+_WAITING = 65_536  # records that wait to be written to a trace
 _APPLICATIONS = 4096  # capacity of the log of records for applications
 CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
 
@@ -56,13 +56,14 @@ def run_engine(
     payloads: number of events in flight with payload bytes. seed: seed of the run.
     """
     check = inspection.check
-    journal = 0 if inspection.trace is None and not inspection.journal else _JOURNAL
+    nothing = inspection.trace is None and not inspection.received_records
+    received = 0 if nothing else _WAITING
     clocks = clocks_of(clock, environment.n, stream(seed, CLOCKS))
     liars = stream(seed, LIES)
     if check is None:
         check = os.environ.get(CHECK_RECORDS) == "1"
     engine = new_engine(
-        environment.n, FIRST_SLOTS, _APPLICATIONS, journal,
+        environment.n, FIRST_SLOTS, _APPLICATIONS, received,
         records=RecordTraits(
             sizes=record_sizes(instance.kinds), age_place=instance.kinds.ages,
             payload=payload_of(instance.kinds, payloads) if payloads else None,

@@ -24,8 +24,8 @@ from halfway.sim.workload.publications import PublicationFeed
 class RunLog:
     """The run log, which empties the logs of the engine during a run.
 
-    inspection: the trace and the journal to write; names: names of the nodes, for the trace.
-    observers: the accountings that only some systems and workloads have.
+    inspection: the trace to write, and the received records to keep; names: names of
+    the nodes, for the trace. observers: the accountings that only some systems and workloads have.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class RunLog:
         self._delivered = kinds.number("delivered") if delivers else -1
         self.observers = observers
         self._publications, self._deliveries = publications, deliveries
-        file, kept = inspection.trace, inspection.journal
+        file, kept = inspection.trace, inspection.received_records
         self._trace: TraceSink | None = (
             Trace(file, kinds.names, names) if isinstance(file, Path) else file
         )
@@ -73,7 +73,7 @@ class RunLog:
             detections.report(reports, rows)
         if self._trace is None and self._records is None:
             return
-        received, receivers = drain(engine.journal, copied=self._records is not None)
+        received, receivers = drain(engine.received_records, copied=self._records is not None)
         if self._trace is not None:
             self._trace.write(received, receivers, reports, rows, changes)
         if self._records is not None:
@@ -94,6 +94,6 @@ class RunLog:
     def kept(self) -> KeptRecords:
         """The records that the run log keeps for the caller. Raises Problem if it keeps nothing."""
         if self._records is None:
-            remedy = "build the simulation with inspection=Inspection(journal=0)"
+            remedy = "build the simulation with inspection=Inspection(received_records=0)"
             raise Problem("the simulation kept no records", remedy=remedy)
         return self._records

@@ -34,13 +34,13 @@ class NodeSettings:
 class Inspection:
     """The inspection of a run: the records and checks that the run adds to its outcome.
 
-    trace: a Parquet file for the trace, or an object that receives the records. journal: number of
-    received records to keep for `Simulation.journal`; 0: keep only records for
+    trace: a Parquet file for the trace, or an object that receives the records. received_records:
+    number of these records to keep for `Simulation.received_records`; 0: keep only records for
     `Simulation.reports`. check: whether the door checks each record before its handler, where
     refused records are among the shortfalls of the outcome; None: the environment variable
     HALFWAY_CHECK_RECORDS decides.
     """
 
     trace: Path | TraceSink | None = None
-    journal: int | None = None
+    received_records: int | None = None
     check: bool | None = None

@@ -68,8 +68,8 @@ class Simulation:
     neighbours `discovery_delay_s` seconds late (0: at once). seed: the same seed gives the same
     bytes; nodes, faults and losses have separate random streams. window: events in flight at a
     time; all nodes forget older ones. stretch=False skips the shortest paths. nodes: ids, power,
-    batteries and clocks; inspection: trace, journal and checks of records. Raises Problem for every
-    error that a user can fix.
+    batteries and clocks; inspection: trace, received records and checks. Raises Problem for every error
+    that a user can fix.
     """
 
     def __init__(
@@ -219,9 +219,9 @@ class Simulation:
         down = np.array(rows, np.int64)
         self.engine.turns[down] |= np.uint32(1)  # odd while down
 
-    def journal(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+    def received_records(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
         """Return the records and receivers that the simulation kept so far, in order."""
-        return self._log.kept.journal()
+        return self._log.kept.received_records()
 
     def reports(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
         """Return the records that the simulation's nodes reported to applications, and
@@ -233,14 +233,14 @@ class Simulation:
         """Run the simulation up to a time; return False if a limit or the condition ended it."""
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
-            delivered = int(self.engine.counters.events[0])
+            delivered = int(self.engine.counters.handled[0])
             further = min(self._instant.most, _INTERRUPT_EVERY if stop is None else _STOP_EVERY)
             counted, queue = self._drive(until, min(limit, delivered + further)), self.engine.queue
             next_at = float(peek(self._lend(queue))[0]) if counted and queue.tally[0] > 0 else end
             self.at = max(self.at, min(next_at, end)) if counted else end
             if counted:
-                self._instant.check(next_at, int(self.engine.counters.events[0]), self.system)
-            if int(self.engine.counters.events[0]) >= limit or (stop and stop(self)):
+                self._instant.check(next_at, int(self.engine.counters.handled[0]), self.system)
+            if int(self.engine.counters.handled[0]) >= limit or (stop and stop(self)):
                 return False
             if not counted:
                 return True
@@ -255,8 +255,8 @@ class Simulation:
             others = slots if beside is None else beside
             slots += others * (environment.max_receivers - 1)
             slots *= self.declared.copies(environment.max_degree())
-        if 0 < len(self.engine.journal.row) < 2 * slots:
-            self.engine = self.engine._replace(journal=new_log(4 * slots))
+        if 0 < len(self.engine.received_records.row) < 2 * slots:
+            self.engine = self.engine._replace(received_records=new_log(4 * slots))
         while True:
             why = loop.run(
                 *self.neighbours.node(instance, self.engine.out), self.neighbours.neighbourhood,

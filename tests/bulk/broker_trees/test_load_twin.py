@@ -208,15 +208,15 @@ def by_messages(
     reports = reports[reports["kind"] == DELIVERED]
     ids_of = zip(reports["publisher"].tolist(), reports["event"].tolist(), strict=True)
     waited = reports["at"] - np.array([published_at[each] for each in ids_of])
-    load, uses = carried(overlay, engine.journal)
+    load, uses = carried(overlay, engine.received_records)
     return Measured(float(waited.mean()), len(reports), load, uses)
 
 
-def carried(overlay: Overlay, journal: Any) -> tuple[list[int], list[int]]:
+def carried(overlay: Overlay, received_records: Any) -> tuple[list[int], list[int]]:
     """The messages with events by link of the underlay, and by route of the overlay."""
     lies, neighbourhood = overlay.underlay, overlay.underlay.network.neighbourhood()
-    some = slice(0, int(journal.tally[0]))
-    records, receivers = journal.record[some], journal.row[some]
+    some = slice(0, int(received_records.tally[0]))
+    records, receivers = received_records.record[some], received_records.row[some]
     hops = records["kind"] == NOTIFY
     noted = (records["source"], receivers, records["target"], records["args"][:, [ORIGIN, ROUTE]])
     load, uses = [0] * lies.network.links, [0] * (ROUTES * BROKERS)

@@ -46,7 +46,7 @@ def by_messages(network: Network, initiators: list[int], seed: int, recipe: Any)
         walk_overlay.most_emissions(walk_overlay.state(np.zeros(1, np.int32), widest, 0, 0, 2, 1),
                                     slow),
     )  # fmt: skip
-    return drive(world, journal=1 << 20)
+    return drive(world, received_records=1 << 20)
 
 
 def links_of(driven: Driven, network: Network) -> set[tuple[int, int]]:

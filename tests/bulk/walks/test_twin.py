@@ -17,9 +17,9 @@ INTERPRETATIONS: tuple[Interpretation, ...] = ("heard", "stepped-on")
 
 def steps_of(outcome: Outcome, walk: int) -> np.ndarray:
     """Rows that a walk stepped on, in order, without its initiator."""
-    steps = outcome.journal["kind"] == STEP
-    mine = walks_of(outcome.journal) == walk
-    return outcome.journal_rows[steps & mine]
+    steps = outcome.received_records["kind"] == STEP
+    mine = walks_of(outcome.received_records) == walk
+    return outcome.receiver_rows[steps & mine]
 
 
 @pytest.mark.parametrize("k", [1, 3, 10, 100])
@@ -39,7 +39,7 @@ def test_same_paths_and_meetings_for_the_same_seeds(
             interpretation=interpretation,
             k=k,
             seed=seed,
-            journal=400_000,
+            received_records=400_000,
         ).run()
         walkers = Walkers(network, system)
         total, nodes = walkers.meetings(pairs, seed=seed, k=k, interpretation=interpretation)
@@ -71,7 +71,7 @@ def meetings_of(outcome: Outcome, topic: int) -> set[int]:
         if trail_at(outcome.tables, row, 2 * topic) is not None
         and trail_at(outcome.tables, row, 2 * topic + 1) is not None
     }
-    begun = outcome.journal[outcome.journal["kind"] == MATCH]
+    begun = outcome.received_records[outcome.received_records["kind"] == MATCH]
     begun = begun[(begun["topic"] == topic) & (begun["args"][:, STEPS] == 0)]
     here = {int(source) for source in begun["source"]}
     return both & here
@@ -86,7 +86,7 @@ def test_bulk_and_messages_agree_where_walks_must_turn_round(
 ) -> None:
     """[drw §3] "the selection of another path if the data come back to y through x again"."""
     pairs = np.array([[a, b] for a in range(network.n) for b in range(network.n) if a != b])
-    outcome = WalkRun(network, pairs, system=system, seed=5, journal=400_000).run()
+    outcome = WalkRun(network, pairs, system=system, seed=5, received_records=400_000).run()
     walkers = Walkers(network, system)
     for topic, (source, target) in enumerate(pairs):
         bulk = walkers.pair(source, target, seed=5, topic=topic)

@@ -72,9 +72,11 @@ def test_an_event_before_the_meeting_is_buffered() -> None:
 
 def test_a_walk_ends_after_its_most_steps() -> None:
     """[drw §5] "the problem of stopping … is not addressed in this paper": we add a limit."""
-    outcome = WalkRun(line(40), np.array([[0, 39]]), seed=1, most_steps=5, journal=1000).run()
+    outcome = WalkRun(
+        line(40), np.array([[0, 39]]), seed=1, most_steps=5, received_records=1000
+    ).run()
     assert outcome.applications.size == 0
-    steps = outcome.journal[outcome.journal["kind"] == STEP]
+    steps = outcome.received_records[outcome.received_records["kind"] == STEP]
     assert len(steps) == 10
 
 
@@ -83,17 +85,17 @@ def test_topics_do_not_disturb_each_other(system: str) -> None:
     """[drw §1] A walk carries its random state, so its path is the same alone and among many."""
     network = disk(n=80, radius=0.2, seed=3)
     pairs = distinct_pairs(network.n, 40, 3)
-    alone = WalkRun(network, pairs[:1], system=system, seed=9, journal=100_000).run()  # type: ignore[arg-type]
-    many = WalkRun(network, pairs, system=system, seed=9, journal=1_000_000).run()  # type: ignore[arg-type]
-    mine = many.journal["topic"] == 0
-    assert list(many.journal_rows[mine]) == list(alone.journal_rows)
+    alone = WalkRun(network, pairs[:1], system=system, seed=9, received_records=100_000).run()  # type: ignore[arg-type]
+    many = WalkRun(network, pairs, system=system, seed=9, received_records=1_000_000).run()  # type: ignore[arg-type]
+    mine = many.received_records["topic"] == 0
+    assert list(many.receiver_rows[mine]) == list(alone.receiver_rows)
 
 
-def journal_digest(system: str) -> str:
+def digest_of_received(system: str) -> str:
     network = disk(n=60, radius=0.25, seed=2)
     pairs = distinct_pairs(network.n, 4, 7)
-    outcome = WalkRun(network, pairs, system=system, k=2, seed=11, journal=50_000).run()  # type: ignore[arg-type]
-    received = outcome.journal.tobytes() + outcome.journal_rows.tobytes()
+    outcome = WalkRun(network, pairs, system=system, k=2, seed=11, received_records=50_000).run()  # type: ignore[arg-type]
+    received = outcome.received_records.tobytes() + outcome.receiver_rows.tobytes()
     return hashlib.sha256(received + outcome.applications.tobytes()).hexdigest()[:16]
 
 
@@ -102,14 +104,14 @@ GOLDEN = {"directional-walk": "4f4b31789c07e3be", "random-walk": "84888d53177b34
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_golden_journal(system: str) -> None:
-    assert journal_digest(system) == GOLDEN[system]
+def test_golden_received_records(system: str) -> None:
+    assert digest_of_received(system) == GOLDEN[system]
 
 
 def test_interpreted_code_gives_the_same_bytes() -> None:
     program = (
-        "from tests.bulk.walks.test_walk_run import SYSTEMS, journal_digest\n"
-        "print(*[journal_digest(system) for system in SYSTEMS])"
+        "from tests.bulk.walks.test_walk_run import SYSTEMS, digest_of_received\n"
+        "print(*[digest_of_received(system) for system in SYSTEMS])"
     )
     printed = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program],

@@ -25,8 +25,8 @@ class Outcome:
 
     applications: npt.NDArray[np.void]  # [a] MATCHED, DELIVERED, UNMATCHED
     application_rows: npt.NDArray[np.int64]  # [a]
-    journal: npt.NDArray[np.void]  # [j] every record received, in order
-    journal_rows: npt.NDArray[np.int64]  # [j]
+    received_records: npt.NDArray[np.void]  # [j] every record received, in order
+    receiver_rows: npt.NDArray[np.int64]  # [j]
     events: int  # records that reached a node or an application
     tables: WalkTables
     replaced: int  # raised weights that directional walks had no room for
@@ -49,7 +49,7 @@ class WalkRun:
         k: int = 1,
         seed: int = 0,
         most_steps: int = 1_000_000,
-        journal: int = 0,
+        received_records: int = 0,
     ) -> None:
         protocol = importlib.import_module(SYSTEMS[system].module)
         self.pairs = pairs
@@ -62,7 +62,9 @@ class WalkRun:
         self._spare = protocol.most_emissions(self.state, self._rules) * max(widest, 1)
         self._radio, self._lend = Ideal(0.0), Lender()
         commands = 64 + 4 * len(self.pairs)
-        self._engine = new_engine(network.n, max(commands, 2 * self._spare), commands, journal)
+        self._engine = new_engine(
+            network.n, max(commands, 2 * self._spare), commands, received_records
+        )
         self._launch()
 
     def _launch(self) -> None:
@@ -83,7 +85,7 @@ class WalkRun:
         self._command(at, int(self.pairs[topic, 0]), PUBLISH, topic, event=event)
 
     def run(self, until: float = np.inf) -> Outcome:
-        """Process everything that is due until then; the journal must have room for it."""
+        """Process everything that is due until then; the kept records must have room for it."""
         while True:
             why = loop.run(
                 self.state, self._rules, self._neighbourhood, self._engine, self._radio,
@@ -92,9 +94,9 @@ class WalkRun:
             )  # fmt: skip
             if why in (loop.IDLE, loop.UNTIL):
                 return self._outcome()
-            log = self._engine.journal
+            log = self._engine.received_records
             full = 0 < len(log.row) <= log.tally[0] + self._spare
-            assert why != loop.LOG_FULL or not full, "give this test a longer journal"
+            assert why != loop.LOG_FULL or not full, "keep more received records"
             self._engine = grown(self._engine)
 
     def _replaced(self) -> int:
@@ -105,14 +107,14 @@ class WalkRun:
 
     def _outcome(self) -> Outcome:
         assert self._engine.out.tally[1] == 0, "emissions overflowed the outbox"
-        reports, journal = self._engine.applications, self._engine.journal
-        t, j = int(reports.tally[0]), int(journal.tally[0])
+        reports, received_records = self._engine.applications, self._engine.received_records
+        t, j = int(reports.tally[0]), int(received_records.tally[0])
         return Outcome(
             applications=reports.record[:t].view(RECORD),
             application_rows=reports.row[:t],
-            journal=journal.record[:j].view(RECORD),
-            journal_rows=journal.row[:j],
-            events=int(self._engine.counters.events[0]),
+            received_records=received_records.record[:j].view(RECORD),
+            receiver_rows=received_records.row[:j],
+            events=int(self._engine.counters.handled[0]),
             tables=self.state.tables,
             replaced=self._replaced(),
         )

@@ -30,7 +30,7 @@ def run_with_liars(system: str, most_hops: int | None) -> Simulation:
     simulation = Simulation(
         system, disk(n=NODES, radius=0.4, seed=2), workload=demand, seconds=21.0, hello=None,
         radio=IdealRadio(delay_s=0.001), faults=[Attack(kind="liar", share=0.1)],
-        options={"refresh_s": REFRESH_S}, inspection=Inspection(journal=1 << 22),
+        options={"refresh_s": REFRESH_S}, inspection=Inspection(received_records=1 << 22),
     )  # fmt: skip
     if most_hops is not None:
         bounds = simulation.engine.attacks.ranges.bounds[SEARCH, _HOPS_COLUMN]
@@ -45,7 +45,7 @@ def test_the_places_of_a_node_limit_the_searches_that_it_passes_on(system: str) 
     """The liars' hop counts are small, so that the counts alone show no lie."""
     simulation = run_with_liars(system, most_hops=8)
     liars = np.flatnonzero(simulation.engine.attacks.conduct)
-    records, _ = simulation.journal()
+    records, _ = simulation.received_records()
     searches = records[(records["kind"] == SEARCH) & ~np.isin(records["source"], liars)]
     first = dict[tuple[int, ...], float]()  # when a node passed a search on
     for source, args, at in zip(
@@ -68,7 +68,7 @@ def test_the_places_of_a_node_limit_the_searches_that_it_passes_on(system: str) 
 
 @pytest.mark.parametrize("system", ["siena", "underlay-siena"])
 def test_a_search_over_an_impossible_number_of_hops_goes_no_further(system: str) -> None:
-    records, _ = run_with_liars(system, most_hops=None).journal()
+    records, _ = run_with_liars(system, most_hops=None).received_records()
     assert np.unique(np.floor(records["at"] * 1e3), return_counts=True)[1].max() < 1000
     searches = records[records["kind"] == SEARCH]
     false = searches["args"][:, HOPS] >= MOST_HOPS

@@ -81,7 +81,7 @@ class Result(NamedTuple):
 
 
 def recorded(system: str, nodes: int = NODES, run_s: float = RUN_S) -> Simulation:
-    """A run of a system on a few nodes that crash and come back, with its journal."""
+    """A run of a system on a few nodes that crash and come back, with the received records."""
     network = disk(n=nodes, radius=0.75 if system == "georendezvous" else 0.35, seed=3)
     attributes = ATTRIBUTES.get(system, ())
     each = 1 if attributes else 2
@@ -93,7 +93,7 @@ def recorded(system: str, nodes: int = NODES, run_s: float = RUN_S) -> Simulatio
     run = Simulation(
         system, network, workload=demand, seconds=UNTIL_S, seed=SEED, options=OPTIONS.get(system),
         faults=[Churn(mean_up_s=9.0, mean_down_s=2.0, share=0.3, until=run_s)],
-        hello=HELLOS, stretch=False, inspection=Inspection(journal=1 << 20, check=True),
+        hello=HELLOS, stretch=False, inspection=Inspection(received_records=1 << 20, check=True),
     )  # fmt: skip
     shortfalls = run.run(until=run_s).shortfalls
     assert not [name for name in shortfalls if "refused" in name], f"{system}: {shortfalls}"
@@ -103,7 +103,7 @@ def recorded(system: str, nodes: int = NODES, run_s: float = RUN_S) -> Simulatio
 def fuzz(run: Simulation, count: int, seed: int = SEED) -> Result:
     """Let the nodes of a run handle so many mutated and random records."""
     instance, n = run.instance, run.environment.n
-    known, rows = run.journal()
+    known, rows = run.received_records()
     # The last places are a ring of emitted records.
     records = np.concatenate([known, known[:1].repeat(_RING)]).view(np.recarray)
     checks, kinds = record_checks(instance.kinds, instance.limits), np.zeros(256, np.int64)

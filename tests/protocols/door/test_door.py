@@ -148,7 +148,7 @@ def test_the_fuzz_reaches_every_kind() -> None:
 @pytest.mark.parametrize("system", ["flooding", "gossip"])
 def test_hellos_are_fuzzed_with_a_system_that_reads_neighbour_lists(system: str) -> None:
     reads = importlib.import_module(SYSTEMS[system].module).NEIGHBOUR_HOPS > 0
-    records, _ = fuzz.recorded(system, fuzz.FEW_NODES, fuzz.SHORT_S).journal()
+    records, _ = fuzz.recorded(system, fuzz.FEW_NODES, fuzz.SHORT_S).received_records()
     hellos = {HELLO_KIND, HELLO_TIMER_KIND} & set(records["kind"].tolist())
     assert len(hellos) == (2 if reads else 0)
 

@@ -39,7 +39,7 @@ def run(
     options = {**QUICK.get(system, {}), **more.pop("options", {})}
     given = {
         "hello": None, "discovery_delay_s": np.inf, "radio": IdealRadio(delay_s=0.002),
-        "inspection": Inspection(journal=0, check=True),
+        "inspection": Inspection(received_records=0, check=True),
     }  # fmt: skip
     simulation = Simulation(
         system, network, workload=Monitoring(start_s), seconds=seconds, faults=faults, seed=seed,

@@ -53,10 +53,10 @@ def _spreads(n: int, failed: int, arrival: float, seed: int) -> Floats:
         "gossip-counters", full(n), workload=Monitoring(1.0), seconds=end_s, seed=seed,
         radio=IdealRadio(delay_s=DELAY_S, success=arrival), discovery_delay_s=np.inf,
         faults=[Crash(node=live + k, at=WARM_S - 10.0) for k in range(failed)], stretch=False,
-        options={"members": n, "timeout_s": 1000.0}, inspection=Inspection(journal=10**6),
+        options={"members": n, "timeout_s": 1000.0}, inspection=Inspection(received_records=10**6),
     )  # fmt: skip
     run.run()
-    records, rows = run.journal()
+    records, rows = run.received_records()
     of_gossip = records["kind"] == GOSSIP
     records, rows = records[of_gossip], rows[of_gossip]
     members, counters = records["args"][:, :ENTRIES], records["reals"][:, :ENTRIES]

@@ -63,9 +63,9 @@ def test_swim_probes_each_member_within_2n_minus_1_periods(n: int) -> None:
     of a member are at most 2n - 1 periods apart. So a crash is detected by then."""
     members = n - 1  # in the list of each
     simulation = run(
-        "swim", full(n), 600.0, start_s=5.0, inspection=Inspection(journal=10**6)
+        "swim", full(n), 600.0, start_s=5.0, inspection=Inspection(received_records=10**6)
     )  # fmt: skip
-    records, rows = simulation.journal()
+    records, rows = simulation.received_records()
     pings = (records["kind"] == PING) & (records["at"] > 10.0)
     source, at, to = records["source"][pings], records["at"][pings], rows[pings]
     gaps = [

@@ -173,10 +173,12 @@ def test_a_bridge_node_copies_no_entry_to_itself() -> None:
     itself would never be acknowledged."""
     network, radius = sparse(np.random.default_rng(6))
     scalars = scalars_of(radius, 5, bridges=24, retries=2)
-    cells = cell_run(network, scalars, topics=2, seconds=20.0, journal=1 << 20, check=False)
+    cells = cell_run(
+        network, scalars, topics=2, seconds=20.0, received_records=1 << 20, check=False
+    )
     begin_clients(cells, publishing_of(6, 2.0, 9.0, plain=True))
     cells.run()
-    records, rows = cells.journal()
+    records, rows = cells.received_records()
     copies = (records["kind"] == REPLICATE) & (records["sequence"] > 0)
     bridges = (cells.state.bridges.status == MEMBER).any(axis=1)
     assert (copies & bridges[records["source"]]).sum() > 10

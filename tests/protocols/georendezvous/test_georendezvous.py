@@ -75,9 +75,11 @@ def settled(
     key: int = 5,
     **more: Any,
 ) -> Simulation:
-    """A run with two topics and a journal, two seconds after the start."""
+    """A run with two topics and its received records, two seconds after the start."""
     scalars = rules(0.5, key, points=points, tried=tried, **{**STILL, **more})
-    cells = cell_run(network_of(populated), scalars, topics=2, seconds=60.0, journal=100_000)
+    cells = cell_run(
+        network_of(populated), scalars, topics=2, seconds=60.0, received_records=100_000
+    )
     cells.run(2.0)
     return cells
 
@@ -94,7 +96,7 @@ def report(state: Any, rules: Any, i: Any, message: Any) -> None:
 
 def kinds(cells: Simulation, kind: int) -> int:
     """How often a record of a kind was received."""
-    return int((cells.journal()[0]["kind"] == kind).sum())
+    return int((cells.received_records()[0]["kind"] == kind).sum())
 
 
 @pytest.mark.parametrize("points", [1, 2, 5, 8])
@@ -126,7 +128,7 @@ def test_messages_take_the_paths_of_the_bulk_driver() -> None:
         pairs = distinct_pairs(network.n, 4, seed)
         routes = CellRoutes(network, radius)
         scalars = rules(radius, seed, points=4, tried=2, **STILL)
-        cells = cell_run(network, scalars, topics=4, seconds=8.0, journal=200_000)
+        cells = cell_run(network, scalars, topics=4, seconds=8.0, received_records=200_000)
         for topic, (publisher, subscriber) in enumerate(pairs):
             post(cells, 2.0, publisher, ADVERTISE, topic)
             post(cells, 3.0, subscriber, SUBSCRIBE, topic)
@@ -135,7 +137,7 @@ def test_messages_take_the_paths_of_the_bulk_driver() -> None:
         assert cells.state.lost.sum() == 0
         paths = routes.paths(pairs, 4, seed)
         expected = paths.shortest(2, with_traversal=True)
-        records, rows = cells.journal()
+        records, rows = cells.received_records()
         for topic, (publisher, subscriber) in enumerate(pairs):
             for number in range(4):
                 there = (records["flags"] & ARRIVED > 0) & (records["topic"] == topic)
@@ -293,7 +295,7 @@ def test_a_node_that_leaves_a_place_without_neighbours_takes_its_keys_along() ->
     assert cells_storing(cells, ADVERT, 0, 0) == {(4, 0)}
     cells.environment.neighbourhood.x[far] -= cells.instance.rules.side
     cells.run(8.0)
-    records, _ = cells.journal()
+    records, _ = cells.received_records()
     kept = (records["kind"] == ADVERT) & (records["flags"] & HELD > 0)
     assert set(records["args"][kept][:, POINT]) == {0, 1}
     # The records also age while the node holds them: the publisher renewed its entries at 3 s.
@@ -386,7 +388,7 @@ def test_an_unwanted_that_a_newer_wanted_overtook_says_nothing() -> None:
     post(cells, 3.0, 1, ADVERTISE, 0)
     post(cells, 4.0, 20, SUBSCRIBE, 0)
     cells.run(5.0)
-    records, rows = cells.journal()
+    records, rows = cells.received_records()
     wanted = records[(records["kind"] == WANTED) & (rows == 1)][-1].copy()
     reporter = int(wanted["reals"][REPORTER])
     assert tuple(cells.state.cell[reporter].tolist()) in cells_storing(cells, INTEREST, 0, 0)
@@ -429,7 +431,7 @@ def test_a_hop_that_failed_does_not_prune_the_better_point() -> None:
 
     whole = two_events(-1)
     best, _ = best_point(whole, 70, 1, 0) or (-1, 0)
-    records, rows = whole.journal()
+    records, rows = whole.received_records()
     by_best = (records["kind"] == NOTIFY_CLIENT) & (records["args"][:, POINT] == best)
     between = [int(row) for row in rows[by_best & (records["event"] == 0)] if row not in (1, 70)]
     hurt = two_events(between[0])
@@ -470,7 +472,7 @@ def test_once_a_node_is_a_row_or_alone(acknowledged: bool) -> None:
         Crash(node=row, at=0.0, for_=2.0 if row in (1, 3) else None)
         for row in range(1, network.n, 2)
     ]
-    cells = cell_run(network, scalars, topics=2, seconds=9.5, journal=20_000, faults=late)
+    cells = cell_run(network, scalars, topics=2, seconds=9.5, received_records=20_000, faults=late)
 
     def fresh(node_ids: Any) -> Any:
         places = cells.state.neighbours.shape[1]
@@ -485,7 +487,7 @@ def test_once_a_node_is_a_row_or_alone(acknowledged: bool) -> None:
     ):  # fmt: skip
         post(cells, at, row, kind, -1 if kind == LEAVE else 0, event)
     cells.run()
-    records, rows = cells.journal()
+    records, rows = cells.received_records()
     assert {int(ACK), int(ACK_TIMEOUT)} <= set(records["kind"]) or not acknowledged
     world = World(network, handler, fresh, scalars, [])
     driven = Driven(cells.state, records.view(np.recarray), rows, None, None)
@@ -501,7 +503,7 @@ def digest() -> str:
     post(cells, 4.0, 0, PUBLISH, 0, 0)
     post(cells, 5.0, 3, LEAVE)
     cells.run(6.0)
-    whole = hashlib.sha256(cells.journal()[0].tobytes())
+    whole = hashlib.sha256(cells.received_records()[0].tobytes())
     for part in arrays(cells.state):
         whole.update(np.ascontiguousarray(part).tobytes())
     return whole.hexdigest()

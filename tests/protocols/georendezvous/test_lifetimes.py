@@ -28,7 +28,7 @@ def transferring_run(seed: int) -> Simulation:
             "points": 2, "tried": 2, "lifetime_s": LIFETIME_S, "renewal_interval_s": 5.0,
             "home_memory_s": 6.0, "retries": 6, "ack_timeout_s": 0.1,
         },
-        inspection=Inspection(journal=1 << 18),
+        inspection=Inspection(received_records=1 << 18),
     )  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def test_no_transfer_prolongs_an_entry(seed: int) -> None:
     """Soft state: [geo §2.2] "Clients that fail to renew … are removed from the system"."""
     run = transferring_run(seed)
     run.run()
-    records, _ = run.journal()
+    records, _ = run.received_records()
     assert (records["at"][records["kind"] == REPLICATE] > END_S + 5.0).any()  # until the end
     store = run.state.store
     until = store.until[store.kind == INTEREST]

@@ -174,7 +174,7 @@ def _rebooted(*rows: int) -> Simulation:
     scalars = rules(0.5, 5, points=2, tried=2, **STILL)
     down = [Crash(node=row, at=12.0, for_=1.0, memory="lost") for row in rows]
     cells = cell_run(
-        network_of(FULL), scalars, topics=1, seconds=60.0, journal=100_000, faults=down
+        network_of(FULL), scalars, topics=1, seconds=60.0, received_records=100_000, faults=down
     )
     for at in (3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 15.0):
         post(cells, at, 1, ADVERTISE, 0)
@@ -193,7 +193,7 @@ def test_records_of_a_node_that_lost_its_memory_are_not_outdated(who: str) -> No
     assert not {1, 20} & set(homes)
     cells = _rebooted(*([20] if who == "subscriber" else homes))
     cells.run(19.0)
-    records, rows = cells.journal()
+    records, rows = cells.received_records()
     copies = records["event"][(records["kind"] == NOTIFY_CLIENT) & (rows == 20)].tolist()
     assert copies == [0, 0, 1]
     assert (cells.state.wanted_until[1, 0] > cells.at).sum() == 1

@@ -78,7 +78,7 @@ def lists_of(
     run = Simulation(
         ("directional-walk", "random-walk")[seed % 2], network, seed=seed, seconds=QUIET_S,
         workload=Groups(stays, 0.0, 3600.0), options=options, radio=IdealRadio(delay_s=0.001),
-        stretch=False, inspection=Inspection(journal=0), faults=faults,
+        stretch=False, inspection=Inspection(received_records=0), faults=faults,
     )  # fmt: skip
     run.run()
     members = {

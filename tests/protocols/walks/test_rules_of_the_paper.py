@@ -22,13 +22,13 @@ def crowd() -> tuple[Network, np.ndarray, Outcome]:
     """Twelve topics on one network, every message kept."""
     network = disk(n=150, radius=0.16, seed=3)
     pairs = distinct_pairs(network.n, 12, 3)
-    return network, pairs, WalkRun(network, pairs, seed=3, journal=200_000).run()
+    return network, pairs, WalkRun(network, pairs, seed=3, received_records=200_000).run()
 
 
 def of_kind(outcome: Outcome, kind: int) -> tuple[np.ndarray, np.ndarray]:
     """Records of a kind, and the rows that received them."""
-    chosen = outcome.journal["kind"] == kind
-    return outcome.journal[chosen], outcome.journal_rows[chosen]
+    chosen = outcome.received_records["kind"] == kind
+    return outcome.received_records[chosen], outcome.receiver_rows[chosen]
 
 
 def test_two_lines_cross(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
@@ -94,7 +94,7 @@ def test_the_way_back_is_loop_erased() -> None:
 def test_data_follow_the_direct_path() -> None:
     """[drw §3] "there is a direct path between publishers and subscribers"."""
     network = disk(n=150, radius=0.16, seed=3)
-    simulation = WalkRun(network, np.array([[5, 140]]), seed=8, journal=50_000)
+    simulation = WalkRun(network, np.array([[5, 140]]), seed=8, received_records=50_000)
     simulation.publish(1e9, 0, event=1)
     data, rows = of_kind(simulation.run(), DATA)
     way = [5, *map(int, rows)]

@@ -115,10 +115,10 @@ class WalkRun:
 
     def received(self, kind: Any) -> tuple[Any, Any]:
         """Records of a kind that rows received, and the rows."""
-        count = int(self._engine.journal.tally[0])
-        records = self._engine.journal.record[:count].view(RECORD)
+        count = int(self._engine.received_records.tally[0])
+        records = self._engine.received_records.record[:count].view(RECORD)
         chosen = records["kind"] == kind
-        return records[chosen], self._engine.journal.row[:count][chosen]
+        return records[chosen], self._engine.received_records.row[:count][chosen]
 
     def events(self) -> list[int]:
         """Ids delivered to subscribers, in order."""

@@ -90,7 +90,7 @@ class SlowEngine:
         self.turns = [0] * self.n
         self.cut: set[frozenset[int]] = set()
         self.now = 0.0
-        self.journal: list[Seen] = []
+        self.received_records: list[Seen] = []
         self.reports: list[Seen] = []
         self.sent: Counter[tuple[int, int]] = Counter()  # (row, kind)
         self.received: Counter[tuple[int, int]] = Counter()
@@ -169,7 +169,7 @@ class SlowEngine:
         self._deliver(row, record)
 
     def _deliver(self, row: int, record: Record) -> None:
-        self.journal.append(Seen(self.now, row, record))
+        self.received_records.append(Seen(self.now, row, record))
         for after, kind, to, event, arg in self.handle(row, record, sorted(self.knows[row])):
             hops = record.hops + (to not in (APP, row))
             emitted = Record(kind, to, event, arg, row, hops)

@@ -27,12 +27,17 @@ Received = tuple[float, int, int, int]  # (time, row, event, kind)
 
 
 def flood(
-    network: Network, radio: Any, events: int, down: set[int], slots: int, journal: int = 20_000
+    network: Network,
+    radio: Any,
+    events: int,
+    down: set[int],
+    slots: int,
+    received_records: int = 20_000,
 ) -> Engine:
     """Flood events from rows 0, 1, … at times 0, 1, …; a small pool grows when it is full."""
     state = flooding.state(np.arange(network.n, dtype=np.int32), events, 1)
     free_slots = 3 * max(int(network.degree.max(initial=0)), 1)
-    engine = new_engine(network.n, max(slots, events + 1), 64, journal=journal)
+    engine = new_engine(network.n, max(slots, events + 1), 64, received_records=received_records)
     engine.turns[list(down)] = 1
     lend = Lender()
     for event in range(events):
@@ -81,10 +86,10 @@ def slow_flood(
     return received, sent
 
 
-def journal(engine: Engine) -> list[Received]:
+def received_records(engine: Engine) -> list[Received]:
     """The records that rows received, in order."""
-    count = int(engine.journal.tally[0])
-    record, rows = engine.journal.record[:count], engine.journal.row[:count]
+    count = int(engine.received_records.tally[0])
+    record, rows = engine.received_records.record[:count], engine.received_records.row[:count]
     return [
         (float(m["at"]), int(row), int(m["event"]), int(m["kind"]))
         for m, row in zip(record, rows, strict=True)
@@ -112,7 +117,7 @@ def test_any_radio_delivers_as_one_entry_for_each_reception_would(
     down = set(data.draw(st.lists(st.integers(0, network.n - 1), max_size=3)))
     engine = flood(network, radio, 3, down, slots=data.draw(st.sampled_from([4, 4096])))
     received, sent = slow_flood(network, delay, success, seed, 3, down)
-    assert journal(engine) == received
+    assert received_records(engine) == received
     assert list(engine.counters.traffic[:, SENT]) == list(sent.values())
     over_air = [row for _, row, _, kind in received if kind == flooding.FLOOD]
     assert list(engine.counters.traffic[:, RECEIVED]) == list(
@@ -120,7 +125,7 @@ def test_any_radio_delivers_as_one_entry_for_each_reception_would(
     )
     assert engine.counters.sent_kind[flooding.FLOOD] == sum(sent.values())
     assert engine.counters.received_kind[flooding.FLOOD] == len(over_air)
-    assert engine.counters.events[0] == len(received)
+    assert engine.counters.handled[0] == len(received)
 
 
 def test_a_line_with_losses_delivers_as_theory_says() -> None:
@@ -143,16 +148,16 @@ def test_a_line_with_losses_delivers_as_theory_says() -> None:
 
 def test_a_node_that_is_down_neither_sends_nor_receives_nor_starts() -> None:
     engine = flood(line(5), Ideal(0.5), 1, {2}, slots=64)
-    assert {row for _, row, _, _ in journal(engine)} == {0, 1}
+    assert {row for _, row, _, _ in received_records(engine)} == {0, 1}
     assert list(engine.counters.traffic[:, SENT]) == [1, 1, 0, 0, 0]
 
 
 def test_a_run_until_a_time_can_be_continued() -> None:
     network = disk(n=40, radius=0.3, seed=1)
-    whole = journal(flood(network, Ideal(0.5), 2, set(), slots=4096))
+    whole = received_records(flood(network, Ideal(0.5), 2, set(), slots=4096))
     state = flooding.state(np.arange(network.n, dtype=np.int32), 2, 1)
     engine, neighbourhood = (
-        new_engine(network.n, 4096, 64, journal=20_000),
+        new_engine(network.n, 4096, 64, received_records=20_000),
         network.neighbourhood(),
     )
     for event in range(2):
@@ -163,18 +168,18 @@ def test_a_run_until_a_time_can_be_continued() -> None:
             False, no_changes(), until, loop.UNLIMITED, 200,
         )  # fmt: skip
         assert why == (loop.IDLE if until == np.inf else loop.UNTIL)
-        assert all(at <= until for at, *_ in journal(engine))
-    assert journal(engine) == whole
+        assert all(at <= until for at, *_ in received_records(engine))
+    assert received_records(engine) == whole
 
 
 @pytest.mark.parametrize("losses", [False, True])
 def test_receivers_by_one_call_are_as_receivers_one_by_one(losses: bool) -> None:
-    """Without a journal, all receivers of a broadcast enter the door by one call."""
+    """Without a log of these records, all receivers of a broadcast enter the door by one call."""
     network = disk(60, 0.3, seed=5)
     runs = []
-    for journal in (0, 20_000):
+    for received_records in (0, 20_000):
         radio: Any = lossy(Ideal(0.5), 0.7, network, seed=3) if losses else Ideal(0.5)
-        engine = flood(network, radio, 5, {7}, 64, journal)
+        engine = flood(network, radio, 5, {7}, 64, received_records)
         random_state = radio.random_state.tobytes() if losses else b""
         flown = (*engine.out, *engine.flight, *engine.counters, engine.queue.tally)
         runs.append((random_state, [array.tobytes() for array in flown]))

@@ -43,7 +43,7 @@ class Pieces:
     untils: list[float] = field(default_factory=list)  # seconds, ascending
     records: int = loop.UNLIMITED  # further records at each call
     applications: int = 4096
-    journal: int = 1 << 15  # room beyond what one transmission may need
+    received_records: int = 1 << 15  # room beyond what one transmission may need
     slots: int = 4096
     sizes: Any = 100  # one of all records, or [256] by kind
 
@@ -55,9 +55,9 @@ class Result:
     engine: Engine
     reach: Links
     knows: Links
-    journal: list[Seen] = field(default_factory=list)
+    received_records: list[Seen] = field(default_factory=list)
     reports: list[Seen] = field(default_factory=list)
-    stops: list[tuple[float, int]] = field(default_factory=list)  # (until, journal's length)
+    stops: list[tuple[float, int]] = field(default_factory=list)  # (until, records received)
     counts: list[tuple[int, int]] = field(default_factory=list)  # (limit, delivered)
 
 
@@ -96,7 +96,7 @@ def pieces() -> st.SearchStrategy[Pieces]:
         untils=st.lists(st.integers(0, 48).map(lambda k: k / 8), max_size=6).map(sorted),
         records=st.sampled_from([loop.UNLIMITED, 1, 3]),
         applications=st.sampled_from([1, 3, 4096]),
-        journal=st.sampled_from([0, 5, 4096]),
+        received_records=st.sampled_from([0, 5, 4096]),
         slots=st.sampled_from([0, 4096]),
         sizes=st.sampled_from([100, np.arange(256)]),
     )
@@ -125,7 +125,7 @@ def engine_of(world: World, given: Pieces, kind: int, free_slots: int) -> Engine
     """An engine with the commands of applications in its queue."""
     engine = new_engine(
         world.network.n, len(world.commands) + given.slots, given.applications,
-        free_slots + given.journal, cuts=0 if world.moves else len(world.network.who),
+        free_slots + given.received_records, cuts=0 if world.moves else len(world.network.who),
         records=RecordTraits(sizes=fixed_sizes(given.sizes)),
     )  # fmt: skip
     lend = Lender()
@@ -155,10 +155,10 @@ def run(
         )  # fmt: skip
         if why in (loop.IDLE, loop.UNTIL):
             _empty(engine, result)
-            result.stops.append((untils.pop(0), len(result.journal)))
+            result.stops.append((untils.pop(0), len(result.received_records)))
         elif why == loop.COUNTED:
-            result.counts.append((records, int(engine.counters.events[0])))
-            records = int(engine.counters.events[0]) + given.records
+            result.counts.append((records, int(engine.counters.handled[0])))
+            records = int(engine.counters.handled[0]) + given.records
         elif why == loop.LOG_FULL:
             _empty(engine, result)
         elif why == loop.LISTS_FULL:
@@ -175,7 +175,10 @@ def run(
 
 
 def _empty(engine: Engine, result: Result) -> None:
-    for kept, log in ((result.journal, engine.journal), (result.reports, engine.applications)):
+    for kept, log in (
+        (result.received_records, engine.received_records),
+        (result.reports, engine.applications),
+    ):
         for m, row in zip(*drain(log), strict=True):
             numbers = (m["kind"], m["next"], m["event"], m["args"][0], m["source"], m["hops"])
             kept.append(Seen(float(m["at"]), int(row), Record(*map(int, numbers))))

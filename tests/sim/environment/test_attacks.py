@@ -29,7 +29,7 @@ def run(network: Network, *faults: Fault, system: str = "flooding", publisher: i
     )
     simulation = Simulation(
         system, network, workload=demand, seconds=20.0, faults=faults, hello=None,
-        radio=IdealRadio(delay_s=0.001), inspection=Inspection(journal=1 << 14),
+        radio=IdealRadio(delay_s=0.001), inspection=Inspection(received_records=1 << 14),
     )  # fmt: skip
     simulation.run()
     return simulation
@@ -67,7 +67,7 @@ def test_a_black_hole_acknowledges_and_answers() -> None:
     """Only the kinds that carry events are withheld: a digest of gossip is none."""
     carried = KINDS.number("push")
     attacked = run(line(3), Attack(kind="black-hole", node=1), system="gossip")
-    records, rows = attacked.journal()
+    records, rows = attacked.received_records()
     from_hole = records["kind"][(rows == 2) & (records["source"] == 1)]
     assert carried not in from_hole.tolist()
     assert received(attacked, 1) == [*range(EVENTS)]
@@ -81,7 +81,7 @@ def lied(system: str, *faults: Fault, seed: int = 1, seconds: float = 30.0) -> S
     simulation = Simulation(
         system, network, workload=demand, seconds=seconds, faults=faults,
         radio=IdealRadio(delay_s=0.001), hello=SentHellos(), seed=seed,
-        inspection=Inspection(journal=1 << 18, check=True),
+        inspection=Inspection(received_records=1 << 18, check=True),
     )  # fmt: skip
     simulation.run()
     return simulation
@@ -93,7 +93,7 @@ def test_a_liar_sends_values_within_their_ranges_and_true_addresses(system: str)
     liars = np.flatnonzero(simulation.engine.attacks.conduct)
     assert len(liars) == 3
     assert not simulation.engine.checks.refused.any()
-    records, _ = simulation.journal()
+    records, _ = simulation.received_records()
     hellos = records[records["kind"] == HELLO]
     false = np.isin(hellos["source"], liars)
     known = np.arange(-1, 30)

@@ -24,7 +24,7 @@ def _run(system: str, clock: ClockErrors | None) -> Simulation:
     options |= {"period_s": 5.0} if system == "path-heartbeat" else {}  # likewise
     simulation = Simulation(
         system, _NETWORK, seconds=40.0, seed=5, options=options,
-        nodes=NodeSettings(clock=clock), inspection=Inspection(journal=1 << 20),
+        nodes=NodeSettings(clock=clock), inspection=Inspection(received_records=1 << 20),
         radio=IdealRadio(delay_s=0.001, success=0.95),
         faults=[Churn(mean_up_s=40.0, mean_down_s=4.0, share=0.3, until=30.0)],
         workload=Drawn(n=60, topics=3, publishers_each=2, subscribers_each=6, events=20, seed=2),
@@ -36,7 +36,7 @@ def _run(system: str, clock: ClockErrors | None) -> Simulation:
 @pytest.mark.parametrize("system", sorted(TABLE))
 def test_shifted_clocks_change_no_record_of_a_run(system: str) -> None:
     shifts = [_run(system, ClockErrors(offset_s=most)) for most in (0.0, 86_400.0)]
-    (plain, rows), (shifted, its_rows) = (some.journal() for some in shifts)
+    (plain, rows), (shifted, its_rows) = (some.received_records() for some in shifts)
     assert len(plain) > 100
     assert np.array_equal(rows, its_rows)
     assert plain.tobytes() == shifted.tobytes()

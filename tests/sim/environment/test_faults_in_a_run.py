@@ -48,7 +48,7 @@ def faulted(network: Network, *faults: Fault) -> list[Change]:
 
 def reached(result: Result, event: int) -> set[int]:
     """Rows that received an event."""
-    return {one.row for one in result.journal if one.record.event == event}
+    return {one.row for one in result.received_records if one.record.event == event}
 
 
 def apart(network: Network, side: set[int]) -> Network:
@@ -62,7 +62,7 @@ def test_a_crashed_node_neither_sends_nor_receives() -> None:
     network = line(5)
     result = flood(World(network, commands, faulted(network, Crash(node=2, at=9.0, for_=11.0))))
     assert [reached(result, event) for event in range(3)] == [{*range(5)}, {0, 1}, {*range(5)}]
-    assert not [one for one in result.journal if 9.0 <= one.at < 20.0 and one.row == 2]
+    assert not [one for one in result.received_records if 9.0 <= one.at < 20.0 and one.row == 2]
     assert result.engine.counters.traffic[:, SENT].tolist() == [3, 3, 2, 2, 2]
     assert result.engine.counters.traffic[:, RECEIVED].tolist() == [3, 5, 4, 4, 2]
 
@@ -90,7 +90,7 @@ def test_a_partition_heals_without_ghosts(network: Network, data: st.DataObject)
     result = flood(World(network, [(0.6, source, 0), (5.0, source, 1), (30.0, source, 2)], split))
     assert reached(result, 1) == component(apart(network, side), source)
     assert reached(result, 2) == component(network, source)
-    for one in on_air(result.journal):
+    for one in on_air(result.received_records):
         if begin <= one.at < end:  # wherever it was when the network fell apart
             assert (one.row in side) == (one.record.source in side)
         assert one.record.event == 2 or one.at < end
@@ -111,21 +111,21 @@ def test_a_run_in_many_pieces_is_the_whole_run() -> None:
     whole = flood(world)
     many = flood(world, Pieces([k / 16 for k in range(100)], 7, 1, 1, 0))
     assert len(many.counts) > 40
-    assert (many.journal, many.reach) == (whole.journal, whole.reach)
+    assert (many.received_records, many.reach) == (whole.received_records, whole.reach)
     assert np.array_equal(many.engine.counters.traffic, whole.engine.counters.traffic)
 
 
-def test_counters_equal_the_journal() -> None:
+def test_counters_equal_the_received_records() -> None:
     size = np.arange(256) ** 2
     network = disk(n=40, radius=0.3, seed=1)
     faults = faulted(network, Crash(share=0.3, at=0.6, for_=0.7))
     result = flood(World(network, [(0.0, 0, 0), (1.0, 7, 1)], faults), replace(WHOLE, sizes=size))
-    counters, received = result.engine.counters, on_air(result.journal)
-    sends = [one for one in result.journal if one.record.kind == flooding.REPEAT]
+    counters, received = result.engine.counters, on_air(result.received_records)
+    sends = [one for one in result.received_records if one.record.kind == flooding.REPEAT]
     assert counters.traffic.sum(axis=0).tolist() == [len(sends), len(received)]
     assert counters.volume[:, RECEIVED].sum() == sum(size[one.record.kind] for one in received)
     assert counters.volume[:, SENT].sum() == len(sends) * size[flooding.FLOOD]
-    assert counters.events[0] == len(result.journal)
+    assert counters.handled[0] == len(result.received_records)
 
 
 def test_a_later_reception_of_a_broadcast_waits_for_the_world_and_for_the_caller() -> None:
@@ -134,7 +134,7 @@ def test_a_later_reception_of_a_broadcast_waits_for_the_world_and_for_the_caller
     calm = World(network, [(0.0, 0, 0)], [])
     result = flood(calm, replace(WHOLE, untils=[0.6]), slow)
     assert reached(result, 0) == {0, 1, 2}
-    assert result.stops[0] == (0.6, sum(one.at <= 0.6 for one in result.journal))
+    assert result.stops[0] == (0.6, sum(one.at <= 0.6 for one in result.received_records))
     for t, expected in ((0.6, {0, 1}), (0.75, {0, 1}), (0.8, {0, 1, 2})):
         faults = replace(calm, changes=[Change(t, NODE_DOWN, 2, -1)])
         assert reached(flood(faults, WHOLE, slow), 0) == expected
@@ -155,7 +155,9 @@ def test_a_node_that_fails_again_at_once_starts_in_its_last_incarnation_only() -
         (1.0, NODE_DOWN), (2.0, NODE_UP), (2.0, NODE_DOWN), (2.0, NODE_UP), (3.0, NODE_DOWN),
     )]  # fmt: skip
     result = flood(World(line(2), [(9.0, 1, 0)], fates, starts=True))
-    assert [(one.at, one.row, one.record.kind) for one in result.journal] == [(2.0, 1, int(START))]
+    assert [(one.at, one.row, one.record.kind) for one in result.received_records] == [
+        (2.0, 1, int(START))
+    ]
 
 
 def test_cuts_without_room_and_losses_without_a_network_are_refused() -> None:

@@ -155,7 +155,7 @@ def test_records_of_an_earlier_incarnation_do_not_block_reliable_hops() -> None:
     them, as they are of a later incarnation."""
     simulation = Simulation(
         "directional-walk", from_links(3, [(0, 1), (1, 2)]), seconds=200.0, seed=1,
-        inspection=Inspection(journal=0),
+        inspection=Inspection(received_records=0),
         options={"refresh_s": 20.0, "retries": 2},
         faults=[Crash(node=1, at=50.0, for_=5.0, memory="lost")],
         workload=Drawn(n=3, events=40, every_s=2.0, start_s=100.0, seed=1),

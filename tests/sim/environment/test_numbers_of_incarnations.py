@@ -83,7 +83,7 @@ def test_a_late_acknowledgement_of_an_earlier_incarnation_completes_no_hop() -> 
             Crash(node=0, at=0.5, for_=0.1, memory="lost"), Crash(node=1, at=0.95, for_=0.1),
         ],
         radio=IdealRadio(delay_s=0.4), stretch=False, discovery_delay_s=0.0,
-        inspection=Inspection(journal=1000),
+        inspection=Inspection(received_records=1000),
     )  # fmt: skip
 
     def in_flight() -> set[int]:
@@ -92,13 +92,13 @@ def test_a_late_acknowledgement_of_an_earlier_incarnation_completes_no_hop() -> 
     made.advance(0.7)
     steps = in_flight()
     made.advance(1.0)
-    records, rows = made.journal()
+    records, rows = made.received_records()
     late = records[(rows == 0) & (records["kind"] == ACK)]
     assert late["at"] == pytest.approx(0.8, abs=0.02)
     assert in_flight() == steps
     assert steps
     made.advance(2.5)
-    records, rows = made.journal()
+    records, rows = made.received_records()
     again = records[(rows == 1) & (records["incarnation"] == 1) & (records["kind"] == STEP)]
     assert set(again["sequence"].tolist()) == steps
 
@@ -111,10 +111,10 @@ def test_reliable_hops_after_a_loss_of_memory_have_numbers_of_their_own(system: 
         system, disk(30, 0.7, seed=3), seconds=90.0, seed=1, options=options, stretch=False,
         workload=Drawn(n=30, topics=2, publishers_each=3, subscribers_each=5, events=10, seed=1),
         faults=[Crash(share=0.5, at=30.0, for_=1.0, memory="lost")],
-        radio=IdealRadio(delay_s=0.001), inspection=Inspection(journal=1 << 20),
+        radio=IdealRadio(delay_s=0.001), inspection=Inspection(received_records=1 << 20),
     )  # fmt: skip
     made.run()
-    records, _ = made.journal()
+    records, _ = made.received_records()
     hops = records[(records["sequence"] > 0) & (records["kind"] != ACK)]
     after = hops["incarnation"] > 0
     assert hops["sequence"][~after].max() < NUMBERS

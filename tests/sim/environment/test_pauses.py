@@ -30,7 +30,7 @@ def run(
     demand = Listed([(2, 0)], [(1.0 + k, 0, 0) for k in range(EVENTS)])
     simulation = Simulation(
         system, line(3), workload=demand, seconds=20.0, faults=faults,
-        inspection=Inspection(journal=1 << 14),
+        inspection=Inspection(received_records=1 << 14),
         radio=radio or IdealRadio(delay_s=0.001), options=options,
         hello=None,
     )  # fmt: skip
@@ -67,7 +67,7 @@ def test_timers_come_before_records_when_a_node_goes_on() -> None:
     """A round of gossip is due after a record arrived: the timer is still handled first."""
     options = {"fanout": -1, "rounds": 3, "period_s": 1.25, "jitter_s": 0.0}
     simulation = run(Pause(node=1, at=1.5, for_=2.75), system="gossip", options=options)
-    records, rows = simulation.journal()
+    records, rows = simulation.received_records()
     then = (rows == 1) & (records["at"] == 4.25)
     kinds = records["kind"][then].tolist()
     # The timer was due at 2.251 s, the record of the second event arrived at 2.001 s.

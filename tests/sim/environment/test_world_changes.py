@@ -65,7 +65,7 @@ def radios(draw: st.DrawFn, network: Network, kind: str) -> tuple[Any, SlowRadio
 
 def same(fast: Result, slow: SlowEngine, cuts: Pieces) -> None:
     """Compare all results of two runs."""
-    assert fast.journal == slow.journal
+    assert fast.received_records == slow.received_records
     assert fast.reports == slow.reports
     assert (fast.reach, fast.knows) == (slow.reach, slow.knows)
     assert {
@@ -84,9 +84,9 @@ def same(fast: Result, slow: SlowEngine, cuts: Pieces) -> None:
         assert np.array_equal(by_kind, kinds)
         if np.ndim(cuts.sizes):
             assert np.array_equal(counters.volume[:, way], volume)
-    assert counters.events[0] == len(slow.journal) + len(slow.reports)
+    assert counters.handled[0] == len(slow.received_records) + len(slow.reports)
     for until, length in fast.stops:
-        assert length == sum(one.at <= until for one in slow.journal)
+        assert length == sum(one.at <= until for one in slow.received_records)
     for asked, delivered in fast.counts:
         assert asked <= delivered < asked + slow.n
 

@@ -23,7 +23,7 @@ Command = tuple[float, int, int, int]  # (time, row, to or -1, relays)
 
 def run(
     radio: Csma, reach: Neighbourhood, commands: list[Command], *, wait: float = 0.0,
-    world: Changes | None = None, slots: int = 4096, journal: int = 0, cuts: int = 0,
+    world: Changes | None = None, slots: int = 4096, received_records: int = 0, cuts: int = 0,
     until: float = np.inf,
 ) -> Engine:  # fmt: skip
     """Run the commands; event k is command k."""
@@ -32,7 +32,7 @@ def run(
         n,
         max(slots, len(commands) + 1),
         1,
-        journal,
+        received_records,
         cuts=cuts,
         records=RecordTraits(sizes=RECORD_BYTES),
     )
@@ -54,10 +54,12 @@ def run(
 
 def received(engine: Engine) -> list[tuple[float, int, int, int, int]]:
     """The records that rows received, by time and row."""
-    count = int(engine.journal.tally[0])
+    count = int(engine.received_records.tally[0])
     records = [
         (float(m["at"]), int(row), int(m["kind"]), int(m["event"]), int(m["source"]))
-        for m, row in zip(engine.journal.record[:count], engine.journal.row[:count], strict=True)
+        for m, row in zip(
+            engine.received_records.record[:count], engine.received_records.row[:count], strict=True
+        )
     ]
     return sorted(records)
 
@@ -154,7 +156,7 @@ def test_the_medium_agrees_with_its_slow_twin(world: dict[str, Any]) -> None:
         reach = roomy(reach)
     radio = csma(n, world["seed"], world["timing"])
     engine = run(
-        radio, reach, world["commands"], wait=world["wait"], journal=20_000, slots=4,
+        radio, reach, world["commands"], wait=world["wait"], received_records=20_000, slots=4,
         world=changes(*zip(*what, strict=True)) if what else no_changes(),
         cuts=0 if world["moving"] else len(network.who),
     )  # fmt: skip

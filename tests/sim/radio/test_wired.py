@@ -31,7 +31,7 @@ def run(network: Network, radio: Any, commands: list[Command], world: Any) -> li
         network.n,
         64,
         1,
-        journal=20_000,
+        received_records=20_000,
         cuts=len(network.who),
         records=RecordTraits(sizes=SIZE // 8),
     )
@@ -52,9 +52,9 @@ def run(network: Network, radio: Any, commands: list[Command], world: Any) -> li
         engine = grown(engine)
     assert engine.out.tally[0] == len(engine.out.free)
     assert engine.out.tally[1] == 0
-    records = zip(engine.journal.record, engine.journal.row, strict=True)
+    records = zip(engine.received_records.record, engine.received_records.row, strict=True)
     known = [(float(m["at"]), int(row), int(m["kind"]), int(m["event"])) for m, row in records]
-    return known[: int(engine.journal.tally[0])]
+    return known[: int(engine.received_records.tally[0])]
 
 
 def slow(  # noqa: PLR0912, PLR0915 - all of it in one place

@@ -41,7 +41,7 @@ def signalling(run: Run) -> Observations:
     )  # fmt: skip
     messages = cell_run(
         network, scalars, topics=count, publishers=count, seconds=5.0 + count,
-        entries=4 * count * run["points"], journal=800_000, seed=run.random_seed,
+        entries=4 * count * run["points"], received_records=800_000, seed=run.random_seed,
     )  # fmt: skip
     for topic, (publisher, subscriber) in enumerate(pairs):
         post(messages, 2.0 + topic, publisher, ADVERTISE, topic)

@@ -32,7 +32,7 @@ def cell_run(
     publishers: int = 8,
     entries: int = 64,
     seed: int = 7,
-    journal: int = 0,
+    received_records: int = 0,
     faults: Sequence[Fault] = (),
     clock: ClockErrors | None = None,
     success: float = 1.0,
@@ -41,8 +41,8 @@ def cell_run(
     """Return a message run of GeoRendezvous that publishes and subscribes only by posted commands.
 
     publishers: whose newest events a node distinguishes. entries: places in the store of a node.
-    journal: records received to keep. clock: the errors of the nodes' clocks. success: the
-    probability of each reception. check: whether the door checks records, see `Inspection`.
+    received_records: number of these records to keep. clock: the errors of the nodes' clocks.
+    success: the probability of each reception. check: whether the door checks records, see `Inspection`.
     """
     sized = _sized(rules, topics, publishers, entries, seed)
     motion = network if isinstance(network, Motion) else None
@@ -51,7 +51,7 @@ def cell_run(
         None if isinstance(network, Motion) else network, motion=motion,
         nodes=NodeSettings(clock=clock), workload=Listed([], []), faults=faults, seconds=seconds,
         radio=IdealRadio(delay_s=HOP_S, success=success), stretch=False,
-        inspection=Inspection(journal=journal, check=check),
+        inspection=Inspection(received_records=received_records, check=check),
     )  # fmt: skip
 
 
@@ -109,9 +109,9 @@ def best_point(
 
 def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
     """Return how many messages of a kind and topic arrived at their destination, from the message
-    run's journal.
+    run's received records.
     """
-    records, rows = run.journal()
+    records, rows = run.received_records()
     mine = (records["kind"] == kind) & (records["topic"] == topic)
     there = (records["flags"] & ARRIVED) > 0
     if kind == NOTIFY_CLIENT:

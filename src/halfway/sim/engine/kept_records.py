@@ -1,4 +1,4 @@
-"""The records that a run keeps in memory for its caller: the journal of receptions, and reports to
+"""The records that a run keeps in memory for its caller: received records, and reports to
 applications.
 """
 
@@ -12,28 +12,28 @@ Records = tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]  # of RECORD; their
 
 
 class KeptRecords:
-    """The kept records of a run: a journal of received records with a limit, and the reports to
-    applications.
-    """
+    """The kept records of a run: received records up to a limit, and reports to applications."""
 
     def __init__(self, most: int) -> None:
         if most < 0:
-            raise Problem(f"journal = {most}: expected 0 or more records")
+            raise Problem(f"received_records = {most}: expected 0 or more records")
         self._most, self._count = most, 0
         self._received, self._reported = [_none()], [_none()]
 
     def add(self, received: Records, reported: Records) -> None:
-        """Append kept records in order. Raises Problem if the journal exceeds its limit."""
+        """Append kept records in order. Raises Problem for more received records than the
+        limit.
+        """
         self._reported.append(reported)
         if self._most == 0:
             return
         self._count += len(received[1])
         if self._count > self._most:
             remedy = "keep more records, or stop the run earlier"
-            raise Problem(f"journal = {self._most}: the run received more records", remedy=remedy)
+            raise Problem(f"received_records = {self._most}: the run received more", remedy=remedy)
         self._received.append(received)
 
-    def journal(self) -> Records:
+    def received_records(self) -> Records:
         """Return the kept records that nodes received, and the row of each receiver."""
         return _joined(self._received)
 

@@ -90,7 +90,7 @@ def deliver(door, engine, radio, reach, count, slot, plain):
     message, receivers = engine.out.pool[slot], engine.receivers
     hops, now, before = message.hops, message.at, engine.out.tally[0]
     if plain:
-        engine.counters.events[0] += count
+        engine.counters.handled[0] += count
         enter_all(door, receivers, count, message)
     elif is_paused(engine, receivers[0]):
         keep_arrived(engine, receivers[0], slot)
@@ -109,10 +109,10 @@ def enter_checked(door, engine, row, message, origin, now):
     is_aged = origin != FROM_APPLICATION
     if is_aged:
         add_age(engine, message, 1.0, now)
-    engine.counters.events[0] += 1
+    engine.counters.handled[0] += 1
     if is_accepted(engine.checks, message, origin):
-        if engine.journal.row.shape[0] > 0:
-            append_record(engine.journal, message, row)
+        if engine.received_records.row.shape[0] > 0:
+            append_record(engine.received_records, message, row)
         message.at = own_time(engine.clocks, row, now)
         enter(door, row, message)
         message.at = now  # other receivers of the same transmission follow
@@ -139,7 +139,7 @@ def handle_due(engine, radio, reach, slot, most):
         depart(engine, radio, reach, slot)
         return QUEUED, LAST
     if to == driver.TO_APPLICATION:
-        engine.counters.events[0] += 1
+        engine.counters.handled[0] += 1
         append_record(engine.applications, message, row)
         return DONE, LAST
     if to == driver.TO_SELF and (
@@ -265,14 +265,14 @@ def run(
 @kernel
 def _run(door, neighbourhood, engine, radio, reach, starts, changes, until, limit, free_slots):
     out, queue = engine.out, engine.queue
-    applications, journal = engine.applications, engine.journal
+    applications, received = engine.applications, engine.received_records
     change_at, plain = next_change(engine, changes, until), is_plain(engine)
     most = np.int64(UNLIMITED if plain else 1)  # receivers by one call of the handler
     while True:
         at, slot = peek(queue) if queue.tally[0] > 0 else (np.inf, NO_ENTRY)
         if min(at, change_at) > until or (at == np.inf and change_at == np.inf):
             return UNTIL if queue.tally[0] > 0 or change_at < np.inf else IDLE
-        if engine.counters.events[0] >= limit:
+        if engine.counters.handled[0] >= limit:
             return COUNTED
         if out.tally[0] < free_slots:
             return POOL_FULL
@@ -287,7 +287,7 @@ def _run(door, neighbourhood, engine, radio, reach, starts, changes, until, limi
             change_at = next_change(engine, changes, until)
             continue
         if applications.tally[0] == applications.row.shape[0] or (
-            journal.row.shape[0] > 0 and journal.tally[0] + free_slots > journal.row.shape[0]
+            received.row.shape[0] > 0 and received.tally[0] + free_slots > received.row.shape[0]
         ):
             return LOG_FULL
         pop(queue, slot)

@@ -58,7 +58,7 @@ class Counters(NamedTuple):
     received_kind: npt.NDArray[np.int64]  # [256] receptions by kind
     # [256] bytes of transmissions by kind; [0] where all records have one size
     volume_kind: npt.NDArray[np.int64]
-    events: npt.NDArray[np.int64]  # [1] records that reached a row or an application
+    handled: npt.NDArray[np.int64]  # [1] records that reached a row or an application
 
 
 class Payload(NamedTuple):
@@ -95,7 +95,7 @@ class Engine(NamedTuple):
     payload: Payload
     counters: Counters
     applications: Log  # records for applications
-    journal: Log  # every record that a node received; capacity 0 keeps none
+    received_records: Log  # every record that a node received; capacity 0 keeps none
     horizon: npt.NDArray[np.float64]  # [1] seconds: before it only records are due
     clocks: Clocks
     age_place: npt.NDArray[np.int8]  # [256] or [0], see `core.kinds.Kinds.ages`
@@ -138,7 +138,7 @@ def new_engine(
     n: int,
     slots: int,
     applications: int,
-    journal: int = 0,
+    received_records: int = 0,
     *,
     cuts: int = 0,
     records: RecordTraits | None = None,
@@ -146,8 +146,8 @@ def new_engine(
 ) -> Engine:
     """Return the state of an idle engine for n nodes that are all up.
 
-    slots: number of records in flight. applications, journal: capacities of the logs. cuts: number
-    of directed links that may break while they keep their places.
+    slots: number of records in flight. applications, received_records: capacities of the logs. cuts:
+    number of directed links that may break while they keep their places.
     """
     records, nodes = records or RecordTraits(), nodes or NodeTraits()
     sizes, ids, age_place = records.sizes, nodes.ids, records.age_place
@@ -162,7 +162,7 @@ def new_engine(
         np.zeros(cuts, np.uint8), each,
         records.payload or Payload(np.zeros(256, np.uint8), *np.zeros((2, 0), np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
-        new_log(applications), new_log(journal), np.zeros(1), nodes.clocks or no_clocks(),
+        new_log(applications), new_log(received_records), np.zeros(1), nodes.clocks or no_clocks(),
         np.zeros(0, np.int8) if age_place is None else age_place, records.checks or no_checks(),
         Pauses(
             np.zeros(pausing, np.uint8), np.full(pausing, -1), np.full(pausing, -1),
@@ -242,7 +242,7 @@ def is_plain(engine):
     return (
         engine.pauses.is_paused.shape[0] + engine.attacks.conduct.shape[0]
         + engine.clocks.rate.shape[0] + engine.node_id.shape[0] + engine.age_place.shape[0]
-        + engine.checks.origins.shape[0] + engine.journal.row.shape[0]
+        + engine.checks.origins.shape[0] + engine.received_records.row.shape[0]
     ) == 0  # fmt: skip
 
 

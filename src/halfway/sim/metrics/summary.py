@@ -45,7 +45,7 @@ def outcome(
         nodes=run.nodes,
         seconds=at,
         seed=run.seed,
-        records=int(counters.events[0]),
+        records=int(counters.handled[0]),
         **{name: getattr(deliveries, name) for name in COUNTS},
         delivery_ratio=deliveries.delivery_ratio,
         latency_s=percentiles(deliveries.latency_s),
@@ -87,6 +87,6 @@ def refusals(engine: Engine) -> dict[str, int]:
 def digest(state: Any, counters: Counters) -> str:
     """Return a hex digest of the state of all nodes and the run's counters."""
     whole = hashlib.sha256()
-    for part in (counters.traffic, counters.sent_kind, counters.received_kind, counters.events):
+    for part in (counters.traffic, counters.sent_kind, counters.received_kind, counters.handled):
         whole.update(part.tobytes())
     return short_digest(state_digest(state) + whole.hexdigest())
