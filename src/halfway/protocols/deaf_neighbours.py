@@ -28,7 +28,7 @@ _LONGEST = 8.0  # times the shortest wait between two LINK_TESTs of a neighbour
 DEAF = np.dtype(
     [
         ("node_id", "<i4"),  # NONE: a free place
-        ("since_s", "<f8"),  # own clock when the hop failed
+        ("since", "<f8"),  # own clock when the hop failed
         ("test_at", "<f8"),  # own clock from which the next LINK_TEST is due
         ("wait_s", "<f8"),  # from the last LINK_TEST to that time
         ("is_deaf", "<u1"),  # 0: in doubt, as one hop has failed
@@ -79,13 +79,13 @@ def mark_deaf(deaf, i, node_id, now):
     if place == NO_PLACE:
         place = np.int64(0)
         for s in range(deaf.of.shape[1]):
-            if deaf.of[i, s].since_s < deaf.of[i, place].since_s:
+            if deaf.of[i, s].since < deaf.of[i, place].since:
                 place = np.int64(s)
         deaf.counts[i, REPLACED] += 1
     else:
         deaf.counts[i, MARKED] += 1
     there = deaf.of[i, place]
-    there.node_id, there.since_s, there.test_at, there.wait_s = node_id, now, now, 0.0
+    there.node_id, there.since, there.test_at, there.wait_s = node_id, now, now, 0.0
     there.is_deaf = 1
 
 

@@ -68,8 +68,8 @@ class Simulation:
     neighbours `discovery_delay_s` seconds late (0: at once). seed: the same seed gives the same
     bytes; nodes, faults and losses have separate random streams. window: events in flight at a
     time; all nodes forget older ones. stretch=False skips the shortest paths. nodes: ids, power,
-    batteries and clocks; inspection: trace, received records and checks. Raises Problem for every error
-    that a user can fix.
+    batteries and clocks; inspection: trace, received records and checks. Raises Problem for every
+    error that a user can fix.
     """
 
     def __init__(

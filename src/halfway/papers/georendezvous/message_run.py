@@ -41,8 +41,9 @@ def cell_run(
     """Return a message run of GeoRendezvous that publishes and subscribes only by posted commands.
 
     publishers: whose newest events a node distinguishes. entries: places in the store of a node.
-    received_records: number of these records to keep. clock: the errors of the nodes' clocks.
-    success: the probability of each reception. check: whether the door checks records, see `Inspection`.
+    received_records: number of these records to keep. clock: the errors of the nodes'
+    clocks. success: the probability of each reception. check: whether the door checks records, see
+    `Inspection`.
     """
     sized = _sized(rules, topics, publishers, entries, seed)
     motion = network if isinstance(network, Motion) else None

@@ -146,8 +146,8 @@ def new_engine(
 ) -> Engine:
     """Return the state of an idle engine for n nodes that are all up.
 
-    slots: number of records in flight. applications, received_records: capacities of the logs. cuts:
-    number of directed links that may break while they keep their places.
+    slots: number of records in flight. applications, received_records: capacities of the logs.
+    cuts: number of directed links that may break while they keep their places.
     """
     records, nodes = records or RecordTraits(), nodes or NodeTraits()
     sizes, ids, age_place = records.sizes, nodes.ids, records.age_place
