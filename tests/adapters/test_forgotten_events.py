@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from halfway.adapters.interface import OLD_EVENTS, RunContext
+from halfway.adapters.interface import RunContext
 from halfway.protocols.anti_entropy.messages import SPAN
 from halfway.protocols.event_window import WINDOW, window_length
+from halfway.protocols.shortfalls import OLD_EVENTS
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn

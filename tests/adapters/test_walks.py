@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from halfway.adapters.interface import RunContext
-from halfway.adapters.walks import FORGOTTEN_WEIGHTS, HOP_BYTES, members_of, places
+from halfway.adapters.walks import HOP_BYTES, members_of, places
 from halfway.core.values.digest import arrays
 from halfway.protocols.walks import random_walk
+from halfway.protocols.walks.directional_walk import FORGOTTEN_WEIGHTS
 from halfway.protocols.walks.messages import ADVERTISE, SUBSCRIBE, UNSUBSCRIBE, Rules
 from halfway.protocols.walks.state import walk_tables
 from halfway.sim.engine.node_ids import NodeIds

@@ -31,7 +31,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_pins": (OPERATING, "subscriptions of a node"),
     },
     "interface/api:Events": {"_queue": (OPERATING, "events that wait for a command")},
-    "interface/benchmark:_Arrivals": {"_seen": BED, "latencies": BED},
+    "interface/benchmark:_Arrivals": {"_seen": BED},
     "interface/service:Service": {"addresses": FIXED},
     "journal/commit:GroupCommit": {"_futures": (OPERATING, "journal: segments")},
     "journal/journal:Journal": {

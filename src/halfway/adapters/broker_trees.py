@@ -9,16 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfway.adapters.commands import Commands, commands, joined
-from halfway.adapters.interface import (
-    FORGOTTEN_DEAF,
-    UNACKNOWLEDGED,
-    WITHOUT_ROUTE,
-    Adapter,
-    ComparedRuns,
-    RunContext,
-    SystemInstance,
-    limits_of,
-)
+from halfway.adapters.interface import Adapter, ComparedRuns, RunContext, SystemInstance, limits_of
 from halfway.core.filters import filters
 from halfway.core.missing import NONE
 from halfway.core.options import Value
@@ -29,6 +20,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.protocols.deaf_neighbours import REPLACED
 from halfway.protocols.hash_table import FORGOTTEN
 from halfway.protocols.reliable_hop import TABLE_FULL
+from halfway.protocols.shortfalls import FORGOTTEN_DEAF, UNACKNOWLEDGED, WITHOUT_ROUTE
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
 from halfway.world.workload.attribute_space import Box, values_of

@@ -9,17 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.commands import Commands, commands
-from halfway.adapters.interface import (
-    WITHOUT_ROUTE,
-    Adapter,
-    ComparedRuns,
-    RunContext,
-    SystemInstance,
-)
+from halfway.adapters.interface import Adapter, ComparedRuns, RunContext, SystemInstance
 from halfway.core.options import Value
 from halfway.problem import Problem
 from halfway.protocols.drip.digests import OFFERED
 from halfway.protocols.drip.state import DripState
+from halfway.protocols.shortfalls import WITHOUT_ROUTE
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.number_intervals import power_law
 from halfway.world.workload.subscription_intervals import begins, intervals

@@ -16,15 +16,7 @@ from halfway.adapters.commands import (
     joined,
 )
 from halfway.adapters.georendezvous_sizing import connected_share, layout_of, sizes
-from halfway.adapters.interface import (
-    FORGOTTEN_DEAF,
-    UNACKNOWLEDGED,
-    WITHOUT_ROUTE,
-    Adapter,
-    RunContext,
-    SystemInstance,
-    limits_of,
-)
+from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
 from halfway.core.options import Value
 from halfway.protocols.application import SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.deaf_neighbours import REPLACED
@@ -32,6 +24,7 @@ from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.reliable_hop import TABLE_FULL
+from halfway.protocols.shortfalls import FORGOTTEN_DEAF, UNACKNOWLEDGED, WITHOUT_ROUTE
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.named_roles import RolePeriods
 

@@ -25,29 +25,16 @@ from halfway.adapters.commands import (
 from halfway.core.kinds import Kinds
 from halfway.core.options import Option, Value, check_option, checked_options
 from halfway.problem import Problem
-from halfway.protocols.event_window import TOO_OLD, WINDOW, EventWindows
-from halfway.protocols.hash_table import FORGOTTEN
+from halfway.protocols.event_window import WINDOW
+from halfway.protocols.shortfalls import shortfalls_of_windows
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
 from halfway.world.workload.groups.member_topics import AddressedGroups
 
 # Names of parameters that the function `state` of a protocol may have under an `UnsizedAdapter`.
 STATE_PARAMETERS = ("node_ids", "window", "topics", "seed", "publishers", "in_flight")
-# Shortfalls that several systems count.
-WITHOUT_ROUTE, UNACKNOWLEDGED = "messages without a route", "unacknowledged hops"
-FORGOTTEN_DEAF = "forgotten deaf neighbours"
-FORGOTTEN_PUBLISHERS = "forgotten publishers"
-# Each arrival counts, of a new event or of a copy: the window does not know which of them it was.
-OLD_EVENTS = "events older than the window of their publisher"
 _IN_FLIGHT_S = 30.0  # an event that arrives later may be older than its window
 _MOST_EVENTS = 65_536  # of a run, whose times the adapter reads
-
-
-def _counted(state: Any, column: int) -> int:
-    """Return the sum of one count of an instance's event windows."""
-    if isinstance(state, EventWindows):
-        return int(state.counts[:, column].sum())
-    return sum(_counted(part, column) for part in state if isinstance(part, tuple))
 
 
 def _no_shortfalls(_: Any) -> Mapping[str, int]:
@@ -85,11 +72,7 @@ class SystemInstance(NamedTuple):
 
     def all_shortfalls(self) -> Mapping[str, int]:
         """Return the current shortfalls of a system's instance, including its event windows."""
-        return {
-            **self.shortfalls(self.state),
-            FORGOTTEN_PUBLISHERS: _counted(self.state, FORGOTTEN),
-            OLD_EVENTS: _counted(self.state, TOO_OLD),
-        }
+        return {**self.shortfalls(self.state), **shortfalls_of_windows(self.state)}
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:

@@ -10,16 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.commands import Commands, commands, joined
-from halfway.adapters.interface import (
-    UNACKNOWLEDGED,
-    Adapter,
-    RunContext,
-    SystemInstance,
-    limits_of,
-)
+from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
 from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
-from halfway.protocols.reliable_hop import TABLE_FULL, TRACKED_HOPS
+from halfway.protocols.reliable_hop import TRACKED_HOPS
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE, WITHDRAW
 from halfway.protocols.walk_overlay.state import FOR_EVER_S, TRAILS
 from halfway.protocols.walk_overlay.subscription_items import (
@@ -33,7 +27,6 @@ from halfway.world.workload.demand import Demand, Publications
 from halfway.world.workload.named_roles import ALWAYS, Period
 from halfway.world.workload.subscription_intervals import begins, boxes, ends
 
-_UNSENT = "events that left the buffer unsent (options buffered_events, buffer_time_s)"
 _MOST_BYTES = 4e9  # bytes of the filters of all nodes
 
 
@@ -116,7 +109,7 @@ class WalkOverlayAdapter(Adapter):
             kinds=module.KINDS,
             # A buffered event is sent while a later record is handled, and continues its hops.
             hops_from_publisher=values["buffered_events"] == 0,
-            shortfalls=_shortfalls,
+            shortfalls=module.shortfalls,
             most_beside=module.MOST_BESIDE,
             limits=limits_of(module, state, rules),
         )
@@ -203,21 +196,6 @@ def _publishing(demand: Demand) -> dict[int, Period]:
             known = periods.get(row, (begin, end))
             periods[row] = min(begin, known[0]), max(end, known[1])
     return dict(sorted(periods.items()))
-
-
-def _shortfalls(state: Any) -> dict[str, int]:
-    """Return the shortfalls that the adapter of the walk overlay counts: the entries for which its
-    tables had no room, and the broken links.
-    """
-    members = state.members
-    return {
-        UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
-        "overlay links without room (option links)": int(members.links_refused.sum()),
-        "overlay links that broke": int(members.links_broken.sum()),
-        "subscriptions without room": int(members.refused.sum()),
-        _UNSENT: int(members.overrun.sum()),
-        "evicted trails of walks": int(members.trails_evicted.sum()),
-    }
 
 
 def initiators(demand: Demand) -> npt.NDArray[np.int64]:

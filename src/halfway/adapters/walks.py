@@ -3,22 +3,13 @@
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.commands import Commands, joined, publishing_roles
-from halfway.adapters.interface import (
-    UNACKNOWLEDGED,
-    WITHOUT_ROUTE,
-    Adapter,
-    ComparedRuns,
-    RunContext,
-    SystemInstance,
-    limits_of,
-)
-from halfway.protocols.reliable_hop import TABLE_FULL, hop_bytes, longest_wait_s
+from halfway.adapters.interface import Adapter, ComparedRuns, RunContext, SystemInstance, limits_of
+from halfway.protocols.reliable_hop import hop_bytes, longest_wait_s
 from halfway.protocols.walks.messages import (
     ADVERTISE,
     KINDS,
@@ -31,19 +22,13 @@ from halfway.protocols.walks.messages import (
 )
 from halfway.protocols.walks.state import (
     BRANCHES,
-    CUT_SHORT,
-    DIED,
-    EVICTED,
     KNOWN_HOPS,
-    LOST,
-    NO_ROOM,
     WalkTables,
 )
 from halfway.protocols.walks.tables.entries import OPEN, PASSED
 from halfway.world.workload.demand import Demand
 
 FEW_HOPS = 8  # in flight, for which every node has room
-FORGOTTEN_WEIGHTS = "forgotten raised weights of links"  # a shortfall
 _MOST_BYTES = 1e9  # bytes of the tables of hops of all nodes
 # Bytes of a hop in flight, with `came_from` and `redraws` of `WalkTables`.
 HOP_BYTES = hop_bytes(KNOWN_HOPS) + 2 * np.int32().nbytes
@@ -84,7 +69,7 @@ class WalkAdapter(Adapter):
         )  # fmt: skip
         return SystemInstance(
             state, rules, self.module.most_emissions(state, rules), KINDS,
-            shortfalls=self._shortfalls,
+            shortfalls=self.module.shortfalls,
             # Only the advertisement of a trail goes to all neighbours, and no node answers an
             # advertisement.
             most_beside=0, limits=limits_of(self.module, state, rules),
@@ -98,21 +83,6 @@ class WalkAdapter(Adapter):
         after = 0.5 * float(self.values["step_delay_s"])
         roles = publishing_roles(demand, int(ADVERTISE), int(WITHDRAW), after)
         return joined((super().start_up_commands(demand), roles))
-
-    def _shortfalls(self, state: Any) -> dict[str, int]:
-        """Return the shortfalls that the adapter of the walk systems counts: walks and messages
-        without a route, and entries for which nodes had no room.
-        """
-        counts = state.tables.counts.sum(axis=0)
-        return {
-            WITHOUT_ROUTE: int(counts[LOST]),
-            "walks without a route": int(counts[DIED]),
-            "searches that ended early (option sweep_steps)": int(counts[CUT_SHORT]),
-            "events evicted before a meeting": int(counts[EVICTED]),
-            "trails, branches and paths without room (option trails)": int(counts[NO_ROOM]),
-            UNACKNOWLEDGED: int(state.tables.hops.counts[:, TABLE_FULL].sum()),
-            FORGOTTEN_WEIGHTS: int(self.module.forgotten_weights(state)),
-        }
 
 
 def members_of(demand: Demand) -> npt.NDArray[np.int64]:

@@ -23,6 +23,7 @@ NAMES = {
     "halfway_dropped": ("counter", ""),
     "halfway_datagrams_refused": ("counter", ""),
     "halfway_records_refused": ("counter", ""),
+    "halfway_shortfalls": ("counter", ""),
     "halfway_events": ("counter", ""),
     "halfway_delivery_seconds": ("histogram", "seconds"),
     "halfway_nodes": ("gauge", ""),

@@ -46,11 +46,10 @@ def bench(
     """Measure a network of live nodes: rate, delivery, latency, CPU, and drops by reason.
 
     \b
-    The nodes run in this process, as an UNSAFE development network on loopback; other
-    nodes do not hear them. The first phase publishes at a rate, and shows latency and
-    delivery. The second phase publishes without a limit: it shows the greatest rate, and
-    the drops by reason. The CPU time is the sum of all nodes and of the measurement. A
-    busy machine shows other numbers: repeat, and compare runs of one machine only.
+    The nodes run in this process, as an UNSAFE development network on loopback. The first
+    phase publishes at a rate. The second phase publishes without a limit: it shows the
+    greatest rate, and the drops by reason. The CPU time is the sum of all nodes and of the
+    measurement. A busy machine shows other numbers: compare runs of one machine only.
 
     \b
     halfway bench
@@ -61,19 +60,8 @@ def bench(
     from halfway.live.interface.benchmark import BenchSettings, run_bench
     from halfway.live.plain import LABEL
 
-    settings = BenchSettings(
-        system,
-        values_of(option),
-        nodes,
-        size,
-        rate,
-        seconds,
-        interpreted,
-        topics,
-        subscribers,
-        flat_out,
-        settle,
-    ).checked()
+    made = (nodes, size, rate, seconds, interpreted, topics, subscribers, flat_out, settle)
+    settings = BenchSettings(system, values_of(option), *made).checked()
     if not as_json:
         typer.echo(f"{LABEL}: {nodes} nodes of {system}, {size} B")
     run_bench(settings, warn, _print_json if as_json else _print)
@@ -104,13 +92,15 @@ def _row(phase: "BenchPhase") -> dict[str, object]:
         "memory_growth_bytes": phase.memory_growth,
         "datagrams": phase.datagrams,
         "drops": phase.drops,
+        "shortfalls": phase.shortfalls,
     }
 
 
 def _print(phase: "BenchPhase") -> None:
     row = _row(phase)
     shares = f"{100 * phase.delivered / phase.wanted:.2f} %" if phase.wanted else "no event"
-    dropped = ", ".join(f"{why} {count:,}" for why, count in phase.drops.items()) or "none"
+    lost = {**phase.drops, **phase.shortfalls}
+    dropped = ", ".join(f"{why} {count:,}" for why, count in lost.items()) or "none"
     typer.echo(
         f"{phase.phase:9} {row['events_per_second']:>10,} events/s, "
         f"{row['notifications_per_second']:>10,} notifications/s, delivered {shares}"

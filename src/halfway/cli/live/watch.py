@@ -12,7 +12,15 @@ from halfway.cli.live.events import at
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
 
-_SHOWN = ("counts", "drops", "datagrams_refused", "records_refused", "datagrams", "tables")
+_SHOWN = (
+    "counts",
+    "drops",
+    "shortfalls",
+    "datagrams_refused",
+    "records_refused",
+    "datagrams",
+    "tables",
+)
 _PERIOD_S = 0.1  # between two questions to a node
 
 

@@ -79,6 +79,12 @@ class BenchSettings(NamedTuple):
         chosen = np.random.default_rng(k).choice(others, self.subscribers, replace=False)
         return sorted(chosen.tolist())
 
+    def notifications(self, published: int) -> int:
+        """Return the number of notifications, if every event reaches every subscriber."""
+        each = [len(self.subscribers_of(k)) for k in range(self.topics)]
+        turns, rest = divmod(published, self.topics)
+        return turns * sum(each) + sum(each[:rest])
+
 
 class BenchPhase(NamedTuple):
     """The measured values of one phase of a live benchmark."""
@@ -94,6 +100,7 @@ class BenchPhase(NamedTuple):
     memory_growth: int  # bytes of this process, from the begin to the end; 0 outside Linux
     datagrams: int  # sent
     drops: dict[str, int]  # of all nodes, by reason
+    shortfalls: dict[str, int]  # of all nodes, by cause
 
 
 async def bench(
@@ -205,20 +212,20 @@ async def _phase(
     arrives.
     """
     first = arrivals.first
-    before, cpu, memory = _counts(host), time.process_time(), _memory()
+    before, forgotten = _counts(host), _shortfalls(host)
+    cpu, memory = time.process_time(), _memory()
     begun = time.monotonic()
     published = await _published(host, first, rate, settings, begun + settings.seconds)
     seconds = time.monotonic() - begun
-    notified = [len(settings.subscribers_of(k)) for k in range(settings.topics)]
-    turns, rest = divmod(published, settings.topics)
-    wanted = turns * sum(notified) + sum(notified[:rest])
+    wanted = settings.notifications(published)
     await _quiet(arrivals, wanted)
     cpu_s, counts = time.process_time() - cpu, _counts(host)
     memory_growth, delivered = _memory() - memory, arrivals.delivered
     counts.subtract(before)
     datagrams = counts.pop(_SENT)
     p50, p99 = np.quantile(arrivals.latencies, (0.5, 0.99)) if arrivals.latencies else (np.nan,) * 2
-    arrivals.begin(first + (turns + 1) * settings.topics)
+    arrivals.begin(first + published - published % -settings.topics)  # of the first topic
+    shortfalls = dict(sorted((_shortfalls(host) - forgotten).items()))
     drops = {why: count for why, count in sorted(counts.items()) if count}
     return BenchPhase(
         phase=name,
@@ -232,6 +239,7 @@ async def _phase(
         memory_growth=memory_growth,
         datagrams=datagrams,
         drops=drops,
+        shortfalls=shortfalls,
     )
 
 
@@ -261,6 +269,14 @@ async def _quiet(arrivals: _Arrivals, wanted: int) -> None:
         await asyncio.sleep(_POLL_S)
         if arrivals.delivered != known:
             until, known = time.monotonic() + _QUIET_S, arrivals.delivered
+
+
+def _shortfalls(host: Host) -> Counter[str]:
+    """Return the shortfalls of all nodes of the benchmark so far, by cause."""
+    found = Counter[str]()
+    for node in host.nodes:
+        found.update(node.face.shortfalls())
+    return found
 
 
 def _memory() -> int:

@@ -88,6 +88,9 @@ class HostMetrics:
         dropped = dict.fromkeys(map(str, Drop), 0) | self._by_reason(lambda n: n.drops.by_reason())
         what = "What the nodes dropped, by reason."
         yield _counter("halfway_dropped", what, "reason", dropped)
+        what = "What the nodes' system forgot or gave up, by cause."
+        forgotten = self._by_reason(lambda n: n.face.shortfalls())
+        yield _counter("halfway_shortfalls", what, "cause", forgotten)
         refused = self._by_reason(lambda n: n.links.refusals)
         what = "Datagrams that the keys refused, by reason."
         yield _counter("halfway_datagrams_refused", what, "reason", refused)

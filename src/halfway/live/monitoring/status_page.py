@@ -45,6 +45,7 @@ def page_state(host: Host) -> dict[str, Any]:
     for node in host.nodes:
         node.endpoint.count_kernel_drops()
         drops.update(node.drops.by_reason())
+        drops.update(node.face.shortfalls())
         counts.update({name: node.counts[name] for name in _COUNTS})
         counts["datagrams received"] += node.endpoint.received
         counts["datagrams sent"] += node.endpoint.sent

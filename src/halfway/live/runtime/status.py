@@ -33,6 +33,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
         "wants_all_topics": node.subscriptions.wants_all,
         "counts": dict(sorted(node.counts.items())),
         "drops": node.drops.by_reason(),
+        "shortfalls": node.face.shortfalls(),
         "datagrams_refused": dict(node.links.refusals),
         "records_refused": node.stepper.refusals(),
         "datagrams": {

@@ -11,6 +11,7 @@ from halfway.core.compiler.interpreted import interpreted
 from halfway.core.options import Value
 from halfway.live.limits import Limits
 from halfway.live.step.system_node import SystemNode
+from halfway.protocols.shortfalls import shortfalls_of, shortfalls_of_windows
 
 
 class Command(NamedTuple):
@@ -70,6 +71,12 @@ class Face:
             limits={"topics": limits.topics},
             numbered=self.numbered,
         )
+
+    def shortfalls(self) -> dict[str, int]:
+        """Return what the node forgot or gave up so far, by the counts of its system above 0."""
+        state = self.node.state
+        counts = {**shortfalls_of(self.module, state), **shortfalls_of_windows(state)}
+        return {name: count for name, count in counts.items() if count > 0}
 
     def subscribe(self, topic: int) -> list[Command]:
         """Return the commands by which the application subscribes to a topic, given by its

@@ -13,12 +13,6 @@ from halfway.core.handler import handles
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import Option, count, seconds, switch
 from halfway.protocols import reliable_hop
-from halfway.protocols.reliable_hop import (
-    ACK_BACKOFF_OPTION,
-    ACK_TIMEOUT_OPTION,
-    ACK_TIMEOUT_S,
-    RETRIES_OPTION,
-)
 from halfway.protocols.walk_overlay import (
     event_forwarding,
     founding,
@@ -35,11 +29,22 @@ from halfway.protocols.walk_overlay.state import (
     SUBSCRIBES,
     OverlayState,
     link_of,
+    shortfalls,
     state,
 )
 from halfway.protocols.walk_overlay.subscription_items import Catalogue
 
-__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "state"]
+__all__ = [
+    "KINDS",
+    "OPTIONS",
+    "Rules",
+    "State",
+    "handle",
+    "limits",
+    "most_emissions",
+    "shortfalls",
+    "state",
+]
 
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS: dict[str, Option] = {
@@ -73,9 +78,9 @@ OPTIONS: dict[str, Option] = {
     ),
     "buffered_events": count(32, "number of events that a node keeps for later subscribers", 0, 63),
     "buffer_time_s": seconds(30.0, "that an event stays in the buffer"),
-    "retries": RETRIES_OPTION._replace(default=5),
-    "ack_timeout_s": ACK_TIMEOUT_OPTION,
-    "ack_backoff": ACK_BACKOFF_OPTION,
+    "retries": reliable_hop.RETRIES_OPTION._replace(default=5),
+    "ack_timeout_s": reliable_hop.ACK_TIMEOUT_OPTION,
+    "ack_backoff": reliable_hop.ACK_BACKOFF_OPTION,
     "relaunch_s": seconds(
         10.0, "after which a new walk follows a walk without a meeting. 0 means never"
     ),
@@ -118,7 +123,7 @@ class Rules(NamedTuple):
     join_delay_s: float = 0.0  # longest wait of an initiator before its walk
     founding_time_s: float = 0.0  # without news of an overlay, before a root founds one; 0: none
     retries: int = 0  # retransmissions of a hop; 0: hops are not acknowledged
-    ack_timeout_s: float = ACK_TIMEOUT_S  # more than a round trip
+    ack_timeout_s: float = reliable_hop.ACK_TIMEOUT_S  # more than a round trip
     ack_backoff: float = 1.0  # growth of ack_timeout_s with each retransmission
     relaunch_s: float = math.inf  # wait before the next walk, if a walk met no other
     launches: int = 1  # walks in a row, relaunch_s apart; later ones up to this many times as far

@@ -7,7 +7,7 @@ refers to neighbours by node id, because positions in a neighbour list shift und
 [dwo §V-B] a node that is not part of a walk keeps only the mark that it is a walk's neighbour.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,9 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import seeded
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
-from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
+from halfway.protocols.reliable_hop import TABLE_FULL, ReliableHops, reliable_hops
 from halfway.protocols.rows import place_in_row
+from halfway.protocols.shortfalls import UNACKNOWLEDGED
 
 # Bits of `marks` in a TRAIL. DONE and ASKING belong to the first branch; the next higher bit
 # belongs to the second branch. DONE: the walk stops. ASKING: the head of the branch is here and
@@ -110,6 +111,9 @@ HOLDER = np.dtype(
 )
 TRAILS = 16  # trails of walks, for which a node has room if there are as many initiators
 FOR_EVER_S = 1e15  # `until_s` of a node without an end; with inf, no walk waits for neighbours
+UNSENT = (
+    "events that left the buffer unsent (options buffered_events, buffer_time_s)"  # a shortfall
+)
 _ACCEPTED = 4  # accepted hops that a node remembers for each hop that it can track
 
 
@@ -243,3 +247,18 @@ def trail_for(state, i, initiator, number):
     trails.near[i, s] = 0
     trails.far[i, s] = 0
     return s
+
+
+def shortfalls(state: OverlayState) -> dict[str, int]:
+    """Return the shortfalls of the walk overlay: the entries for which its tables had no room, and
+    the broken links.
+    """
+    members: Any = state.members
+    return {
+        UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
+        "overlay links without room (option links)": int(members.links_refused.sum()),
+        "overlay links that broke": int(members.links_broken.sum()),
+        "subscriptions without room": int(members.refused.sum()),
+        UNSENT: int(members.overrun.sum()),
+        "evicted trails of walks": int(members.trails_evicted.sum()),
+    }

@@ -17,6 +17,7 @@ from halfway.protocols.walks.steps import make_step, step_input
 
 KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
 limits = rendezvous.limits
+FORGOTTEN_WEIGHTS = "forgotten raised weights of links"  # a shortfall
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 
 _EXCLUDED = np.float32(np.inf)
@@ -73,6 +74,11 @@ def forgotten_weights(state: DirectionalState) -> int:
     """Return how many raised weights of directional walks all nodes replaced by later ones."""
     weights = state.weights
     return int(np.maximum(weights.marks - weights.marked_walk.shape[1], 0).sum())
+
+
+def shortfalls(state: DirectionalState) -> dict[str, int]:
+    """Return the shortfalls of directional walks."""
+    return {**rendezvous.shortfalls(state.tables), FORGOTTEN_WEIGHTS: forgotten_weights(state)}
 
 
 def state(

@@ -44,10 +44,9 @@ def state(
     return RandomState(walk_tables(node_ids, degree, topics, seed, **sizes))
 
 
-def forgotten_weights(state: RandomState) -> int:
-    """Return 0: a pure random walk raises no weights."""
-    del state
-    return 0
+def shortfalls(state: RandomState) -> dict[str, int]:
+    """Return the shortfalls of pure random walks."""
+    return rendezvous.shortfalls(state.tables)
 
 
 def most_emissions(state: RandomState, rules: messages.Rules) -> int:

@@ -8,6 +8,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import START
 from halfway.core.missing import NO_PLACE
 from halfway.protocols import reliable_hop
+from halfway.protocols.shortfalls import UNACKNOWLEDGED, WITHOUT_ROUTE
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import publish, receive_catch_up, receive_data
 from halfway.protocols.walks.launch import hear_trail, plan_resume
@@ -17,7 +18,7 @@ from halfway.protocols.walks.member_paths import end_path, receive_path, receive
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, walker_of
 from halfway.protocols.walks.roles import begin_role, end_role, launch_again, resume, search
 from halfway.protocols.walks.search_sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
-from halfway.protocols.walks.state import WalkTables
+from halfway.protocols.walks.state import CUT_SHORT, DIED, EVICTED, LOST, NO_ROOM, WalkTables
 from halfway.protocols.walks.steps import redraw_or_release
 
 
@@ -42,6 +43,21 @@ def limits(state: Any, rules: messages.Rules) -> dict[str, int]:
     """
     del rules
     return {"topics": state.tables.trails.shape[1]}
+
+
+def shortfalls(tables: WalkTables) -> dict[str, int]:
+    """Return the shortfalls of either walk system: walks and messages without a route, and entries
+    for which nodes had no room.
+    """
+    counts = tables.counts.sum(axis=0)
+    return {
+        WITHOUT_ROUTE: int(counts[LOST]),
+        "walks without a route": int(counts[DIED]),
+        "searches that ended early (option sweep_steps)": int(counts[CUT_SHORT]),
+        "events evicted before a meeting": int(counts[EVICTED]),
+        "trails, branches and paths without room (option trails)": int(counts[NO_ROOM]),
+        UNACKNOWLEDGED: int(tables.hops.counts[:, reliable_hop.TABLE_FULL].sum()),
+    }
 
 
 @inlined
