@@ -56,7 +56,7 @@ def simulation(schedule: Schedule) -> Simulation:
         schedule.system, schedule.network, workload=schedule.demand,
         radio=IdealRadio(delay_s=schedule.delay_s), seconds=schedule.seconds, seed=schedule.seed,
         options=schedule.options, nodes=NodeSettings(ids=schedule.node_ids),
-        inspection=Inspection(journal=1 << 16, check=True),
+        inspection=Inspection(received_records=1 << 16, check=True),
         faults=faults(schedule), discovery_delay_s=np.inf,
     )  # fmt: skip
 
