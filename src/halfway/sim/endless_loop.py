@@ -20,7 +20,8 @@ class InstantLimit:
 
     most: int  # records at one instant
     at: float = -1.0  # seconds
-    first: int = 0  # records delivered before this instant
+    first: int = 0  # records handled before this instant
+    waiting: int = 0  # records in flight at the begin of this instant
 
     @classmethod
     def of(cls, n: int) -> "InstantLimit":
@@ -30,14 +31,15 @@ class InstantLimit:
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
         return cls(most=each * n + beside)
 
-    def check(self, at: float, delivered: int, system: str) -> None:
+    def check(self, at: float, handled: int, in_flight: int, system: str) -> None:
         """Compare the time of the simulation's next record with its time at the last check.
 
-        delivered: records so far. Raises Problem if too many records are due at one instant.
+        handled: records so far. in_flight: records now. All records in flight may be due at one
+        instant, because nodes that were paused resume. Raises Problem if many more records are.
         """
         if at > self.at:
-            self.at, self.first = at, delivered
-        elif delivered - self.first > self.most:
+            self.at, self.first, self.waiting = at, handled, in_flight
+        elif handled - self.first > self.most + self.waiting:
             what = f"more than {self.most:,} records at {at:g} s, and time does not advance"
             remedy = "a node sends itself a timer of 0 s again and again: use a delay above 0"
             raise Problem(what, where=system, remedy=remedy)

@@ -239,7 +239,9 @@ class Simulation:
             next_at = float(peek(self._lend(queue))[0]) if counted and queue.tally[0] > 0 else end
             self.at = max(self.at, min(next_at, end)) if counted else end
             if counted:
-                self._instant.check(next_at, int(self.engine.counters.handled[0]), self.system)
+                pool, handled = self.engine.out, int(self.engine.counters.handled[0])
+                in_flight = len(pool.pool) - int(pool.tally[0])
+                self._instant.check(next_at, handled, in_flight, self.system)
             if int(self.engine.counters.handled[0]) >= limit or (stop and stop(self)):
                 return False
             if not counted:
