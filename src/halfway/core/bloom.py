@@ -53,7 +53,8 @@ def with_bits(items: int, bits: int) -> Size:
     Raises Problem unless bits is a positive multiple of 32 that fits a 32-bit index.
     """
     if bits < WORD_BITS or bits % WORD_BITS or bits >= 2**31:
-        raise Problem(f"bits = {bits}: expected a multiple of 32", remedy="use 32, 64, 96, …")
+        what = f"bits = {bits}: expected a multiple of 32, from 32 to {2**31 - WORD_BITS:,}"
+        raise Problem(what, remedy="use 32, 64, 96, …")
     return Size(bits, max(1, round(bits / max(items, 1) * math.log(2))))
 
 

@@ -79,8 +79,8 @@ class Security(Protocol):
         ...
 
     def peers(self) -> list[int]:
-        """Return the node ids with which a node's security has a session now, in ascending
-        order.
+        """Return the ids of the nodes with which a node behind this interface has a session now,
+        ascending.
         """
         ...
 

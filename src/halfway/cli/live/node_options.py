@@ -60,7 +60,7 @@ Interpreted = Annotated[
     bool, typer.Option("--interpreted", help="Stay interpreted; never use machine code.")
 ]
 Logged = Annotated[
-    bool, typer.Option("--log", help="Keep a log, so that `halfway record` can record the node.")
+    bool, typer.Option("--log", help="Keep a log of the node's records; `halfway record` needs it.")
 ]
 TraceDir = Annotated[
     Path | None,

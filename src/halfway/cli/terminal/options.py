@@ -135,7 +135,8 @@ ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="TOML file. docs/scenarios.md lists its fields.")
 ]
 InitFile = Annotated[
-    Path | None, typer.Argument(metavar="FILE", help="Network (table, GraphML, …) or movement.")
+    Path | None,
+    typer.Argument(metavar="FILE", help="File of a network (table, GraphML, …) or of movement."),
 ]
 InitExample = Annotated[
     bool, typer.Option("--example", help="Write the example that comes with Halfway.")

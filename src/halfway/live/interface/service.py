@@ -181,7 +181,7 @@ def _tls(offered: ServiceSettings) -> ssl.SSLContext | None:
     try:
         context.load_cert_chain(offered.mqtt_certificate, offered.mqtt_key, password="")
     except (ssl.SSLError, OSError) as error:
-        what = f"mqtt_certificate = {offered.mqtt_certificate}: expected a certificate in PEM"
-        remedy = "and its private key, without a passphrase, in mqtt_key"
-        raise Problem(f"{what} ({error})", remedy=remedy) from None
+        what = f"mqtt_certificate = {offered.mqtt_certificate}, mqtt_key = {offered.mqtt_key}"
+        remedy = "use a certificate in PEM, and its private key in PEM without a passphrase"
+        raise Problem(f"{what}: {error}", remedy=remedy) from None
     return context

@@ -1,4 +1,4 @@
-"""The rendezvous cell of GeoRendezvous [geo §2.2-2.3]: the entries of a topic, reports to
+"""The rendezvous cell of GeoRendezvous [geo §2.2-2.3]: what a cell sends: reports to
 publishers, and notifications.
 
 Any replica that receives a message acts on it, and replicates the entry by one transmission that

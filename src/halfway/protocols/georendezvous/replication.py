@@ -108,8 +108,8 @@ def write_times(state, rules, i, e, now, o):
 
 @apart
 def is_closer(rules, topic, point, ax, ay, bx, by):
-    """Return whether cell a, and not cell b, is the home of a rendezvous point now that cell a has
-    a member.
+    """Return whether the entries of a rendezvous point move from home cell b to cell a, which has
+    its first member now.
     """
     column, row = point_store.cell_at(rules, *point_store.point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)

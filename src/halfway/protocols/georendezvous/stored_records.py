@@ -168,7 +168,9 @@ def store_replica(state, rules, i, message, out):
 
 @apart
 def adopt_reports(state, rules, i, topic, point, now, out):
-    """Adopt the reports that another member of the rendezvous cell has sent to publishers."""
+    """Mark in the stored records of row i the reports that another member of the cell has sent to
+    publishers, when a replica of this member arrives.
+    """
     store = state.store
     for e in range(store.kind.shape[1]):
         if is_entry(state, i, e, messages.ADVERT, topic, point, now):

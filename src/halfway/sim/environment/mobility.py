@@ -53,7 +53,7 @@ class Motion:
         return partial(self.legs, 0.0, seconds)
 
     def legs(self, t0: float, t1: float) -> Legs:
-        """Return mobility legs of the nodes that cover at least [t0, t1]."""
+        """Return the legs of a run's motion; for every node they cover at least [t0, t1]."""
         return self.course if isinstance(self.course, Legs) else self.course.legs(t0, t1)
 
 

@@ -129,15 +129,18 @@ def _check_presence(presence: Presence | None, n: int) -> None:
     if presence is None:
         return
     first, t0, t1 = presence
-    if len(first) != n + 1 or first[0] != 0 or (np.diff(first) < 0).any():
+    if len(first) != n + 1:
         raise Problem(f"presence of {len(first) - 1} nodes: expected {n} nodes")
+    if first[0] != 0 or (np.diff(first) < 0).any():
+        raise Problem("presence: expected places from 0 that never descend")
     late = np.ones(len(t0), bool)
     if len(t0) == len(t1) == first[-1]:
         late[1:] = t1[:-1] <= t0[1:]
         late[first[:-1][first[:-1] < len(t0)]] = True
         late &= t0 <= t1
     if len(t0) != first[-1] or len(t1) != first[-1] or not late.all():
-        raise Problem("presence: expected first[-1] intervals, ascending within a node")
+        what = f"presence: expected {first[-1]} intervals, ascending and apart for each node"
+        raise Problem(what)
 
 
 def _sizes(legs: Legs, radius: float) -> tuple[float, float]:
