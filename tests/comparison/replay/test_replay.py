@@ -87,7 +87,7 @@ def test_each_event_reaches_each_node_once_from_a_neighbour_that_had_it(
 def test_pieces_and_thinning_change_only_the_number_of_rows(
     flood: tuple[Replay, Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "_JOURNAL", 100)  # the run writes its trace in small pieces
+    monkeypatch.setattr(runs, "_WAITING", 100)  # the run writes its trace in small pieces
     again, _ = played("flooding")
     for name, table in flood[0].tables.items():
         for column, values in table.items():
@@ -118,7 +118,7 @@ def test_a_long_trace_is_read_up_to_a_time(
     flood: tuple[Replay, Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert flood[0].until == SECONDS
-    monkeypatch.setattr(runs, "_JOURNAL", 100)
+    monkeypatch.setattr(runs, "_WAITING", 100)
     monkeypatch.setattr(condenser, "MOST_READ", 1500)
     short, _ = played("flooding")
     assert 0.0 < short.until < SECONDS
