@@ -7,9 +7,9 @@ from halfway.bulk.broker_trees.join import candidates, join
 from halfway.world.underlays.waxman import Waxman, waxman
 
 
-def drawn_overlay(seed: int = 1, **rules: object) -> Overlay:
+def drawn_overlay(seed: int = 1) -> Overlay:
     """Thirty brokers on a small Waxman network."""
-    made = Overlay(waxman(Waxman(n=200, side=200), seed), Rules(**rules))  # type: ignore[arg-type]
+    made = Overlay(waxman(Waxman(n=200, side=200), seed), Rules())
     for row in np.random.default_rng(seed).choice(200, 30, replace=False):
         join(made, int(row))
     return made

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.bulk.walks.walks import Interpretation, WalkSystem
 from halfway.protocols.walks.directional_walk import unmarked
 from halfway.protocols.walks.messages import DELIVERED, MATCHED, STEP, STEPS, UNMATCHED
 from halfway.world.workload.pairs import distinct_pairs
@@ -38,14 +39,14 @@ def reports(outcome: Outcome, kind: int) -> list[tuple[int, int, int]]:
     k=st.integers(1, 20),
 )
 def test_both_initiators_are_notified_once_and_events_arrive_once(
-    seed: int, topics: int, system: str, interpretation: str, k: int
+    seed: int, topics: int, system: WalkSystem, interpretation: Interpretation, k: int
 ) -> None:
     """[drw §3] "sends back messages to the publisher and the subscriber": both are notified."""
     network = disk(n=60, radius=0.25, seed=seed % 5)
     pairs = distinct_pairs(network.n, topics, seed)
     simulation = WalkRun(
         network, pairs, system=system, interpretation=interpretation, k=k, seed=seed
-    )  # type: ignore[arg-type]
+    )
     for topic in range(topics):
         simulation.publish(1e9, topic, event=1000 + topic)
         simulation.publish(1e9 + 1, topic, event=2000 + topic)
@@ -81,20 +82,20 @@ def test_a_walk_ends_after_its_most_steps() -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_topics_do_not_disturb_each_other(system: str) -> None:
+def test_topics_do_not_disturb_each_other(system: WalkSystem) -> None:
     """[drw §1] A walk carries its random state, so its path is the same alone and among many."""
     network = disk(n=80, radius=0.2, seed=3)
     pairs = distinct_pairs(network.n, 40, 3)
-    alone = WalkRun(network, pairs[:1], system=system, seed=9, received_records=100_000).run()  # type: ignore[arg-type]
-    many = WalkRun(network, pairs, system=system, seed=9, received_records=1_000_000).run()  # type: ignore[arg-type]
+    alone = WalkRun(network, pairs[:1], system=system, seed=9, received_records=100_000).run()
+    many = WalkRun(network, pairs, system=system, seed=9, received_records=1_000_000).run()
     mine = many.received_records["topic"] == 0
     assert list(many.receiver_rows[mine]) == list(alone.receiver_rows)
 
 
-def digest_of_received(system: str) -> str:
+def digest_of_received(system: WalkSystem) -> str:
     network = disk(n=60, radius=0.25, seed=2)
     pairs = distinct_pairs(network.n, 4, 7)
-    outcome = WalkRun(network, pairs, system=system, k=2, seed=11, received_records=50_000).run()  # type: ignore[arg-type]
+    outcome = WalkRun(network, pairs, system=system, k=2, seed=11, received_records=50_000).run()
     received = outcome.received_records.tobytes() + outcome.receiver_rows.tobytes()
     return hashlib.sha256(received + outcome.applications.tobytes()).hexdigest()[:16]
 
@@ -104,7 +105,7 @@ GOLDEN = {"directional-walk": "4f4b31789c07e3be", "random-walk": "84888d53177b34
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_golden_received_records(system: str) -> None:
+def test_golden_received_records(system: WalkSystem) -> None:
     assert digest_of_received(system) == GOLDEN[system]
 
 

@@ -74,6 +74,16 @@ def _interleaved(column, row, bits):
 
 
 @inlined
+def _part_of(part, first, count, half, second):
+    """Return the number, the first node and the number of nodes of one half of a part: of the
+    second half if `second` is 1. half: number of nodes of the first half.
+    """
+    if second == 1:
+        return 2 * part + 1, first + half, count - half
+    return 2 * part, first, half
+
+
+@inlined
 def _nodes_of(graph, cell):
     """Return the first id and the number of the nodes of a cell, by its number."""
     below = 2 * graph.bits - graph.levels
@@ -83,13 +93,7 @@ def _nodes_of(graph, cell):
     part = (np.int64(1) << graph.levels) + large
     for level in range(below - 1, -1, -1):
         half = in_first_half(graph.seed, part, count)
-        onto = (cell >> level) & 1
-        if onto == 1:
-            first += half
-            count -= half
-        else:
-            count = half
-        part = 2 * part + onto
+        part, first, count = _part_of(part, first, count, half, (cell >> level) & 1)
     return first, count
 
 
@@ -107,13 +111,7 @@ def _cell_of(graph, i):
     part = (np.int64(1) << graph.levels) + low
     for _ in range(2 * graph.bits - graph.levels):
         half = in_first_half(graph.seed, part, count)
-        second = np.int64(i >= first + half)
-        if second == 1:
-            first += half
-            count -= half
-        else:
-            count = half
-        part = 2 * part + second
+        part, first, count = _part_of(part, first, count, half, np.int64(i >= first + half))
     return part - (np.int64(1) << (2 * graph.bits))
 
 
