@@ -4,7 +4,7 @@ from bisect import bisect_left, insort
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
@@ -42,6 +42,7 @@ def evict(index: MemberIndex, entry: Any, node_id: Any) -> None:
     evict_member(index, entry, 1, find_member(index, 1, node_id))
 
 
+@settings(max_examples=300)
 @given(st.lists(st.tuples(IDS, st.booleans()), max_size=40), st.lists(IDS, max_size=10))
 def test_every_member_is_found_at_its_rank(
     changes: list[tuple[int, bool]], others: list[int]

@@ -4,7 +4,7 @@ paths."""
 from typing import Any, NamedTuple
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
@@ -94,7 +94,8 @@ def searched_next_nodes(tables: WalkTables, topic: int, side: int, now: float) -
     return found
 
 
-@given(st.lists(CHANGES, max_size=40))
+@settings(max_examples=200)
+@given(st.lists(CHANGES, min_size=5, max_size=40))
 def test_the_walk_tables_paths_agree_with_a_search(changes: list[Change]) -> None:
     tables = walk_tables(np.arange(2, dtype=np.int32), 3, TOPICS, 1, members=ROOM)
     now, found = 100.0, np.zeros(ROOM, np.int32)
