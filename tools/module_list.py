@@ -1,4 +1,4 @@
-"""Write docs/modules.md: each module of the package, with the first sentence of its docstring."""
+"""Write the modules in docs/map.md: each with the first sentence of its docstring."""
 
 import ast
 import re
@@ -8,29 +8,34 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "src" / "halfway"
-PAGE = REPOSITORY / "docs" / "modules.md"
-_HEAD = """# Modules
+PAGE = REPOSITORY / "docs" / "map.md"
+_HEAD = """## Modules
 
-`tools/module_list.py` writes this page from the first sentence of each module's docstring; do not
-edit it. [The map](map.md) explains the rooms, the folders and the words.
+`tools/module_list.py` writes this section from the first sentence of each module's docstring. Do
+not edit it here. Each table has the modules of one folder.
 """
 _END = re.compile(r"(?<=[.?])\s+(?=[A-Z`\[(])|\n\n")
 
 
 def main() -> int:
-    """Write the page of modules."""
-    PAGE.write_text(page(), "utf-8")
+    """Write the section of modules into the map."""
+    PAGE.write_text(renewed(PAGE.read_text("utf-8")), "utf-8")
     return 0
 
 
-def page() -> str:
-    """Return the page of modules: one table for each folder, one row for each module."""
+def renewed(page: str) -> str:
+    """Return the map with the present modules in its last section."""
+    return page.partition(_HEAD.partition("\n")[0])[0] + section()
+
+
+def section() -> str:
+    """Return the section of modules: one table for each folder, one row for each module."""
     modules = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
     modules.sort(key=lambda path: (path.parent.relative_to(PACKAGE).parts, path.name))
     parts = [_HEAD]
-    for folder, inside in groupby(modules, key=lambda path: path.parent.relative_to(REPOSITORY)):
+    for folder, inside in groupby(modules, key=lambda path: path.parent.relative_to(PACKAGE.parent)):
         rows = [f"| `{path.name}` | {_summary(path)} |" for path in inside]
-        parts.append("\n".join([f"## `{folder.as_posix()}/`", "", "| module | content |",
+        parts.append("\n".join([f"### `{folder.as_posix()}/`", "", "| module | content |",
                                 "|---|---|", *rows, ""]))  # fmt: skip
     return "\n".join(parts)
 
