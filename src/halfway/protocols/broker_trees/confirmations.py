@@ -22,7 +22,7 @@ from halfway.core.message import RECORD
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import low_half, mixed
-from halfway.protocols.broker_trees import parent_search, parents
+from halfway.protocols.broker_trees import child_changes, parent_search, underlay_parent
 from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s, send_along
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
 from halfway.protocols.broker_trees.paths.peer_paths import (
@@ -233,7 +233,7 @@ def lose_path_up(state, rules, sender, path, now, out):
     state.missed[b, path] = max(state.missed[b, path], rules.missed_pings + 1)
     if path == DIRECT and state.dead_at[b] == np.inf:
         state.dead_at[b] = now
-    other = parents.path_up(state, sender, rules.missed_pings)
+    other = underlay_parent.path_up(state, sender, rules.missed_pings)
     if other in (DIRECT, SECOND):
         use_path(sender, up, other == SECOND, False)
     elif state.asked[b] == 0:
@@ -253,6 +253,6 @@ def lose_path_down(state, rules, sender, child, path, out):
     second = second_path(sender, child) != NO_PLACE and silence[b, s, SECOND] <= most
     other = next_hop_up(silence[b, s, DIRECT] <= most, second, False)
     if other == CUT_OFF:
-        parents.adopt(state, sender, child, NONE, out)
+        child_changes.adopt(state, sender, child, NONE, out)
     else:
         use_path(sender, child, other == SECOND, False)

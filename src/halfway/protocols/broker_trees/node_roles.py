@@ -15,14 +15,14 @@ from halfway.core.compiler import reach
 from halfway.core.compiler.by_type import chosen_by_type
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import broker_clients, event_routing
-from halfway.protocols.broker_trees.entering import (
+from halfway.protocols.broker_trees import client_node, event_routing
+from halfway.protocols.broker_trees.enter_and_leave import (
     hear_withdrawal,
     is_for_broker,
     is_outside,
     remember_own,
 )
-from halfway.protocols.broker_trees.paths import circuit_hops
+from halfway.protocols.broker_trees.paths import retransmissions
 from halfway.protocols.broker_trees.paths.circuits import (
     MOST_HOPS,
     claim,
@@ -178,7 +178,7 @@ def receive(state, rules, sender, c, message, out):
     elif kind == REFRESH:
         refresh_client(state, rules, sender.row, c, message.at, out)
     else:
-        broker_clients.receive_at_client(state, rules, sender.row, c, message, out)
+        client_node.receive_at_client(state, rules, sender.row, c, message, out)
 
 
 @inlined
@@ -191,7 +191,7 @@ def handle_in_role(state, rules, balance, i, message, out):
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, balance)
-    if circuit_hops.handle_hop(state, rules, i, message, out):
+    if retransmissions.handle_hop(state, rules, i, message, out):
         return
     if message.kind == START:
         restart_timers(state.hops, rules, i, out)
@@ -199,10 +199,10 @@ def handle_in_role(state, rules, balance, i, message, out):
         if b != NONE:
             start_as_broker(state, rules, sender, message, out)
         elif c != NONE:
-            broker_clients.start_client(state, rules, i, c, out)
+            client_node.start_client(state, rules, i, c, out)
     elif not relay(state, rules, i, is_announced(state, rules, sender), message, out):
         receive(state, rules, sender, c, message, out)
         if b != NONE:
             track_emitted(state, rules, sender, before, out)
     if rules.retries > 0:
-        circuit_hops.track_new(state.hops, rules, i, message, before, out)
+        retransmissions.track_new(state.hops, rules, i, message, before, out)

@@ -7,7 +7,6 @@ tree asks the nearest broker, as Algorithm 1 states.
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.broker_trees.parents import count_move, is_other_root
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
 from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
 from halfway.protocols.broker_trees.paths.completion import complete_paths
@@ -26,6 +25,7 @@ from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
 from halfway.protocols.broker_trees.tables.children import first_child
+from halfway.protocols.broker_trees.underlay_parent import count_move, is_other_root
 from halfway.protocols.rows import place_in_row
 
 _FOUNDER = FALLBACKS + 1  # the last attempt of a search for a parent
@@ -170,6 +170,20 @@ def on_found(state, rules, sender, message, out):
         send_along(sender.circuits, sender.row, new, JOIN, sender.own, out)
         if peer == state.parent[b] and state.missed[b, DIRECT] <= rules.missed_pings:
             complete_paths(state, rules, sender, out)
+
+
+@apart
+def forget_broker(state, b, gone):
+    """Forget a broker that has left the tree, so that this broker asks it for a place no more."""
+    for known in (
+        state.grandparent,
+        state.alternate,
+        state.successor,
+        state.next_successor,
+        state.predecessor,
+    ):
+        if known[b] == gone:
+            known[b] = NONE
 
 
 @apart

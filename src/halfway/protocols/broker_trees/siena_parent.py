@@ -7,7 +7,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.broker_start import announce_broker
 from halfway.protocols.broker_trees.client_state import expire, renew
-from halfway.protocols.broker_trees.entering import enter, notify_children, withdraw
+from halfway.protocols.broker_trees.enter_and_leave import enter, notify_children, withdraw
 from halfway.protocols.broker_trees.paths.ancestors import (
     OUTSIDE,
     SEEKING,
@@ -30,11 +30,7 @@ from halfway.protocols.broker_trees.records.messages import (
     PARENT,
     REFRESH,
 )
-from halfway.protocols.broker_trees.tables.subscription_table import (
-    FREE,
-    forward_uncovered,
-    remove,
-)
+from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
 from halfway.protocols.broker_trees.tables.table_repair import (
     filters_digest,
     send_forwarded,

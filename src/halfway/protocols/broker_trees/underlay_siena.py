@@ -19,17 +19,17 @@ from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import (
-    broker_clients,
     broker_start,
+    client_node,
     confirmations,
-    entering,
+    enter_and_leave,
     event_routing,
     failure_detector,
     maintenance,
     node_roles,
     parent_search,
-    parents,
     siena,
+    underlay_parent,
 )
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
@@ -39,13 +39,8 @@ from halfway.protocols.broker_trees.client_state import (
     renew,
 )
 from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no_records
-from halfway.protocols.broker_trees.entering import (
-    Leaves,
-    enter,
-    is_outside,
-    no_leaves,
-)
-from halfway.protocols.broker_trees.paths import circuit_hops, circuits, peer_paths
+from halfway.protocols.broker_trees.enter_and_leave import Leaves, enter, is_outside, no_leaves
+from halfway.protocols.broker_trees.paths import circuits, peer_paths, retransmissions
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
@@ -199,7 +194,7 @@ def state(
         searches=no_searches(here), unconfirmed=no_records(here, confirm),
         seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
-        hops=circuit_hops.hops_of_tree(node_ids, retries), deaf=no_deaf_neighbours(n, retries),
+        hops=retransmissions.hops_of_tree(node_ids, retries), deaf=no_deaf_neighbours(n, retries),
         lost=np.zeros(n, np.int64),
     )  # fmt: skip
 
@@ -212,13 +207,13 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
     most = max(at_broker, at_client) + 12
     if rules.confirm_timeout_s > 0.0:
         most = 2 * most + 2 + PLACES  # timers, old and new, and one confirmation
-    return circuit_hops.with_reliable_hops(most, rules.retries)
+    return retransmissions.with_reliable_hops(most, rules.retries)
 
 
 @apart
 def receive_outside(state, rules, sender, message, out):
     """Handle a record for a broker at a node outside the underlay-aware tree, which says so."""
-    if entering.is_for_broker(message):
+    if enter_and_leave.is_for_broker(message):
         peer_paths.reply(sender, message, messages.LEAVING, out)
     elif message.kind == messages.REFRESH:
         emit(out, messages.REFRESH, rules.refresh_s, sender.own)
@@ -264,13 +259,15 @@ def enter_tree(state, rules, sender, c, message, out):
 def refresh_client(state, rules, i, c, now, out):
     """Let a client's node of the underlay-aware tree check its broker, or watch several brokers."""
     every_s = rules.ping_interval_s if state.nearby.broker.shape[1] > 1 else rules.refresh_s
-    broker_clients.refresh_client(state, rules, i, c, every_s, rules.missed_pings, now, out)
+    client_node.refresh_client(state, rules, i, c, every_s, rules.missed_pings, now, out)
 
 
 @apart
 def is_announced(state, rules, sender):
     """Return whether a node announces itself as a broker of the underlay-aware tree."""
-    return not is_outside(state, sender.broker) and not parents.is_cut_off(state, rules, sender)
+    return not is_outside(state, sender.broker) and not underlay_parent.is_cut_off(
+        state, rules, sender
+    )
 
 
 node_roles.declare(

@@ -35,12 +35,7 @@ from halfway.protocols.broker_trees.paths.circuits import (
     find,
     send_along,
 )
-from halfway.protocols.broker_trees.paths.nearby import (
-    drop_stale,
-    next_hop_to,
-    nth_nearest,
-    rank,
-)
+from halfway.protocols.broker_trees.paths.nearby import drop_stale, next_hop_to, nth_nearest, rank
 from halfway.protocols.broker_trees.paths.peer_paths import reply
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (

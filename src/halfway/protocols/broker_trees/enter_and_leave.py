@@ -24,7 +24,7 @@ from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import broker_clients
+from halfway.protocols.broker_trees import client_node
 from halfway.protocols.broker_trees.client_state import forget, remember
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
@@ -116,7 +116,7 @@ def enter(state, catalogue, sender, c, out):
         if clients.filter[c, s] != FREE:
             f, client = clients.filter[c, s], clients.client[c, s]
             insert_own(state.table, catalogue.filters, sender, f, client, NONE, out)
-    broker_clients.leave_broker(state, sender.row, c, out)
+    client_node.leave_broker(state, sender.row, c, out)
     return True
 
 
@@ -134,7 +134,7 @@ def withdraw(state, sender, out):
     announce_nearest(state.nearby, sender.row, out)
     c = state.clients.client_index[sender.row]
     if c != NONE:
-        broker_clients.attach_to_nearer(state, sender.row, c, out)
+        client_node.attach_to_nearer(state, sender.row, c, out)
 
 
 @apart
