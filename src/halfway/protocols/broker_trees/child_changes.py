@@ -34,8 +34,8 @@ from halfway.protocols.broker_trees.underlay_parent import is_cut_off, is_silent
 
 @apart
 def is_above(state, b, node_id):
-    """Return whether a broker that asks for a parent is above this broker, so that the tree would
-    have a cycle.
+    """Return whether the broker that asks to become a child is above this broker, so that the tree
+    would have a cycle.
 
     No broker is above a broker without a parent. After a loss of memory, the root that such a
     broker was given at first may be below it.
@@ -48,8 +48,8 @@ def is_above(state, b, node_id):
 
 @apart
 def on_join(state, rules, sender, message, out):
-    """Accept a broker that asks for a parent, unless this broker has lost its own parent, or may
-    soon.
+    """Handle a JOIN: accept its sender as a child, unless this broker has lost its own parent, or
+    may soon.
     """
     b, child = sender.broker, message.args[ORIGIN]
     # The successor asks the next child of the root. This child may detect the death of the root a
@@ -68,8 +68,8 @@ def on_join(state, rules, sender, message, out):
 
 @apart
 def accept(state, sender, child, r, replaced, out):
-    """Accept a broker as a child in the underlay-aware tree; the answer takes path r, or the active
-    path.
+    """Accept a broker as a child in the underlay-aware tree; the ACCEPT takes path r, or the active
+    path to the child.
     """
     forget_peer(sender, child)
     if add_child(state.children, sender.broker, child) < 0:
@@ -85,8 +85,8 @@ def accept(state, sender, child, r, replaced, out):
 
 @apart
 def add_news(state, sender, o):
-    """Write the news of a parent in the broker tree into a record for its child: ancestors, root
-    and successors.
+    """Write a broker's news for its child into a record to this child: ancestors, root and
+    successors.
 
     A broker without a parent names itself as the root, because it becomes the root if it finds no
     parent and has children.
@@ -109,8 +109,8 @@ def add_news(state, sender, o):
 
 @apart
 def lose_child(state, sender, child, out):
-    """Remove a child of a broker with its subscriptions, and withdraw these subscriptions
-    upstream.
+    """Lose a child in the underlay-aware tree: remove the child with its subscriptions, and
+    withdraw these subscriptions upstream.
     """
     b = sender.broker
     if state.leaves.granted[b] == child:
@@ -122,9 +122,7 @@ def lose_child(state, sender, child, out):
 
 @apart
 def adopt(state, sender, failed, replaced, out):
-    """[uas §4.1] Take over the children of a dead child, and then remove the dead child from the
-    broker's tables.
-    """
+    """[uas §4.1] Adopt the children of a dead child, and then lose the dead child."""
     b, children = sender.broker, state.children
     for s in range(children.grandchild.shape[1]):
         if children.grandchild[b, s] != NONE and children.via[b, s] == failed:

@@ -73,8 +73,8 @@ def no_records(brokers: int, confirm: bool) -> Unconfirmed:
 
 @apart
 def track_new(state, rules, sender, before, out):
-    """Track, as unconfirmed, each record for another broker that this call emitted; before the call
-    the outbox had `before` free slots.
+    """Track each record for another broker that this call emitted until its confirmation; before
+    the call the outbox had `before` free slots.
     """
     if rules.confirm_timeout_s == 0.0:
         return
@@ -108,14 +108,14 @@ def track(state, rules, sender, record, upwards, out):
 
 @apart
 def copy_with_kind(record, copy):
-    """Copy a tracked record with the kind of the broker's original record."""
+    """Copy an unconfirmed record with the kind of the broker's original record."""
     copy_record(record, copy)
     copy.kind = record.kind
 
 
 @apart
 def start_timer(rules, own, number, out):
-    """Start the timer after which a broker resends an unconfirmed record."""
+    """Start the timer after which a broker resends a record that no confirmation answered."""
     emit(out, CONFIRM_TIMEOUT, rules.confirm_timeout_s, own).args[NUMBER] = number
 
 
@@ -226,8 +226,8 @@ def lose_path(state, rules, sender, record, now, out):
 
 @apart
 def lose_path_up(state, rules, sender, path, now, out):
-    """Count a path to the parent as dead because a confirmation is missing; change to the other
-    path, or search for another parent.
+    """Count a path to the parent as dead because the confirmation of a record is missing; change to
+    the other path, or search for another parent.
     """
     b, up = sender.broker, state.parent[sender.broker]
     state.missed[b, path] = max(state.missed[b, path], rules.missed_pings + 1)
@@ -243,8 +243,8 @@ def lose_path_up(state, rules, sender, path, now, out):
 
 @apart
 def lose_path_down(state, rules, sender, child, path, out):
-    """Count a path to a child as dead because a confirmation is missing; change to the other path,
-    or adopt the children of this child.
+    """Count a path to a child as dead because the confirmation of a record is missing; change to
+    the other path, or adopt the children of this child.
     """
     b, most = sender.broker, rules.missed_pings + 1
     s = place_in_row(state.children.child, b, child)

@@ -111,7 +111,7 @@ def on_tick(state, rules, sender, now, out):
 
 @apart
 def act_as_root(state, rules, sender, out):
-    """Find and merge concurrent roots, at each tick of a root's failure detector.
+    """Find and merge concurrent roots, at each tick of the failure detector of a root.
 
     A successor keeps asking the root that it replaced. A root that restarted, or that lost all
     children, asks its successor.
@@ -149,8 +149,8 @@ def ping(state, sender, path, r, now, out):
 
 @apart
 def add_trip(sender, up, path, o):
-    """Write the latest and the shortest round trip on a path into a PING of its broker, in
-    seconds.
+    """Write the latest and the shortest round trip on a path into a PING of the failure detector,
+    in seconds.
     """
     paths, s = sender.paths, place_in_row(sender.paths.peer, sender.broker, up)
     if s >= 0:
@@ -160,7 +160,7 @@ def add_trip(sender, up, path, o):
 
 @apart
 def check_parent(state, rules, sender, now, out):
-    """Check the PINGs of a broker to its parent for answers [uas §4.1].
+    """Check in the failure detector of a broker whether its parent answered the PINGs [uas §4.1].
 
     The second path replaces a dead direct path. After τ, or with both paths dead, the broker
     searches for another parent.
@@ -194,8 +194,8 @@ def check_parent(state, rules, sender, now, out):
 
 @apart
 def check_children(state, rules, sender, out):
-    """Check the PINGs from the children of a broker, which may be silent on one path or on both
-    paths.
+    """Check in the failure detector of a broker whether PINGs of its children are missing on one
+    path or on both paths.
 
     If a child is silent on one path, the broker uses the other path. If a child is silent on both
     paths, the broker adopts the children of this child.

@@ -1,4 +1,5 @@
-"""The maintenance of a broker in the underlay-aware tree: its refresh and its other records.
+"""The maintenance of a broker in the underlay-aware tree: what its refresh does, and which function
+handles each maintenance record.
 
 `receive` calls the function for a record about joins, leaves, failures, replicas, paths or tables.
 """
@@ -15,11 +16,10 @@ from halfway.protocols.broker_trees import (
     parent_search,
     underlay_parent,
 )
-from halfway.protocols.broker_trees.broker_start import announce_broker
 from halfway.protocols.broker_trees.client_state import expire
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.completion import complete_paths
-from halfway.protocols.broker_trees.paths.nearby import drop_stale, nth_nearest
+from halfway.protocols.broker_trees.paths.nearby import announce_broker, drop_stale, nth_nearest
 from halfway.protocols.broker_trees.records import messages, underlay_messages
 from halfway.protocols.broker_trees.tables import replicas, table_repair
 from halfway.protocols.broker_trees.tables.children import add_grandchild
@@ -27,8 +27,8 @@ from halfway.protocols.broker_trees.tables.children import add_grandchild
 
 @apart
 def refresh_broker(state, rules, sender, now, out):
-    """Handle a REFRESH at a broker of the underlay-aware tree: announce this broker, and search for
-    missing paths.
+    """Do the maintenance of a broker in the underlay-aware tree at each REFRESH: expire clients,
+    announce this broker, and search for a missing parent or missing paths.
     """
     b, up = sender.broker, state.parent[sender.broker]
     emit(out, messages.REFRESH, rules.refresh_s, sender.own)
@@ -49,7 +49,7 @@ def refresh_broker(state, rules, sender, now, out):
 
 @apart
 def receive_common(state, rules, sender, message, out):
-    """Handle a maintenance record that both broker trees have."""
+    """Handle a maintenance record that the other broker tree has as well."""
     kind = message.kind
     if kind == messages.REFRESH:
         refresh_broker(state, rules, sender, message.at, out)
@@ -63,7 +63,9 @@ def receive_common(state, rules, sender, message, out):
 
 @apart
 def receive_replica(state, sender, message, out):
-    """Handle a maintenance record about replicas, between a broker and its grandchild."""
+    """Call the function for a maintenance record about replicas, between a broker and its
+    grandchild.
+    """
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == underlay_messages.GRANDCHILD:
         add_grandchild(state.children, sender.broker, source, message[messages.PARENT])
@@ -76,7 +78,7 @@ def receive_replica(state, sender, message, out):
 
 @apart
 def receive_leave(state, rules, sender, message, out):
-    """Handle a maintenance record about the leave of a broker."""
+    """Call the function for a maintenance record about the leave of a broker."""
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == messages.LEAVE:
         enter_and_leave.ask_to_leave(state, sender, out)
@@ -93,7 +95,7 @@ def receive_leave(state, rules, sender, message, out):
 
 @apart
 def receive(state, rules, sender, message, out):
-    """Handle any maintenance record at a broker of the underlay-aware tree."""
+    """Call the function for any maintenance record at a broker of the underlay-aware tree."""
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == underlay_messages.TICK:
         failure_detector.on_tick(state, rules, sender, message.at, out)

@@ -22,7 +22,6 @@ from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.options import count, seconds
 from halfway.protocols.broker_trees import (
-    broker_start,
     client_node,
     event_routing,
     node_roles,
@@ -93,7 +92,7 @@ class Rules(NamedTuple):
 
 
 class SienaState(NamedTuple):
-    """The state of nodes in SIENA's tree; a broker has a parent and a subscription table."""
+    """The state of a node in SIENA's tree; a broker has a parent and a subscription table."""
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
@@ -128,10 +127,10 @@ def state(
     only brokers know; slots: subscriptions of each broker; room: circuits of each node; attributes:
     number of attributes of an event, up to MOST_ATTRIBUTES; later: see `parents_at_first`.
     """
-    up = broker_start.parents_at_first(node_ids, brokers, root, later)
+    up = node_roles.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
     return SienaState(
-        node_id=node_ids, broker_index=broker_start.broker_index(node_ids, brokers), parent=up,
+        node_id=node_ids, broker_index=node_roles.broker_index(node_ids, brokers), parent=up,
         root=np.full(here, root, np.int32), successor=np.full(here, NONE),
         asked=np.zeros(here, np.int32), announced=np.zeros(here, np.int32),
         above=no_ancestors(here), table=empty_table(here, slots, attributes),
@@ -153,7 +152,7 @@ def most_emissions(state: SienaState, rules: Rules) -> int:
 
 @apart
 def receive_in_tree(state, rules, sender, message, out):
-    """Handle a record at a broker that is in SIENA's tree."""
+    """Handle a record at a broker in SIENA's tree."""
     kind, up = message.kind, max(state.parent[sender.broker], NONE)
     if kind == messages.REFRESH:
         siena_parent.refresh_broker(state, rules, sender, message.at, out)
@@ -189,7 +188,7 @@ def is_announced(state, rules, sender):
 
 @apart
 def refresh_client(state, rules, i, c, now, out):
-    """Let a client's node check its broker in SIENA's tree."""
+    """Let a client's node check its broker in SIENA's tree, after a REFRESH."""
     client_node.refresh_client(state, rules, i, c, rules.refresh_s, _UNANSWERED, now, out)
 
 
@@ -200,7 +199,7 @@ def track_emitted(state, rules, sender, before, out):
 
 node_roles.declare(
     SienaState,
-    start_as_broker=broker_start.start_broker,
+    start_as_broker=node_roles.start_broker,
     is_announced=is_announced,
     enter_tree=siena_parent.enter_tree,
     receive_in_tree=receive_in_tree,

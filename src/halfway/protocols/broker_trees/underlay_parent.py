@@ -10,11 +10,11 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.broker_trees.broker_start import announce_broker
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, is_ancestor, take_ancestors
 from halfway.protocols.broker_trees.paths.circuits import SORTS, hops_from
 from halfway.protocols.broker_trees.paths.completion import complete_paths
 from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, is_nearer, next_hop_up
+from halfway.protocols.broker_trees.paths.nearby import announce_broker
 from halfway.protocols.broker_trees.paths.peer_paths import forget_peer, second_path, send
 from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT, ROUTE
 from halfway.protocols.broker_trees.records.underlay_messages import (
@@ -35,8 +35,8 @@ _DEEPER = 4  # most brokers that news may add above a broker which is not on a c
 
 @apart
 def path_up(state, sender, most):
-    """Return the path on which a broker reaches its parent; a path is dead after more than `most`
-    missed PINGs.
+    """Return the path on which a broker of the underlay-aware tree reaches its parent; a path is
+    dead after more than `most` missed PINGs.
     """
     b = sender.broker
     direct = state.missed[b, DIRECT] <= most
@@ -47,8 +47,8 @@ def path_up(state, sender, most):
 
 @apart
 def is_silent(state, sender, most):
-    """Return whether the parent of a broker is silent: more than `most` PINGs in a row have no
-    answer on every path.
+    """Return whether the parent in the underlay-aware tree is silent: more than `most` PINGs in a
+    row have no answer on every path.
     """
     silent = path_up(state, sender, most) not in (DIRECT, SECOND)
     return state.parent[sender.broker] >= 0 and silent
@@ -56,8 +56,8 @@ def is_silent(state, sender, most):
 
 @apart
 def is_cut_off(state, rules, sender):
-    """Return whether a broker is cut off from the root: it has no parent, its parent is silent on
-    all paths, or its ancestors form a cycle.
+    """Return whether a broker is cut off from the root of the underlay-aware tree: it has no
+    parent, its parent is silent on all paths, or its ancestors form a cycle.
     """
     b = sender.broker
     on_cycle = (
@@ -71,7 +71,8 @@ def is_cut_off(state, rules, sender):
 
 @apart
 def take_news(state, sender, message):
-    """Take the news in a parent's record at its child: ancestors, root and successors.
+    """Take the news of the parent from a record of the parent in the underlay-aware tree:
+    ancestors, root and successors.
 
     [uas §4, Algorithm 1] "sends information about its neighbors": we let the parent name one of its
     other children in each record, in turn, and the child keeps the nearest as its alternate.
@@ -93,8 +94,9 @@ def take_news(state, sender, message):
 
 @apart
 def is_other_root(state, b, node_id):
-    """Return whether a root asks a broker for a place, so that two trees become one: the root that
-    this one replaced or heard of, or the founder of the tree.
+    """Return whether a broker is a root that may become the parent of this root in the
+    underlay-aware tree, so that two trees become one: the root that this root replaced or heard of,
+    or the founder of the tree.
     """
     found = state.parent[b] == NONE and node_id == state.founder[b]
     return found or node_id == state.predecessor[b]
@@ -102,7 +104,9 @@ def is_other_root(state, b, node_id):
 
 @apart
 def end_silence(state, rules, sender, message, out):
-    """End the silence of the parent on the path of its ACCEPT, and search for the other paths."""
+    """End the silence of the parent on the path of its ACCEPT, and search for the other paths to
+    the parent.
+    """
     b = sender.broker
     path = SECOND if message.args[ROUTE] % SORTS == SECOND else DIRECT
     if state.missed[b, path] <= rules.missed_pings:
@@ -113,8 +117,8 @@ def end_silence(state, rules, sender, message, out):
 
 @apart
 def on_accept(state, rules, sender, message, out):
-    """Take the sender of an ACCEPT as parent, if this broker asked for a parent or if its parent is
-    leaving.
+    """Handle an ACCEPT: take its sender as the parent, if this broker asked for a parent or if its
+    parent is leaving.
     """
     b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
     # Two roots may have asked each other: the root with the lower id stays root.
@@ -136,7 +140,9 @@ def on_accept(state, rules, sender, message, out):
 
 @apart
 def change_parent(state, rules, sender, parent, now, out):
-    """Move a broker to a new parent: send the new parent the filters, and quit the old parent."""
+    """Change to another parent in the underlay-aware tree: send the new parent the filters, and
+    quit the old parent.
+    """
     b, table = sender.broker, state.table
     if state.parent[b] >= 0:
         o = send(sender, QUIT, state.parent[b], out)
@@ -158,7 +164,9 @@ def change_parent(state, rules, sender, parent, now, out):
 
 @apart
 def count_move(state, b, now):
-    """Count a broker's change of parent, and reset the counts of missed PINGs."""
+    """Count a broker's change to another parent, and reset the counts of PINGs that the parent
+    missed.
+    """
     state.moves[b] += 1
     state.moved_at[b] = now
     reset_watch(state, b)
@@ -166,8 +174,8 @@ def count_move(state, b, now):
 
 @apart
 def reset_watch(state, b):
-    """Begin to watch a new parent: reset the counts of missed PINGs, and end the search for a
-    parent.
+    """Reset what a broker knows about the silence of its parent after a change of parent: the
+    counts of missed PINGs, and the search for a parent.
     """
     state.missed[b, DIRECT] = state.missed[b, SECOND] = 0
     state.dead_at[b], state.asked[b] = np.inf, 0

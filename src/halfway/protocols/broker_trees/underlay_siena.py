@@ -19,7 +19,6 @@ from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import (
-    broker_start,
     client_node,
     confirmations,
     enter_and_leave,
@@ -29,7 +28,6 @@ from halfway.protocols.broker_trees import (
     node_roles,
     parent_search,
     siena,
-    underlay_parent,
 )
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
@@ -53,6 +51,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     SubscriptionTable,
     empty_table,
 )
+from halfway.protocols.broker_trees.underlay_parent import is_cut_off
 from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops
@@ -172,14 +171,14 @@ def state(
     grandchildren; room: circuits of a node; known: brokers to which a node keeps a way; confirm:
     whether brokers confirm records; attributes: of an event; later: see `parents_at_first`.
     """
-    up = broker_start.parents_at_first(node_ids, brokers, root, later)
+    up = node_roles.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
 
     def each(value: int | np.int32) -> Int32s:
         return np.full(here, value, np.int32)
 
     return UnderlaySienaState(
-        node_id=node_ids, broker_index=broker_start.broker_index(node_ids, brokers), parent=up,
+        node_id=node_ids, broker_index=node_roles.broker_index(node_ids, brokers), parent=up,
         grandparent=each(NONE), alternate=each(NONE), alternate_hops=each(0), founder=each(root),
         root=each(root), successor=each(NONE), next_successor=each(NONE), predecessor=each(NONE),
         depth=each(0), joined_depth=each(0),
@@ -212,7 +211,9 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 
 @apart
 def receive_outside(state, rules, sender, message, out):
-    """Handle a record for a broker at a node outside the underlay-aware tree, which says so."""
+    """Handle a record for a broker of the underlay-aware tree at a node outside the tree, which
+    says so.
+    """
     if enter_and_leave.is_for_broker(message):
         peer_paths.reply(sender, message, messages.LEAVING, out)
     elif message.kind == messages.REFRESH:
@@ -239,7 +240,7 @@ def receive_in_tree(state, rules, sender, message, out):
 def start(state, rules, sender, message, out):
     """Start a broker of the underlay-aware tree, at first or after a crash."""
     b = sender.broker
-    broker_start.start_broker(state, rules, sender, message, out)
+    node_roles.start_broker(state, rules, sender, message, out)
     confirmations.start_numbers(state.unconfirmed, b, message.incarnation)
     if state.parent[b] != OUTSIDE:
         failure_detector.on_start(state, rules, sender, out)
@@ -248,7 +249,7 @@ def start(state, rules, sender, message, out):
 
 @apart
 def enter_tree(state, rules, sender, c, message, out):
-    """Let a node enter the underlay-aware tree as a broker, and ask the nearest broker at once."""
+    """Let a broker enter the underlay-aware tree, and ask the nearest broker at once."""
     if enter(state, rules.catalogue, sender, c, out):
         state.asked[sender.broker] = 0
         failure_detector.on_start(state, rules, sender, out)
@@ -265,9 +266,7 @@ def refresh_client(state, rules, i, c, now, out):
 @apart
 def is_announced(state, rules, sender):
     """Return whether a node announces itself as a broker of the underlay-aware tree."""
-    return not is_outside(state, sender.broker) and not underlay_parent.is_cut_off(
-        state, rules, sender
-    )
+    return not is_outside(state, sender.broker) and not is_cut_off(state, rules, sender)
 
 
 node_roles.declare(
