@@ -48,8 +48,8 @@ def is_above(state, b, node_id):
 
 @apart
 def on_join(state, rules, sender, message, out):
-    """Handle a JOIN: accept its sender as a child, unless this broker has lost its own parent, or
-    may soon.
+    """Handle a JOIN in the underlay-aware tree: accept its sender as a child, unless this broker
+    has lost its own parent, or may soon.
     """
     b, child = sender.broker, message.args[ORIGIN]
     # The successor asks the next child of the root. This child may detect the death of the root a
@@ -122,7 +122,9 @@ def lose_child(state, sender, child, out):
 
 @apart
 def adopt(state, sender, failed, replaced, out):
-    """[uas §4.1] Adopt the children of a dead child, and then lose the dead child."""
+    """[uas §4.1] Adopt the children of a dead child in the underlay-aware tree, and then lose the
+    dead child.
+    """
     b, children = sender.broker, state.children
     for s in range(children.grandchild.shape[1]):
         if children.grandchild[b, s] != NONE and children.via[b, s] == failed:

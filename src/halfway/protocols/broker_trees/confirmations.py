@@ -73,8 +73,8 @@ def no_records(brokers: int, confirm: bool) -> Unconfirmed:
 
 @apart
 def track_new(state, rules, sender, before, out):
-    """Track each record for another broker that this call emitted until its confirmation; before
-    the call the outbox had `before` free slots.
+    """Track each record that this call emitted for another broker, until the confirmation arrives;
+    before the call the outbox had `before` free slots.
     """
     if rules.confirm_timeout_s == 0.0:
         return
@@ -115,7 +115,7 @@ def copy_with_kind(record, copy):
 
 @apart
 def start_timer(rules, own, number, out):
-    """Start the timer after which a broker resends a record that no confirmation answered."""
+    """Start the timer after which a broker resends a record without a confirmation."""
     emit(out, CONFIRM_TIMEOUT, rules.confirm_timeout_s, own).args[NUMBER] = number
 
 

@@ -33,8 +33,8 @@ from halfway.protocols.event_window import copy_event_id
 
 
 def most_of_table(table: SubscriptionTable) -> int:
-    """Return the most records that one subscription or event makes a broker route, which depends on
-    its table.
+    """Return the most records that a broker emits to route one subscription or event; the number
+    depends on the size of its table.
     """
     # The broker forwards each entry, in parts, and withdraws it at most once. An event goes to each
     # entry.
@@ -42,8 +42,8 @@ def most_of_table(table: SubscriptionTable) -> int:
 
 
 def limits(state: Any, rules: Any) -> dict[str, int]:
-    """Return the limits of the record fields in either broker tree, as the options of a handler:
-    the number of attributes of the routed events.
+    """Return the limits of the fields of routed records in either broker tree: the number of
+    attributes of an event.
     """
     del state
     return {"attributes": rules.catalogue.values.shape[1]}

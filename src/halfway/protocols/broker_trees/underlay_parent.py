@@ -117,8 +117,8 @@ def end_silence(state, rules, sender, message, out):
 
 @apart
 def on_accept(state, rules, sender, message, out):
-    """Handle an ACCEPT: take its sender as the parent, if this broker asked for a parent or if its
-    parent is leaving.
+    """Handle an ACCEPT in the underlay-aware tree: take its sender as the parent, if this broker
+    asked for a parent or if its parent is leaving.
     """
     b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
     # Two roots may have asked each other: the root with the lower id stays root.
