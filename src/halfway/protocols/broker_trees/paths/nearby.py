@@ -116,8 +116,8 @@ def drop_ways_over(nearby, i, neighbour):
 
 @apart
 def place_for(nearby, i, hops, broker):
-    """Return the place for an announced broker that row i has just heard, in the table of near
-    brokers: a free place, or the place of a farther broker.
+    """Return a free place in the table of near brokers, or the place of a farther broker, for an
+    announced broker that row i has just heard.
     """
     s = place_in_row(nearby.broker, i, NONE)
     if s < 0 and rank(nearby, i, hops, broker) < nearby.broker.shape[1]:
