@@ -47,7 +47,7 @@ class StudyVerdicts(NamedTuple):
 
     @property
     def scale(self) -> str:
-        """The scale of a study, from the end of its title: quick or paper."""
+        """The scale of a study on the page of claims, from the end of its title: quick or paper."""
         return self.title.rpartition("(")[2].rstrip(")")
 
 
@@ -81,7 +81,9 @@ def claims_page(
 
 
 def judge_name(figure: Figure) -> str:
-    """Return the function that judges a figure, such as `claims.judge_figure_6`."""
+    """Return the name that the page of claims gives to the judge of a figure, such as
+    `claims.judge_figure_6`.
+    """
     judge = figure.judge.func if isinstance(figure.judge, partial) else figure.judge
     return f"{judge.__module__.rpartition('.')[2]}.{judge.__name__}"
 

@@ -165,7 +165,7 @@ def _printed_steps(summaries: Summaries, figure: str, interpretation: str) -> It
 
 
 def statistic(seen: Summary, name: str) -> _Estimate:
-    """Return the mean or the median of a summary of directional walks, with its interval."""
+    """Return the mean or the median of a summary that is judged in paper 1, with its interval."""
     if name == "median":
         return seen.median, seen.median_low, seen.median_high
     return seen.mean, seen.mean_low, seen.mean_high

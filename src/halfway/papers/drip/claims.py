@@ -1,4 +1,6 @@
-"""Verdicts on paper 4's simulations: every claim of DRIP §VI-B, under each radio model."""
+"""Verdicts on paper 4's simulations [drip §VI-B]: DRIP's coverage, mean delay and transmissions
+over each radio, and by each way to elect brokers.
+"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -63,8 +65,9 @@ MODEL = {
 
 
 def judge_coverage(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's coverage: [drip §VI-B] "as m increases, broker coverage is growing too"; it
-    falls as k grows; m + l copies suffice."""
+    """Judge DRIP's coverage in the simulations: [drip §VI-B] "as m increases, broker coverage is
+    growing too"; it falls as k grows; m + l copies suffice.
+    """
     yield from coverage_rows(
         summaries, "figure-3a", MODEL["ideal"], NEAREST_3A, BROKERS, COPIES, {}
     )
@@ -86,7 +89,9 @@ def coverage_rows(
     summaries: Summaries, figure: str, model: str, nearest: int, brokers: tuple[int, ...],
     copies: tuple[int, ...], parameters: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
-    """Yield the rows of DRIP's coverage in a figure, by m and by k, at the given parameters."""
+    """Yield the verdict rows of DRIP's coverage in a figure of the simulations, by m and by k, at
+    the given parameters.
+    """
     for metric, interpretation in (
         ("coverage", "brokers with a copy when a subscriber gets it"),
         ("union", "brokers that ever had a copy, by event"),
@@ -121,8 +126,9 @@ def _bound(copies: Summary, cell: dict[str, Scalar], m: int, words: str) -> Verd
 
 
 def judge_delay(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's delay: [drip §VI-B] "our scheme costs less time than the SF scheme"; less with
-    m, more with k."""
+    """Judge DRIP's mean delay in the simulations: [drip §VI-B] "our scheme costs less time than the
+    SF scheme"; less with m, more with k.
+    """
     for metric, interpretation in DELAYS:
         words = f"{MODEL['ideal']}; {interpretation}"
         yield from rows_against_sf(summaries, "figure-3b", metric, words, BROKERS, COPIES, {})
@@ -155,7 +161,9 @@ def _traffic(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_components(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's claims of figure 3 where each component elects its own brokers."""
+    """Judge DRIP's coverage and mean delay (figure 3) if each component of the network elects its
+    own brokers.
+    """
     figure, copies = "components", COMPONENT_COPIES
     yield from coverage_rows(summaries, figure, MODEL["ideal"], NEAREST_3B, BROKERS, copies, {})
     for metric, interpretation in DELAYS:
@@ -165,7 +173,9 @@ def judge_components(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_wifi(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's claims of figures 3 and 4 over the paper's MAC, for every k."""
+    """Judge DRIP's coverage and mean delay (figures 3 and 4) over the radio of the paper's
+    simulations, 802.11, for every k.
+    """
     figure, copies = "figures-802.11", CONTENDED_COPIES
     yield from coverage_rows(
         summaries, figure, MODEL["contention"], NEAREST_3B, BROKERS, copies, {}
@@ -179,7 +189,8 @@ def judge_wifi(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_limited(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's delay against SF where a broker transfers one event at a time.
+    """Judge DRIP's mean delay against SF over a radio by which a broker transfers one event at a
+    time.
 
     The paper's figures have no such limit: these are statements of ours, not of [drip §VI-B].
     """
@@ -196,7 +207,9 @@ def judge_limited(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_contended(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's claims on delay with a contended radio, at another load than in the paper."""
+    """Judge DRIP's mean delay over a contended radio, at another load than in the paper's
+    simulations.
+    """
     for share, rate in CONTENDED_LOADS:
         load: dict[str, Scalar] = {"share": share, "rate": rate}
         model = f"{MODEL['contention']}; {rate:g} events a second, {share:g} of the nodes subscribe"
@@ -233,7 +246,7 @@ def selection_row(
     cell: dict[str, Scalar],
     **where: Scalar,
 ) -> Verdict:
-    """Return the row of a verdict on the delay with DRIP's most capable brokers, against random
+    """Return the verdict row of DRIP's mean delay with the most capable brokers, against random
     brokers.
     """
     name = f"mean {metric}, most capable / random"
@@ -246,8 +259,8 @@ def rows_against_sf(
     summaries: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
     copies: tuple[int, ...], load: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
-    """Yield the verdict rows of DRIP's delay in a figure against SF, and of more copies against one
-    copy.
+    """Yield the verdict rows of DRIP's mean delay in a figure of the simulations against SF, and of
+    more copies against one copy.
     """
     at = partial(summaries.find, metric, l=NEAREST_3B, **load)
     for k in brokers:
@@ -264,8 +277,8 @@ def rows_by_k(
     summaries: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
     copies: tuple[int, ...], parameters: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
-    """Yield the rows of a verdict on DRIP's delay in a figure by the number of brokers, for
-    each m.
+    """Yield the verdict rows of DRIP's mean delay in a figure of the simulations by the number of
+    brokers, for each m.
     """
     at = partial(summaries.find, metric, system="drip", l=NEAREST_3B, **parameters)
     name = f"mean {metric}, k = {brokers[0]} / k = {brokers[-1]}"

@@ -118,8 +118,8 @@ def _judge_corrected(summaries: Summaries, requested: int) -> Verdict:
 
 
 def chosen_brokers(requested: int) -> int:
-    """Return DRIP's number of brokers for a requested time, by the corrected equation (2),
-    rounded.
+    """Return the number of brokers to which the verdict on a requested time applies: k by the
+    corrected equation (2) of DRIP, rounded.
     """
     return round(brokers_for(requested, delivery=corrected_delivery, **CHOICE))
 

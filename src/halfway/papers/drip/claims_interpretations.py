@@ -32,7 +32,9 @@ INTERPRETATIONS: dict[str, tuple[dict[str, Scalar], str]] = {
 
 
 def judge_interpretations(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's claims of Figures 3 and 4 [drip §VI-B] under each interpretation."""
+    """Judge DRIP's claims of Figures 3 and 4 [drip §VI-B] under other interpretations of single
+    sentences, one at a time.
+    """
     for name, (_, sentence) in INTERPRETATIONS.items():
         parameters: dict[str, Scalar] = {"reading": name}
         yield from claims.coverage_rows(

@@ -75,7 +75,9 @@ def judge_figure_3a(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_3a_toured(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's Figure 3a if every message traverses the home perimeter."""
+    """Judge the sentence about GeoRendezvous's Figure 3a if every message traverses the home
+    perimeter.
+    """
     yield from _judged_3a(summaries, "figure-3a-toured", "toured")
 
 

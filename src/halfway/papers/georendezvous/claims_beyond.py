@@ -58,8 +58,9 @@ def _unpublished(
 
 
 def judge_signalling(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's signalling: [geo §4] "For n rendezvous, this makes 3(n - 1) unnecessary
-    messages", exactly."""
+    """Judge GeoRendezvous's signalling beyond Figure 3: [geo §4] "For n rendezvous, this makes 3(n
+    - 1) unnecessary messages", exactly.
+    """
     for points in POINTS:
         seen, due = summaries.find("unneeded", points=points), 3.0 * (points - 1)
         estimate = seen.mean, seen.mean_low, seen.mean_high
@@ -74,7 +75,7 @@ def judge_signalling(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_loss(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's cost of node loss; the paper has no value."""
+    """Judge GeoRendezvous's cost of node loss, beyond Figure 3; the paper has no value."""
     for system, points, _, replicas in DESIGNS:
         for loss in LOSSES:
             for metric, words in LOST:
@@ -91,7 +92,9 @@ def judge_loss(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_mobility(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's mobility: a longer path for a while, lost events, signalling."""
+    """Judge GeoRendezvous's mobility, beyond Figure 3: a longer path for a while, lost events,
+    signalling.
+    """
     for speed in SPEEDS:
         for metric, words in MOVING:
             yield _unpublished(
@@ -101,8 +104,9 @@ def judge_mobility(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_rivals(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's paths against shortest paths between nodes, the other interpretation of
-    "direct path", and its rivals' on the same networks."""
+    """Judge GeoRendezvous's paths beyond Figure 3, against shortest paths between nodes, the other
+    interpretation of "direct path", and its rivals' on the same networks.
+    """
     shortest = summaries.find("hops", system="shortest-path")
     cells = summaries.find("hops", system=CELLS)
     share = ratio(cells, shortest, "mean")

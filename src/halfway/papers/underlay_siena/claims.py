@@ -215,8 +215,8 @@ def judge_figure_6(summaries: Summaries) -> Iterator[Verdict]:
 def latency_rows(
     summaries: Summaries, figure: str, cell: dict[str, Scalar], more: str = ""
 ) -> Iterator[Verdict]:
-    """Yield the rows of underlay-aware SIENA's Figure 6 for the runs of a cell: one for each
-    balance.
+    """Yield the verdict rows of underlay-aware SIENA's Figure 6 for the runs of a cell: one for
+    each balance.
     """
     at = partial(summaries.find, "latency", **cell)
     where = "overlay link" if cell["queueing"] == "overlay" else "link of the underlay"
@@ -234,8 +234,8 @@ def latency_rows(
 
 
 def pace(window: float) -> str:
-    """Return the words for the time in which the events of underlay-aware SIENA's Figure 6 are
-    published.
+    """Return the words in the verdicts on underlay-aware SIENA's Figure 6 for the time in which the
+    events are published.
     """
     return f"all events within {window:g} s"
 

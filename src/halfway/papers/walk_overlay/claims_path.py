@@ -1,4 +1,6 @@
-"""Paper 2, §VI-A and the counts of §VI, judged: the nodes in the active path, Figure 8."""
+"""Paper 2, §VI-A judged: the nodes in the active path (Figure 8), and the statement of §VI that
+connected networks are rare.
+"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -41,7 +43,9 @@ LOGARITHMIC = tuple(count for count in _FEW if count <= 100)  # n does not bound
 
 
 def judge_networks(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge a statement of paper 2 on its networks [dwo §VI]: connected networks are rare."""
+    """Judge the statement of paper 2 that connected networks are rare [dwo §VI], as the networks of
+    the active path show it.
+    """
     seen = summaries.find("draws", n=1000, system=WALKS[0], initiators=2)
     share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
     yield verdict_row(
