@@ -13,16 +13,17 @@ from halfway.report import wording
 
 _HEAD = """# The claims of the five papers
 
-`tools/claims_page.py` writes this page; do not edit it. The program reads the declared claims
-(`claims.csv` in each paper's folder) and the result folders of `halfway reproduce`. A clause is
-quoted as printed. The column *status* has one of four letters:
+`tools/claims_page.py` writes this page, so do not edit it by hand. The program reads the declared
+claims (`claims.csv` in each paper's folder) and the result folders of `halfway reproduce`. A clause
+is quoted as printed. The column *status* has one of four letters:
 
 """
 _THRESHOLDS = """
 ## The words of the papers
 
-The same word has the same threshold in every paper (`papers/claims/thresholds.py`). An order of two
-values needs a ratio at least 1 % away from 1; below that it is a trend.
+The same word has the same threshold in every paper (`papers/claims/thresholds.py`). A verdict on
+the order of two values needs a ratio that differs from 1 by at least 1 %. If the difference is
+smaller, the verdict is a trend.
 
 | words | threshold | meaning |
 |---|---|---|
@@ -30,8 +31,8 @@ values needs a ratio at least 1 % away from 1; below that it is a trend.
 _COLUMNS = "section", "clause", "status", "where", "interpretation", "verdicts", "measured", "note"
 _MADE = "results", "command", "wall time of the command", "processor time of the runs", "digest"
 MADE_HEAD = f"| {' | '.join(_MADE)} |"
-MADE = "The verdicts come from these results. A resumed command made the missing runs only."
-NO_RESULTS = "No results are given: the columns of verdicts are empty."
+MADE = "The verdicts come from these results. A resumed command made only the missing runs."
+NO_RESULTS = "No results are given, so the columns of verdicts are empty."
 _MOST_INTERPRETATIONS = 3  # verdict rows of one claim in one figure with separate lines
 
 

@@ -77,7 +77,7 @@ def _sensitivity(figure: str, steps: list[Summary], degree: int) -> Verdict:
     return Verdict(
         "directional-walks", figure, {"degree": degree, "system": WALKS[0], "sizes": span},
         "exponent of n, median steps", _CLAUSE, *slope, steps[-1].networks,
-        f"heard; too sensitive: an exponent above {TOO_SENSITIVE:g}; 1: as flooding",
+        f'heard; "too sensitive" means an exponent above {TOO_SENSITIVE:g}; flooding has 1',
         *judge_order(*slope, equal=TOO_SENSITIVE, what="exponent of the steps"),
     )  # fmt: skip
 

@@ -87,7 +87,7 @@ def judge_lists(summaries: Summaries) -> Iterator[Verdict]:
             if metric == "listed":
                 yield _row(
                     cell, _LISTED[roles], LIST, *mean, seen.networks,
-                    "from 90 s on; all members are there from 10 s on",
+                    "measured from 90 s on; all members have joined at 10 s",
                     *judge_range(1.0, 1.0, *mean, rounding=0.0),
                 )  # fmt: skip
             else:

@@ -28,7 +28,7 @@ ELECTED = {
 }
 LESS_THAN_SF = "our scheme costs less time than the SF scheme"
 LESS_WITH_M = "delivery delay decreases"
-FOR_M = "; the sentence has k, and we read m"
+FOR_M = "; the sentence names k, and we interpret k as m"
 MORE_DELIVERED = (
     "raise the possibility of delivering matching events to their subscribers by enlarging m"
 )
@@ -39,8 +39,8 @@ _BOUND = "only m+l brokers are required to have a copy"
 _FEWER = "low broker coverage indicates less transmission"
 _THROUGHPUT = "can reduce network throughput"
 _COMPLETE = (
-    "until each broker that ever gets a copy has it; SF: until all brokers have it, 60 s if one "
-    "never has"
+    "time until each broker that ever gets a copy has it; for SF, time until all brokers have it, "
+    "or 60 s if a broker never gets it"
 )
 BOUNDS = (  # metric, and its interpretation of "an event to its subscriber"
     ("copies", "brokers that ever had a copy, of events with any number of subscribers"),
@@ -49,7 +49,7 @@ BOUNDS = (  # metric, and its interpretation of "an event to its subscriber"
 )
 DELAYS = (
     ("waited", "lost events count as 60 s"),
-    ("delay", "of delivered events only, which favours systems that lose many"),
+    ("delay", "mean over delivered events only, which favours systems that lose many events"),
 )
 LIMITED, LIMITED_NEAREST, LIMITED_COPIES = 20, 4, (1, 4)  # k, l, m where contacts are limited
 # Share of subscribers, events a second: one subscriber an event on average; the paper's five.
@@ -58,9 +58,9 @@ CONTENDED_LOADS = LOADS[1:2]  # `figures-802.11` has the paper's own
 # Of a broker after a transferred event; the paper has none. The first is measured at all loads.
 RESTS_S, REST_LOADS = (5.0, 1.0, 20.0), (LOADS[0], LOADS[2])
 MODEL = {
-    "ideal": "ideal radio: no contention, 1 ms a hop",
-    "limited": "ideal radio, but a broker transfers one event, then none for {rest:g} s",
-    "contention": "contended radio: CSMA/CA, collisions, broadcasts unacknowledged",
+    "ideal": "ideal radio without contention, 1 ms for each hop",
+    "limited": "ideal radio, but a broker transfers one event, and then none for {rest:g} s",
+    "contention": "contention radio with CSMA/CA, collisions and unacknowledged broadcasts",
 }
 
 
@@ -93,8 +93,8 @@ def coverage_rows(
     the given parameters.
     """
     for metric, interpretation in (
-        ("coverage", "brokers with a copy when a subscriber gets it"),
-        ("union", "brokers that ever had a copy, by event"),
+        ("coverage", "brokers with a copy when a subscriber gets the event"),
+        ("union", "brokers that ever had a copy of the event"),
     ):
         at = partial(summaries.find, metric, system="drip", l=nearest, **parameters)
         words = f"{model}; l = {nearest}; {interpretation}"
@@ -138,7 +138,8 @@ def judge_delay(summaries: Summaries) -> Iterator[Verdict]:
         gain = difference(few, many, "mean")
         yield _row(
             "figure-3b", {"k": k}, f"delivered, m = 1 − m = {COPIES[-1]}", MORE_DELIVERED, *gain,
-            few.networks, f"{MODEL['ideal']}; within 60 s", *judge_order(*gain, equal=0.0),
+            few.networks, f"{MODEL['ideal']}; deliveries within 60 s count",
+            *judge_order(*gain, equal=0.0),
         )  # fmt: skip
     yield from _traffic(summaries)
     yield from _ratios(summaries, "figure-3b", "ideal")
@@ -212,7 +213,7 @@ def judge_contended(summaries: Summaries) -> Iterator[Verdict]:
     """
     for share, rate in CONTENDED_LOADS:
         load: dict[str, Scalar] = {"share": share, "rate": rate}
-        model = f"{MODEL['contention']}; {rate:g} events a second, {share:g} of the nodes subscribe"
+        model = f"{MODEL['contention']}; {rate:g} events per second, {share:g} of nodes subscribe"
         for metric, interpretation in DELAYS:
             words = f"{model}; {interpretation}"
             yield from rows_against_sf(

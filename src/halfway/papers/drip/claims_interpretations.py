@@ -22,7 +22,7 @@ INTERPRETATIONS: dict[str, tuple[dict[str, Scalar], str]] = {
     ),
     "copies to relays only": (
         {"relays_only": True},
-        "a source gives copies to its m relays only, and they give them to the interested",
+        "a source gives copies to its m relays only, and relays give copies to interested brokers",
     ),
     "each node detects": (
         {"detection": "each"},

@@ -33,9 +33,9 @@ MOVING = (
     ("best of tried", "share of time with the best of the 2 closest points"),
     ("best of all", "share of time with the best of all 8 points"),
     ("delivered", "share of events delivered"),
-    ("signalling", "transmissions a node and minute, beacons and events aside"),
-    ("crossings", "new cells a node and minute"),
-    ("stranded", "messages without a route, a run"),
+    ("signalling", "transmissions of a node in a minute, without beacons and events"),
+    ("crossings", "new cells of a node in a minute"),
+    ("stranded", "messages of a run without a route"),
 )
 
 
@@ -70,7 +70,8 @@ def judge_signalling(summaries: Summaries) -> Iterator[Verdict]:
         yield Verdict(
             "georendezvous", "signalling", {"points": points}, "unneeded messages a subscriber",
             due, *estimate, seen.networks,
-            "subscriptions, notifications and prunes from end to end beyond one and one", *judged,
+            "end-to-end subscriptions, notifications and prunes, beyond one subscription and one "
+            "notification", *judged,
         )  # fmt: skip
 
 
@@ -117,8 +118,9 @@ def judge_rivals(summaries: Summaries) -> Iterator[Verdict]:
         yield Verdict(
             "georendezvous", "beyond-systems", {"system": _label(CELLS), "points": 8, "tried": 2},
             "hops / hops of a shortest path", claim, *share, cells.networks,
-            "direct: a shortest path between nodes; ratio of averages; close, comparable: at most "
-            f"{percent(NEAR)} longer", *judge_order(*share, equal=1 + NEAR),
+            "the direct path is a shortest path between nodes; ratio of averages; "
+            f'"close" and "comparable" mean at most {percent(NEAR)} longer',
+            *judge_order(*share, equal=1 + NEAR),
         )  # fmt: skip
     for system in SYSTEMS[1:-1]:
         seen = summaries.find("hops", system=system)
