@@ -39,7 +39,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_sizes": (OPERATING, "journal: segments"),
         "problems": (OPERATING, "journal: segments"),  # one a damaged record
     },
-    "kept/kept_events:KeptEvents": {
+    "kept/kept_store:KeptStore": {
         "_kept": (OPERATING, "own kept events"),
         "_last": (OPERATING, "topics with own kept"),
         "_positions": (OPERATING, "streams of others"),

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from halfway.live.events.bodies import EventBody, StreamPlace, decoded, encoded
-from halfway.live.kept.kept_events import KeptEvent
+from halfway.live.kept.kept_store import KeptEvent
 from halfway.live.mesh import Level
 from halfway.live.step.scheduler import Scheduler
 

@@ -10,7 +10,7 @@ import msgspec
 from halfway.live.events.bodies import EventBody, StreamPlace
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.kept.disk_form import DiskForm
-from halfway.live.kept.kept_events import KeptEvents
+from halfway.live.kept.kept_store import KeptStore
 from halfway.live.kept.outlet import (
     ACKS,
     BEATS,
@@ -38,7 +38,7 @@ class KeptPublisher:
     """The kept events that this node publishes."""
 
     def __init__(
-        self, outlet: KeptOutlet, kept: KeptEvents, form: DiskForm, scheduler: Scheduler
+        self, outlet: KeptOutlet, kept: KeptStore, form: DiskForm, scheduler: Scheduler
     ) -> None:
         self._outlet, self._kept, self._form, self._scheduler = outlet, kept, form, scheduler
         self._texts: dict[int, str] = {}  # of own streams, by topic

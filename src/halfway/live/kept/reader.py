@@ -14,7 +14,7 @@ from halfway.live.events.bodies import EventBody, EventKey
 from halfway.live.events.local_subscriptions import LocalSubscription
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.kept.disk_form import DiskForm
-from halfway.live.kept.kept_events import Heartbeat, KeptEvent, KeptEvents, Stream
+from halfway.live.kept.kept_store import Heartbeat, KeptEvent, KeptStore, Stream
 from halfway.live.kept.outlet import (
     ACKS,
     BEATS,
@@ -68,7 +68,7 @@ class KeptReader:
     def __init__(
         self,
         outlet: KeptOutlet,
-        kept: KeptEvents,
+        kept: KeptStore,
         form: DiskForm,
         scheduler: Scheduler,
         drops: Drops,

@@ -55,7 +55,7 @@ class Heartbeat(NamedTuple):
     last: int
 
 
-class KeptEvents:
+class KeptStore:
     """The kept events of one node in both roles, publisher and reader.
 
     publisher: the own node id. epoch: epoch for an empty journal; a journal with own events has an
