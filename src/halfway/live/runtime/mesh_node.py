@@ -24,7 +24,7 @@ from halfway.live.security import Security
 from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.node_driver import Driver
 from halfway.live.step.node_stepper import Stepper
-from halfway.live.step.record_bytes import head_of
+from halfway.live.step.record_head import head_of
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.systems.face import Command, Face
 from halfway.live.topic_filters import OWN, filter_problem

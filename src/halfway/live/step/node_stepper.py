@@ -21,7 +21,7 @@ from halfway.core.records.checks import FROM_APPLICATION, FROM_SELF, REASONS, re
 from halfway.live.step import datagram_kernel, record_kernel
 from halfway.live.step.datagram_flow import Flow, quiet
 from halfway.live.step.emission import Emission, NoRoom
-from halfway.live.step.record_bytes import write_command
+from halfway.live.step.record_head import write_command
 from halfway.live.step.record_kernel import (
     AGED_IN,
     AGED_OUT,
