@@ -134,7 +134,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "plain:Plain": {"_peers": (OPERATING, "peers without keys")},
     "runtime/local_delivery:Delivery": {"_seen": (OPERATING, "publications remembered")},
     "runtime/local_delivery:RetainedExchange": {"_sent": (OPERATING, "neighbours; nodes heard")},
-    "runtime/event_flow:EventFlow": {"_held": (OPERATING, "records that wait for a body")},
+    "runtime/body_exchange:BodyExchange": {"_held": (OPERATING, "records that wait for a body")},
     "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},
     "runtime/mesh_node:MeshNode": {"counts": FIXED},
     "runtime/own_events:OwnEvents": {"_before": FIXED},

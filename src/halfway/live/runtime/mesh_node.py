@@ -15,7 +15,7 @@ from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import LinkCallbacks, Links, OwnHello
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
-from halfway.live.runtime.event_flow import EventFlow
+from halfway.live.runtime.body_exchange import BodyExchange
 from halfway.live.runtime.local_delivery import Delivery, RetainedExchange
 from halfway.live.runtime.node_identity import NodeIdentity
 from halfway.live.runtime.own_events import OwnEvents
@@ -58,7 +58,7 @@ class MeshNode:
         self.driver = Driver(self.stepper, self, scheduler.timers)
         kinds = face.node.kinds
         self._delivered = kinds.number("delivered")
-        self.events = EventFlow(
+        self.events = BodyExchange(
             self.flow, security, scheduler, limits, self.drops, self.links.send, self._handle
         )
         self.delivery = Delivery(self.subscriptions, scheduler, self.drops, self.counts)

@@ -7,7 +7,7 @@ from halfway.live.events.bodies import EventBody, EventKey
 from halfway.live.events.local_subscriptions import Subscriptions
 from halfway.live.events.topic_numbers import EVERYTHING
 from halfway.live.link.neighbour_table import HelloTable
-from halfway.live.runtime.event_flow import EventFlow
+from halfway.live.runtime.body_exchange import BodyExchange
 from halfway.live.runtime.probe_routes import Hop, Routes
 from halfway.live.systems.face import Command, Face
 
@@ -25,7 +25,7 @@ class OwnEvents:
         face: Face,
         origin: tuple[int, int],
         subscriptions: Subscriptions,
-        events: EventFlow,
+        events: BodyExchange,
         routes: Routes,
         table: HelloTable,
         run: Callable[[Command], None],

@@ -28,7 +28,7 @@ class _Held(NamedTuple):
     asked: int
 
 
-class EventFlow:
+class BodyExchange:
     """The bodies of events at one live node, on their way in and out.
 
     flow: the bodies that each neighbour has, and the newest bodies for machine code. send: a
