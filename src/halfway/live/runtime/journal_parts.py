@@ -10,7 +10,7 @@ from halfway.live.journal.journal import JournalRefusal
 from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.kept.disk_form import DiskForm
 from halfway.live.kept.kept_service import KeptService
-from halfway.live.runtime.kept_outlet import NodeOutlet
+from halfway.live.runtime.node_outlet import NodeOutlet
 from halfway.live.runtime.local_delivery import RetainedExchange
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.step.scheduler import Scheduler
