@@ -133,7 +133,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     },
     "plain:Plain": {"_peers": (OPERATING, "peers without keys")},
     "runtime/local_delivery:Delivery": {"_seen": (OPERATING, "publications remembered")},
-    "runtime/local_delivery:RetainedExchange": {"_sent": (OPERATING, "neighbours; nodes heard")},
+    "runtime/retained_exchange:RetainedExchange": {"_sent": (OPERATING, "neighbours; nodes heard")},
     "runtime/body_exchange:BodyExchange": {"_held": (OPERATING, "records that wait for a body")},
     "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},
     "runtime/mesh_node:MeshNode": {"counts": FIXED},

@@ -20,14 +20,8 @@ from halfway.live.runtime.compile_process import started
 from halfway.live.runtime.journal_parts import journal_of
 from halfway.live.runtime.key_files import RevocationFile, keyed_security
 from halfway.live.runtime.mesh_node import MeshNode
-from halfway.live.runtime.node_identity import faced
-from halfway.live.runtime.settings import (
-    ANY_INTERFACE,
-    GROUP,
-    Settings,
-    next_incarnation,
-    own_id,
-)
+from halfway.live.runtime.node_identity import faced, next_incarnation, own_id
+from halfway.live.runtime.settings import ANY_INTERFACE, GROUP, Settings
 from halfway.live.security import Address, Security
 from halfway.live.step.scheduler import Scheduler
 from halfway.problem import Problem

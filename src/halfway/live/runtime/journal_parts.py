@@ -10,9 +10,9 @@ from halfway.live.journal.journal import JournalRefusal
 from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.kept.disk_form import DiskForm
 from halfway.live.kept.kept_service import KeptService
-from halfway.live.runtime.node_outlet import NodeOutlet
-from halfway.live.runtime.local_delivery import RetainedExchange
 from halfway.live.runtime.mesh_node import MeshNode
+from halfway.live.runtime.node_outlet import NodeOutlet
+from halfway.live.runtime.retained_exchange import RetainedExchange
 from halfway.live.step.scheduler import Scheduler
 
 RETAINED = 6  # kind of a record: a version and the body of a retained value

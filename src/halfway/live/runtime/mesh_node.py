@@ -16,10 +16,11 @@ from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import LinkCallbacks, Links, OwnHello
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.runtime.body_exchange import BodyExchange
-from halfway.live.runtime.local_delivery import Delivery, RetainedExchange
+from halfway.live.runtime.local_delivery import Delivery
 from halfway.live.runtime.node_identity import NodeIdentity
 from halfway.live.runtime.own_events import OwnEvents
 from halfway.live.runtime.probe_routes import HERE, Hop, Routes
+from halfway.live.runtime.retained_exchange import RetainedExchange
 from halfway.live.security import Security
 from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.node_driver import Driver
@@ -56,8 +57,7 @@ class MeshNode:
             incarnation=identity.incarnation, hashes=table.hashes, log=log, flow=self.flow,
         )  # fmt: skip
         self.driver = Driver(self.stepper, self, scheduler.timers)
-        kinds = face.node.kinds
-        self._delivered = kinds.number("delivered")
+        self._delivered = face.node.kinds.number("delivered")
         self.events = BodyExchange(
             self.flow, security, scheduler, limits, self.drops, self.links.send, self._handle
         )

@@ -1,13 +1,20 @@
 """The identity of a running node: name, system, incarnation, and a digest of system and options."""
 
 import hashlib
+import os
+import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from halfway.core.options import Value
+from halfway.files import write_whole
 from halfway.live.limits import Limits
 from halfway.live.systems.face import Face, NodeParameters
 from halfway.live.systems.live_systems import face_of
+from halfway.problem import Problem
+
+_FIRST_S = 1_577_836_800  # begin of 2020: incarnations without a folder are seconds since then
 
 
 class NodeIdentity(NamedTuple):
@@ -48,3 +55,47 @@ def faced(
     face = face_of(system, options, NodeParameters(node_id, key, seed, limits))
     rules = rules_digest(system, face.values, list(face.node.kinds.names.values()))
     return face, NodeIdentity(name, system, incarnation, rules, hash_key, period_s)
+
+
+def random_id() -> int:
+    """Return a new node id for the settings of a live node, 31 bits."""
+    return int.from_bytes(os.urandom(4)) >> 1
+
+
+def own_id(state: Path | None, node: int) -> int:
+    """Return the id of a node without a certificate; with a folder, the id is the same at each
+    start.
+
+    Raises Problem if the folder cannot be used.
+    """
+    if state is None:
+        return random_id()
+    path = state / f"node-id-{node}"
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            write_whole(path, str(random_id()))
+        return int(path.read_text()) % 2**31
+    except (OSError, ValueError) as error:
+        what = f"state: cannot keep the id of the node: {error}"
+        raise Problem(what, where=str(path), remedy="choose a folder that can be written") from None
+
+
+def next_incarnation(state: Path | None, node: int) -> int:
+    """Return the incarnation of a node that starts now, which is larger than at any earlier start.
+
+    A folder counts the starts. Without a folder, the incarnation is the time in seconds, so that a
+    node which starts twice within a second keeps its incarnation. Raises Problem if the folder
+    cannot be written.
+    """
+    if state is None:
+        return int(time.time()) - _FIRST_S
+    path = state / f"incarnation-{node}"
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        known = int(path.read_text()) if path.exists() else 0
+        write_whole(path, str(known + 1))
+    except (OSError, ValueError) as error:
+        what = f"state: cannot count this start: {error}"
+        raise Problem(what, where=str(path), remedy="choose a folder that can be written") from None
+    return known + 1
