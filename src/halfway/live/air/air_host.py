@@ -21,7 +21,7 @@ from halfway.live.drops import Drop
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
-from halfway.live.runtime.journal_parts import journal_of
+from halfway.live.runtime.journal_start import journal_of
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.node_identity import faced
 from halfway.live.runtime.settings import GROUP

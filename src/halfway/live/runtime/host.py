@@ -17,7 +17,7 @@ from halfway.live.keys.keyed_security import KeyedSecurity
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
 from halfway.live.runtime.compile_process import started
-from halfway.live.runtime.journal_parts import journal_of
+from halfway.live.runtime.journal_start import journal_of
 from halfway.live.runtime.key_files import RevocationFile, keyed_security
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.node_identity import faced, next_incarnation, own_id
