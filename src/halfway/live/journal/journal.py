@@ -97,7 +97,9 @@ class Journal:
 
     @property
     def pending(self) -> int:
-        """The number of journal records that no group has taken yet."""
+        """The number of records that were appended to the journal and that no group has taken
+        yet.
+        """
         return len(self._pending)
 
     def recover(self) -> Iterator[tuple[int, bytes]]:
