@@ -174,8 +174,8 @@ class BodyTable:
         return newest_bodies
 
     def add(self, key: EventKey, body: EventBody) -> list[EventKey]:
-        """Keep the body of an event in the table of bodies; return the events whose bodies were
-        dropped for it.
+        """Keep the body of an event that has none in the table of bodies; return the events whose
+        bodies were dropped for it.
         """
         gone: list[EventKey] = []
         if key in self._bodies:

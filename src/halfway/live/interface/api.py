@@ -148,8 +148,8 @@ class LiveNode:
         return self.mesh.retained(topic_filter)
 
     async def neighbours(self, least: int = 1, timeout_s: float = 10.0) -> list[str]:
-        """Let a Python program wait until the live node has `least` neighbours; return all
-        names.
+        """Let a Python program wait until the live node has `least` neighbours; return all names.
+        Raises TimeoutError.
         """
         table = self.mesh.links.table
         async with asyncio.timeout(timeout_s):

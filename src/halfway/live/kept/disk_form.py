@@ -42,6 +42,6 @@ class DiskForm:
         return self.wall() - float(born)
 
     def kept_body(self, event: KeptEvent) -> EventBody:
-        """Return the body of a kept event, with its place in its stream."""
+        """Return the body of a kept event from its form on disk, with its place in its stream."""
         place = StreamPlace(event.stream.epoch, event.number, math.inf)
         return self.restored(event.content)._replace(place=place, level=Level.KEPT)

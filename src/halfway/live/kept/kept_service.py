@@ -24,14 +24,14 @@ class KeptService:
         self.reader = KeptReader(outlet, self.events, self._form, scheduler, drops)
 
     def start(self) -> None:
-        """Start publisher and reader. Before this call, the caller restores the subscriptions that
-        the node had before its restart.
+        """Start publisher and reader of the kept-event service. Before this call, the caller
+        restores the subscriptions that the node had before its restart.
         """
         self.reader.start()
         self.publisher.start()
 
     def stop(self) -> None:
-        """End all heartbeats, acknowledgements and requests for kept events."""
+        """Stop the kept-event service: end all heartbeats, acknowledgements and requests."""
         self.reader.stop()
         self.publisher.stop()
 

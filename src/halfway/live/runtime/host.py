@@ -211,7 +211,7 @@ class Host:
 
 
 def ring_with_chords(n: int, degree: int) -> list[list[int]]:
-    """Return the links of n live nodes in one process: a ring plus random chords, with mean degree
+    """Return the links among the n nodes of a host: a ring plus random chords, with mean degree
     about `degree`.
     """
     links: list[set[int]] = [set() for _ in range(n)]

@@ -1,4 +1,6 @@
-"""The delivery of events to the applications of a live node: to each subscription at most once."""
+"""The delivery of events to the applications of a live node: each event at most once to each
+subscription.
+"""
 
 from collections import Counter, OrderedDict
 
@@ -29,7 +31,9 @@ class Delivery:
         self._seen: OrderedDict[EventKey, None] = OrderedDict()
 
     def deliver(self, key: EventKey, body: EventBody, hops: int, *, local: bool) -> None:
-        """Deliver an event to the subscriptions of a node's applications whose filters match."""
+        """Deliver an event to the applications of a live node, by the subscriptions whose filters
+        match.
+        """
         publication = identity_of(key, body)
         now = self._scheduler.now()
         if publication in self._seen:
@@ -47,7 +51,9 @@ class Delivery:
             self._seen.popitem(last=False)
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
-        """Deliver an event to a node's applications that certainly did not receive it before."""
+        """Deliver an event to the applications of a live node, which certainly did not receive it
+        before.
+        """
         event = event_of(identity_of(key, body), body, self._scheduler.now(), hops=hops)
         self._hand_over(self._subscriptions.matching(body.topic), event)
 
@@ -63,7 +69,7 @@ class Delivery:
 def event_of(
     key: EventKey, body: EventBody, now: float, *, hops: int = 0, local: bool = False
 ) -> Event:
-    """Return an event as applications receive it."""
+    """Return an event in the form for delivery to applications."""
     age = max(now - body.born, 0.0)
     return Event(
         topic=body.topic,

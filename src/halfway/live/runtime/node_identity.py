@@ -1,4 +1,6 @@
-"""The identity of a running node: name, system, incarnation, and a digest of system and options."""
+"""The identity of a running node: its id, name, system and incarnation, and a digest of system and
+options.
+"""
 
 import hashlib
 import os
@@ -18,7 +20,7 @@ _FIRST_S = 1_577_836_800  # begin of 2020: incarnations without a folder are sec
 
 
 class NodeIdentity(NamedTuple):
-    """The name of a running node for people, its system, and its incarnation."""
+    """The identity of a running node: its name for people, its system, and its incarnation."""
 
     name: str
     system: str
@@ -29,7 +31,7 @@ class NodeIdentity(NamedTuple):
 
 
 def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]) -> int:
-    """Return 64 bits that are equal on nodes with the same system, options and record kinds."""
+    """Return the digest of system, options and record kinds in a node's identity: 64 bits."""
     words = repr((system, sorted(options.items()), list(names))).encode()
     return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
 
@@ -46,7 +48,7 @@ def faced(
     incarnation: int,
     period_s: float,
 ) -> tuple[Face, NodeIdentity]:
-    """Return the live face of a node's system, and the identity of the node.
+    """Return the identity of a running node, behind the live face of its system.
 
     seed: seed of the node's random numbers. Raises Problem for a system that does not run live, or
     an option.

@@ -41,21 +41,25 @@ class RetainedExchange:
         return len(self._table)
 
     def digest(self) -> int:
-        """Return a 64-bit digest of the retained values of a node."""
+        """Return the 64-bit digest by which neighbours see that they must exchange retained
+        values.
+        """
         return self._table.digest
 
     def restore(self, version: Version, body: EventBody) -> None:
-        """Take back a retained value that the node had before its start."""
+        """Take back a retained value from before the node's start, without an exchange with
+        neighbours.
+        """
         self._table.put(version, body)
 
     def values(self) -> Iterator[tuple[Version, EventBody]]:
-        """Yield every retained value of the network with its version, also the values that have
+        """Yield every retained value in the exchange with its version, also the values that have
         ended.
         """
         return self._table.all()
 
     def matching(self, topic_filter: str) -> list[Event]:
-        """Return the retained values of the network that a filter matches.
+        """Return the retained values in the exchange with neighbours that a filter matches.
 
         Their numbers are the numbers of their versions.
         """
@@ -66,11 +70,13 @@ class RetainedExchange:
         ]
 
     def give(self, body: EventBody) -> None:
-        """Publish a new retained value of a topic."""
+        """Publish a new retained value of a topic to all neighbours."""
         self._keep(self._table.next_version(self._node_id), body, but=self._node_id)
 
     def take(self, peer: int, content: bytes) -> None:
-        """Take a RETAINED frame of a neighbour. Raises ValueError for other bytes."""
+        """Take a retained value from a neighbour's RETAINED frame, and pass on a new one. Raises
+        ValueError for other bytes.
+        """
         version = version_in(content)
         body = decoded(content[VERSION_BYTES:], self._scheduler.now())
         if not self._links.security.knows(version[1]):
@@ -82,8 +88,8 @@ class RetainedExchange:
         self._keep(version, body, but=peer)
 
     def compare(self, peer: int) -> None:
-        """Send all retained values of the network to a neighbour whose last hello has another
-        digest, once in 5 s.
+        """Send all retained values to a neighbour whose last hello has another digest, once in 5
+        s.
         """
         heard, now = self._links.table.heard()[peer], self._scheduler.now()
         last = self._sent.get(peer, -_RETAINED_EVERY_S)
@@ -95,7 +101,7 @@ class RetainedExchange:
             self._links.send(peer, _retained_frame(version, body, now))
 
     def _keep(self, version: Version, body: EventBody, but: int) -> None:
-        """Keep a retained value of the network. Forward a new value to the other neighbours."""
+        """Keep a retained value of the exchange. Forward a new value to the other neighbours."""
         refused, is_new = self._table.refused, self._table.put(version, body)
         self._drops.count(Drop.RETAINED_FULL, self._table.refused - refused)
         if is_new:

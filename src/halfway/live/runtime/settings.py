@@ -115,7 +115,9 @@ class Settings:
 
 
 def address_of(peer: str) -> Address:
-    """Return an address of the settings in "host:port". Raises Problem for anything else."""
+    """Return the address of a static peer in the settings of live nodes, from "host:port". Raises
+    Problem for anything else.
+    """
     host, colon, port = peer.rpartition(":")
     if not colon or not host or not port.isdigit() or not 0 < int(port) < 2**16:
         what = f"peer = '{peer}': expected HOST:PORT"
