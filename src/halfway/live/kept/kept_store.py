@@ -145,8 +145,6 @@ class KeptStore:
         """Take a kept event of another publisher into the store; return False for a repetition, or
         without room.
 
-        Return False if it was had before, or there is no room.
-
         If True, the event may be acknowledged once the journal is synced, and `undelivered` has it.
         """
         position = self._positions.get(event.stream)

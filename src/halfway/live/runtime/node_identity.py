@@ -31,7 +31,9 @@ class NodeIdentity(NamedTuple):
 
 
 def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]) -> int:
-    """Return the digest of system, options and record kinds in a node's identity: 64 bits."""
+    """Return the 64-bit digest in a node's identity, equal on nodes with the same system, options
+    and record kinds.
+    """
     words = repr((system, sorted(options.items()), list(names))).encode()
     return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
 
@@ -48,7 +50,7 @@ def faced(
     incarnation: int,
     period_s: float,
 ) -> tuple[Face, NodeIdentity]:
-    """Return the identity of a running node, behind the live face of its system.
+    """Return the live face of a node's system, and the identity of the running node.
 
     seed: seed of the node's random numbers. Raises Problem for a system that does not run live, or
     an option.
@@ -60,13 +62,13 @@ def faced(
 
 
 def random_id() -> int:
-    """Return a new node id for the settings of a live node, 31 bits."""
+    """Return a new node id at random, 31 bits."""
     return int.from_bytes(os.urandom(4)) >> 1
 
 
 def own_id(state: Path | None, node: int) -> int:
-    """Return the id of a node without a certificate; with a folder, the id is the same at each
-    start.
+    """Return the id of a running node without a certificate; with a folder, the id is the same at
+    each start.
 
     Raises Problem if the folder cannot be used.
     """
