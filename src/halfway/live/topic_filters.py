@@ -116,9 +116,7 @@ class FilterTree(Generic[_K, _V]):
             del above.below[level]
 
     def matching(self, topic: str) -> list[tuple[_K, _V]]:
-        """Return the entries of all topic filters that match a topic. The caller only reads the
-        list.
-        """
+        """Return the entries of all filters that match a topic. The caller only reads the list."""
         found = self._found.get(topic)
         if found is None:
             if len(self._found) >= REMEMBERED:

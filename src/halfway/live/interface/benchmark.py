@@ -72,9 +72,7 @@ class BenchSettings(NamedTuple):
         return f"{TOPIC}/{k}" if self.topics > 1 else TOPIC
 
     def subscribers_of(self, k: int) -> list[int]:
-        """Return the nodes that subscribe to topic k of the benchmark: all others, or some of them
-        at random.
-        """
+        """Return the benchmark's subscribers to topic k: all other nodes, or some at random."""
         others = [node for node in range(self.nodes) if node != k]
         if self.subscribers == 0:
             return others
@@ -82,9 +80,7 @@ class BenchSettings(NamedTuple):
         return sorted(chosen.tolist())
 
     def notifications(self, published: int) -> int:
-        """Return the number of notifications of a number of benchmark events, if each reaches every
-        subscriber.
-        """
+        """Return the number of notifications, if the benchmark's events reach every subscriber."""
         each = [len(self.subscribers_of(k)) for k in range(self.topics)]
         turns, rest = divmod(published, self.topics)
         return turns * sum(each) + sum(each[:rest])

@@ -97,9 +97,7 @@ class Journal:
 
     @property
     def pending(self) -> int:
-        """The number of records that were appended to the journal and that no group has taken
-        yet.
-        """
+        """The number of appended journal records that no group has taken yet."""
         return len(self._pending)
 
     def recover(self) -> Iterator[tuple[int, bytes]]:

@@ -101,9 +101,7 @@ class KeptStore:
             self._drop_kept(topic, number)
 
     def expire(self, wall: float) -> int:
-        """Drop the expired own kept events from the store (wall: seconds since 1970); return how
-        many.
-        """
+        """Drop expired own events from the store (wall: seconds since 1970); return how many."""
         void = [key for key, event in self._kept.items() if event.expires <= wall]
         for topic, number in void:
             self.acknowledge(topic, number)
@@ -162,9 +160,7 @@ class KeptStore:
         return True
 
     def through(self, stream: Stream) -> int:
-        """Return the number up to which the store has received all kept events of a stream, or -1
-        if unknown.
-        """
+        """Return the number up to which the store has all events of a stream, or -1 if unknown."""
         position = self._positions.get(stream)
         return -1 if position is None else position.through
 
@@ -211,9 +207,7 @@ class KeptStore:
             self._positions[stream] = StreamPosition(number - 1)
 
     def undelivered(self) -> list[KeptEvent]:
-        """Return the received events in the store of kept events that the application does not have
-        yet, oldest first.
-        """
+        """Return the received kept events in the store that the application lacks, oldest first."""
         return list(self._undelivered.values())
 
     def delivered(self, stream: Stream, number: int) -> None:

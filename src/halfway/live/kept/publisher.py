@@ -59,8 +59,7 @@ class KeptPublisher:
         self._is_open = False
 
     def publish(self, body: EventBody) -> "tuple[EventBody, asyncio.Future[None]]":
-        """Let the publisher write a kept event to disk and then publish it; return the event with
-        its place in its stream.
+        """Let the publisher write a kept event to disk, then publish it; return it with its place.
 
         The future ends when the system has the event, or with a Refusal. Raises Refusal at once for
         an event that cannot be kept.

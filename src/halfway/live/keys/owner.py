@@ -156,9 +156,7 @@ def revoke(folder: Path, name: str) -> tuple[Path, list[int]]:
 
 
 def members(folder: Path) -> list[MemberRow]:
-    """Return the certificates that the owner of a network has signed, in the order of their serial
-    numbers.
-    """
+    """Return the certificates that a network's owner signed, by ascending serial number."""
     network = read_network(folder)
     return [
         member_row(read_certificate(one.certificate, network.root_key), revoked=one.revoked)

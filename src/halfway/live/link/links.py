@@ -122,9 +122,7 @@ class Links:
             self.flush()
 
     def flush(self) -> None:
-        """Send the waiting frames of the links in as few datagrams as possible, and set the
-        timers.
-        """
+        """Send the waiting frames of the links in as few datagrams as possible; set the timers."""
         now = self._scheduler.now()
         self._send_pending()
         for peer, plain in self._node.written():
