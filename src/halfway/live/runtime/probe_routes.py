@@ -105,7 +105,7 @@ class Routes:
         return key
 
     def take(self, peer: int, sort: int, content: bytes) -> None:
-        """Take a SEARCH or HOP frame of a neighbour. Raises ValueError for other bytes."""
+        """Take a neighbour's SEARCH or HOP frame for a route. Raises ValueError for other bytes."""
         if sort == FrameType.SEARCH:
             self._take_search(peer, content)
         elif sort == FrameType.HOP:
