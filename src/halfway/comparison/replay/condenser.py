@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.comparison.replay.map_kinds import MapKinds, Mask
-from halfway.comparison.replay.trace import (
+from halfway.comparison.replay.trace_rows import (
     COLUMNS,
     CondensedTrace,
     TraceRows,

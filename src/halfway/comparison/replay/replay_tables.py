@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfway.comparison.replay.map_kinds import MapKinds
-from halfway.comparison.replay.trace import CondensedTrace, TraceRows
+from halfway.comparison.replay.trace_rows import CondensedTrace, TraceRows
 from halfway.comparison.replay.world import Columns
 from halfway.core.kinds import MapRole
 

@@ -1,4 +1,4 @@
-"""The study folder of `halfway reproduce`: its name, tables, plots, drawings and the page."""
+"""The study folder of `halfway reproduce`: its name, tables, plots, drawings and page."""
 
 import hashlib
 from collections.abc import Sequence

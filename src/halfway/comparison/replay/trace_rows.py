@@ -1,4 +1,4 @@
-"""The rows of a run's trace that a map needs, as columns."""
+"""The trace rows of a replay: the rows of a run's trace that a map needs, as columns."""
 
 from typing import Any, NamedTuple
 

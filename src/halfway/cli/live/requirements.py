@@ -1,4 +1,6 @@
-"""The checks of this machine for every command: Python, packages, cores, memory, Java, Spark."""
+"""The checks of `halfway doctor` on what all commands require: Python, packages, cores, memory, Java
+and Spark.
+"""
 
 import os
 import re
