@@ -186,7 +186,7 @@ def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> 
 
     columns: parameters (canonical JSON) -> the sets of values for the parameter columns.
     """
-    from halfway.pipeline.plan.sweep_plan import by_network, tasks
+    from halfway.pipeline.plan.tasks import by_network, tasks
 
     ordered = by_network(plan)
     numbers = tasks(ordered, [1.0] * max(1, min(count, plan.num_rows)))

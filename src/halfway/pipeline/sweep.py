@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from halfway.pipeline.plan.run import Phase
-from halfway.pipeline.plan.sweep_plan import by_network, kinds
+from halfway.pipeline.plan.tasks import by_network, kinds
 from halfway.pipeline.schedule import Batches, with_costs
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.spark.simulate_rows import PROCESSOR

@@ -113,7 +113,7 @@ def _write(out: Path, study: str, report: "VerdictReport") -> Path:
     from halfway.pipeline.store.manifest import timestamp
     from halfway.report.study_folders import StudyPage, begin_study, finish_study
     from halfway.report.verdicts.reproduction_folder import write_report
-    from halfway.report.wording import tally_line
+    from halfway.report.verdicts.verdict_wording import tally_line
 
     titles = [f"{paper.name}/{figure.name}" for paper, figure in report.figures]
     title = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")

@@ -1,5 +1,5 @@
-"""The checks of `halfway doctor` on what all commands require: Python, packages, cores, memory, Java
-and Spark.
+"""The checks of `halfway doctor` on what all commands require: Python, packages, cores, memory,
+Java and Spark.
 """
 
 import os
