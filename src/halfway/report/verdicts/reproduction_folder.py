@@ -6,8 +6,7 @@ from pathlib import Path
 
 from halfway.files import write_whole
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
-from halfway.report import wording
-from halfway.report.verdicts import plots
+from halfway.report.verdicts import plots, verdict_wording
 from halfway.report.verdicts.verdict_files import write_tables
 from halfway.report.verdicts.verdict_page import write_page
 from halfway.report.verdicts.verdict_report import VerdictReport
@@ -61,5 +60,5 @@ def _write_figures(folder: Path, report: VerdictReport) -> None:
         for number, plot in enumerate(figure.plots, start=1):
             if plots.selected(plot, summaries):
                 suffix = f"-{number}" if len(figure.plots) > 1 else ""
-                svg = plots.whole(plot, summaries, wording.heading(figure))
+                svg = plots.whole(plot, summaries, verdict_wording.heading(figure))
                 write_whole(folder / f"{name}{suffix}.svg", svg)

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from halfway.pipeline.reproduction.verdict import Opinion, Verdict
 from halfway.report import wording
+from halfway.report.verdicts import verdict_wording
 
 STYLE: dict[Opinion, str] = {
     "agrees": "green",
@@ -47,7 +48,7 @@ def verdict_table(verdicts: Sequence[Verdict], width: int) -> Table:
 
 def verdict_text(opinion: Opinion) -> Text:
     """Return symbol and name of an opinion in a verdict table, in its colour."""
-    return Text(f"{wording.SYMBOL[opinion]} {opinion}", style=STYLE[opinion])
+    return Text(f"{verdict_wording.SYMBOL[opinion]} {opinion}", style=STYLE[opinion])
 
 
 def networks_behind(verdicts: Sequence[Verdict]) -> int | None:
@@ -57,7 +58,7 @@ def networks_behind(verdicts: Sequence[Verdict]) -> int | None:
 
 
 def _rows(verdicts: Sequence[Verdict]) -> list[list[Text]]:
-    headed, marks = _has_headings(verdicts), wording.interpretation_labels(verdicts)
+    headed, marks = _has_headings(verdicts), verdict_wording.interpretation_labels(verdicts)
     counted = networks_behind(verdicts) is None
     rows: list[list[Text]] = []
     before: Verdict | None = None
