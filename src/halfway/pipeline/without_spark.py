@@ -15,7 +15,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.parent_process import known_parent
+from halfway.pipeline.parent_process import environment_with_imports
 from halfway.pipeline.spark.simulate_rows import result, rows_batch
 from halfway.problem import Problem
 
@@ -69,15 +69,6 @@ def run_here(
     (target / "_SUCCESS").touch()
     files = [pq.read_table(file, columns=["key", "seconds"]) for file in target.glob("*.parquet")]
     return {row["key"]: dict(row["seconds"]) for row in pa.concat_tables(files).to_pylist()}
-
-
-def environment_with_imports() -> dict[str, str]:
-    """Return the environment of a process beside this one that makes runs without Spark.
-
-    It imports what this process can import: a measurement of a user, too.
-    """
-    path = os.pathsep.join(dict.fromkeys(one or str(Path.cwd()) for one in sys.path))
-    return os.environ | known_parent() | {"PYTHONPATH": path}
 
 
 def make_runs(
