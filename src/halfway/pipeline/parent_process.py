@@ -1,5 +1,5 @@
-"""The parent of a process that works for a command: what the process takes over from its parent, and
-its end after the end of the parent.
+"""The parent of a process that works for a command: what the process takes over from its parent,
+and its end after the end of the parent.
 """
 
 import os
@@ -13,7 +13,9 @@ _POLL_S = 1.0
 
 
 def known_parent() -> dict[str, str]:
-    """Return the variable by which a new process knows that this process is its parent."""
+    """Return the environment variable by which a new process knows that this process is its
+    parent.
+    """
     return {PARENT: str(os.getpid())}
 
 

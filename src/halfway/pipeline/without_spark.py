@@ -31,7 +31,9 @@ _PART = "part-{:05}.zstd.parquet"
 
 
 def worth_it(seconds: float, cores: int) -> bool:
-    """Return whether runs are made without Spark, given their seconds on one core."""
+    """Return whether a sweep makes runs on this machine without Spark, given their seconds on one
+    core.
+    """
     return seconds <= MOST_S * max(1, cores)
 
 
@@ -49,7 +51,8 @@ def run_here(
     on_progress: Callable[[int], None],
     processes: int = 1,
 ) -> dict[str, dict[str, float]]:
-    """Run plan rows on this machine until a time limit, and store them in a folder.
+    """Make the runs of plan rows on this machine without Spark until a time limit, and store them
+    in a folder.
 
     on_progress: called with the number of runs made. processes: 1 is this process; more are
     processes of `pipeline.run_process`. Returns key -> seconds of the runs made; at least one is
@@ -78,8 +81,8 @@ def make_runs(
     file: Path,
     made_one: Callable[[], None],
 ) -> None:
-    """Make runs until a time, without Spark, and write their rows to a file; each number that the
-    pipe `numbers` holds is that of a run which no other process makes.
+    """Make runs on a core of this machine without Spark until a time, and write their rows to a
+    file; each number that the pipe `numbers` holds is that of a run which no other process makes.
     """
     results: list[dict[str, Any]] = []
     while not results or time.monotonic() < until:

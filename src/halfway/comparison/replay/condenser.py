@@ -74,13 +74,13 @@ class TraceCondenser:
         self._receive(*_in_order(received, receivers))
 
     def close(self, run: RunId, state: Any) -> None:
-        """Complete the trace: nothing is left to do."""
+        """Close the condenser at the end of the run: nothing is left to do."""
 
     def abandon(self) -> None:
-        """Give up the trace: there is no file to remove."""
+        """Give up the condenser of an interrupted run: there is no file to remove."""
 
     def condensed(self) -> CondensedTrace:
-        """Return the condensed trace of the run so far."""
+        """Return what the condenser kept of the run so far: the condensed trace."""
         whole = {name: joined(parts) for name, parts in self._kept.items()}
         faults = {
             name: np.concatenate([np.zeros(0, dtype), *(part[name] for part in self._faults)])
@@ -128,7 +128,8 @@ class TraceCondenser:
 
 
 class _Copies(NamedTuple):
-    """Receptions of a trace at one time, one after another, of one record.
+    """The copies of records that a condenser finds: receptions at one time, one after another, of
+    one record.
 
     Most are of one broadcast, so that the work on the record is done once for all its receivers.
     """
@@ -138,7 +139,9 @@ class _Copies(NamedTuple):
     record: Longs  # of each of these, the place of its record in `first`
 
     def all_of(self, rows: TraceRows, chosen: Mask, receivers: Longs) -> TraceRows:
-        """Return all receptions of the chosen records. rows: the trace rows of the records."""
+        """Return, for the condenser, all receptions of the chosen records. rows: the chosen
+        records' rows.
+        """
         if not chosen.any():
             return no_rows()
         those = chosen[self.record]
@@ -163,14 +166,16 @@ def _copies_of(records: RecordArray, receivers: Longs) -> _Copies:
 
 
 class _Transmissions:
-    """The transmissions of a trace: equal records that arrive within a short time."""
+    """The transmissions that a condenser finds: equal records that arrive within a short time."""
 
     def __init__(self) -> None:
         # Of the latest broadcasts, which may have more receptions.
         self._words, self._t = np.zeros(0, np.uint64), np.zeros(0)
 
     def begun(self, received: RecordArray) -> Longs:
-        """Return the places of the received records that are the first of their transmissions."""
+        """Return, for the condenser, the places of the received records that are the first of their
+        transmissions.
+        """
         single = received["next"] >= 0
         others = np.flatnonzero(~single)
         broadcasts = received[others]

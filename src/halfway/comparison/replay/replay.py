@@ -52,7 +52,8 @@ class Replay(NamedTuple):
 
 
 def replay_of(build: Callable[[TraceSink], Simulation], motion: Motion | None) -> Replay:
-    """Return the replay of a simulation that `build` makes, given the trace for its inspection.
+    """Return the replay of one run: the data of a map, from the simulation that `build` makes for a
+    given trace.
 
     motion: the motion of the simulated nodes; None: the nodes are static.
     """

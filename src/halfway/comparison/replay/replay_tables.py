@@ -13,7 +13,7 @@ EVENT, WALK, OVERLAY, OTHER = range(4)
 
 
 def sent(trace_rows: TraceRows, kinds: MapKinds) -> Columns:
-    """Return the replay's table of transmissions: t, source, to (-1: all neighbours), role, event
+    """Return the replay table of transmissions: t, source, to (-1: all neighbours), role, event
     (-1: no event).
 
     A trace has only transmissions that at least one node received.

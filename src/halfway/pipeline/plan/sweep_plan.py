@@ -88,7 +88,7 @@ def _home(words: str) -> str:
 
 
 def key_of(measurement: str, parameters: str, run: tuple[int, ...], code: str) -> str:
-    """Return the key of a planned run: 32 hex digits over all that determines its result.
+    """Return the key in a plan's row: 32 hex digits over all that determines the result of the run.
 
     parameters: canonical JSON; run: replicate and the network, workload and random seeds as
     signed words; code: `code_digest` of the measurement.
@@ -105,7 +105,9 @@ def together(plans: Sequence[pa.Table]) -> pa.Table:
 
 
 def canonical(parameters: Mapping[str, Scalar]) -> str:
-    """Return a plan's parameters as JSON with sorted names: equal parameters give equal text."""
+    """Return the parameters in a plan's row as canonical JSON with sorted names: equal parameters
+    give equal text.
+    """
     return msgspec.json.encode(dict(parameters), order="deterministic").decode()
 
 

@@ -15,8 +15,8 @@ _NAMING = ("measurement", "parameters")  # the columns that name a run's point
 
 
 def kinds(plan: pa.Table) -> list[str]:
-    """Return [rows]: the kind of each plan row, its measurement and its text and boolean parameters
-    as one string.
+    """Return [rows]: the kind of the run in each of a plan's rows, as one string: its measurement,
+    and its text and boolean parameters.
 
     Runs of one kind use the same kernels, and their declared costs have a similar error.
     """
@@ -25,7 +25,7 @@ def kinds(plan: pa.Table) -> list[str]:
 
 
 def numbered_kinds(plan: pa.Table) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Return the kinds of a plan's rows, and [rows] the number of each row's kind."""
+    """Return the kinds of the runs in a plan's rows, and [rows] the number of each row's kind."""
     words = [plan[name].combine_chunks().dictionary_encode() for name in _NAMING]
     first, second = (np.asarray(column.indices, np.int64) for column in words)
     width = max(1, len(words[1].dictionary))
@@ -41,7 +41,8 @@ def numbered_kinds(plan: pa.Table) -> tuple[list[str], npt.NDArray[np.int64]]:
 
 
 def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
-    """Return [rows]: task numbers 0, 1, … of a plan's rows, their costs as `sizes` (see `guided`).
+    """Return [rows]: the number of the task, 0, 1, …, of each of a plan's rows; the costs of the
+    tasks are as `sizes` (see `guided`).
 
     Runs on one network stay in one task if its cost allows, as a worker keeps its last network.
     The rows must be in the order of `by_network`. A task may have no rows.
@@ -79,7 +80,8 @@ def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) 
 
 
 def by_network(plan: pa.Table) -> pa.Table:
-    """Return the plan's rows ordered by replicate, the rows of a network in sequence.
+    """Return the plan's rows in the order for tasks: by replicate, the rows of a network in
+    sequence.
 
     Every consecutive range is then a fair sample of the costs of a sweep.
     """
