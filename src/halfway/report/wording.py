@@ -16,8 +16,8 @@ STAR_LEGEND = (  # after the symbol
 
 
 def decimals(value: float) -> int:
-    """Return the digits after the point that a report shows for three significant digits, or 0 for
-    whole numbers.
+    """Return the digits after the point that all reports show for three significant digits, or 0
+    for whole numbers.
     """
     if value == int(value) or abs(value) >= _HUNDRED:
         return 0
@@ -25,7 +25,7 @@ def decimals(value: float) -> int:
 
 
 def number(value: float | str | None, places: int | None = None) -> str:
-    """Return the wording of a value in a report's table; text (a claim as printed) is unchanged."""
+    """Return the text of a value in any report's table; text (a claim as printed) is unchanged."""
     if value is None or isinstance(value, str):
         return value or NO_VALUE
     if not math.isfinite(value):
@@ -34,13 +34,15 @@ def number(value: float | str | None, places: int | None = None) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number of a report in at most four digits; a missing one as a dash."""
+    """Return the text of a number in any report, in at most four digits; a missing one as a
+    dash.
+    """
     return NO_VALUE if math.isnan(value) else f"{value:.4g}"
 
 
 def interval(verdict: Verdict) -> str:
-    """Return a 95 % interval in words, with the digits of the measured value; a missing one as a
-    dash.
+    """Return the text of a 95 % interval in any report, with the digits of the measured value; a
+    missing one as a dash.
     """
     low, high, measured = verdict.low, verdict.high, verdict.measured
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
@@ -52,42 +54,46 @@ def interval(verdict: Verdict) -> str:
 
 
 def scalar(value: Scalar) -> str:
-    """Return the wording of a parameter's value in a report's table."""
+    """Return the text of a parameter's value in any report's table."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def words(parameters: Mapping[str, Scalar]) -> str:
-    """Return the wording of a cell's text values in a report ("directional-walk")."""
+    """Return the text of a cell's text values in any report ("directional-walk")."""
     return " ".join(value for value in parameters.values() if isinstance(value, str))
 
 
 def numbers(parameters: Mapping[str, Scalar]) -> str:
-    """Return the wording of a cell's other values in a report ("n=1500 k=10")."""
+    """Return the text of a cell's other values in any report ("n=1500 k=10")."""
     values = {name: value for name, value in parameters.items() if not isinstance(value, str)}
     return " ".join(f"{name}={scalar(value)}" for name, value in values.items())
 
 
 def cell(parameters: Mapping[str, Scalar]) -> str:
-    """Return the wording of a cell's name on one line: text values first, then name=value."""
+    """Return the text of a cell's name in any report, on one line: text values first, then
+    name=value.
+    """
     return f"{words(parameters)} {numbers(parameters)}".strip()
 
 
 def span(values: Iterable[int]) -> str:
-    """Return the wording of a range from the least to the greatest value: "3" or "3 to 10"."""
+    """Return the text of a range in any report, from the least to the greatest value: "3" or "3 to
+    10".
+    """
     low, *_, high = sorted({*values}) * 2
     return f"{low}" if low == high else f"{low} to {high}"
 
 
 def count(number: int, word: str) -> str:
-    """Return the wording of a count, such as "1 hop" and "1,200 hops"."""
+    """Return the text of a count in any report, such as "1 hop" and "1,200 hops"."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def shares(seconds: Mapping[str, float]) -> list[tuple[str, float, float]]:
-    """Return (phase, seconds, share of the sum) of each positive time in a report's texts, largest
-    first.
+    """Return the times that any report shows: (phase, seconds, share of the sum) of each positive
+    one, largest first.
     """
     whole = sum(seconds.values()) or 1.0
     spent = sorted(seconds.items(), key=lambda item: -item[1])
@@ -95,7 +101,7 @@ def shares(seconds: Mapping[str, float]) -> list[tuple[str, float, float]]:
 
 
 def duration(seconds: float) -> str:
-    """Return the wording of a time: "0.4 s", "38 s", "4 min 10 s", "2 h 05 min"."""
+    """Return the text of a time in any report: "0.4 s", "38 s", "4 min 10 s", "2 h 05 min"."""
     whole = round(seconds)
     if whole < 10:
         return f"{seconds:.1f} s"

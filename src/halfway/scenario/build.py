@@ -1,4 +1,6 @@
-"""Building a scenario: its network or movement, its workload, and the simulation of a system."""
+"""Building a scenario: its network or movement, its workload, and the simulation of a system, or
+the reason why a system cannot run.
+"""
 
 import contextlib
 import math
@@ -202,7 +204,7 @@ def checked_environment(
 
 
 def other_purpose(system: System, scenario: Scenario) -> str:
-    """Return why a scenario's workload is not for a system, or "".
+    """Return the reason why a system cannot run with the purpose of a scenario's workload, or "".
 
     A failure detector spreads no events, and a system that spreads events detects no failures.
     """
@@ -219,7 +221,9 @@ def other_purpose(system: System, scenario: Scenario) -> str:
 
 
 def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
-    """Return why a system cannot run in a scenario's context or with its options, or ""."""
+    """Return the reason why a system cannot run in a scenario's context or with its options, or
+    "".
+    """
     if why := other_purpose(system, scenario):
         return why
     try:
@@ -229,7 +233,9 @@ def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
 
 
 def link_columns(file: FromFile) -> LinkColumns:
-    """Return the columns and limits with which a scenario reads the links of its file."""
+    """Return the columns and limits with which the links of its file are read to build a scenario's
+    network.
+    """
     return LinkColumns(
         file.source, file.target, file.quality, file.over, file.under, file.both_ways
     )

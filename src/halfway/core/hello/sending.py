@@ -38,7 +38,9 @@ def most_emissions(limit: int) -> int:
 
 @inlined
 def whole_ticks(delay_s):
-    """Return a delay rounded to whole clock ticks, so that a clock's offset changes no hello."""
+    """Return the delay of a hello to send, rounded to whole clock ticks, so that a clock's offset
+    changes no hello.
+    """
     return np.floor(delay_s * TICKS) / TICKS
 
 

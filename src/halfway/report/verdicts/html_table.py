@@ -18,7 +18,7 @@ _WIDTH, _HEIGHT, _REACH = 120, 18, 0.25  # of the gauge; published ± 25 % from 
 
 
 def table(verdicts: Sequence[Verdict], caption: str) -> str:
-    """Return a figure's verdict rows in HTML.
+    """Return verdict rows of a figure as an HTML table.
 
     Roles are explicit, because narrow screens show the rows as cards.
     """

@@ -39,7 +39,8 @@ def study_of(
 
 
 def write_report(folder: Path, report: VerdictReport) -> Path:
-    """Write a study folder: index.html, verdicts.{csv,jsonl}, summaries.csv, figures/*.svg.
+    """Write the study folder of `halfway reproduce`: index.html, verdicts.{csv,jsonl},
+    summaries.csv, figures/*.svg.
 
     Returns the path of the page. Raises Problem if a file cannot be written; each file is then
     either the old one or the new one.

@@ -1,4 +1,4 @@
-"""The contents of a verdict report: verdicts, summaries, digest and times of a reproduction."""
+"""The verdict report as data: verdicts, summaries, digest and times of a reproduction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

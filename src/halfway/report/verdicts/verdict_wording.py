@@ -1,5 +1,5 @@
-"""The texts on verdicts, for each form of a verdict report: symbols of opinions, headings, tallies,
-interpretations.
+"""The texts on verdicts that each form of a verdict report shows: symbols of opinions, headings of
+figures, tallies, interpretations.
 """
 
 from collections import Counter
@@ -31,27 +31,29 @@ _PLURAL: dict[Opinion, str] = {
 
 
 def heading(figure: Figure) -> str:
-    """Return the wording of a figure's heading, such as "Figure 6: impact of asynchrony"."""
+    """Return the text of a figure's heading in a verdict report, such as "Figure 6: impact of
+    asynchrony".
+    """
     return f"{figure.name.replace('-', ' ').capitalize()}: {figure.title}"
 
 
 def columns(verdicts: Iterable[Verdict]) -> list[str]:
-    """Return the names of the parameters in the cells of a report's verdicts, in the order of their
-    first appearance.
+    """Return the names of the parameters in the cells of verdicts, for any form of a verdict
+    report, in the order of their first appearance.
     """
     return list(dict.fromkeys(name for verdict in verdicts for name in verdict.cell))
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[Opinion, int]:
-    """Return the tally of a report's verdicts, opinion -> number, best first; only opinions that
-    occur.
+    """Return the tally of verdicts for the texts of a verdict report, opinion -> number, best
+    first; only opinions that occur.
     """
     counts = Counter(verdict.verdict for verdict in verdicts)
     return {opinion: counts[opinion] for opinion in OPINIONS if counts[opinion]}
 
 
 def tally_line(verdicts: Sequence[Verdict]) -> str:
-    """Return the wording of a tally, such as "46 of 48 agree · 1 same trend · 1 differs".
+    """Return the tally of verdicts as a text, such as "46 of 48 agree · 1 same trend · 1 differs".
 
     The whole counts the statements of the paper; those of ours follow.
     """
@@ -69,20 +71,22 @@ def tally_line(verdicts: Sequence[Verdict]) -> str:
 
 
 def is_ours(verdict: Verdict) -> bool:
-    """Return whether a report's verdict is on a statement of ours, which no paper prints."""
+    """Return whether a verdict counts in the texts as one on a statement of ours, which no paper
+    prints.
+    """
     return verdict.verdict.startswith("ours")
 
 
 def interpretation_labels(verdicts: Iterable[Verdict]) -> dict[str, str]:
-    """Return interpretation -> its letter (a, b, …) in the texts of a report; {} if it has only
-    one.
+    """Return the texts for the interpretations of verdicts: interpretation -> its letter (a, b, …);
+    {} if there is only one.
     """
     found = dict.fromkeys(verdict.interpretation for verdict in verdicts)
     return {one: _label(index) for index, one in enumerate(found)} if len(found) > 1 else {}
 
 
 def interpretation_tallies(verdicts: Sequence[Verdict]) -> dict[str, str]:
-    """Return interpretation -> the wording of its tally, in a report of several."""
+    """Return the texts of tallies by interpretation, if the verdicts have several."""
     return {
         one: tally_line([verdict for verdict in verdicts if verdict.interpretation == one])
         for one in interpretation_labels(verdicts)
@@ -95,8 +99,8 @@ def _label(index: int) -> str:
 
 
 def grouped(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]:
-    """Return (paper, figure) -> its verdicts for a report's texts, in the order of their first
-    appearance.
+    """Return the verdicts by heading, for any form of a verdict report: (paper, figure) -> its
+    verdicts, in the order of their first appearance.
     """
     groups: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in verdicts:
