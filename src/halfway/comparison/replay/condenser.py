@@ -139,9 +139,7 @@ class _Copies(NamedTuple):
     record: Longs  # of each of these, the place of its record in `first`
 
     def all_of(self, rows: TraceRows, chosen: Mask, receivers: Longs) -> TraceRows:
-        """Return, for the condenser, all receptions of the chosen records. rows: the chosen
-        records' rows.
-        """
+        """Return the condenser's receptions of the chosen records. rows: of the records."""
         if not chosen.any():
             return no_rows()
         those = chosen[self.record]

@@ -47,7 +47,7 @@ def table_of(
     kinds: list[str],
     names: Any,
 ) -> Any:
-    """Return rows of a simulated trace in the columns of every trace, as an Arrow table.
+    """Return rows of a simulated trace as an Arrow table with these columns.
 
     what: [rows] places in WHAT. row: [rows] rows of the nodes. records: [rows] RECORD. kinds:
     names of the record kinds by number. names: names of the nodes by row, an Arrow array.
@@ -91,8 +91,7 @@ def live_table(
     node: tuple[int, str, int], kinds: Mapping[int, str], names: Mapping[int, str],
     now: tuple[float, float, int],
 ) -> Any:  # fmt: skip
-    """Return rows of a live node's trace in the columns of every trace, as an Arrow table: its
-    records, then its drops.
+    """Return rows of a live node's trace as an Arrow table with these columns: records, then drops.
 
     stamps: [rows] wall clock and hybrid logical clock. node: id, name and boot. names: names of
     other nodes, by id. now: clock of the node, wall clock and hybrid logical clock at the drops.
