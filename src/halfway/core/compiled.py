@@ -60,8 +60,8 @@ def inlined(function: F) -> F:
 
 
 def entered(function: F) -> F:
-    """Compile a function that machine code calls by its address, without a wrapper for calls from
-    Python.
+    """Compile a function by this decorator for machine code that calls it by its address, without a
+    wrapper for calls from Python.
     """
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 

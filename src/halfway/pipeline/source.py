@@ -93,7 +93,7 @@ class FinishedRuns(DataSourceReader):
         self.folder, self.schema = folder, schema
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return the tasks that read a result folder, one for each Parquet file of finished
+        """Return the data source's tasks for a result folder, one for each Parquet file of finished
         runs.
         """
         from halfway.pipeline.store.store import Store, chosen, read_rows

@@ -78,7 +78,9 @@ def simulation_of(
 
 
 def system_of(scenario: Scenario, system: str | System | None = None) -> System:
-    """Return the scenario's own system, or another one. Raises Problem for an unknown name."""
+    """Return the system to build a scenario's simulation with: the scenario's own, or another one.
+    Raises Problem for an unknown name.
+    """
     if system is None:
         return named(scenario.system, "system")
     return system if isinstance(system, System) else named(system, "system")
@@ -176,7 +178,7 @@ def _power(power: NodePower) -> Power:
 
 
 def run_context(scenario: Scenario, ready: PreparedScenario) -> RunContext:
-    """Return the run context of a prepared scenario, which adapters receive.
+    """Build the run context of a prepared scenario, which adapters receive.
 
     Raises Problem where no system can run.
     """
@@ -186,7 +188,7 @@ def run_context(scenario: Scenario, ready: PreparedScenario) -> RunContext:
 def checked_environment(
     scenario: Scenario, ready: PreparedScenario
 ) -> tuple[Environment, RunContext]:
-    """Return the environment of a prepared scenario and its run context.
+    """Build the environment of a prepared scenario and its run context.
 
     Raises Problem where no system can run.
     """

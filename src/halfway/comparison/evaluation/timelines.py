@@ -32,7 +32,9 @@ COLUMNS = ("system", "metric", "t0_s", "t1_s", "mean", "networks")
 
 
 def advance_in_bins(simulation: Simulation, first: float) -> tuple[float, Floats]:
-    """Advance a simulation to its end; return its transmissions before `first`, and over time."""
+    """Advance a simulation to its end; return its transmissions before `first`, and its
+    transmissions over time, in bins.
+    """
     ends = simulation.seconds * np.arange(1, BINS + 1) / BINS
     counted = {0.0: 0.0}
     for t in sorted({*ends.tolist(), first}):

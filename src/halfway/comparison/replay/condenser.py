@@ -38,7 +38,9 @@ class TraceCondenser:
     """
 
     def begin(self, kinds: MapKinds, numbers: EventNumbers) -> None:
-        """Begin the condensed trace. numbers: of all events of the run, whose ids are its rows."""
+        """Begin the condenser's trace. numbers: of all events of the run, whose ids are its
+        rows.
+        """
         self._kinds, self._numbers = kinds, numbers
         self._announcing = kinds.with_role(MapRole.OWN_BROKER, MapRole.HOME_CELL)
         self._needed = kinds.every_reception()
@@ -60,7 +62,9 @@ class TraceCondenser:
         owners: Longs,
         changes: Changes,
     ) -> None:
-        """Condense the rows since the last call: received and reported records, and changes."""
+        """Condense the trace of a run that goes on: the records received and reported since the
+        last call, and the changes.
+        """
         faults = self._new_changes(changes)
         times = [received["at"], reported["at"], faults["t"]]
         count = sum(map(len, times))

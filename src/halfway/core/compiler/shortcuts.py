@@ -22,7 +22,8 @@ _pauses: list[bool] = []  # for each pause under way: whether the collector was 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Keep Python's garbage collector from searching while a kernel is compiled.
+    """Shorten the compilation of a kernel: keep Python's garbage collector from searching
+    meanwhile.
 
     Nearly all objects of a compilation live until its end, so each search finds little. Pauses of
     several threads may overlap; the last one turns the collector on again, if it was on before.

@@ -29,7 +29,8 @@ _JITTER = 2.0 * (LONGEST - 1.0)  # range of the random part of a period, as a sh
 
 
 def most_emissions(limit: int) -> int:
-    """Return the most records that a node emits at once for its hellos: records and the timer.
+    """Return the most records that a node emits at once when it sends a hello: records and the
+    timer.
 
     limit: senders that the node has room for.
     """

@@ -217,7 +217,9 @@ def _environment(java: Java, settings: Mapping[str, str], connection: Path) -> d
 
 
 def spark_home() -> Path:
-    """Return the folder of pyspark, which has the jars of Spark. Raises Problem without pyspark."""
+    """Return the folder of pyspark, which has the jars that Spark's Java runs. Raises Problem
+    without pyspark.
+    """
     found = importlib.util.find_spec("pyspark")
     if found is None or found.origin is None:
         raise Problem("pyspark is not installed", remedy="pip install halfway")

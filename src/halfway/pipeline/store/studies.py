@@ -51,7 +51,7 @@ class StudyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the study's runs, each once."""
+        """The keys of a requested study's runs, each once."""
         return tuple(dict.fromkeys(key for key, _ in self.runs))
 
 
