@@ -9,7 +9,9 @@ _seen: list[int] = []  # interrupts; a library that is being imported may swallo
 
 
 def main() -> int:
-    """Run the command line and return the exit status."""
+    """Run `python -m halfway` or the command `halfway`, and return the exit status; an interrupt
+    prints no traceback.
+    """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
     try:

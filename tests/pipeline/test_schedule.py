@@ -6,7 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from halfway.pipeline.plan.sweep_plan import by_network, plan
+from halfway.pipeline.plan.sweep_plan import plan
+from halfway.pipeline.plan.tasks import by_network
 from halfway.pipeline.schedule import Batches
 from tests.pipeline.toys import points
 

@@ -1,19 +1,10 @@
-"""How numbers, intervals, cells and tallies read."""
+"""How numbers, intervals, cells and times read."""
 
 import pytest
 
-from halfway.pipeline.reproduction.verdict import NO_VALUE, Verdict
+from halfway.pipeline.reproduction.verdict import NO_VALUE
 from halfway.report import wording
-from tests.report.specimens import asynchrony_verdicts, load_verdicts
-
-
-def verdict(**changes: object) -> Verdict:
-    known: dict[str, object] = {
-        "paper": "p", "figure": "f", "cell": {}, "metric": "m", "published": 1.0, "measured": 2.0,
-        "low": 1.0, "high": 3.0, "replicates": 9, "interpretation": "", "verdict": "agrees",
-        "reason": "",
-    }  # fmt: skip
-    return Verdict(**{**known, **changes})  # type: ignore[arg-type]
+from tests.report.specimens import verdict
 
 
 @pytest.mark.parametrize(
@@ -58,41 +49,6 @@ def test_cells_name_words_first_and_bare() -> None:
     assert wording.cell({"n": 1500, "system": "gossip", "r": 0.04}) == "gossip n=1500 r=0.04"
     assert wording.cell({"over": True, "k": 1}) == "over=yes k=1"
     assert wording.cell({}) == ""
-
-
-def test_tally_lines() -> None:
-    assert wording.tally_line(asynchrony_verdicts()) == "46 of 48 agree · 1 same trend · 1 differs"
-    text_found = wording.tally_line(load_verdicts())
-    assert text_found == "10 of 16 agree · 5 impossible as printed · 1 not comparable"
-    assert wording.tally_line([verdict()]) == "1 of 1 agrees"
-    two = [verdict(verdict="differs")] * 2
-    assert wording.tally_line(two) == "0 of 2 agree · 2 differ"
-
-
-def test_statements_of_ours_are_not_counted_with_those_of_the_paper() -> None:
-    mine = [verdict(published=None, verdict="ours holds")] * 2
-    mine += [verdict(published=None, verdict="ours open")]
-    assert wording.tally_line(mine) == "2 ours hold · 1 ours open"
-    assert wording.tally_line([verdict(), *mine]) == "1 of 1 agrees · 2 ours hold · 1 ours open"
-
-
-def test_interpretations_get_marks_only_in_a_table_of_several() -> None:
-    assert wording.interpretation_labels(asynchrony_verdicts()) == {}
-    assert list(wording.interpretation_labels(load_verdicts()).values()) == ["a", "b"]
-    many = [verdict(interpretation=f"interpretation {index}") for index in range(28)]
-    assert list(wording.interpretation_labels(many).values())[24:] == ["y", "z", "aa", "ab"]
-
-
-def test_each_interpretation_has_its_own_tally() -> None:
-    tallies = wording.interpretation_tallies(load_verdicts())
-    assert list(tallies.values()) == [
-        "10 of 11 agree · 1 not comparable",
-        "0 of 5 agree · 5 impossible as printed",
-    ]
-
-
-def test_every_opinion_has_a_symbol_of_its_own() -> None:
-    assert len({wording.SYMBOL[opinion] for opinion in wording.OPINIONS}) == len(wording.OPINIONS)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ Counted = Callable[[int, int], None]  # receives what is done, and of how many
 
 
 class ProgressReceivers(NamedTuple):
-    """The receivers of a comparison's progress; None is a silent one."""
+    """The receivers of the progress of a comparison from Python; None is a silent one."""
 
     runs: Counted | None = None
     compiled: Callable[[int, int, Sequence[str], float | None], None] | None = None
@@ -20,7 +20,7 @@ class ProgressReceivers(NamedTuple):
 
 @contextmanager
 def shown(progress: bool | Counted | None, phase: str) -> Iterator[ProgressReceivers]:
-    """Show the progress of a comparison while the block runs.
+    """Show the progress of a comparison from Python while the block runs.
 
     progress: True or False; a function of (done, total); None: show it in a notebook and on a
     terminal only. A notebook gets few plain lines, because these need no extension of the notebook.
@@ -42,5 +42,7 @@ def shown(progress: bool | Counted | None, phase: str) -> Iterator[ProgressRecei
 
 
 def in_notebook() -> bool:
-    """Return whether the kernel of a notebook displays the output of this program."""
+    """Return whether a comparison from Python runs in a notebook, whose kernel displays the
+    output.
+    """
     return "ipykernel" in sys.modules

@@ -9,7 +9,8 @@ from halfway.pipeline.store.studies import record_question
 
 
 def asked_before(store: Store, study: str, rule: DecisionRule, replicates: int) -> tuple[int, ...]:
-    """Return the replicates of the earlier decisions on a question, and record this one.
+    """Return the replicates of a study's earlier decisions on the same question, and record this
+    one.
 
     A single replicate decides nothing. Raises Problem if the result folder cannot be written to.
     """

@@ -78,8 +78,8 @@ def source_of(parameters: Mapping[str, Scalar]) -> SystemSource:
 
 
 def plain_of(scenario: Scenario) -> dict[str, Any]:
-    """Return a scenario as plain values with defaults, without the fields that the plan of a run
-    sets.
+    """Return the scenario of a planned point as plain values with defaults, without the fields that
+    each planned run sets.
     """
     plain = schema.plain(scenario)
     del plain["seed"], plain["system"]

@@ -1,4 +1,5 @@
-"""The Spark data source `halfway`: rows of a scenario's runs, or of finished result folders.
+"""The Spark data source `halfway` for scenarios: rows of the runs of a comparison; it also reads
+finished result folders.
 
     spark.dataSource.register(HalfwaySource)
     spark.read.format("halfway").option("scenario", "mesh.toml").load()
@@ -30,8 +31,8 @@ class HalfwaySource(source.ResultSource):
     """
 
     def schema(self) -> Any:
-        """Return the columns of the data source: system and swept fields (_ for dots), or a result
-        folder's.
+        """Return the columns of the data source `halfway`: system and swept fields of the scenario
+        (_ for dots), or a result folder's.
         """
         if "scenario" not in self.options:
             return super().schema()
@@ -48,7 +49,9 @@ class HalfwaySource(source.ResultSource):
         return spark_columns(columns)
 
     def reader(self, schema: Any) -> Any:
-        """Return the data source's reader of a scenario's runs, or of a result folder."""
+        """Return the reader of the data source `halfway`: of the scenario's runs, or of a result
+        folder.
+        """
         if "scenario" not in self.options:
             return super().reader(schema)
         return ScenarioRuns(schema, _read(self.options))
@@ -62,8 +65,8 @@ class ScenarioRuns(source.SimulatedRuns):
         self.options = options
 
     def partitions(self) -> Sequence[source.PlannedRuns]:
-        """Return the data source's tasks for a scenario: the tasks of its plan, and one task for
-        all unsupported systems.
+        """Return the tasks in which the data source `halfway` simulates a scenario: the tasks of
+        its plan, and one task for all unsupported systems.
         """
         from halfway.comparison.plan import point_of
         from halfway.comparison.request import read_request

@@ -44,7 +44,8 @@ def recorded_name(study: str) -> str:
 
 
 def identity(request: Request, seed: int | None = None) -> str:
-    """Return the digest of a study's question: its scenario, points and seed.
+    """Return the digest of a comparison's question, by which the names of studies differ: its
+    scenario, points and seed.
 
     The title, the systems and the needs are not part of the question.
     """
@@ -58,6 +59,8 @@ def identity(request: Request, seed: int | None = None) -> str:
 
 
 def slug(title: str) -> str:
-    """Return a study's title as the name of a folder: letters, digits and dashes."""
+    """Return the name of a study that follows from a title, fit for a folder: letters, digits and
+    dashes.
+    """
     words = re.sub(r"[^\w]+", "-", title.lower()).strip("-_")
     return words[:_LONGEST].rstrip("-") or "comparison"

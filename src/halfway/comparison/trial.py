@@ -169,7 +169,8 @@ def main() -> None:
 
 @contextlib.contextmanager
 def watched(run: Simulation) -> Iterator[None]:
-    """Interrupt a handler of an interpreted run, such as a trial, that does not return.
+    """Interrupt a handler of a user's protocol that does not return, in a trial or another
+    interpreted run.
 
     The timer stops at the end of the block: it would end a process that is about to exit.
     """

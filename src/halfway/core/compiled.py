@@ -21,7 +21,9 @@ _ALWAYS = {"nopython": True, "error_model": "numpy", "boundscheck": None}
 
 
 def sources_digest() -> str:
-    """Return a hex digest of the sources that determine a run's result, and of numba's version."""
+    """Return a hex digest of all sources with compiled functions and their callers, which determine
+    the result of a run, and of numba's version.
+    """
     digest = hashlib.sha256(numba.__version__.encode())
     for room in COMPUTING_ROOMS:
         for path in sorted((_PACKAGE / room).rglob("*.py")):
@@ -58,8 +60,8 @@ def inlined(function: F) -> F:
 
 
 def entered(function: F) -> F:
-    """Compile a function that machine code calls by its address, without a wrapper for calls from
-    Python.
+    """Compile a function by this decorator for machine code that calls it by its address, without a
+    wrapper for calls from Python.
     """
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 

@@ -55,16 +55,14 @@ def filters(wanted: Sequence[Mapping[int, Bounds | Sequence[Bounds]]]) -> Filter
 
 
 def below(value: float) -> float:
-    """Return the greatest double below a value: the upper end of the constraint `x < value` in a
-    content filter.
+    """Return the upper end of the content filter `x < value`: the greatest double below the
+    value.
     """
     return float(np.nextafter(value, -np.inf))
 
 
 def above(value: float) -> float:
-    """Return the least double above a value: the lower end of the constraint `x > value` in a
-    content filter.
-    """
+    """Return the lower end of the content filter `x > value`: the least double above the value."""
     return float(np.nextafter(value, np.inf))
 
 

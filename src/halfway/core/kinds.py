@@ -122,7 +122,7 @@ class Kind(NamedTuple):
         return (self,) if self.second is None else (self, self.second)
 
     def parts(self) -> list[Part]:
-        """Return the parts of a record that a record kind fills: header fields, then vector
+        """Return all parts that a record kind declares for its records: header fields, then vector
         entries.
         """
         parts_of_kind = []
@@ -282,7 +282,8 @@ def _check(kind: Kind) -> None:
 
 
 def carrying(kinds: Kinds) -> list[int]:
-    """Return the numbers of the record kinds whose records carry an event's payload.
+    """Return from a table of record kinds the numbers of the kinds whose records carry an event's
+    payload.
 
     Kinds that carry an event have the map role of bringing the event one hop further. A protocol
     without such a kind carries the payload in every network record with the field `event`.

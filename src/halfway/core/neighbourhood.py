@@ -46,7 +46,7 @@ def place_of(neighbourhood, i, node_id):
 
 @inlined
 def is_full(neighbourhood, row):
-    """Return whether a row of the neighbour lists is full."""
+    """Return whether the neighbourhood of a row has no room for another neighbour."""
     following = row + 1
     if following < neighbourhood.first.shape[0]:
         return neighbourhood.last[row] == neighbourhood.first[following]
@@ -55,7 +55,7 @@ def is_full(neighbourhood, row):
 
 @inlined
 def include(neighbourhood, row, node_id, its_row):
-    """Add a node to a row of neighbour lists that has room; do nothing if the row has the node
+    """Add a node to the neighbourhood of a row that has room; do nothing if the node is a neighbour
     already.
 
     Where node ids are rows, `who` and `place` of the lists may be one array.

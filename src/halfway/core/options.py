@@ -55,7 +55,9 @@ def share(default: float, meaning: str) -> Option:
 def checked_options(
     system: str, declared: Mapping[str, Option], values: Mapping[str, Value]
 ) -> dict[str, Value]:
-    """Return the value of each option of a protocol. Raises Problem for a wrong option."""
+    """Check the options of a protocol, and return the value of each one. Raises Problem for a wrong
+    option.
+    """
     for name, value in values.items():
         check_option(system, declared, name, value)
     return {
@@ -65,7 +67,9 @@ def checked_options(
 
 
 def check_option(system: str, declared: Mapping[str, Option], name: str, value: Value) -> None:
-    """Raise Problem for an unknown option of a protocol, or a value out of range."""
+    """Check one option of a protocol. Raises Problem for an unknown option, or a value out of
+    range.
+    """
     if name not in declared:
         present = next((own for own, option in declared.items() if option.former_name == name), "")
         if present:

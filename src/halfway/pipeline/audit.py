@@ -223,5 +223,5 @@ def _failures(rows: RunRows, requests: list[StudyRequest]) -> tuple[Failure, ...
 
 
 def audit_json(found: Audit) -> str:
-    """Return the audit of a result folder as one line of JSON."""
+    """Return an `Audit` of a result folder, with all its fields, as one line of JSON."""
     return json.dumps(msgspec.to_builtins(found), ensure_ascii=False)

@@ -15,8 +15,8 @@ from halfway.pipeline.without_spark import make_runs
 
 
 def main() -> None:
-    """Make a sweep's runs in this process, without Spark, while there is time; write a byte to
-    stdout for each.
+    """Run as a process beside others: make runs of a sweep without Spark while there is time, and
+    write a byte to stdout for each run.
     """
     end_with_parent()
     rows, numbers, until, file = sys.argv[1:]

@@ -8,13 +8,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.plan.sweep_plan import guided, numbered_kinds, tasks
+from halfway.pipeline.plan.tasks import guided, numbered_kinds, tasks
 
 _FIRST_BATCH = 0.25  # share of a normal batch, because the actual costs are not known yet
 
 
 class Batches:
-    """The schedule of a sweep: the batches of its pending runs, in the order of `plan.by_network`.
+    """The schedule of a sweep: the batches of its pending runs, in the order of `tasks.by_network`.
 
     cores: tasks that run at once; batch_seconds: wall time of a batch; partitions: number of equal
     tasks per batch, instead of tasks of about a second.

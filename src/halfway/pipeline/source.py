@@ -1,4 +1,5 @@
-"""Runs as rows of the Spark data source `halfway`: finished runs of a folder, or new runs.
+"""The Spark data source of result folders and traces, and the parts that every data source of runs
+shares.
 
 A row is one observation. A failed run is one row with the message in `error` and null in `metric`.
 The functions import the other modules: a worker of a cluster must unpack this package first.
@@ -39,12 +40,12 @@ class ResultSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the data source's name for `spark.read.format`."""
+        """Return the name of the data source of result folders for `spark.read.format`."""
         return "halfway"
 
     def schema(self) -> StructType:
-        """Return the data source's columns: of a trace, or by the parameters of the
-        folder's runs.
+        """Return the columns of the data source of result folders: those of a trace, or those for
+        the parameters of the folder's runs.
         """
         if self._trace():
             return trace_columns()
@@ -53,7 +54,9 @@ class ResultSource(DataSource):
         return from_arrow_schema(tidy_schema(parameters, selected))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return the data source's reader; each of its tasks reads a Parquet file."""
+        """Return the reader for a result folder or a trace at the data source's path; each task
+        reads a Parquet file.
+        """
         if files := self._trace():
             return TraceReader(files, schema)
         return FinishedRuns(str(self._store().folder), schema)
@@ -82,13 +85,17 @@ class FileOfRuns(InputPartition):
 
 
 class FinishedRuns(DataSourceReader):
-    """The data source's reader of a result folder's finished runs; it reads duplicate runs once."""
+    """The data source's reader of a result folder; it reads finished runs that occur twice only
+    once.
+    """
 
     def __init__(self, folder: str, schema: StructType) -> None:
         self.folder, self.schema = folder, schema
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return the data source's tasks, one per Parquet file of runs."""
+        """Return the data source's tasks for a result folder, one for each Parquet file of finished
+        runs.
+        """
         from halfway.pipeline.store.store import Store, chosen, read_rows
 
         small = pa.schema([("key", pa.string()), ("status", pa.string())])
@@ -107,7 +114,9 @@ class FinishedRuns(DataSourceReader):
         return groups
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the data source's rows of a Parquet file of runs, a few runs at a time."""
+        """Yield the data source's rows of a result folder's Parquet file, a few finished runs at a
+        time.
+        """
         assert isinstance(partition, FileOfRuns)
         use_unpacked_copy()
         from halfway.pipeline.store.store import altered, damaged_runs
@@ -153,14 +162,17 @@ def _studies(folder: str) -> dict[str, list[dict[str, str]]]:
 
 @dataclass
 class PlannedRuns(InputPartition):
-    """A data source's rows of a plan, each with one or more sets of parameter columns."""
+    """A task of any data source that simulates: plan rows, each with one or more sets of parameter
+    columns.
+    """
 
     rows: list[dict[str, Any]]
     parameters: list[list[dict[str, Any]]]
 
 
 class SimulatedRuns(DataSourceReader):
-    """A data source that simulates the runs of a plan inside its tasks, never in the driver.
+    """The shared part of every data source that simulates the runs of a plan inside its tasks,
+    never in the driver.
 
     Subclasses define `partitions`, which returns the plan as `PlannedRuns`.
     """
@@ -182,11 +194,12 @@ class SimulatedRuns(DataSourceReader):
 
 
 def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> list[PlannedRuns]:
-    """Cut a plan into `count` tasks of a data source, the runs on one network in one task.
+    """Cut a plan into `count` tasks of any data source that simulates, the runs on one network in
+    one task.
 
     columns: parameters (canonical JSON) -> the sets of values for the parameter columns.
     """
-    from halfway.pipeline.plan.sweep_plan import by_network, tasks
+    from halfway.pipeline.plan.tasks import by_network, tasks
 
     ordered = by_network(plan)
     numbers = tasks(ordered, [1.0] * max(1, min(count, plan.num_rows)))
@@ -199,5 +212,5 @@ def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> 
 
 
 def listed(text: str) -> list[str]:
-    """Return the names in a data source's option, separated by commas."""
+    """Return the names in an option of any data source of runs, which commas separate."""
     return [name.strip() for name in text.split(",") if name.strip()]

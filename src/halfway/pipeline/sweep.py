@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from halfway.pipeline.plan.run import Phase
-from halfway.pipeline.plan.sweep_plan import by_network, kinds
+from halfway.pipeline.plan.tasks import by_network, kinds
 from halfway.pipeline.schedule import Batches, with_costs
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.spark.simulate_rows import PROCESSOR
@@ -49,7 +49,8 @@ class SweepReport(msgspec.Struct, frozen=True):
     compiling_seconds: float  # of kernels, before the first run; all cores wait
 
     def shares(self) -> dict[str, float]:
-        """Return fractions of the cores' time in a sweep, which sum to 1; empty if nothing was run.
+        """Return from the report of a sweep how the cores' time divides into phases: fractions that
+        sum to 1, or {} if nothing was run.
 
         The phases: simulating, networks, Python (the rest of the runs), compiling, starting Spark,
         and Spark: scheduling tasks, and cores that wait for the last task of a batch.
@@ -127,11 +128,11 @@ class _Count:
             self.progress(done, self.total)
 
     def more(self, done: int, more: int) -> None:
-        """Report that `more` more runs of a sweep are done."""
+        """Report to the caller of a sweep that `more` more runs are done."""
         self(done + more)
 
     def share(self, done: int, size: int, share: float) -> None:
-        """Report the share of a sweep's batch of `size` runs."""
+        """Report to the caller of a sweep the share of a batch of `size` runs that is done."""
         self(done + int(share * size))
 
 

@@ -1,4 +1,6 @@
-"""The columns and the rows of the Spark data source: a row is one observation of a run."""
+"""The tidy rows of the Spark data sources, and their columns: one row is one observation of a
+run.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -30,7 +32,7 @@ Fields = Mapping[str, Any]  # the parameters of a run, or the columns of a row
 
 
 def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None) -> pa.Schema:
-    """Return the data source's columns for these parameters (JSON): the selected ones, or all."""
+    """Return the columns of tidy rows for these parameters (JSON): the selected ones, or all."""
     kinds: dict[str, set[type]] = {}
     for parameter in parameters:
         for name, value in msgspec.json.decode(parameter).items():
@@ -43,7 +45,7 @@ def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None
 def columns_schema(
     columns: Mapping[str, pa.DataType], first: Sequence[tuple[str, pa.DataType]] = ()
 ) -> pa.Schema:
-    """Return the columns of a data source with tidy rows; `columns` are those of the parameters.
+    """Return all columns of tidy rows; `columns` are those of the parameters.
 
     Raises Problem for a reserved name.
     """
@@ -56,12 +58,12 @@ def columns_schema(
 
 
 def spark_columns(columns: Mapping[str, pa.DataType]) -> StructType:
-    """Return a data source's columns as a Spark schema, built on the columns of its parameters."""
+    """Return all columns of tidy rows as a Spark schema; `columns` are those of the parameters."""
     return from_arrow_schema(columns_schema(columns))
 
 
 def tidy(rows: Sequence[Fields], parameters: Sequence[Fields], schema: pa.Schema) -> pa.RecordBatch:
-    """Return a row of the data source for each value of result rows (`simulate.SCHEMA`).
+    """Return tidy rows for result rows (`simulate.SCHEMA`): a row for each value.
 
     parameters: the parameters of each.
     """

@@ -68,7 +68,9 @@ def trace_files(path: Path) -> list[Path]:
 
 
 def trace_columns() -> StructType:
-    """Return the columns of trace files in Spark's types, which know no unsigned numbers."""
+    """Return the columns of traces in the Spark data source, in Spark's types, which know no
+    unsigned numbers.
+    """
     columns = []
     for field in live_schema():
         sort = field.type

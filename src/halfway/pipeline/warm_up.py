@@ -18,7 +18,8 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from halfway.core.values.digest import short_digest
-from halfway.pipeline.plan.sweep_plan import SCHEMA, kinds
+from halfway.pipeline.plan.sweep_plan import SCHEMA
+from halfway.pipeline.plan.tasks import kinds
 from halfway.pipeline.spark.batch import context_of, named_jobs, run_batch
 from halfway.pipeline.spark.daemon import WARM_UP_ROWS, WARM_UP_SECONDS
 from halfway.pipeline.spark.masters import is_local

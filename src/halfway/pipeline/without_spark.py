@@ -15,7 +15,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.parent_process import known_parent
+from halfway.pipeline.parent_process import environment_with_imports
 from halfway.pipeline.spark.simulate_rows import result, rows_batch
 from halfway.problem import Problem
 
@@ -31,7 +31,9 @@ _PART = "part-{:05}.zstd.parquet"
 
 
 def worth_it(seconds: float, cores: int) -> bool:
-    """Return whether runs are made without Spark, given their seconds on one core."""
+    """Return whether a sweep makes runs on this machine without Spark, given their seconds on one
+    core.
+    """
     return seconds <= MOST_S * max(1, cores)
 
 
@@ -49,7 +51,8 @@ def run_here(
     on_progress: Callable[[int], None],
     processes: int = 1,
 ) -> dict[str, dict[str, float]]:
-    """Run plan rows on this machine until a time limit, and store them in a folder.
+    """Make the runs of plan rows on this machine without Spark until a time limit, and store them
+    in a folder.
 
     on_progress: called with the number of runs made. processes: 1 is this process; more are
     processes of `pipeline.run_process`. Returns key -> seconds of the runs made; at least one is
@@ -71,15 +74,6 @@ def run_here(
     return {row["key"]: dict(row["seconds"]) for row in pa.concat_tables(files).to_pylist()}
 
 
-def environment_with_imports() -> dict[str, str]:
-    """Return the environment of a process beside this one that makes runs without Spark.
-
-    It imports what this process can import: a measurement of a user, too.
-    """
-    path = os.pathsep.join(dict.fromkeys(one or str(Path.cwd()) for one in sys.path))
-    return os.environ | known_parent() | {"PYTHONPATH": path}
-
-
 def make_runs(
     rows: Sequence[Mapping[str, Any]],
     numbers: int,
@@ -87,8 +81,8 @@ def make_runs(
     file: Path,
     made_one: Callable[[], None],
 ) -> None:
-    """Make runs until a time, without Spark, and write their rows to a file; each number that the
-    pipe `numbers` holds is that of a run which no other process makes.
+    """Make runs on a core of this machine without Spark until a time, and write their rows to a
+    file; each number that the pipe `numbers` holds is that of a run which no other process makes.
     """
     results: list[dict[str, Any]] = []
     while not results or time.monotonic() < until:

@@ -12,7 +12,7 @@ from halfway.files import write_whole
 
 
 def write_all(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
-    """Write output files, name -> content, to `folder`; returns their paths."""
+    """Write output files, name -> content, to `folder`; return their paths."""
     for name, content in contents.items():
         write_whole(folder / name, content)
     return tuple(folder / name for name in contents)

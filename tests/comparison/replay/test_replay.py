@@ -9,7 +9,7 @@ import pytest
 from halfway.comparison.replay import condenser, replay_tables
 from halfway.comparison.replay.map_kinds import MapKinds, map_cell_side, map_parent
 from halfway.comparison.replay.replay import Replay, _run_sampling, replay_of
-from halfway.comparison.replay.trace import COLUMNS, CondensedTrace, TraceRows, no_rows
+from halfway.comparison.replay.trace_rows import COLUMNS, CondensedTrace, TraceRows, no_rows
 from halfway.comparison.replay.world import MOST_EVENTS, world_of
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.core.message import RECORD

@@ -7,9 +7,8 @@ import pytest
 from rich.console import Console
 
 from halfway.pipeline.reproduction.verdict import NO_VALUE
-from halfway.report import wording
 from halfway.report.terminal.listing import print_papers
-from halfway.report.verdicts import terminal
+from halfway.report.verdicts import terminal, verdict_wording
 from halfway.report.verdicts.terminal_table import verdict_text
 from tests.report.specimens import asynchrony_verdicts, load_verdicts, paper, report
 
@@ -31,8 +30,8 @@ def test_no_line_is_wider_than_the_terminal_and_no_verdict_is_cut(width: int, fi
     text = printed(width, figure)
     assert max(len(line.rstrip()) for line in text.splitlines()) <= width
     verdicts = asynchrony_verdicts() if figure == "figure-6" else load_verdicts()
-    for opinion, count in wording.tally(verdicts).items():
-        first, *rest = f"{wording.SYMBOL[opinion]} {opinion}".partition(" as ")
+    for opinion, count in verdict_wording.tally(verdicts).items():
+        first, *rest = f"{verdict_wording.SYMBOL[opinion]} {opinion}".partition(" as ")
         assert len([line for line in text.splitlines() if line.rstrip().endswith(first)]) == count
         if any(rest):
             folded = [line for line in text.splitlines() if line.strip() == "as printed"]

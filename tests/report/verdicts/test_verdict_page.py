@@ -11,7 +11,7 @@ import pytest
 from halfway.pipeline.reproduction.figures import Drawing
 from halfway.problem import Problem
 from halfway.report.embedded import embedded
-from halfway.report.verdicts.output_folder import write_report
+from halfway.report.verdicts.reproduction_folder import write_report
 from halfway.report.verdicts.verdict_page import page, write_page
 from tests.report.specimens import asynchrony_verdicts, load_verdicts, report
 

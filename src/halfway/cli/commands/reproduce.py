@@ -91,7 +91,7 @@ def _checked_study(
     """Return the name of the study of `halfway reproduce`; its folder can be written to."""
     from halfway.papers import PAPERS
     from halfway.report.study_folders import check_output
-    from halfway.report.verdicts.output_folder import NAMES, study_of
+    from halfway.report.verdicts.reproduction_folder import NAMES, study_of
 
     study = study_of(figures, scale, seed, sum(len(paper.figures) for paper in PAPERS.values()))
     check_output(folder, study, NAMES)
@@ -112,8 +112,8 @@ def _write(out: Path, study: str, report: "VerdictReport") -> Path:
     """Write the study of `halfway reproduce`, and renew the list of studies."""
     from halfway.pipeline.store.manifest import timestamp
     from halfway.report.study_folders import StudyPage, begin_study, finish_study
-    from halfway.report.verdicts.output_folder import write_report
-    from halfway.report.wording import tally_line
+    from halfway.report.verdicts.reproduction_folder import write_report
+    from halfway.report.verdicts.verdict_wording import tally_line
 
     titles = [f"{paper.name}/{figure.name}" for paper, figure in report.figures]
     title = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfway.cli.live import machine, node_options
+from halfway.cli.live import node_options, requirements
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
 
@@ -58,11 +58,11 @@ def _findings(
     """
     from halfway.live.doctor.finding import checked
 
-    yield checked("Python", machine.python)
-    packages = checked("packages", machine.packages)
+    yield checked("Python", requirements.python)
+    packages = checked("packages", requirements.packages)
     yield packages
     for name in ("cores", "memory", "java", "spark"):
-        yield checked(name, getattr(machine, name))
+        yield checked(name, getattr(requirements, name))
     if packages.state == "failed":
         return
     from halfway.live.doctor import machine_checks, network_checks

@@ -79,8 +79,8 @@ def _settings(values: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
 
 
 def values_of(texts: list[str] | None) -> Mapping[str, float | int | bool]:
-    """Return the options of a system for `halfway node` as numbers. Raises Problem for another
-    text.
+    """Return the values of `--option` of `halfway node` as numbers, by name. Raises Problem for
+    another text.
     """
     values: dict[str, float | int | bool] = {}
     for name, text in assignments(texts, "--option", "retries=3").items():

@@ -47,7 +47,9 @@ def stopping_rules(incomplete: str) -> list[str]:
 
 
 def fields(incomplete: str) -> list[str]:
-    """Complete a field of the scenario for --set and --sweep, up to its equals sign."""
+    """Complete in the shell a field of the scenario for --set and --sweep, up to its equals
+    sign.
+    """
     return _beginning((f"{name}=" for name in dict.fromkeys(_fields())), incomplete)
 
 

@@ -30,7 +30,7 @@ def named_network(
     largest: bool,
     radius: float | None,
 ) -> Network:
-    """Return the network named to `halfway walk`: the network of a file, or a drawn network.
+    """Return the network of `halfway walk` that the user named: read from a file, or drawn.
 
     radius: ignore the file's links, and link nodes closer than that, in the unit of the positions.
     See `read_network` for the others. Raises Problem for a network that cannot be read, drawn or
@@ -65,8 +65,8 @@ def named_network(
 def ends(
     network: Network, source: str | None, target: str | None, seed: int
 ) -> tuple[Network, int, int, int]:
-    """Return the ends of `halfway walk`: their component, both rows in it, and the number of nodes
-    outside.
+    """Return the two ends of the walk on the network of `halfway walk`: their component, both rows
+    in it, and the number of nodes outside.
 
     The seed draws an end that is not given, from the component of the other end or the largest.
     Raises Problem for an unknown node, one node twice, or two that no path joins.

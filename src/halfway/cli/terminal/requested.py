@@ -17,7 +17,9 @@ _SWEEPING = ("workload.events=10,20", "give all values at once: FIELD=A,B,C")
 
 
 class Asked(NamedTuple):
-    """The options of a command that compares, as typed; None stands for an absent one."""
+    """The options of `halfway compare` or `halfway check`, as typed; None stands for an absent
+    one.
+    """
 
     systems: list[str] | None
     user_systems: list[str] | None
@@ -32,8 +34,8 @@ class Asked(NamedTuple):
 
 
 def requested(scenario: Path, asked: Asked) -> "Request":
-    """Return the request of a comparison on a scenario. Raises Problem for options that do
-    not fit.
+    """Return the request of a comparison from the options of `halfway compare` or `halfway check`.
+    Raises Problem for options that do not fit.
     """
     changes = assignments(asked.changes, "--set")
     swept = assignments(asked.sweeps, "--sweep", *_SWEEPING)

@@ -1,4 +1,6 @@
-"""The terminal: errors as one line with an exit status, warnings, a spinner, the console."""
+"""The terminal: the typed command and its time, errors as one line with an exit status, warnings, a
+spinner, the console.
+"""
 
 import codecs
 import os
@@ -155,12 +157,12 @@ def console() -> "Console":
 
 
 def command_line() -> str:
-    """Return the command of this process on the terminal, as a shell reads it."""
+    """Return the command that was typed on the terminal, as a shell reads it."""
     return shlex.join(["halfway", *sys.argv[1:]])
 
 
 def elapsed_s() -> float:
-    """Return seconds of wall time since this command began on the terminal."""
+    """Return the seconds of wall time since the command began on the terminal."""
     return time.monotonic() - _BEGUN
 
 

@@ -1,4 +1,5 @@
-"""Statistics of a comparison: runs to cells, paired differences, the best system, stopping rules.
+"""Statistics of a comparison: cells, latency curves and timelines over its runs, paired
+differences, the best system, stopping rules, and a digest of the runs.
 
 Intervals are over networks (`estimates.mean_interval`): a replicate is one network.
 """
@@ -80,8 +81,8 @@ def cells_of(
     baseline: str,
     shares: Mapping[str, Floats] | None = None,
 ) -> list[ResultCell]:
-    """Return the statistics of one metric at a point. values: system -> [replicates], nan for a run
-    without value.
+    """Return the cells with the statistics of one metric at a point. values: system ->
+    [replicates], nan for a run without value.
 
     Differences are taken network by network, where both systems have a value. shares: see
     `best_system`.
@@ -160,7 +161,8 @@ def half_width(cell: ResultCell, *, relative: bool) -> float:
 
 
 def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[ResultCell]:
-    """Return the cells of a comparison whose interval is wider than its stopping rule allows.
+    """Return from the statistics of a comparison the cells whose interval is wider than the
+    stopping rule allows.
 
     Systems without any value of the metric are left out, because more replicates do not help.
     """
@@ -172,8 +174,8 @@ def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[Res
 
 
 def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
-    """Yield the latency curves of a comparison's cells, by system and point, where anything was
-    delivered.
+    """Yield the latency curves over the runs of a comparison, by system and point, where anything
+    was delivered.
     """
     for (point, system), of_system in groupby(runs, key=lambda run: (run.point, run.system)):
         quantiles = curve([np.array(run.observed.get(LATENCY, ())) for run in of_system])
@@ -182,7 +184,7 @@ def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
 
 
 def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:
-    """Return a latency curve from the runs in a comparison's cell: [101] quantiles averaged over
+    """Return the latency curve over the runs of a system at a point: [101] quantiles averaged over
     networks, or () if nothing was delivered.
     """
     known = [one for one in quantiles if len(one)]
@@ -190,8 +192,8 @@ def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:
 
 
 def timelines_of_runs(runs: Sequence[FinishedRun], seconds: Sequence[float]) -> Iterator[Timeline]:
-    """Yield the timelines of a comparison's cells by system and point: means over the networks that
-    have a value.
+    """Yield the timelines over the runs of a comparison, by system and point: means over the
+    networks that have a value.
 
     seconds: the length of the runs of each point.
     """
@@ -211,8 +213,8 @@ def timelines_of_runs(runs: Sequence[FinishedRun], seconds: Sequence[float]) -> 
 
 
 def digest_of_runs(runs: Sequence[FinishedRun]) -> str:
-    """Return the digest of the runs that a comparison evaluates, 16 hex digits: equal on any
-    machine and partitions.
+    """Return the digest of the runs behind the statistics of a comparison, 16 hex digits: equal on
+    any machine and partitions.
 
     Unlike `store.digest`, it excludes the paths of input files and the version of the code.
     """
@@ -224,7 +226,7 @@ def digest_of_runs(runs: Sequence[FinishedRun]) -> str:
 
 
 def paired(one: Floats, other: Floats) -> Floats:
-    """Return the differences of two systems' values of a cell in the replicates in which both have
+    """Return the paired differences of two systems' values in the replicates in which both have
     one.
     """
     difference = one - other

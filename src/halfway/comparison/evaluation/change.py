@@ -40,7 +40,9 @@ def changed_fields(before: Results, after: Results) -> dict[str, tuple[object, o
 
 
 def changes(before: Results, after: Results) -> list[Change]:
-    """Return the changes of every metric that both studies have, by metric, point and system."""
+    """Return the change from one study to another of every metric that both have, by metric, point
+    and system.
+    """
     old = {
         (_key(before.points[cell.point]), cell.system, cell.metric): cell for cell in before.cells
     }

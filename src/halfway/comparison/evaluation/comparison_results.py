@@ -1,4 +1,6 @@
-"""The results of a comparison as plain data, and as flat rows for CSV, JSON lines and frames."""
+"""The results of a comparison as plain data, such as metrics, means, needs and decisions, and as
+flat rows for CSV, JSON lines and frames.
+"""
 
 import math
 from collections.abc import Iterator
@@ -20,7 +22,7 @@ NeedVerdict = Literal["meets", "open", "fails"]
 
 
 class Metric(msgspec.Struct, frozen=True):
-    """A metric in a comparison's results: at most one number for each run."""
+    """A metric in the results of a comparison, which has at most one number for each run."""
 
     name: str  # "delivery-ratio", in files and options
     label: str  # "delivery ratio", in tables and plots
@@ -32,24 +34,28 @@ class Metric(msgspec.Struct, frozen=True):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the greatest value that results of the metric can have."""
+        """The least and the greatest value that the metric can have in the results of a
+        comparison.
+        """
         return self.least, math.inf if self.most is None else self.most
 
     @property
     def difference_bounds(self) -> tuple[float, float]:
-        """The least and the greatest difference of two results of the metric."""
+        """The least and the greatest difference that the metric can have in the results of a
+        comparison.
+        """
         width = self.bounds[1] - self.least
         return -width, width
 
     @property
     def heading(self) -> str:
-        """The label of a metric in the results of a comparison, with its unit: "energy [J]"."""
+        """The heading of a metric in results, its label and its unit: "energy [J]"."""
         return f"{self.label} [{self.unit}]" if self.unit else self.label
 
 
 class MeanInterval(msgspec.Struct, frozen=True):
-    """The mean and the 95 % interval of a result; low and high are nan with fewer than two
-    replicates.
+    """The mean and the 95 % interval in a result of a comparison; low and high are nan with fewer
+    than two replicates.
     """
 
     value: float
@@ -58,17 +64,18 @@ class MeanInterval(msgspec.Struct, frozen=True):
 
     @property
     def half_width(self) -> float:
-        """Half of the width of a result's interval."""
+        """Half of the width of the interval of a mean in the results."""
         return (self.high - self.low) / 2
 
     @property
     def margin(self) -> float:
-        """The longer side of the interval of a comparison's result, or nan without an interval."""
+        """The longer side of the interval of a mean in the results, or nan without an interval."""
         return max(self.high - self.value, self.value - self.low)
 
     @property
     def text(self) -> str:
-        """A result such as `0.957 ± 0.012`, or `1.7 (0.7 to 5.6)` where the sides differ.
+        """The mean and the interval of a result as one text: `0.957 ± 0.012`, or `1.7 (0.7 to 5.6)`
+        where the sides differ.
 
         The margin has two significant digits. Sides differ if one is shorter by more than a fifth.
         """
@@ -84,7 +91,9 @@ class MeanInterval(msgspec.Struct, frozen=True):
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """A result of a comparison and both ends of its interval; ends are "" if it has none."""
+        """The mean and both ends of the interval of a result as three texts; ends are "" if it has
+        none.
+        """
         half = self.margin
         if not math.isfinite(self.value):
             return NO_VALUE, "", ""
@@ -142,7 +151,8 @@ class Timeline(msgspec.Struct, frozen=True):
 
 
 class Need(msgspec.Struct, frozen=True):
-    """A need in a decision: the least value of a metric's result, or the greatest value of a cost.
+    """A need in the results of a decision: the least value of a metric, or the greatest value of a
+    cost.
 
     of_best: the value may be at most `bound` below the value of any other system.
     """
@@ -153,19 +163,23 @@ class Need(msgspec.Struct, frozen=True):
 
 
 class DecisionRule(NamedTuple):
-    """The rule of a decision: needs, and a metric to minimise among the systems that meet them."""
+    """The rule of a decision in the results: needs, and a metric to minimise among the systems that
+    meet them.
+    """
 
     needs: tuple[Need, ...] = ()
     minimise: str = ""
 
     @property
     def stated(self) -> bool:
-        """Whether the decision has a stated need or cost."""
+        """Whether the rule of a decision in the results has a stated need or cost."""
         return bool(self.needs or self.minimise)
 
     @property
     def question(self) -> str:
-        """The question of the decision as text, whatever the order of its needs."""
+        """The question of a decision in the results, its rule as text, whatever the order of the
+        needs.
+        """
         needs = sorted(f"{need.metric} {need.bound!r}" for need in self.needs)
         return ", ".join([*needs, f"minimise {self.minimise}"])
 
@@ -252,12 +266,12 @@ class Results(msgspec.Struct, frozen=True, dict=True):
         return msgspec.structs.replace(self, wall_seconds=wall_seconds)
 
     def study_columns(self) -> dict[str, str]:
-        """Return the columns `STUDY` of the results' tables: the same values in every row."""
+        """Return the columns `STUDY` of the results' flat rows: the same values in every row."""
         return dict(zip(STUDY, (self.study, self.title), strict=True))
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """Yield the results as rows, one for each cell: `STUDY`, swept fields, `COLUMNS`. A missing
-        value is nan.
+        """Yield the results of a comparison as flat rows, one for each cell: `STUDY`, swept fields,
+        `COLUMNS`. A missing value is nan.
         """
         units = {metric.name: metric.unit for metric in self.metrics}
         study = self.study_columns()

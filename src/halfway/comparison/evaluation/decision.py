@@ -1,4 +1,5 @@
-"""The decision of a comparison: which systems meet the needs, and which of them costs least.
+"""The decision of a comparison: which systems meet the needs, which of them costs least, and how
+often the decision may be wrong.
 
 With 95 % confidence at a point, the chosen system meets every need, and the cheapest system that
 meets them is the chosen one, one that is not clearly worse, or one whose needs are open. The error
@@ -60,7 +61,7 @@ _ORDER: tuple[SystemVerdict, ...] = ("chosen", "not clearly worse", "open", "cos
 
 
 class NeedLevels(NamedTuple):
-    """The probabilities of the errors that a decision allows for one system and one need."""
+    """The error levels of a decision for one system and one need."""
 
     met: float
     failed: float
@@ -68,7 +69,7 @@ class NeedLevels(NamedTuple):
 
 
 class ErrorLevels(NamedTuple):
-    """The probabilities of the errors that a decision allows: 5 % of wrong decisions, and 5 % of
+    """The error levels of a decision, which are probabilities: 5 % of wrong decisions, and 5 % of
     wrong shares.
     """
 
@@ -86,7 +87,7 @@ class ErrorLevels(NamedTuple):
         return cls(*(share * whole for whole in cls()))
 
     def of_need(self, systems: int, needs: int, *, meeting: bool) -> NeedLevels:
-        """Return the error levels of one system and one need of a decision.
+        """Return the error levels of a decision for one system and one need.
 
         meeting: the system meets all needs by Holm's method.
         """
@@ -95,7 +96,7 @@ class ErrorLevels(NamedTuple):
 
 
 def tested(rule: DecisionRule, purpose: Purpose) -> tuple[tuple[Need, ...], str]:
-    """Return the needs of a decision, and its cost.
+    """Return the needs that a decision tests, and the cost that it compares.
 
     The usual need of the purpose is added unless a stated need has the same metric.
     """

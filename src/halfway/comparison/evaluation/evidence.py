@@ -42,7 +42,7 @@ class Evidence(NamedTuple):
     replicates: int  # replicates in which a system has a value
 
     def against(self, growth: float = 1.0) -> PValues:
-        """Return the p-values of the evidence.
+        """Return the two p-values of the evidence on a need.
 
         growth: the number of replicates over the present number, if further replicates were like
         the present ones.

@@ -195,7 +195,8 @@ def guard_of(metric: str, purpose: Purpose = EVENTS) -> str | None:
 
 
 def observations(simulation: Simulation) -> Observations:
-    """Run a simulation and measure every comparison metric; [1] each, or [0] without a value.
+    """Run a simulation, and return the observations of this run: the value of every metric, [1]
+    each, or [0] without a value.
 
     Also the latency quantiles, the metrics over time, and the counts of late notifications and
     full tables.
@@ -232,8 +233,8 @@ def metrics_of(outcome: Outcome) -> dict[str, float]:
 
 
 def member_metrics(outcome: Outcome) -> list[tuple[Metric, float]]:
-    """Return the values of a comparison's metrics for failure detectors, groups and requests; []
-    without any.
+    """Return the metrics of a run by definition and value that are particular to failure detectors,
+    groups and requests; [] without any.
     """
     parts = {
         detection.NAMES: outcome.detection,

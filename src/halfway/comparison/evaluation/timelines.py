@@ -32,7 +32,9 @@ COLUMNS = ("system", "metric", "t0_s", "t1_s", "mean", "networks")
 
 
 def advance_in_bins(simulation: Simulation, first: float) -> tuple[float, Floats]:
-    """Advance a simulation to its end; return its transmissions before `first`, and over time."""
+    """Advance a simulation to its end; return its transmissions before `first`, and its
+    transmissions over time, in bins.
+    """
     ends = simulation.seconds * np.arange(1, BINS + 1) / BINS
     counted = {0.0: 0.0}
     for t in sorted({*ends.tolist(), first}):
@@ -43,7 +45,7 @@ def advance_in_bins(simulation: Simulation, first: float) -> tuple[float, Floats
 
 
 def encoded(columns: Mapping[str, Floats], seconds: float) -> dict[str, Floats]:
-    """Return the observations of metrics over time: the values of bins, their begins and ends.
+    """Return metrics over time as observations of a run: the values of bins, their begins and ends.
 
     A bin without a value is left out.
     """
@@ -68,7 +70,8 @@ def decoded(observed: Mapping[str, Sequence[float]], metric: str) -> Floats:
 
 
 def over_time(deliveries: DeliveryAccounting, seconds: float) -> dict[str, Floats]:
-    """Return delivery ratio and median latency of a run over time, or nan for bins without a value.
+    """Return two metrics over time of a run, delivery ratio and median latency, or nan for bins
+    without a value.
 
     The accounting has logs. A notification belongs to the bin in which its event was published.
     """
@@ -91,15 +94,17 @@ def over_time(deliveries: DeliveryAccounting, seconds: float) -> dict[str, Float
 
 
 def groups_over_time(groups: GroupQuality) -> dict[str, Floats]:
-    """Return completeness and accuracy of a run's views over time, or nan for bins without a
-    value.
+    """Return two metrics over time of a run with groups, completeness and accuracy of the views, or
+    nan for bins without a value.
     """
     values = groups.completeness_over_time, groups.accuracy_over_time
     return {name: np.array(value) for name, value in zip(OF_GROUPS, values, strict=True)}
 
 
 def timeline_rows(results: Results) -> Iterator[dict[str, object]]:
-    """Yield the timelines as rows, one per bin: the parameters of a sweep, then `COLUMNS`."""
+    """Yield metrics over time as rows, one for each bin of a timeline: the parameters of a sweep,
+    then `COLUMNS`.
+    """
     for line in results.timelines:
         for k, (mean, networks) in enumerate(zip(line.mean, line.networks, strict=True)):
             ends = line.seconds * k / BINS, line.seconds * (k + 1) / BINS

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.comparison.replay.map_kinds import MapKinds, Mask
-from halfway.comparison.replay.trace import (
+from halfway.comparison.replay.trace_rows import (
     COLUMNS,
     CondensedTrace,
     TraceRows,
@@ -38,7 +38,9 @@ class TraceCondenser:
     """
 
     def begin(self, kinds: MapKinds, numbers: EventNumbers) -> None:
-        """Begin the condensed trace. numbers: of all events of the run, whose ids are its rows."""
+        """Begin the condenser's trace. numbers: of all events of the run, whose ids are its
+        rows.
+        """
         self._kinds, self._numbers = kinds, numbers
         self._announcing = kinds.with_role(MapRole.OWN_BROKER, MapRole.HOME_CELL)
         self._needed = kinds.every_reception()
@@ -60,7 +62,9 @@ class TraceCondenser:
         owners: Longs,
         changes: Changes,
     ) -> None:
-        """Condense the rows since the last call: received and reported records, and changes."""
+        """Condense the trace of a run that goes on: the records received and reported since the
+        last call, and the changes.
+        """
         faults = self._new_changes(changes)
         times = [received["at"], reported["at"], faults["t"]]
         count = sum(map(len, times))
@@ -74,13 +78,13 @@ class TraceCondenser:
         self._receive(*_in_order(received, receivers))
 
     def close(self, run: RunId, state: Any) -> None:
-        """Complete the trace: nothing is left to do."""
+        """Close the condenser at the end of the run: nothing is left to do."""
 
     def abandon(self) -> None:
-        """Give up the trace: there is no file to remove."""
+        """Give up the condenser of an interrupted run: there is no file to remove."""
 
     def condensed(self) -> CondensedTrace:
-        """Return the condensed trace of the run so far."""
+        """Return what the condenser kept of the run so far: the condensed trace."""
         whole = {name: joined(parts) for name, parts in self._kept.items()}
         faults = {
             name: np.concatenate([np.zeros(0, dtype), *(part[name] for part in self._faults)])
@@ -128,7 +132,8 @@ class TraceCondenser:
 
 
 class _Copies(NamedTuple):
-    """Receptions of a trace at one time, one after another, of one record.
+    """The copies of records that a condenser finds: receptions at one time, one after another, of
+    one record.
 
     Most are of one broadcast, so that the work on the record is done once for all its receivers.
     """
@@ -138,7 +143,7 @@ class _Copies(NamedTuple):
     record: Longs  # of each of these, the place of its record in `first`
 
     def all_of(self, rows: TraceRows, chosen: Mask, receivers: Longs) -> TraceRows:
-        """Return all receptions of the chosen records. rows: the trace rows of the records."""
+        """Return the condenser's receptions of the chosen records. rows: of the records."""
         if not chosen.any():
             return no_rows()
         those = chosen[self.record]
@@ -163,14 +168,16 @@ def _copies_of(records: RecordArray, receivers: Longs) -> _Copies:
 
 
 class _Transmissions:
-    """The transmissions of a trace: equal records that arrive within a short time."""
+    """The transmissions that a condenser finds: equal records that arrive within a short time."""
 
     def __init__(self) -> None:
         # Of the latest broadcasts, which may have more receptions.
         self._words, self._t = np.zeros(0, np.uint64), np.zeros(0)
 
     def begun(self, received: RecordArray) -> Longs:
-        """Return the places of the received records that are the first of their transmissions."""
+        """Return, for the condenser, the places of the received records that are the first of their
+        transmissions.
+        """
         single = received["next"] >= 0
         others = np.flatnonzero(~single)
         broadcasts = received[others]

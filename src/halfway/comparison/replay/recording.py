@@ -21,8 +21,7 @@ from halfway.comparison.plan import SystemSource
 from halfway.comparison.replay.replay import Replay, replay_of_scenario
 from halfway.comparison.request import Request
 from halfway.comparison.run_comparison import Completed
-from halfway.pipeline.parent_process import end_with_parent
-from halfway.pipeline.without_spark import environment_with_imports
+from halfway.pipeline.parent_process import end_with_parent, environment_with_imports
 from halfway.scenario.build import network_of
 from halfway.scenario.schema import FailureDetection, GroupWorkload, Scenario
 

@@ -10,7 +10,7 @@ from halfway.adapters.interface import System
 from halfway.comparison.replay import replay_tables
 from halfway.comparison.replay.condenser import TraceCondenser
 from halfway.comparison.replay.map_kinds import MapKinds, map_cell_side, map_parent, protocol_of
-from halfway.comparison.replay.trace import CondensedTrace
+from halfway.comparison.replay.trace_rows import CondensedTrace
 from halfway.comparison.replay.world import MOST_EVENTS, Columns, ReplayWorld, numbers_of, world_of
 from halfway.core.kinds import MapRole
 from halfway.scenario.build import network_of, simulation_of
@@ -52,7 +52,8 @@ class Replay(NamedTuple):
 
 
 def replay_of(build: Callable[[TraceSink], Simulation], motion: Motion | None) -> Replay:
-    """Return the replay of a simulation that `build` makes, given the trace for its inspection.
+    """Return the replay of one run: the data of a map, from the simulation that `build` makes for a
+    given trace.
 
     motion: the motion of the simulated nodes; None: the nodes are static.
     """

@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfway.comparison.replay.map_kinds import MapKinds
-from halfway.comparison.replay.trace import CondensedTrace, TraceRows
+from halfway.comparison.replay.trace_rows import CondensedTrace, TraceRows
 from halfway.comparison.replay.world import Columns
 from halfway.core.kinds import MapRole
 
@@ -13,7 +13,7 @@ EVENT, WALK, OVERLAY, OTHER = range(4)
 
 
 def sent(trace_rows: TraceRows, kinds: MapKinds) -> Columns:
-    """Return the replay's table of transmissions: t, source, to (-1: all neighbours), role, event
+    """Return the replay table of transmissions: t, source, to (-1: all neighbours), role, event
     (-1: no event).
 
     A trace has only transmissions that at least one node received.

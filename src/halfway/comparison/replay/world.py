@@ -23,7 +23,7 @@ _MOST_FRAMES = 601
 
 
 class ReplayWorld(NamedTuple):
-    """The world that all systems share in a replay; frames are spread evenly over the run."""
+    """The world of a replay, which all systems share; frames are spread evenly over the run."""
 
     network: Network  # at time 0
     seconds: float
@@ -36,7 +36,7 @@ class ReplayWorld(NamedTuple):
     periods: RolePeriods = RolePeriods({}, 1)
 
     def expected(self, changes: Columns) -> list[npt.NDArray[np.int32]]:
-        """Return the expected receivers of each publication, as a run counts them.
+        """Return the receivers that a run expects for each publication in the world of a replay.
 
         A publication whose publisher was down has no receiver. changes: the table of a replay.
         """
@@ -59,7 +59,7 @@ class ReplayWorld(NamedTuple):
 
 
 def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
-    """Return the replay's world of a simulation, and of the motion that it was built with."""
+    """Return the world of a replay, from a simulation and the motion that it was built with."""
     demand = run.demand.begun_again()
     first = demand.take(run.seconds, MOST_EVENTS)
     left_out = 0
@@ -83,7 +83,7 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
 
 
 def numbers_of(run: Simulation) -> EventNumbers:
-    """Number all events of a simulation for its replay."""
+    """Number all events of a simulation, as the world of its replay numbers the publications."""
     demand, numbers = run.demand.begun_again(), EventNumbers(run.environment.n)
     while len((some := demand.take(run.seconds, 65_536)).t):
         numbers.enter(some.row, some.event)

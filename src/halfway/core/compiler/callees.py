@@ -34,7 +34,7 @@ if IS_PROVEN:
 
 
 class IRLibrary(JITCodeLibrary):
-    """A numba code library that does not finalise the IR libraries that it links.
+    """A library of numba for callees as IR: it does not finalise the IR libraries that it links.
 
     A caller receives the IR of the library as lowered, optimised function by function.
     """
@@ -44,7 +44,7 @@ class IRLibrary(JITCodeLibrary):
         self._as_lowered: Any = None  # the IR of this library alone
 
     def add_linking_library(self, library: Any) -> None:
-        """Register a library to link with this library; an `IRLibrary` stays IR."""
+        """Register a library of callees to link with this library; an `IRLibrary` stays IR."""
         if not isinstance(library, IRLibrary):
             library._ensure_finalized()
         self._linking_libraries.append(library)
@@ -57,7 +57,7 @@ class IRLibrary(JITCodeLibrary):
         return self._as_lowered
 
     def finalize(self) -> None:
-        """Link all IR libraries below this library, optimise the IR, and compile it to machine
+        """Link the IR of all callees below this library, optimise the IR, and compile it to machine
         code.
         """
         self._codegen._check_llvm_bugs()
@@ -76,7 +76,8 @@ class IRLibrary(JITCodeLibrary):
                     self._codegen.set_env(variable.name, env)
 
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
-        """Return the library for the compile cache: object code, and the names that it defines.
+        """Return a library with its callees for the compile cache: object code, and the names that
+        it defines.
 
         Numba also stores the IR, for callers. Our callers use the IR of the function itself. So a
         module of empty functions is enough, and loads faster than the object code.
@@ -140,7 +141,9 @@ def _entry_of_callee(library: Any, fndesc: Any, env: Any) -> Any:
 
 
 class KernelDispatcher(CPUDispatcher):
-    """A compiled function: machine code for callers in Python, IR for compiled callers."""
+    """A compiled function that is a kernel for Python, in machine code, and a callee for compiled
+    callers, as IR.
+    """
 
     def __init__(self, py_func: Any, targetoptions: dict[str, Any]) -> None:
         super().__init__(
@@ -153,8 +156,8 @@ class KernelDispatcher(CPUDispatcher):
         self._callees: dict[tuple[Any, ...], Any] = {}  # argument types -> compiler's result
 
     def compile(self, sig: Any) -> Any:
-        """Compile the function for argument types: to IR for the compilation of a caller, or to a
-        kernel for Python.
+        """Compile the function for argument types: to IR, as a callee, while a caller is compiled,
+        or else to a kernel for Python.
         """
         if not global_compiler_lock.is_locked():
             with self._cache.alone(sig, self.targetctx), shortcuts.collector_paused():
@@ -166,13 +169,17 @@ class KernelDispatcher(CPUDispatcher):
         return self._callees[tuple(args)].entry_point
 
     def get_overload(self, sig: Any) -> Any:
-        """Return the entry point by which compiled callers find the code for argument types."""
+        """Return the object by which numba finds a callee's code for argument types when it
+        compiles a caller.
+        """
         args, _ = sigutils.normalize_signature(sig)
         found = self._callees.get(tuple(args)) or self.overloads[tuple(args)]
         return found.entry_point
 
     @property
     def nopython_signatures(self) -> list[Any]:
-        """The signatures that are compiled, to IR or to machine code."""
+        """The signatures that are compiled, to the IR of a callee or to the machine code of a
+        kernel.
+        """
         found = {**self.overloads, **self._callees}
         return [result.signature for result in found.values()]

@@ -22,7 +22,8 @@ _pauses: list[bool] = []  # for each pause under way: whether the collector was 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Keep Python's garbage collector from searching while a kernel is compiled.
+    """Shorten the compilation of a kernel: keep Python's garbage collector from searching
+    meanwhile.
 
     Nearly all objects of a compilation live until its end, so each search finds little. Pauses of
     several threads may overlap; the last one turns the collector on again, if it was on before.
@@ -48,12 +49,16 @@ def install() -> None:
 
 
 def values_of(flags: Any) -> dict[str, Any]:
-    """Return the values of all compiler flags. Numba asks for each flag by a property."""
+    """Return by a shortcut the values of all compiler flags. Numba asks for each flag by a
+    property.
+    """
     return {**_defaults_of(type(flags)), **flags._values}
 
 
 def are_equal(flags: Any, other: Any) -> Any:
-    """Return whether compiler flags have equal values; numba compares them for each call."""
+    """Return by a shortcut whether compiler flags have equal values; numba compares them for each
+    call.
+    """
     if flags is other:
         return True
     if not isinstance(other, TargetConfig):
@@ -63,7 +68,9 @@ def are_equal(flags: Any, other: Any) -> Any:
 
 
 def hash_of(flags: Any) -> int:
-    """Return the hash of compiler flags, which covers only their names, as in numba."""
+    """Return by a shortcut the hash of compiler flags, which covers only their names, as in
+    numba.
+    """
     return _hash_of_names(type(flags))
 
 
@@ -81,7 +88,7 @@ def _hash_of_names(kind: type) -> int:
 
 
 def variables_of(_instruction: Any, value: Any) -> list[Any]:
-    """Return the variables in the operands of an instruction of numba, in order.
+    """Return by a shortcut the variables in the operands of an instruction of numba, in order.
 
     Numba makes a list for each operand; here all of them go into one.
     """

@@ -15,8 +15,8 @@ LONGEST = 1.2  # longest time between two hellos of a node, in periods; the shor
 
 @inlined
 def link_of(state, i, node_id):
-    """Return the index of a hello's sender in row i's table of links, or NO_PLACE if it is
-    absent.
+    """Return the index, in row i's table, of the sender of a received hello, or NO_PLACE if the
+    sender is absent.
     """
     for s in range(state.first[i], state.first[i + 1]):
         if state.link[s].node_id == node_id:
@@ -26,7 +26,7 @@ def link_of(state, i, node_id):
 
 @inlined
 def reports_of(state, neighbourhood, s):
-    """Return the row of the list that the sender of hellos over link s reported.
+    """Return the row of the neighbour list that the hellos received over link s report.
 
     NONE if nodes keep no such lists.
     """
@@ -38,7 +38,7 @@ def reports_of(state, neighbourhood, s):
 
 @inlined
 def forget_reports(state, neighbourhood, s):
-    """Empty the neighbour list that the sender of hellos over link s reported."""
+    """Empty the neighbour list that the hellos received over link s reported."""
     row = reports_of(state, neighbourhood, s)
     if row != NONE:
         neighbourhood.last[row] = neighbourhood.first[row]
@@ -46,8 +46,8 @@ def forget_reports(state, neighbourhood, s):
 
 @inlined
 def settle(state, neighbourhood, i, s):
-    """Add the sender at place s of row i's table of hellos to the neighbour list if the link works
-    both ways; remove it otherwise.
+    """Add a sender of received hellos, at place s of row i's table, to the neighbour list if the
+    link works both ways; remove it otherwise.
     """
     link = state.link[s]
     works = link.is_heard == 1 and link.hears_us == 1
@@ -60,7 +60,7 @@ def settle(state, neighbourhood, i, s):
 
 @inlined
 def place_for(state, rules, i, now):
-    """Return a free index in row i's table of links for a new sender of hellos, or NO_PLACE if
+    """Return a free index in row i's table for the new sender of a received hello, or NO_PLACE if
     full.
 
     A new sender replaces a link that does not work, if the last two hellos of that link's sender
@@ -176,7 +176,9 @@ def replace_reported(state, neighbourhood, i, row, hello, lowest, highest):
 
 @apart
 def expire(state, rules, neighbourhood, i, now):
-    """Forget at row i each sender whose last MISSED hellos did not arrive."""
+    """Forget the silent senders of received hellos at row i: those whose last MISSED hellos did not
+    arrive.
+    """
     for s in range(state.first[i], state.first[i + 1]):
         link = state.link[s]
         if is_silent(link, now, LONGEST * rules.period_s):

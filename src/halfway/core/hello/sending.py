@@ -29,7 +29,8 @@ _JITTER = 2.0 * (LONGEST - 1.0)  # range of the random part of a period, as a sh
 
 
 def most_emissions(limit: int) -> int:
-    """Return the most records that a node emits at once for its hellos: records and the timer.
+    """Return the most records that a node emits at once when it sends a hello: records and the
+    timer.
 
     limit: senders that the node has room for.
     """
@@ -38,7 +39,9 @@ def most_emissions(limit: int) -> int:
 
 @inlined
 def whole_ticks(delay_s):
-    """Return a delay rounded to whole clock ticks, so that a clock's offset changes no hello."""
+    """Return the delay of a hello to send, rounded to whole clock ticks, so that a clock's offset
+    changes no hello.
+    """
     return np.floor(delay_s * TICKS) / TICKS
 
 

@@ -18,7 +18,9 @@ PLAIN = (RECORD.names or ())[:-2]  # fields of the header
 
 
 def schema() -> Any:
-    """Return the Arrow schema of a simulated trace: one row for each record and each change."""
+    """Return the columns of a simulated trace as an Arrow schema: one row for each record and each
+    change.
+    """
     import pyarrow as pa
 
     words = pa.dictionary(pa.int8(), pa.string())
@@ -45,7 +47,7 @@ def table_of(
     kinds: list[str],
     names: Any,
 ) -> Any:
-    """Return rows of a simulated trace as an Arrow table.
+    """Return rows of a simulated trace as an Arrow table with these columns.
 
     what: [rows] places in WHAT. row: [rows] rows of the nodes. records: [rows] RECORD. kinds:
     names of the record kinds by number. names: names of the nodes by row, an Arrow array.
@@ -70,8 +72,8 @@ def table_of(
 
 
 def live_schema() -> Any:
-    """Return the Arrow schema of a live node's trace: the schema of a simulated trace, and three
-    columns of clocks.
+    """Return the columns of a live node's trace as an Arrow schema: those of a simulated trace, and
+    three columns of clocks.
     """
     import pyarrow as pa
 
@@ -89,7 +91,7 @@ def live_table(
     node: tuple[int, str, int], kinds: Mapping[int, str], names: Mapping[int, str],
     now: tuple[float, float, int],
 ) -> Any:  # fmt: skip
-    """Return rows of a live node's trace as an Arrow table: its records, then its drops.
+    """Return rows of a live node's trace as an Arrow table with these columns: records, then drops.
 
     stamps: [rows] wall clock and hybrid logical clock. node: id, name and boot. names: names of
     other nodes, by id. now: clock of the node, wall clock and hybrid logical clock at the drops.

@@ -35,11 +35,11 @@ class ValueRange(NamedTuple):
 
     @property
     def finite(self) -> bool:
-        """Whether every value of the range is finite."""
+        """Whether every value of a record field's range is finite."""
         return self.low > -np.inf
 
     def holds(self, values: npt.NDArray[Any]) -> bool:
-        """Return whether the value range contains all these values, under any limits of an
+        """Return whether a record field's range contains all these values, under any limits of an
         instance.
         """
         within: npt.NDArray[np.bool_] = (values >= self.low) & (values <= self.high)
@@ -47,7 +47,9 @@ class ValueRange(NamedTuple):
 
     @property
     def form(self) -> np.dtype[np.generic]:
-        """The wire form of the range's values: the shortest integer type with room, or a double."""
+        """The wire form of the values in a record field's range: the shortest integer type with
+        room, or a double.
+        """
         if self.whole:
             for form, least, most in _INTEGERS:
                 if least <= self.low and self.high <= most:
@@ -55,24 +57,25 @@ class ValueRange(NamedTuple):
         return _REAL
 
     def highest(self, limits: Mapping[str, int]) -> float:
-        """Return the highest value of the range under the limits of an instance."""
+        """Return the highest value of a record field's range under the limits of an instance."""
         return (
             min(self.high, limits.get(self.limit, self.high + 1) - 1) if self.limit else self.high
         )
 
 
 def whole(low: float, high: float) -> ValueRange:
-    """Return the range of the whole numbers from `low` to `high`."""
+    """Return the value range of a record field with whole numbers from `low` to `high`."""
     return ValueRange(low, high)
 
 
 def real(low: float, high: float) -> ValueRange:
-    """Return the range of the real numbers from `low` to `high`."""
+    """Return the value range of a record field with real numbers from `low` to `high`."""
     return ValueRange(low, high, whole=False)
 
 
 def below(limit: str, most: float = _MOST_I4, *, or_none: bool = False) -> ValueRange:
-    """Return the range of an index: from 0 to just below a limit that an instance gives.
+    """Return the value range of a record field with an index: from 0 to just below a limit that an
+    instance gives.
 
     most: largest index under any limit, which fixes the form on the wire. or_none: whether the
     range begins with -1, which stands for no index.

@@ -10,6 +10,7 @@ from halfway.papers.claims.thresholds import THRESHOLDS
 from halfway.pipeline.reproduction.figures import Figure, Paper
 from halfway.pipeline.reproduction.verdict import NO_VALUE, Verdict
 from halfway.report import wording
+from halfway.report.verdicts import verdict_wording
 
 _HEAD = """# The claims of the five papers
 
@@ -132,7 +133,7 @@ def _section(
             place = f"`{where}`: `{judge_name(figure)}`" if judged and figure else _place(where)
             shown = [NO_VALUE] * 2
             if rows:
-                shown = [f"{wording.tally_line(rows)} ({scales[where]})", _measured(rows)]
+                shown = [f"{verdict_wording.tally_line(rows)} ({scales[where]})", _measured(rows)]
             cells = [
                 claim.section,
                 f'"{claim.clause}"',

@@ -1,4 +1,6 @@
-"""The run: one replicate of a point, its seeds, and its observations."""
+"""The run of a sweep: one replicate of a point, with its seeds, the times of its phases, and its
+observations.
+"""
 
 import importlib
 import time
@@ -49,7 +51,7 @@ class Run(msgspec.Struct):
 
     @contextmanager
     def timed(self, phase: Phase) -> Iterator[None]:
-        """Add the wall time of the block to a phase of this run."""
+        """Add the wall time of the block to the time of a phase of this run."""
         begun = time.perf_counter()
         try:
             yield
@@ -61,27 +63,27 @@ class Run(msgspec.Struct):
 
 
 def one_line(fault: BaseException) -> str:
-    """Return the exception of a sweep's failed run: type and message in one line of at most 500
-    characters.
+    """Return the exception with which a run of a sweep failed: type and message in one line of at
+    most 500 characters.
     """
     text = " ".join(f"{type(fault).__name__}: {fault}".split())
     return text if len(text) <= 500 else f"{text[:499]}…"
 
 
 def unsigned(word: int) -> int:
-    """Return the seed of a sweep's run in [0, 2^64) from a column of signed 64-bit integers."""
+    """Return the seed of a run of a sweep in [0, 2^64), from a column of signed 64-bit integers."""
     return word & ((1 << 64) - 1)
 
 
 def scenario_seed(network_seed: int) -> int:
-    """Return the seed of the scenario of a sweep's run, which `halfway simulate --seed` takes, from
-    its network seed.
+    """Return the seed that a run's scenario gets from the network seed of the run; the option
+    `--seed` of `halfway simulate` takes this seed.
     """
     return unsigned(network_seed) >> 1  # integers of TOML have 63 bits
 
 
 def measurement(path: str) -> Measurement:
-    """Return the measurement function of a sweep's run, which its point names as
+    """Return the measurement function of a run, which the run's point names as
     "package.module:function".
     """
     module, _, function = path.partition(":")

@@ -27,7 +27,6 @@ RUN = [  # the columns that a plan and its results share
     ("version", pa.string()),
 ]
 # network: 16 hex digits, equal for runs on the same network
-_NAMING = ("measurement", "parameters")  # the columns that name a run's point
 SCHEMA = pa.schema([*RUN, ("network", pa.string()), ("cost_ms", pa.float64())])
 
 
@@ -89,7 +88,7 @@ def _home(words: str) -> str:
 
 
 def key_of(measurement: str, parameters: str, run: tuple[int, ...], code: str) -> str:
-    """Return the key of a planned run: 32 hex digits over all that determines its result.
+    """Return the key in a plan's row: 32 hex digits over all that determines the result of the run.
 
     parameters: canonical JSON; run: replicate and the network, workload and random seeds as
     signed words; code: `code_digest` of the measurement.
@@ -106,82 +105,10 @@ def together(plans: Sequence[pa.Table]) -> pa.Table:
 
 
 def canonical(parameters: Mapping[str, Scalar]) -> str:
-    """Return a plan's parameters as JSON with sorted names: equal parameters give equal text."""
+    """Return the parameters in a plan's row as canonical JSON with sorted names: equal parameters
+    give equal text.
+    """
     return msgspec.json.encode(dict(parameters), order="deterministic").decode()
-
-
-def kinds(plan: pa.Table) -> list[str]:
-    """Return [rows]: the kind of each plan row, its measurement and its text and boolean parameters
-    as one string.
-
-    Runs of one kind use the same kernels, and their declared costs have a similar error.
-    """
-    names, numbers = numbered_kinds(plan)
-    return [names[number] for number in numbers.tolist()]
-
-
-def numbered_kinds(plan: pa.Table) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Return the kinds of a plan's rows, and [rows] the number of each row's kind."""
-    words = [plan[name].combine_chunks().dictionary_encode() for name in _NAMING]
-    first, second = (np.asarray(column.indices, np.int64) for column in words)
-    width = max(1, len(words[1].dictionary))
-    pairs, which = np.unique(first * width + second, return_inverse=True)
-    names: dict[str, int] = {}
-    numbers = np.zeros(len(pairs), np.int64)
-    for at, pair in enumerate(pairs.tolist()):
-        measurement = words[0].dictionary[pair // width].as_py()
-        parameters = msgspec.json.decode(words[1].dictionary[pair % width].as_py()).items()
-        kept = {name: value for name, value in parameters if isinstance(value, str | bool)}
-        numbers[at] = names.setdefault(f"{measurement} {canonical(kept)}", len(names))
-    return list(names), numbers[which]
-
-
-def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
-    """Return [rows]: task numbers 0, 1, … of a plan's rows, their costs as `sizes` (see `guided`).
-
-    Runs on one network stay in one task if its cost allows, as a worker keeps its last network.
-    The rows must be in the order of `by_network`. A task may have no rows.
-    """
-    if not plan.num_rows:
-        return np.zeros(0, np.int32)
-    cost = np.maximum(plan["cost_ms"].to_numpy(), 1e-3)
-    network = plan["network"].to_numpy()
-    group = np.cumsum(np.concatenate([[False], network[1:] != network[:-1]]))
-    middle = np.cumsum(cost) - cost / 2
-    bounds = np.cumsum(sizes) / np.sum(sizes) * cost.sum()
-    # A light group goes to the task of its middle as one piece; a heavy one is cut by rows.
-    weight = np.bincount(group, cost)
-    of_group = np.bincount(group, middle * cost) / weight
-    home = np.searchsorted(bounds[:-1], of_group, "right")
-    light = weight <= np.diff(bounds, prepend=0.0)[home]
-    at = np.where(light[group], of_group[group], middle)
-    task = np.searchsorted(bounds[:-1], at, "right")
-    return np.maximum.accumulate(task).astype(np.int32)
-
-
-def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) -> list[float]:
-    """Return the sizes of a plan's tasks, which sum to `seconds`, by guided self-scheduling.
-
-    Large tasks come first, as each has an overhead of about 50 ms; small tasks come last, so that
-    no worker waits long for another worker.
-    """
-    sizes: list[float] = []
-    left = seconds
-    while left > 0:
-        size = min(max(left / (2 * workers), least), most, left)
-        sizes.append(size)
-        left = left - size if left - size > least / 2 else 0.0
-    return sizes or [1.0]
-
-
-def by_network(plan: pa.Table) -> pa.Table:
-    """Return the plan's rows ordered by replicate, the rows of a network in sequence.
-
-    Every consecutive range is then a fair sample of the costs of a sweep.
-    """
-    # Numbers in the order in which the networks occur first.
-    group = np.asarray(plan["network"].combine_chunks().dictionary_encode().indices)
-    return plan.take(np.lexsort((group, plan["replicate"].to_numpy())))
 
 
 def _seeds(seed: int, axis: str, which: str, count: int) -> npt.NDArray[np.int64]:

@@ -1,5 +1,5 @@
-"""The declaration of a paper in general: its figures as points, plots and judgements. The module
-contains no paper.
+"""The declaration of a paper in general: its figures as points, plots and judgements, and the
+summaries that a declared figure finds. The module contains no paper.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,12 +15,12 @@ Scale = Literal["quick", "paper"]
 
 @dataclass(frozen=True)
 class Summaries:
-    """The summaries of a study, selected by metric and parameters."""
+    """The summaries that a declared figure finds, by metric and parameters."""
 
     rows: Sequence[Summary]
 
     def find(self, metric: str, **parameters: Scalar) -> Summary:
-        """Return the only summary of a metric that a declared figure has under given parameters.
+        """Find for a declared figure the only summary of a metric that has the given parameters.
 
         Raises KeyError if there is none or more than one: a figure's declaration is then wrong.
         """
@@ -30,7 +30,7 @@ class Summaries:
         return summaries[0]
 
     def select(self, metric: str, **parameters: Scalar) -> list[Summary]:
-        """Return all summaries of a metric that a declared figure has under given parameters."""
+        """Find for a declared figure all summaries of a metric that have the given parameters."""
         rows = (row for row in self.rows if row.metric == metric)
         return [row for row in rows if parameters.items() <= row.parameters.items()]
 

@@ -65,13 +65,15 @@ def run_batch(
 
 
 def context_of(spark: SparkSession) -> SparkContext | None:
-    """Return the Spark context of the session that runs batches, or None over Spark Connect."""
+    """Return the Spark context for the job of a batch, or None over Spark Connect."""
     return getattr(spark, "_sc", None)
 
 
 @contextlib.contextmanager
 def named_jobs(spark: SparkSession, name: str) -> Iterator[None]:
-    """Give the Spark jobs of this block and thread a name, for the account of a sweep."""
+    """Give the Spark jobs of this block and thread a name, such as that of a batch; the account of
+    the sweep shows the name.
+    """
     context = context_of(spark)
     if context is not None:
         context.setJobDescription(name)

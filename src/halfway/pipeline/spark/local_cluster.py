@@ -62,7 +62,7 @@ class Cluster(msgspec.Struct, frozen=True):
     processes: tuple[Process, ...]
 
     def living(self, folder: Path) -> list[Process]:
-        """Return the processes of the cluster that still run."""
+        """Return the processes of a started cluster that still run, for its status."""
         return [one for one in self.processes if is_ours(one.pid, folder)]
 
 
@@ -80,12 +80,12 @@ class Order(msgspec.Struct, frozen=True):
 
 
 def default_folder() -> Path:
-    """Return the folder of this user's cluster: its state and its logs."""
+    """Return the folder of this user's cluster on this machine: its state and its logs."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "halfway-cluster"
 
 
 def read(folder: Path) -> Cluster | None:
-    """Return the cluster of a folder, if one of its processes runs."""
+    """Return the cluster on this machine that a folder describes, if one of its processes runs."""
     with contextlib.suppress(FileNotFoundError, msgspec.MsgspecError):
         cluster = msgspec.json.decode((folder / _STATE).read_bytes(), type=Cluster)
         if cluster.living(folder):
@@ -127,7 +127,9 @@ def start(folder: Path, order: Order) -> Cluster:
 
 
 def stop(folder: Path) -> int:
-    """Stop the processes of a folder's cluster; return their number. The logs stay."""
+    """Stop the cluster of a folder on this machine, and return the number of its processes. The
+    logs stay.
+    """
     cluster = read(folder)
     if cluster is None:
         return 0
@@ -147,7 +149,7 @@ def stop(folder: Path) -> int:
 
 @contextmanager
 def running(folder: Path, order: Order) -> Iterator[Cluster]:
-    """Start a cluster for the block, and stop it at the end."""
+    """Start a cluster on this machine for the block, and stop it at the end."""
     try:
         yield start(folder, order)
     finally:
@@ -155,14 +157,14 @@ def running(folder: Path, order: Order) -> Iterator[Cluster]:
 
 
 def alive_workers(cluster: Cluster) -> int:
-    """Return how many workers of this machine's Spark cluster are alive, or 0 if its master is
+    """Return how many workers of the cluster on this machine are alive, or 0 if its master is
     silent.
     """
     return int((_summary(cluster) or {}).get("aliveworkers", 0))
 
 
 def cores_in_use(cluster: Cluster) -> int:
-    """Return the number of cores of a Spark cluster that applications hold, or 0 if the master is
+    """Return how many cores of the cluster on this machine applications hold, or 0 if its master is
     silent.
     """
     return int((_summary(cluster) or {}).get("coresused", 0))

@@ -53,7 +53,9 @@ def tasks_of(master: str) -> int | None:
 
 
 def is_local(master: str) -> bool:
-    """Return whether a Spark session's workers run on this machine and import this very package."""
+    """Return whether a Spark master runs its tasks on this machine, in workers that import this
+    very package.
+    """
     return master.startswith("local") and not master.startswith("local-cluster")
 
 

@@ -37,7 +37,9 @@ class OnDemand:
         return self._session is not None
 
     def get(self) -> "SparkSession":
-        """Return the Spark session, which the first call opens or takes from a notebook."""
+        """Return the Spark session on demand, which the first call opens or takes from a
+        notebook.
+        """
         if self._session is None:
             from halfway.pipeline.spark.session import session  # imports Spark
 
@@ -45,8 +47,8 @@ class OnDemand:
         return self._session
 
     def cores_here(self) -> int:
-        """Return the cores of this machine for runs without a Spark session; 0: runs must use
-        Spark.
+        """Return the cores of this machine for runs that need no Spark session on demand; 0: the
+        runs must use Spark.
 
         The runs need Spark if the master is on another machine, if Spark has started already, or if
         its log is asked for.
@@ -57,7 +59,9 @@ class OnDemand:
 
 
 def local_cores(master: str | None) -> int:
-    """Return the cores of this machine that a Spark master uses; 0: it is on another machine."""
+    """Return how many cores of this machine a Spark session on demand with a master would use; 0:
+    the master is on another machine.
+    """
     return tasks_of(chosen_master(master)) or 0
 
 

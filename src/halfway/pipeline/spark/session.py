@@ -136,8 +136,8 @@ def _logging_to(folder: Path | None) -> dict[str, str]:
 
 @contextlib.contextmanager
 def training_session(archive: Path) -> Iterator[SparkSession]:
-    """Return a Spark session on this machine whose JVM writes its classes to an archive at
-    its end.
+    """Start the Spark session of `class_training`: on this machine, with a JVM that writes its
+    classes to an archive at its end.
     """
     with _classic("local[2]", archive) as spark:
         yield spark

@@ -37,7 +37,9 @@ _MOST_HELD = 1 << 22  # values (32 MB) that a worker holds before it yields them
 
 
 def simulate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Simulate a task in `mapInArrow`: plan rows (`plan.SCHEMA`) to result rows (`SCHEMA`)."""
+    """Simulate the plan rows of a task in `mapInArrow`: plan rows (`plan.SCHEMA`) to result rows
+    (`SCHEMA`).
+    """
     use_unpacked_copy()
     # Restores the order by network, which the shuffle does not keep.
     rows = sorted(
@@ -56,7 +58,9 @@ def simulate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def result(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Simulate a run into a result row. Any exception becomes a row with status "error"."""
+    """Simulate a plan row into a result row. Any exception becomes a result row with status
+    "error".
+    """
     begun, busy = time.perf_counter(), time.process_time()
     run = Run(
         msgspec.json.decode(row["parameters"]), row["replicate"], unsigned(row["network_seed"]),
@@ -76,7 +80,7 @@ def result(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
-    """Return the observations of a simulated row in the order of metrics, as little-endian doubles.
+    """Return the observations for a result row in the order of metrics, as little-endian doubles.
 
     Raises ValueError or TypeError for other values: not finite, not numbers, not one-dimensional.
     """
@@ -97,8 +101,8 @@ def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
 
 
 def digest_of(observed: Mapping[str, npt.NDArray[np.float64]]) -> str:
-    """Return the digest of a simulated row: metrics in order, each with its length and raw
-    doubles.
+    """Return the digest in a run's result row: over the metrics in order, each with its length and
+    raw doubles.
     """
     digest = hashlib.sha256()
     for metric in sorted(observed):
@@ -109,7 +113,7 @@ def digest_of(observed: Mapping[str, npt.NDArray[np.float64]]) -> str:
 
 
 def rows_batch(results: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-    """Return simulated result rows as a record batch of `SCHEMA`."""
+    """Return result rows of simulated runs as a record batch of `SCHEMA`."""
     plain = [field for field in SCHEMA if field.name != "observations"]
     columns = [pa.array([row[field.name] for row in results], field.type) for field in plain]
     return pa.record_batch([*columns, _observed([row["observations"] for row in results])], SCHEMA)

@@ -210,8 +210,8 @@ def around(value: float, boot: npt.ArrayLike, networks: int) -> tuple[float, flo
 
 
 def bounded(summary: Summary, bounds: tuple[float, float]) -> Summary:
-    """Return a summary of estimates whose intervals end before bounds that the metric's values
-    cannot leave.
+    """Cut the intervals of bootstrap estimates, so that they end before bounds that the metric's
+    values cannot leave.
     """
     ends = {}
     for name in ("mean", "median"):

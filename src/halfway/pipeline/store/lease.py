@@ -34,7 +34,7 @@ _REASONS = (
 
 @contextlib.contextmanager
 def store_errors(url: str, verb: str) -> Iterator[None]:
-    """Raise errors of an object store as a Problem in plain words."""
+    """Raise the errors of an object store as a Problem in plain words, for a writer or a reader."""
     try:
         yield
     except (OSError, pa.ArrowException) as error:

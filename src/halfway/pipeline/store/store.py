@@ -117,7 +117,9 @@ class Store:
             return _manifest(self._mark).halfway if self._mark.exists() else ""
 
     def last_writer(self) -> str:
-        """Return process and host of the store's last writer, or "" if it had no writer."""
+        """Return process and host of the result folder's last writer from its lock, or "" if it had
+        no writer.
+        """
         lock = self.folder / "lock"
         with self.reading():
             return _holder(lock.read_text()) if lock.exists() else ""
@@ -201,7 +203,8 @@ def _holder(lock: str) -> str:
 
 
 def chosen(keys: pa.ChunkedArray, statuses: pa.ChunkedArray) -> pa.Array:
-    """Return the result store's rows to use, in the order of keys, as a key may occur repeatedly.
+    """Return the rows of a result folder to use, in the order of keys, as a key may occur
+    repeatedly.
 
     A success is preferred to an error. Among equals, the row of the older batch is preferred.
     """
@@ -216,7 +219,8 @@ def chosen(keys: pa.ChunkedArray, statuses: pa.ChunkedArray) -> pa.Array:
 
 
 def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
-    """Return the keys of a result store's runs whose observations do not match their digest.
+    """Return the keys of the rows of a result folder whose observations do not match the digest
+    beside them.
 
     rows: with the columns key, digest and observations.
     """
@@ -233,14 +237,14 @@ def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
 
 
 def damaged_runs(file: Path | str, keys: Sequence[str]) -> Problem:
-    """Return the Problem of a result store's file with runs that fail their digest."""
+    """Return the Problem of a result folder's file with runs that fail their digest."""
     what = f"runs that do not match their digest: {len(keys):,} (first {keys[0]})"
     return Problem(what, where=str(file), remedy=_REPAIR)
 
 
 def read_rows(file: Path, schema: pa.Schema) -> pa.Table:
-    """Return selected columns of a result store's rows. Raises Problem if it is damaged or
-    empty.
+    """Return selected columns of the rows of a result folder. Raises Problem if a file is damaged
+    or empty.
     """
     with _file_errors(file, "read"), pq.ParquetFile(file) as opened:
         if missing := sorted(set(schema.names) - set(opened.schema_arrow.names)):

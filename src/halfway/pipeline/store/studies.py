@@ -51,7 +51,7 @@ class StudyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the study's runs, each once."""
+        """The keys of a requested study's runs, each once."""
         return tuple(dict.fromkeys(key for key, _ in self.runs))
 
 
@@ -92,7 +92,7 @@ def read_requests(folder: Path) -> Iterator[StudyRequest]:
 
 
 def record_question(folder: Path, name: str, question: str, replicates: int) -> tuple[int, ...]:
-    """Record a decision of a study on a question, by its number of replicates.
+    """Record in a result folder a decision of a study on a question, by its number of replicates.
 
     Return the numbers of replicates of the earlier decisions, in their order. A number that is
     recorded already is not recorded again. Raises Problem for a damaged file.

@@ -14,20 +14,22 @@ from halfway.report.output_files import csv_text, write_all
 
 
 def cells_csv(results: Results) -> str:
-    """Return a comparison's cells as CSV: `STUDY`, swept fields, `COLUMNS`; missing values are
-    empty.
+    """Return the CSV file of a comparison's cells as text: `STUDY`, swept fields, `COLUMNS`;
+    missing values are empty.
     """
     return csv_text([*STUDY, *results.points[0], *COLUMNS], results.rows())
 
 
 def cells_jsonl(results: Results) -> str:
-    """Return a comparison's cells as JSON lines, one object per cell; missing values are null."""
+    """Return the JSON-lines file of a comparison's cells as text, one object for each cell; missing
+    values are null.
+    """
     return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in results.rows())
 
 
 def decisions_jsonl(results: Results) -> str:
-    """Return a comparison's decisions as JSON lines: `STUDY`, swept fields, `decision` for each
-    point.
+    """Return the JSON-lines file of a comparison's decisions as text: `STUDY`, swept fields,
+    `decision` for each point.
     """
     study = results.study_columns()
     rows = ({**study, **results.points[one.point], "decision": one} for one in results.decisions)
@@ -35,12 +37,15 @@ def decisions_jsonl(results: Results) -> str:
 
 
 def timelines_csv(results: Results) -> str:
-    """Return a comparison's metrics over time as CSV, one line a bin; missing values are empty."""
+    """Return the CSV file of a comparison's metrics over time as text, one line for each bin;
+    missing values are empty.
+    """
     return csv_text([*results.points[0], *timelines.COLUMNS], timelines.timeline_rows(results))
 
 
 def write_results(folder: Path, results: Results) -> tuple[Path, ...]:
-    """Write a comparison's .csv, .jsonl and .json (all of `Results`), and the metrics over time.
+    """Write the results of a comparison as files .csv, .jsonl and .json (all of `Results`), and the
+    metrics over time.
 
     Raises Problem if a file cannot be written; an existing file of that name then stays as it was.
     """
@@ -53,7 +58,7 @@ def write_results(folder: Path, results: Results) -> tuple[Path, ...]:
 
 
 def read_results(folder: Path) -> Results:
-    """Read the results of a comparison from the comparison.json of its study's folder.
+    """Read the results of a comparison from the file comparison.json in the folder of its study.
 
     Raises Problem if the folder has none, or if another version wrote it.
     """

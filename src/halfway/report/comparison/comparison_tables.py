@@ -1,4 +1,6 @@
-"""The HTML tables of a comparison: systems by metrics, and points by systems for a sweep."""
+"""The HTML tables of a comparison, systems by metrics or points by systems, and the lists of
+metrics and of missing systems.
+"""
 
 import math
 from collections.abc import Sequence
@@ -82,8 +84,8 @@ def _sweep_table(results: Results, metric: Metric, systems: Sequence[str], capti
 
 
 def framed(first: str, caption: str, heads: str, rows: str, kind: str = "") -> str:
-    """Return a comparison's table in a frame that scrolls if the table is too wide. heads, rows:
-    HTML.
+    """Return an HTML table of a comparison in a frame that scrolls if the table is too wide. heads,
+    rows: HTML.
     """
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(plain(caption))}">'
@@ -94,7 +96,9 @@ def framed(first: str, caption: str, heads: str, rows: str, kind: str = "") -> s
 
 
 def unsupported(results: Results) -> str:
-    """Return the text on systems missing from a comparison's tables, with reasons, or ""."""
+    """Return the HTML list of the systems that are missing from a comparison's tables, with
+    reasons, or "".
+    """
     items = "".join(
         f"<li><b>{escape(system)}</b> cannot run here: {escape(why)}</li>"
         for system, why in results.unsupported.items()
@@ -103,7 +107,7 @@ def unsupported(results: Results) -> str:
 
 
 def definitions(metrics: Sequence[Metric]) -> str:
-    """Return the definitions of the metrics in a comparison's HTML tables, as a list."""
+    """Return the HTML list with the definitions of the metrics in a comparison's tables."""
     items = "".join(
         f"<div><dt>{escape(metric.heading)} <code>{escape(metric.name)}</code></dt>"
         f"<dd>{prose(metric.definition)}</dd></div>"
@@ -196,7 +200,7 @@ def _delivers(results: Results, cell: ResultCell) -> bool:
 
 
 def signed(text: str) -> str:
-    """Return the text of a difference in a comparison's tables with its sign, or "" for ""."""
+    """Return a difference in an HTML table of a comparison with its sign, or "" for ""."""
     if not text.strip("-0.,"):
         return "0" if text else ""
     return f"−{text[1:]}" if text.startswith("-") else f"+{text}"

@@ -27,7 +27,8 @@ _NAMED = 3  # systems that a sentence names with reasons; twice as many without
 
 
 def worded(decision: Decision, metrics: Sequence[Metric], replicates: int) -> Decision:
-    """Return a decision of a comparison with its sentence, and with the reasons of its verdicts.
+    """Return a decision with its sentences: what to choose, and why each other system is not
+    chosen.
 
     metrics: those of the comparison; replicates: their number in the comparison.
     """
@@ -85,14 +86,14 @@ def _reason(
 
 
 def question_of(decision: Decision, metrics: Mapping[str, Metric]) -> str:
-    """Return what a decision is about: its needs, and the cost to minimise."""
+    """Return the words for the subject of a decision: its needs, and the cost to minimise."""
     needs = [need_text(need, metrics[need.metric]) for need in decision.needs]
     stated = "" if decision.stated else " (no need was stated)"
     return ", ".join([*needs, f"least {metrics[decision.minimise].heading}"]) + stated
 
 
 def need_text(need: Need, metric: Metric) -> str:
-    """Return a need of a decision, such as "delivery ratio ≥ 0.95"."""
+    """Return the words for a need of a decision, such as "delivery ratio ≥ 0.95"."""
     if need.of_best:
         return f"{metric.label} within {need.bound:g} of the best"
     sign = "≥" if metric.better == "more" else "≤"
@@ -114,7 +115,9 @@ def limit_of(decisions: Sequence[Decision]) -> str:
 
 
 def share_text(share: float) -> str:
-    """Return the greatest share of replicates of a decision that may miss a need; rounded up."""
+    """Return the words for the greatest share of replicates of a decision that may miss a need;
+    rounded up.
+    """
     return f"{math.ceil(100.0 * share - 1e-9)} %"
 
 

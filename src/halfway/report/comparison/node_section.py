@@ -20,7 +20,7 @@ _HEADS = ("load", "sent", "received", "energy [J]", "expected", "lost")
 
 
 def node_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
-    """Return the section of the nodes, or "" without replays.
+    """Return the section of a comparison page with the nodes of one run, or "" without replays.
 
     places: system -> the number of its mark.
     """

@@ -18,7 +18,9 @@ _FAULTS = {"crash": "crash", "link-cut": "cut link", "partition": "partition"}
 
 
 def over_time_section(results: Results, names: Sequence[str]) -> str:
-    """Return the section of metrics over time, or "" without any. names: of the points."""
+    """Return the section of a comparison page with metrics over time, or "" without any. names: of
+    the points.
+    """
     parts = []
     for point, name in enumerate(names):
         panels = [_panel(results, point, system) for system in results.systems]

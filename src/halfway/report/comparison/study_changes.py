@@ -19,7 +19,7 @@ _STYLES = {"better": "green", "worse": "red"}
 
 
 def print_changes(out: Console, before: Path, after: Path) -> None:
-    """Print what changed from the study in one folder to the study in another one.
+    """Print on the terminal what changed from the study in one folder to the study in another one.
 
     Raises Problem if a folder has no study, or if both have no system and point in common.
     """

@@ -31,7 +31,9 @@ Column = tuple[str, Sequence[Text]]  # heading and cells
 
 
 def print_results(out: Console, results: Results, *, page: str = "") -> None:
-    """Print a comparison: decision, tables, unsupported systems, notes, page path."""
+    """Print the results of a comparison on the terminal: decision, tables, unsupported systems,
+    notes, page path.
+    """
     out.print(Text(results.title, style="bold"))
     if len(results.decisions) == 1:
         _print_decision(out, results.decisions[0])
@@ -161,7 +163,7 @@ def _print_sweep(out: Console, results: Results) -> None:
 def print_fitting(
     out: Console, title: str, keys: Sequence[Column], columns: Sequence[Column]
 ) -> None:
-    """Print a table on the terminal, split into several if it is too wide.
+    """Print a table of comparison results on the terminal, split into several if it is too wide.
 
     Each part repeats the key columns. No number and no name is cut: a column that does not fit
     beside the keys becomes a list.

@@ -1,4 +1,6 @@
-"""The words of a comparison's results: notes, methods, and the sentences of its decisions."""
+"""The results of a comparison with all their words: the notes, the methods and the decisions'
+sentences, which other modules write.
+"""
 
 import contextlib
 
@@ -12,7 +14,9 @@ from halfway.report.comparison.notes import methods_of, notes_of
 
 
 def with_words(request: Request, completed: Completed) -> Completed:
-    """Return a completed comparison whose results have their notes, methods and sentences."""
+    """Return a completed comparison whose results have all their words: notes, methods and
+    sentences.
+    """
     results, scenarios = completed.results, [point.scenario for point in request.points]
     systems = []
     for source in request.systems:

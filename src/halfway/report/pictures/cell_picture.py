@@ -90,7 +90,7 @@ def draw_paths(
 
 
 def modes(route: Route, goal: GridCell) -> list[int]:
-    """Return a pictured route's mode at each hop: 0 greedy, 1
+    """Return the mode in which the picture of cells draws each hop of a route: 0 greedy, 1
     perimeter, 2 the last perimeter traversal.
 
     A hop is greedy if it leaves the closest cell so far for one that is closer.

@@ -178,8 +178,8 @@ def _draw_ends(axes: Axes, network: Network, place: Doubles, meeting: Meeting) -
 def caption(
     figure: Figure, axes: Axes, title: str, handles: list[Any], columns: int, gap: float = 1.6
 ) -> None:
-    """Write a network picture's title above the picture and its legend below. gap: the space
-    between columns, in ems.
+    """Write the title above a picture of a network or of cells, and the legend below the picture.
+    gap: the space between columns, in ems.
     """
     figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
     axes.legend(

@@ -15,7 +15,9 @@ _COLUMNS = ("wall", "Python", "rest", "launch", "lost", "idle")
 
 
 def account_csv(account: SweepAccount) -> str:
-    """Return every stage of a sweep's account, one row each, with the fields of `Stage`."""
+    """Return the account of a sweep as the text of a CSV table: every stage, one row each, with the
+    fields of `Stage`.
+    """
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(Stage.__struct_fields__)
@@ -26,7 +28,9 @@ def account_csv(account: SweepAccount) -> str:
 
 
 def print_account(console: Console, account: SweepAccount) -> None:
-    """Print the stages of a sweep's account in seconds. A stage of all batches is one row."""
+    """Print the account of a sweep on the terminal: its stages in seconds. A stage of all batches
+    is one row.
+    """
     groups: dict[tuple[str, str], list[Stage]] = {}
     for stage in account.stages:
         job = "batches" if stage.job.startswith("batch ") else stage.job

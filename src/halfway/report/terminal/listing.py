@@ -19,7 +19,7 @@ _RUNS = ("quick runs", "paper runs")
 
 
 def print_papers(console: Console, papers: Iterable[Paper]) -> None:
-    """Print the list of papers with their figures and numbers of runs, then the systems."""
+    """Print the list of papers with their figures and numbers of runs, then the list of systems."""
     for paper in papers:
         head = Text.assemble((paper.name, "bold"), f"  {paper.authors}, {paper.year}")
         console.print(Padding(head, (1, 0, 0, 0)))
@@ -34,7 +34,7 @@ def print_papers(console: Console, papers: Iterable[Paper]) -> None:
 
 
 def ideas() -> dict[str, str]:
-    """Return the idea of each listed system, in one sentence."""
+    """Return the list of systems: each name with the idea of the system, in one sentence."""
     return {name: about.idea for name, about in SYSTEMS.items()}
 
 
@@ -88,7 +88,7 @@ def _range(row: OptionRow) -> str:
 
 
 def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple[Paper, Figure]]:
-    """Return the listed figures with these names, each once.
+    """Select figures from the lists of papers by these names, each figure once.
 
     names: "PAPER/FIGURE" or "PAPER"; empty for all figures. Raises Problem for an unknown
     name, with the nearest name.
@@ -118,8 +118,8 @@ def _nearest(what: str, figures: Iterable[str]) -> str:
 
 
 def runs(figure: Figure, scale: Scale) -> int:
-    """Return the number of runs of a listed figure at a scale, shared and finished ones
-    included.
+    """Return the number of runs that the list of papers shows for a figure at a scale, shared and
+    finished ones included.
     """
     return len(figure.points(scale)) * figure.replicates[scale]
 

@@ -30,7 +30,9 @@ def checked_nodes_file(path: Path) -> None:
 
 
 def write_nodes(path: Path, nodes: NodeTable) -> None:
-    """Write a run's nodes, one per line. Raises Problem if the file cannot be written."""
+    """Write the nodes of a simulated run to a file, one per line. Raises Problem if the file cannot
+    be written.
+    """
     if path.suffix.lower() == ".csv":
         write_whole(path, csv_text(COLUMNS, nodes.rows()))
     else:
@@ -39,7 +41,9 @@ def write_nodes(path: Path, nodes: NodeTable) -> None:
 
 
 def print_highest_loads(console: Console, path: Path, nodes: NodeTable) -> None:
-    """Print a run's nodes of highest load, and the file that has all of them."""
+    """Print the nodes of a simulated run with the highest loads, and the file that has all
+    nodes.
+    """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("nodes of highest load", overflow="fold")
     for name in ("sent", "received", "energy [J]", "lost notifications"):

@@ -7,7 +7,8 @@ from rich.table import Table
 
 
 def plain_table(*columns: str, numbers: Collection[str], is_list: bool = False) -> Table:
-    """Return an empty plain table with these columns; the columns in `numbers` are right-aligned.
+    """Return an empty table for a command's output, with these columns; the columns in `numbers`
+    are right-aligned.
 
     is_list: the first column holds names, which are never wrapped, and columns are closer.
     """

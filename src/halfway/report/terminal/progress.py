@@ -10,7 +10,8 @@ _LINES = 5  # plain lines per phase
 
 
 class ProgressDisplay:
-    """A progress display, called with (done, total) at any time, and with each phase's name.
+    """The progress display of a long command, called with (done, total) at any time, and with each
+    phase's name.
 
     As a context manager it removes the bar when the command ends.
     """

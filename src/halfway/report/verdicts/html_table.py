@@ -6,8 +6,11 @@ from html import escape
 
 from halfway.pipeline.reproduction.verdict import Opinion, Verdict
 from halfway.report import wording
+from halfway.report.verdicts import verdict_wording
 
-SLUG: dict[Opinion, str] = {opinion: opinion.replace(" ", "-") for opinion in wording.OPINIONS}
+SLUG: dict[Opinion, str] = {
+    opinion: opinion.replace(" ", "-") for opinion in verdict_wording.OPINIONS
+}
 _GAUGE_HEAD = (
     '<th scope="col" role="columnheader" class="gauge">&minus;25 %<span>published</span>+25 %</th>'
 )
@@ -15,12 +18,12 @@ _WIDTH, _HEIGHT, _REACH = 120, 18, 0.25  # of the gauge; published ± 25 % from 
 
 
 def table(verdicts: Sequence[Verdict], caption: str) -> str:
-    """Return a figure's verdict rows in HTML.
+    """Return verdict rows of a figure as an HTML table.
 
     Roles are explicit, because narrow screens show the rows as cards.
     """
-    names = wording.columns(verdicts)
-    marks = wording.interpretation_labels(verdicts)
+    names = verdict_wording.columns(verdicts)
+    marks = verdict_wording.interpretation_labels(verdicts)
     gauges = any(_gauge(verdict) for verdict in verdicts)
     titles = [*names, "metric", "published", "measured", "95 % interval"]
     heads = "".join(
@@ -32,7 +35,7 @@ def table(verdicts: Sequence[Verdict], caption: str) -> str:
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
         '<table class="verdicts" role="table">'
-        f"<caption>{escape(wording.tally_line(verdicts))} · {networks} networks per value"
+        f"<caption>{escape(verdict_wording.tally_line(verdicts))} · {networks} networks per value"
         f'<span class="unseen">: {escape(caption)}</span></caption>'
         f'<thead role="rowgroup"><tr role="row">{heads}'
         f"{_GAUGE_HEAD if gauges else ''}"
@@ -60,7 +63,7 @@ def _row(verdict: Verdict, names: Sequence[str], marks: Mapping[str, str], gauge
         for name, kind, text in values
     )
     # The reason of "agrees" would repeat in every row: only tooltips and screen readers have it.
-    quiet = " unseen" if verdict.verdict in wording.QUIET else ""
+    quiet = " unseen" if verdict.verdict in verdict_wording.QUIET else ""
     why = escape(verdict.reason)
     gauge = f'<td role="cell" class="gauge">{_gauge(verdict)}</td>' if gauges else ""
     reason = f'<span class="reason{quiet}">{why}</span>' if why else ""
@@ -68,7 +71,7 @@ def _row(verdict: Verdict, names: Sequence[str], marks: Mapping[str, str], gauge
         f'<tr role="row" data-verdict="{slug}">{cells}'
         f'<td role="cell" class="metric">{escape(verdict.metric)}{mark}</td>{numbers}{gauge}'
         f'<td role="cell" class="verdict"><span class="badge {slug}" title="{why}">'
-        f"{wording.SYMBOL[verdict.verdict]} {verdict.verdict}</span>{reason}</td></tr>"
+        f"{verdict_wording.SYMBOL[verdict.verdict]} {verdict.verdict}</span>{reason}</td></tr>"
     )
 
 

@@ -20,18 +20,18 @@ _WIDTH, _HEIGHT = 350, 240
 
 
 def axis_order(value: Scalar) -> tuple[int, float, str]:
-    """Return the sorting key of a value on the axis of a panel's chart: numbers before texts."""
+    """Return the sorting key of a value on the axis of one panel's chart: numbers before texts."""
     return (1, 0.0, value) if isinstance(value, str) else (0, float(value), "")
 
 
 def values_of(rows: Sequence[Summary], name: str) -> list[Scalar]:
-    """Return the values on one axis of a panel's chart: numbers ascending, texts as they come."""
+    """Return the values on an axis of one panel's chart: numbers ascending, texts as they come."""
     found = dict.fromkeys(row.parameters[name] for row in rows if name in row.parameters)
     return list(found) if any(isinstance(v, str) for v in found) else sorted(found, key=axis_order)
 
 
 def reach_of(plot: Plot, row: Summary) -> tuple[float, float]:
-    """Return the lowest and the highest value of a summary in the panel of a reproduced figure."""
+    """Return the lowest and the highest value of a summary in one panel's chart."""
     if plot.form == "boxplot":
         return row.lower_whisker, row.upper_whisker
     if plot.statistic == "maximum":
@@ -92,7 +92,7 @@ def _published(plot: Plot, name: Scalar) -> list[dict[str, Any]]:
 def chart_of(
     plot: Plot, rows: Sequence[Summary], name: Scalar, domain: tuple[float, float], legend: bool
 ) -> Any:
-    """Return the altair chart of the panel `name` of a reproduced figure.
+    """Return the altair chart of one panel of a reproduced figure, the panel `name`.
 
     rows: the summaries of all panels, whose series share the colours. domain: lowest and highest
     value of the vertical axis.
@@ -192,12 +192,14 @@ def _bars(base: Any, shade: Any, y: Any, plot: Plot, floor: float) -> list[Any]:
 
 
 def side_by_side(charts: Sequence[Any], title: str) -> str:
-    """Return the charts of panels beside each other as one SVG on white, with a title above."""
+    """Join the altair charts of single panels side by side into one SVG on white, with a title
+    above.
+    """
     return svg(alt.hconcat(*charts).properties(title=title, background=PAPER))
 
 
 def svg(chart: Any) -> str:
-    """Return a panel's chart as SVG text."""
+    """Return the altair chart of one panel, or of joined panels, as SVG text."""
     axis = {
         "labelColor": INK, "titleColor": INK, "domainColor": GRID, "tickColor": GRID,
         "gridColor": GRID, "gridOpacity": 0.25, "labelFontSize": 12, "titleFontSize": 12,

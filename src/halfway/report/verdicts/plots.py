@@ -32,7 +32,7 @@ class Panel:
 
 
 def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
-    """Return the summaries of a reproduced figure's plot, ordered by x."""
+    """Return the summaries that the plots of a reproduced figure show, ordered by x."""
     wanted = plot.where.items()
     axes = {plot.x, plot.panel}
     rows = [
@@ -46,7 +46,8 @@ def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
 
 
 def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
-    """Return a reproduced figure's SVG panels without a legend, in the colours of `legend`.
+    """Return the plots of a reproduced figure as SVG panels without a legend, in the colours of
+    `legend`.
 
     The list is empty without data.
     """
@@ -74,8 +75,8 @@ def _panel_title(plot: Plot, value: Scalar) -> str:
 
 
 def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
-    """Return a reproduced figure's plot as one SVG on white: its panels side by side, title,
-    legend.
+    """Return a plot of a reproduced figure as a whole, one SVG on white: its panels side by side,
+    title, legend.
     """
     rows = selected(plot, summaries)
     names = values_of(rows, plot.panel)
@@ -90,8 +91,8 @@ def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
 
 
 def legend(plot: Plot, summaries: Iterable[Summary]) -> list[tuple[str, str]]:
-    """Return (name, colour) of the series in a panel of a reproduced figure's plot; empty if there
-    is only one.
+    """Return the legend for the plots of a reproduced figure: (name, colour) of its series; empty
+    if there is only one.
     """
     if plot.colour is None:
         return []

@@ -1,4 +1,4 @@
-"""The verdict report of a finished reproduction. Loads Spark: import it late."""
+"""From the result of a finished reproduction to the verdict report. Loads Spark: import it late."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,9 @@ def verdict_report(
     command: str,
     elapsed: float,
 ) -> VerdictReport:
-    """Return the verdict report of a reproduction; a figure has the summaries of its points."""
+    """Turn the result of a finished reproduction into a verdict report; a figure has the summaries
+    of its points.
+    """
     summaries = {}
     for paper, figure in figures:
         name = paper.name, figure.name

@@ -12,7 +12,7 @@ from rich.text import Text
 from halfway.pipeline.reproduction.figures import Figure, Paper
 from halfway.pipeline.reproduction.verdict import Opinion, Verdict
 from halfway.report import wording
-from halfway.report.verdicts import terminal_table
+from halfway.report.verdicts import terminal_table, verdict_wording
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 _INDENT = (0, 0, 0, 2)
@@ -29,7 +29,7 @@ def console(stream: TextIO) -> Console:
 def print_figure(out: Console, paper: Paper, figure: Figure, verdicts: Sequence[Verdict]) -> None:
     """Print a figure to the terminal: verdict table, reasons to differ, interpretations, tally."""
     name = (f"  {paper.name}/{figure.name}", "dim")
-    heading = Text.assemble((wording.heading(figure), "bold"), name)
+    heading = Text.assemble((verdict_wording.heading(figure), "bold"), name)
     out.print(Padding(heading, (1, 0, 0, 0)))
     if not verdicts:
         out.print(Padding(Text("no judged values: see the picture on the page"), _INDENT))
@@ -48,7 +48,7 @@ def print_figure(out: Console, paper: Paper, figure: Figure, verdicts: Sequence[
 
 def tally_text(verdicts: Sequence[Verdict]) -> Text:
     """Return the tally line of verdicts for a terminal, with the number that agrees in colour."""
-    line = Text(wording.tally_line(verdicts))
+    line = Text(verdict_wording.tally_line(verdicts))
     first, *_ = line.plain.split(" · ")
     if "agree" in first:
         line.stylize(f"{terminal_table.STYLE['agrees']} bold", 0, len(first))
@@ -75,7 +75,7 @@ def print_run(out: Console, report: VerdictReport, page: str) -> None:
 def _print_reasons(out: Console, verdicts: Sequence[Verdict]) -> None:
     reasons: dict[tuple[Opinion, str], list[Verdict]] = {}
     for verdict in verdicts:
-        if verdict.verdict not in wording.QUIET and verdict.reason:
+        if verdict.verdict not in verdict_wording.QUIET and verdict.reason:
             reasons.setdefault((verdict.verdict, verdict.reason), []).append(verdict)
     for (opinion, reason), rows in islice(reasons.items(), _MOST_REASONS):
         first = f"{wording.cell(rows[0].cell)} {rows[0].metric}".strip()
@@ -90,8 +90,8 @@ def _print_reasons(out: Console, verdicts: Sequence[Verdict]) -> None:
 
 
 def _print_interpretations(out: Console, verdicts: Sequence[Verdict]) -> None:
-    labels = wording.interpretation_labels(verdicts)
-    tallies = wording.interpretation_tallies(verdicts)
+    labels = verdict_wording.interpretation_labels(verdicts)
+    tallies = verdict_wording.interpretation_tallies(verdicts)
     for text, label in (labels or {verdicts[0].interpretation: ""}).items():
         if text or label:
             prefix = f"interpretation [{label}]: " if label else "interpretation: "

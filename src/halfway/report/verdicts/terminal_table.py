@@ -11,6 +11,7 @@ from rich.text import Text
 
 from halfway.pipeline.reproduction.verdict import Opinion, Verdict
 from halfway.report import wording
+from halfway.report.verdicts import verdict_wording
 
 STYLE: dict[Opinion, str] = {
     "agrees": "green",
@@ -31,7 +32,7 @@ _LONGEST_WORD = 20
 
 
 def verdict_table(verdicts: Sequence[Verdict], width: int) -> Table:
-    """Return a verdict table that fits into `width` columns of a terminal, from about 76."""
+    """Return a verdict table for a terminal that fits into `width` columns, from about 76."""
     rows = _rows(verdicts)
     counted = networks_behind(verdicts) is None
     titles = [title for title in _TITLES if counted or title != "nets"]
@@ -46,18 +47,20 @@ def verdict_table(verdicts: Sequence[Verdict], width: int) -> Table:
 
 
 def verdict_text(opinion: Opinion) -> Text:
-    """Return symbol and name of an opinion in a verdict table, in its colour."""
-    return Text(f"{wording.SYMBOL[opinion]} {opinion}", style=STYLE[opinion])
+    """Return an opinion in a verdict table for a terminal: symbol and name, in its colour."""
+    return Text(f"{verdict_wording.SYMBOL[opinion]} {opinion}", style=STYLE[opinion])
 
 
 def networks_behind(verdicts: Sequence[Verdict]) -> int | None:
-    """Return the number of networks per value of a verdict table if it is constant, else None."""
+    """Return the number of networks per value if it is the same in a whole verdict table for a
+    terminal, else None.
+    """
     counts = {verdict.replicates for verdict in verdicts}
     return counts.pop() if len(counts) == 1 else None
 
 
 def _rows(verdicts: Sequence[Verdict]) -> list[list[Text]]:
-    headed, marks = _has_headings(verdicts), wording.interpretation_labels(verdicts)
+    headed, marks = _has_headings(verdicts), verdict_wording.interpretation_labels(verdicts)
     counted = networks_behind(verdicts) is None
     rows: list[list[Text]] = []
     before: Verdict | None = None

@@ -11,7 +11,7 @@ from halfway.pipeline.statistics.summary import Summary
 from halfway.report import wording
 from halfway.report.document import asset, document, header, section
 from halfway.report.embedded import embedded
-from halfway.report.verdicts import plots
+from halfway.report.verdicts import plots, verdict_wording
 from halfway.report.verdicts.html_table import SLUG, table
 from halfway.report.verdicts.panel_chart import INK, PALETTE, PAPER
 from halfway.report.verdicts.verdict_report import VerdictReport
@@ -67,7 +67,7 @@ def _tally(verdicts: Sequence[Verdict]) -> str:
     """Return the verdict page's tally: a sentence, a bar, and buttons that a script turns into
     filters.
     """
-    counts = wording.tally(verdicts)
+    counts = verdict_wording.tally(verdicts)
     if not counts:
         return ""
     bar, chips = "", ""
@@ -76,7 +76,7 @@ def _tally(verdicts: Sequence[Verdict]) -> str:
         bar += f'<span class="{slug}" style="flex-grow:{count}"></span>'
         chips += (
             f'<button type="button" class="chip {slug}" data-only="{slug}" aria-pressed="false">'
-            f"{wording.SYMBOL[opinion]} {opinion} <b>{count}</b></button>"
+            f"{verdict_wording.SYMBOL[opinion]} {opinion} <b>{count}</b></button>"
         )
     return (
         f'<p class="tally">{wording.count(len(verdicts), "judged value")}; '
@@ -95,8 +95,8 @@ def _contents(report: VerdictReport) -> str:
     links = ""
     for paper, figure in report.figures:
         verdicts = report.of(paper, figure)
-        short = wording.tally_line(verdicts) if verdicts else "picture only"
-        link = f'<a href="#{_anchor(paper, figure)}">{escape(wording.heading(figure))}</a>'
+        short = verdict_wording.tally_line(verdicts) if verdicts else "picture only"
+        link = f'<a href="#{_anchor(paper, figure)}">{escape(verdict_wording.heading(figure))}</a>'
         links += f"<li>{link}<span>{short}</span></li>"
     return f'<nav aria-label="Figures"><ul>{links}</ul></nav>'
 
@@ -125,9 +125,9 @@ def _figure(report: VerdictReport, paper: Paper, figure: Figure) -> str:
         _plot(f"{anchor}-{index}", plot, summaries) for index, plot in enumerate(figure.plots)
     ]
     if verdicts:
-        parts.append(table(verdicts, wording.heading(figure)))
+        parts.append(table(verdicts, verdict_wording.heading(figure)))
     parts.append(_interpretations(figure, verdicts))
-    return section(anchor, f"{escape(wording.heading(figure))} {name}", "".join(parts))
+    return section(anchor, f"{escape(verdict_wording.heading(figure))} {name}", "".join(parts))
 
 
 def _plot(name: str, plot: Plot, summaries: Sequence[Summary]) -> str:
@@ -156,10 +156,10 @@ def _plot(name: str, plot: Plot, summaries: Sequence[Summary]) -> str:
 
 
 def _interpretations(figure: Figure, verdicts: Sequence[Verdict]) -> str:
-    labels = wording.interpretation_labels(verdicts)
+    labels = verdict_wording.interpretation_labels(verdicts)
     lines = [
         f"<b>[{labels[interpretation]}]</b> {escape(interpretation)} <small>{tally}</small>"
-        for interpretation, tally in wording.interpretation_tallies(verdicts).items()
+        for interpretation, tally in verdict_wording.interpretation_tallies(verdicts).items()
     ]
     if verdicts and not labels and verdicts[0].interpretation:
         lines.append(escape(verdicts[0].interpretation))

@@ -1,4 +1,4 @@
-"""The contents of a verdict report: verdicts, summaries, digest and times of a reproduction."""
+"""The verdict report as data: verdicts, summaries, digest and times of a reproduction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.statistics.summary import Summary
-from halfway.report import wording
+from halfway.report.verdicts import verdict_wording
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class VerdictReport:
 
     def of(self, paper: Paper, figure: Figure) -> list[Verdict]:
         """Return the verdicts of one figure in a verdict report."""
-        return wording.grouped(self.verdicts).get((paper.name, figure.name), [])
+        return verdict_wording.grouped(self.verdicts).get((paper.name, figure.name), [])
 
     def summarised(self, paper: Paper, figure: Figure) -> Sequence[Summary]:
         """Return the summaries of one figure in a verdict report."""

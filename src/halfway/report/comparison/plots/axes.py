@@ -10,7 +10,9 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 class Axis(NamedTuple):
-    """An axis of a comparison plot: from values to positions, linear or logarithmic."""
+    """An axis of a comparison plot: a scale from values to positions, linear or logarithmic, with
+    ticks.
+    """
 
     low: float
     high: float
@@ -74,7 +76,7 @@ def _step(least: float) -> float:
 
 
 def with_intervals(values: Iterable[float], ends: Iterable[float]) -> list[float]:
-    """Return the values for the axis of a comparison plot: the drawn values, and the ends of
+    """Return the values for an axis of a comparison plot: the drawn values, and the ends of
     intervals as far as they may reach.
 
     An end that is close to 0 would leave no room for the values on a logarithmic axis. Where 0 is

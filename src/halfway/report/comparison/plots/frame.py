@@ -1,4 +1,4 @@
-"""Parts that the plots of a comparison share: size, ticks, legend and panel."""
+"""Parts that all plots of a comparison share: cells to plot, size, ticks, legend and panel."""
 
 import math
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ LEFT, RIGHT, TOP, BOTTOM = 52.0, 386.0, 12.0, 220.0  # of the area between the a
 
 
 def cell_of(results: Results, point: int, system: str, metric: str) -> ResultCell | None:
-    """Return a cell to plot of a comparison, or None if the system did not run or has no such
-    metric.
+    """Return the cell that any plot of a comparison draws for a system and a metric, or None if the
+    system did not run or has no such metric.
     """
     try:
         return results.cell(point, system, metric)
@@ -25,15 +25,15 @@ def cell_of(results: Results, point: int, system: str, metric: str) -> ResultCel
 
 
 def has_value(cell: ResultCell) -> bool:
-    """Return whether a cell has a value to plot in the comparison."""
+    """Return whether any plot of a comparison can draw a cell, because its mean has a value."""
     return math.isfinite(cell.mean.value)
 
 
 def ticks_across(
     across: Axis, top: float, bottom: float, title: str = "", texts: dict[float, str] | None = None
 ) -> list[str]:
-    """Return lines and texts of a plot frame's lower axis. texts: the text of a tick, if it is not
-    the number of the tick.
+    """Return lines and texts of the ticks on the lower axis of any plot of a comparison. texts: the
+    text of a tick, if it is not the number of the tick.
     """
     parts, free = [], -math.inf  # free: where the next text may begin
     for tick in across.ticks:
@@ -54,7 +54,7 @@ def ticks_across(
 
 
 def ticks_up(up: Axis, title: str) -> list[str]:
-    """Return lines and texts of a plot frame's vertical axis."""
+    """Return lines and texts of the ticks on the vertical axis of any plot of a comparison."""
     parts = [
         f'<path class="grid" d="M{LEFT:g} {up.at(tick):.1f}H{RIGHT:g}"/>'
         f'<text class="tick-up" x="{LEFT - 7:g}" y="{up.at(tick) + 4:.1f}">{label(tick)}</text>'
@@ -68,13 +68,15 @@ def ticks_up(up: Axis, title: str) -> list[str]:
 
 
 def legend(systems: Sequence[tuple[int, str]]) -> str:
-    """Return the legend in the frame of a comparison plot, from indices and names of systems."""
+    """Return the legend of any plot of a comparison, from indices and names of systems."""
     keys = "".join(f"<li>{badge(place)} {escape(system)}</li>" for place, system in systems)
     return f'<ul class="legend">{keys}</ul>'
 
 
 def svg(height: float, words: str, parts: Sequence[str]) -> str:
-    """Return a comparison plot in its frame, an SVG chart with a text for screen readers."""
+    """Return any plot of a comparison as an SVG of the shared size, with a text for screen
+    readers.
+    """
     return (
         f'<svg class="chart" role="img" aria-label="{escape(words)}" '
         f'viewBox="0 0 {WIDTH:g} {height:g}">{"".join(parts)}</svg>'
@@ -82,7 +84,9 @@ def svg(height: float, words: str, parts: Sequence[str]) -> str:
 
 
 def panel(title: str, note: str, inner: str) -> str:
-    """Return a panel of a comparison plot: a chart with its title above and a note below."""
+    """Return a panel for any plot of a comparison: a chart with its title above and a note
+    below.
+    """
     return (
         f'<div class="panel"><h3>{escape(title)}</h3>{inner}<p class="note">{prose(note)}</p></div>'
     )

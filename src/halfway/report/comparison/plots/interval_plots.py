@@ -15,8 +15,8 @@ _MARKED = tuple(range(5, 100, 15))  # quantiles that carry their system's shape
 
 
 def intervals(results: Results, point: int, metric: Metric) -> str:
-    """Return a comparison plot of each system's mean, interval and replicates (dots), or "" if
-    empty.
+    """Return the plot of intervals at a point: each system's mean, interval and replicates (dots),
+    or "" if empty.
     """
     cells = [
         (number, cell)
@@ -65,8 +65,8 @@ def _interval_row(
 
 
 def latencies(results: Results, point: int) -> str:
-    """Return a comparison plot of the latencies' cumulative distribution, logarithmic, or "" if
-    empty.
+    """Return the plot of latency quantiles at a point: the cumulative distribution, logarithmic, or
+    "" if empty.
     """
     curves = [
         (number, curve)

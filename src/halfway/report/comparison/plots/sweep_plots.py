@@ -12,7 +12,7 @@ from halfway.report.comparison.plots.system_marks import colour, dashes, mark, m
 
 
 def varied(results: Results) -> list[str]:
-    """Return the parameters that a comparison's sweep varies."""
+    """Return the parameters along which the plots of a sweep vary."""
     names = dict.fromkeys(name for point in results.points for name in point)
     return [name for name in names if len({repr(point.get(name)) for point in results.points}) > 1]
 

@@ -1,4 +1,4 @@
-"""The rows of a run's trace that a map needs, as columns."""
+"""The trace rows of a replay: the rows of a run's trace that a map needs, as columns."""
 
 from typing import Any, NamedTuple
 
@@ -12,24 +12,24 @@ Ints = npt.NDArray[np.int32]
 
 
 class TraceRows(NamedTuple):
-    """Rows of a run's trace in order of time."""
+    """Trace rows of a replay, in order of time."""
 
     t: npt.NDArray[np.float64]
     of: dict[str, Ints]  # COLUMNS; `number`: the run's own of an event, or -1
     args: Ints  # [rows, 8]
 
     def part(self, which: npt.NDArray[Any] | slice) -> "TraceRows":
-        """Return the selected rows of the trace, by mask, indices or slice."""
+        """Return the selected trace rows of a replay, by mask, indices or slice."""
         of = {name: column[which] for name, column in self.of.items()}
         return TraceRows(self.t[which], of, self.args[which])
 
     def table(self, **columns: Ints) -> Columns:
-        """Return the columns of the trace's rows, with their time."""
+        """Return columns of a replay's trace rows, with the time of each row."""
         return {"t": self.t, **{name: column.astype(np.int32) for name, column in columns.items()}}
 
 
 class CondensedTrace(NamedTuple):
-    """The condensed trace: the rows of a run's trace that a map needs."""
+    """All trace rows of a replay: the rows of a run's trace that a map needs."""
 
     sent: TraceRows  # the first reception of each transmission, thinned
     all_sent: int  # transmissions before thinning
@@ -42,13 +42,13 @@ class CondensedTrace(NamedTuple):
 
 
 def no_rows() -> TraceRows:
-    """Return the rows of an empty trace."""
+    """Return empty trace rows of a replay."""
     of = {name: np.zeros(0, np.int32) for name in COLUMNS}
     return TraceRows(np.zeros(0), of, np.zeros((0, 8), np.int32))
 
 
 def joined(parts: list[TraceRows]) -> TraceRows:
-    """Return parts of a trace as one."""
+    """Return parts of a replay's trace rows as one."""
     parts = [no_rows(), *parts]
     of = {name: np.concatenate([part.of[name] for part in parts]) for name in COLUMNS}
     t, args = (np.concatenate([part[place] for part in parts]) for place in (0, 2))
@@ -56,6 +56,6 @@ def joined(parts: list[TraceRows]) -> TraceRows:
 
 
 def first_receptions(hops: TraceRows) -> TraceRows:
-    """Return the trace's first reception of each event by each node."""
+    """Return, from trace rows of a replay, the first reception of each event by each node."""
     pair = hops.of["number"].astype(np.int64) << 32 | hops.of["row"].astype(np.int64)
     return hops.part(np.sort(np.unique(pair, return_index=True)[1]))

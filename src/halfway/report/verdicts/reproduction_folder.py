@@ -1,4 +1,4 @@
-"""The study folder of `halfway reproduce`: its name, tables, plots, drawings and the page."""
+"""The study folder of `halfway reproduce`: its name, tables, plots, drawings and page."""
 
 import hashlib
 from collections.abc import Sequence
@@ -6,8 +6,7 @@ from pathlib import Path
 
 from halfway.files import write_whole
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
-from halfway.report import wording
-from halfway.report.verdicts import plots
+from halfway.report.verdicts import plots, verdict_wording
 from halfway.report.verdicts.verdict_files import write_tables
 from halfway.report.verdicts.verdict_page import write_page
 from halfway.report.verdicts.verdict_report import VerdictReport
@@ -40,7 +39,8 @@ def study_of(
 
 
 def write_report(folder: Path, report: VerdictReport) -> Path:
-    """Write a study folder: index.html, verdicts.{csv,jsonl}, summaries.csv, figures/*.svg.
+    """Write the study folder of `halfway reproduce`: index.html, verdicts.{csv,jsonl},
+    summaries.csv, figures/*.svg.
 
     Returns the path of the page. Raises Problem if a file cannot be written; each file is then
     either the old one or the new one.
@@ -61,5 +61,5 @@ def _write_figures(folder: Path, report: VerdictReport) -> None:
         for number, plot in enumerate(figure.plots, start=1):
             if plots.selected(plot, summaries):
                 suffix = f"-{number}" if len(figure.plots) > 1 else ""
-                svg = plots.whole(plot, summaries, wording.heading(figure))
+                svg = plots.whole(plot, summaries, verdict_wording.heading(figure))
                 write_whole(folder / f"{name}{suffix}.svg", svg)

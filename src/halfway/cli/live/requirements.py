@@ -1,4 +1,6 @@
-"""The checks of this machine for every command: Python, packages, cores, memory, Java, Spark."""
+"""The checks of `halfway doctor` on what all commands require: Python, packages, cores, memory,
+Java and Spark.
+"""
 
 import os
 import re
@@ -19,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def python() -> "Finding":
-    """Check the version of Python."""
+    """Check for `halfway doctor` the version of Python, which all commands require."""
     from halfway.live.doctor.finding import failed, ok
 
     found = f"{sys.version.split()[0]} at {sys.executable}"
@@ -29,7 +31,7 @@ def python() -> "Finding":
 
 
 def packages() -> "Finding":
-    """Check that the packages which Halfway needs are installed."""
+    """Check for `halfway doctor` that the packages which all commands require are installed."""
     from halfway.live.doctor.finding import failed, note, ok
 
     missing = [name for name in _required_packages() if not _version(name)]
@@ -42,7 +44,7 @@ def packages() -> "Finding":
 
 
 def cores() -> "Finding":
-    """Count the cores that this process may use."""
+    """Count for `halfway doctor` the cores that commands may use."""
     from halfway.live.doctor.finding import ok
 
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -50,7 +52,9 @@ def cores() -> "Finding":
 
 
 def memory() -> "Finding":
-    """Check the memory that is available, and the limit of a container."""
+    """Check for `halfway doctor` the memory that is available to commands, and the limit of a
+    container.
+    """
     from halfway.live.doctor.finding import note, ok
 
     values = dict(re.findall(r"^(\w+):\s+(\d+) kB", _text("/proc/meminfo"), re.MULTILINE))
@@ -68,7 +72,7 @@ def memory() -> "Finding":
 
 
 def java() -> "Finding":
-    """Look for a Java that Spark can use."""
+    """Find for `halfway doctor` a Java, which the commands that use Spark require."""
     from halfway.live.doctor.finding import note, ok
     from halfway.pipeline.spark.java import find_java
 
@@ -80,7 +84,9 @@ def java() -> "Finding":
 
 
 def spark() -> "Finding":
-    """Check for Spark; sweeps of few runs, comparisons and live nodes work without Spark."""
+    """Check for `halfway doctor` whether Spark is there; sweeps of few runs, comparisons and live
+    nodes work without Spark.
+    """
     from halfway.live.doctor.finding import note, ok
 
     version = _version("pyspark")
