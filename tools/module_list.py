@@ -33,7 +33,9 @@ def section() -> str:
     modules = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
     modules.sort(key=lambda path: (path.parent.relative_to(PACKAGE).parts, path.name))
     parts = [_HEAD]
-    for folder, inside in groupby(modules, key=lambda path: path.parent.relative_to(PACKAGE.parent)):
+    for folder, inside in groupby(
+        modules, key=lambda path: path.parent.relative_to(PACKAGE.parent)
+    ):
         rows = [f"| `{path.name}` | {_summary(path)} |" for path in inside]
         parts.append("\n".join([f"### `{folder.as_posix()}/`", "", "| module | content |",
                                 "|---|---|", *rows, ""]))  # fmt: skip
