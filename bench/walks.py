@@ -15,7 +15,7 @@ import ensemble
 from halfway.bulk.walks import choices, kernels
 from halfway.bulk.walks.networks import Graph
 from halfway.bulk.walks.trails import trails as new_trails
-from halfway.bulk.walks.weights import WeightTable, weight_table
+from halfway.bulk.walks.weight_table import WeightTable, weight_table
 from halfway.core.prng import seeded
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk

@@ -23,7 +23,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     PING_NACK,
     PING_REQUEST,
 )
-from halfway.protocols.failure_detectors.probe_state import RELAYED
+from halfway.protocols.failure_detectors.member_list import RELAYED
 from halfway.protocols.walk_detectors import probe_walks, walk_probe
 from tests.protocols.broker_trees.test_broker_clients import NOWHERE
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES

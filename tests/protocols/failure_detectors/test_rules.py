@@ -31,7 +31,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     UPDATES,
 )
 from halfway.protocols.failure_detectors.probe_news import write_news
-from halfway.protocols.failure_detectors.probe_state import (
+from halfway.protocols.failure_detectors.member_list import (
     MemberNews,
     Probes,
     change_health,

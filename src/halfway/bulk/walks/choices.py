@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.walks.networks import degree_of, end_of
-from halfway.bulk.walks.weights import WeightTable
+from halfway.bulk.walks.weight_table import WeightTable
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.core.compiler.by_type import chosen_by_type

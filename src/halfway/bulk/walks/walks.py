@@ -9,7 +9,7 @@ import numpy.typing as npt
 from halfway.bulk.walks import choices, kernels
 from halfway.bulk.walks.networks import Graph
 from halfway.bulk.walks.trails import trails
-from halfway.bulk.walks.weights import weight_table
+from halfway.bulk.walks.weight_table import weight_table
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 

@@ -18,7 +18,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     SUSPECT,
     UPDATES,
 )
-from halfway.protocols.failure_detectors.probe_state import MemberNews, learn, most_sent
+from halfway.protocols.failure_detectors.member_list import MemberNews, learn, most_sent
 
 _STATUS_BITS = 2
 

@@ -35,7 +35,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     Rules,
 )
 from halfway.protocols.failure_detectors.probe_news import read_news, send_probe
-from halfway.protocols.failure_detectors.probe_state import (
+from halfway.protocols.failure_detectors.member_list import (
     MemberNews,
     Probes,
     change_health,

@@ -19,7 +19,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     REQUESTER,
 )
 from halfway.protocols.failure_detectors.probe_news import send_probe
-from halfway.protocols.failure_detectors.probe_state import RELAYED
+from halfway.protocols.failure_detectors.member_list import RELAYED
 
 _NACK_SHARE = 0.8  # share of the acknowledgement timeout, then a proxy sends NACK
 

@@ -20,7 +20,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
-from halfway.protocols.walk_overlay.holders import forget_holders, held_events, note_holder
+from halfway.protocols.walk_overlay.event_holders import forget_holders, held_events, note_holder
 from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
 from halfway.protocols.walk_overlay.state import SEARCHING, is_root
 from halfway.protocols.walk_overlay.subscription_items import admits, insert_all, matches

@@ -22,7 +22,7 @@ from halfway.protocols.walk_overlay import (
     repair,
 )
 from halfway.protocols.walk_overlay.ending import deny_link, leave
-from halfway.protocols.walk_overlay.holders import note_holder
+from halfway.protocols.walk_overlay.event_holders import note_holder
 from halfway.protocols.walk_overlay.overlay_launch import relaunch
 from halfway.protocols.walk_overlay.state import (
     PUBLISHES,
