@@ -9,6 +9,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.member_list import MemberNews, learn, most_sent
 from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     BY,
@@ -18,7 +19,6 @@ from halfway.protocols.failure_detectors.probe_messages import (
     SUSPECT,
     UPDATES,
 )
-from halfway.protocols.failure_detectors.member_list import MemberNews, learn, most_sent
 
 _STATUS_BITS = 2
 

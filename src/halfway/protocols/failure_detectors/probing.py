@@ -16,6 +16,12 @@ from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, uniform
 from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.member_list import (
+    MemberNews,
+    Probes,
+    change_health,
+    learn,
+)
 from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     DEAD,
@@ -35,12 +41,6 @@ from halfway.protocols.failure_detectors.probe_messages import (
     Rules,
 )
 from halfway.protocols.failure_detectors.probe_news import read_news, send_probe
-from halfway.protocols.failure_detectors.member_list import (
-    MemberNews,
-    Probes,
-    change_health,
-    learn,
-)
 from halfway.protocols.failure_detectors.proxies import (
     ask_proxies,
     note_acknowledgement,

@@ -8,6 +8,7 @@ from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.member_list import RELAYED
 from halfway.protocols.failure_detectors.probe_messages import (
     DEAD,
     MEMBER,
@@ -19,7 +20,6 @@ from halfway.protocols.failure_detectors.probe_messages import (
     REQUESTER,
 )
 from halfway.protocols.failure_detectors.probe_news import send_probe
-from halfway.protocols.failure_detectors.member_list import RELAYED
 
 _NACK_SHARE = 0.8  # share of the acknowledgement timeout, then a proxy sends NACK
 

@@ -15,7 +15,7 @@ from halfway.core.compiled import apart
 from halfway.core.kinds import Kind
 from halfway.core.options import Option, Value
 from halfway.protocols.failure_detectors import reports, silence
-from halfway.protocols.walks import directional_walk, messages, rendezvous
+from halfway.protocols.walks import directional_walk, messages, shared_handler
 from halfway.protocols.walks.directional_walk import DirectionalState
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
 from halfway.protocols.walks.roles import begin_role
@@ -68,7 +68,7 @@ def walk_rules(values: Mapping[str, Value]) -> messages.Rules:
 
 def most_walk_emissions(walks: DirectionalState, rules: messages.Rules) -> int:
     """Return the most records that one call emits for the walks of the group."""
-    return rendezvous.most_emissions(walks.tables, rules)
+    return shared_handler.most_emissions(walks.tables, rules)
 
 
 @apart

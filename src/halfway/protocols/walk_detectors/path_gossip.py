@@ -43,10 +43,11 @@ from halfway.protocols.failure_detectors.silence import HeardMembers, Silence, c
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
 from halfway.protocols.walk_detectors.path_contacts import CONTACT, contact_of, grew_for
-from halfway.protocols.walks import messages, rendezvous
+from halfway.protocols.walks import messages, shared_handler
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
 from halfway.protocols.walks.messages import SUBSCRIBES
-from halfway.protocols.walks.state import NO_ROOM, first_path, next_nodes
+from halfway.protocols.walks.state import NO_ROOM
+from halfway.protocols.walks.tables.next_nodes import first_path, next_nodes
 
 ROUNDS = 7  # place in `args` of a GOSSIP: the remaining rounds for the receiver
 
@@ -138,7 +139,7 @@ def limits(state: PathGossipState, rules: Rules) -> Mapping[str, int]:
     """Return the limits to which the ranges in records of gossip on paths refer: one topic, the
     group.
     """
-    return rendezvous.limits(state.walks, rules.walks)
+    return shared_handler.limits(state.walks, rules.walks)
 
 
 @inlined

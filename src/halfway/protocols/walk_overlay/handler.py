@@ -14,15 +14,17 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import Option, count, seconds, switch
 from halfway.protocols import reliable_hop
 from halfway.protocols.walk_overlay import (
+    bids,
     event_forwarding,
     founding,
     fragments,
     messages,
     overlay_walk,
     repair,
+    walk_end,
 )
-from halfway.protocols.walk_overlay.ending import deny_link, leave
 from halfway.protocols.walk_overlay.event_holders import note_holder
+from halfway.protocols.walk_overlay.leaving import deny_link, leave
 from halfway.protocols.walk_overlay.overlay_launch import relaunch
 from halfway.protocols.walk_overlay.state import (
     PUBLISHES,
@@ -190,19 +192,19 @@ def on_walk(state, rules, neighbourhood, i, message, out):
     """Handle a record of a walk of the walk overlay, or a timer of a walk."""
     kind = message.kind
     if kind == messages.BID:
-        overlay_walk.receive_bid(state, i, message)
+        bids.receive_bid(state, i, message)
     elif kind == messages.NEAR:
         overlay_walk.receive_near(state, rules, i, message, out)
     elif kind == messages.FAR:
         overlay_walk.receive_far(state, i, message)
     elif kind == messages.ASK:
-        overlay_walk.send_bid(state, rules, i, message, out)
+        bids.send_bid(state, rules, i, message, out)
     elif kind == messages.STEP:
         overlay_walk.receive_step(state, rules, i, message, out)
         if state.members.root[i] != NONE:
             repair.start_link_check(state, rules, i, message.at, out)
     elif kind == messages.NEXT_STEP:
-        overlay_walk.ask_for_bids(state, rules, neighbourhood, i, message, out)
+        overlay_walk.begin_step(state, rules, neighbourhood, i, message, out)
     elif kind == messages.CHOOSE:
         overlay_walk.choose(state, rules, i, message, out)
     elif kind == messages.RELAUNCH:
@@ -232,7 +234,7 @@ def on_overlay(state, rules, i, message, out):
     if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return
     if kind == messages.ENDED:
-        overlay_walk.receive_ended(state, rules, i, message, out)
+        walk_end.receive_ended(state, rules, i, message, out)
     elif kind == messages.LINK:
         fragments.receive_link(state, rules, i, message, out)
     elif kind == messages.CUT:

@@ -23,9 +23,10 @@ from halfway.protocols.walks.messages import (
     SUBSCRIBES,
     UNMATCHED,
 )
-from halfway.protocols.walks.state import EVICTED, LOST, is_open, next_node, next_nodes
-from halfway.protocols.walks.tables.entries import SENT_ONCE, UNSENT
+from halfway.protocols.walks.state import EVICTED, LOST
+from halfway.protocols.walks.tables.entries import SENT_ONCE, UNSENT, is_open
 from halfway.protocols.walks.tables.member_places import place_of_member
+from halfway.protocols.walks.tables.next_nodes import next_node, next_nodes
 
 
 @apart

@@ -10,13 +10,13 @@ from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import fraction, mixed, pick
-from halfway.protocols.walks import messages, rendezvous
-from halfway.protocols.walks.rendezvous import receive
+from halfway.protocols.walks import messages, shared_handler
+from halfway.protocols.walks.shared_handler import receive
 from halfway.protocols.walks.state import WalkTables, walk_tables
 from halfway.protocols.walks.steps import make_step, step_input
 
 KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
-limits = rendezvous.limits
+limits = shared_handler.limits
 FORGOTTEN_WEIGHTS = "forgotten raised weights of links"  # a shortfall
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 
@@ -78,7 +78,7 @@ def forgotten_weights(state: DirectionalState) -> int:
 
 def shortfalls(state: DirectionalState) -> dict[str, int]:
     """Return the shortfalls of directional walks."""
-    return {**rendezvous.shortfalls(state.tables), FORGOTTEN_WEIGHTS: forgotten_weights(state)}
+    return {**shared_handler.shortfalls(state.tables), FORGOTTEN_WEIGHTS: forgotten_weights(state)}
 
 
 def state(
@@ -95,7 +95,7 @@ def state(
 
 def most_emissions(state: DirectionalState, rules: messages.Rules) -> int:
     """Return the most records that one call of the directional walk's `handle` emits."""
-    return rendezvous.most_emissions(state.tables, rules)
+    return shared_handler.most_emissions(state.tables, rules)
 
 
 @inlined

@@ -12,13 +12,13 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.launch import is_current, leave_trail, meetable
-from halfway.protocols.walks.lists import share_members
-from halfway.protocols.walks.messages import walker_of, write_member
+from halfway.protocols.walks.member_lists import share_members
+from halfway.protocols.walks.messages import walker_at, walker_of, write_member
 from halfway.protocols.walks.search_sweep import sweep_on, visit
-from halfway.protocols.walks.state import DIED, LOST, trail_of, walker_at
+from halfway.protocols.walks.state import DIED, LOST
 from halfway.protocols.walks.steps import Move, is_outrun, is_over, random_of, send_step
 from halfway.protocols.walks.tables.entries import HEARD, PASSED
+from halfway.protocols.walks.trails import leave_trail, meetable, trail_of
 from halfway.protocols.walks.trees import is_in_tree, keep_branch
 
 
@@ -178,3 +178,15 @@ def note_meeting(tables, rules, i, walker, met, now, out):
     if role.reported == 0:
         role.reported = 1
         write_meeting(emit(out, messages.MATCHED, 0.0, APP), walker, met)
+
+
+@inlined
+def is_current(tables, i, walker):
+    """Return whether a walker is the latest launch of a role of row i, or the latest search."""
+    role = tables.roles[i, 2 * walker.topic + walker.side]
+    return (
+        role.held == 1
+        and walker.member == tables.node_id[i]
+        and walker.incarnation == role.incarnation
+        and walker.generation >= role.latest
+    )

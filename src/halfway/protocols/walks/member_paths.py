@@ -12,21 +12,18 @@ from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import send_buffered
-from halfway.protocols.walks.lists import report_member
-from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, walker_of, write_member
-from halfway.protocols.walks.state import (
-    claim_path,
-    has_expired,
-    is_later,
-    is_open,
-    next_node,
-    next_nodes,
-    void_path,
+from halfway.protocols.walks.member_lists import report_member
+from halfway.protocols.walks.messages import (
+    PUBLISHES,
+    SUBSCRIBES,
     walker_at,
-    write_path,
+    walker_of,
+    write_member,
 )
-from halfway.protocols.walks.tables.entries import ENDED, FREE, OPEN
+from halfway.protocols.walks.path_table import claim_path, void_path, write_path
+from halfway.protocols.walks.tables.entries import ENDED, FREE, OPEN, has_expired, is_later, is_open
 from halfway.protocols.walks.tables.member_places import place_of_member
+from halfway.protocols.walks.tables.next_nodes import next_node, next_nodes
 from halfway.protocols.walks.trees import keep_branch, take_root
 
 

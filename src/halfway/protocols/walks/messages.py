@@ -283,3 +283,9 @@ def write_member(o, walker):
     o[MEMBER_INCARNATION] = walker.incarnation
     o.args[SIDE] = walker.side
     o.args[GENERATION] = walker.generation
+
+
+@inlined
+def walker_at(topic, known):
+    """Return the walker at a place of a walk system's table of trails or paths."""
+    return Walker(topic, known.side, known.member, known.incarnation, known.generation)

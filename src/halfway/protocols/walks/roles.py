@@ -6,22 +6,18 @@ import math
 
 import numpy as np
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, kernel
 from halfway.core.missing import NO_PLACE
+from halfway.core.outbox import emit
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.launch import (
-    first_step,
-    leave_trail,
-    new_launch,
-    plan_resume,
-    start_timer,
-)
-from halfway.protocols.walks.lists import lists_members, report_known
+from halfway.protocols.walks.first_step import first_step
 from halfway.protocols.walks.meeting import meet_here
+from halfway.protocols.walks.member_lists import lists_members, report_known
 from halfway.protocols.walks.member_paths import begin_path, end_path
 from halfway.protocols.walks.messages import Walker
 from halfway.protocols.walks.search_sweep import begin_sweep
 from halfway.protocols.walks.state import LAUNCHED
+from halfway.protocols.walks.trails import leave_trail
 from halfway.protocols.walks.trees import is_root, plant, root_of
 
 
@@ -129,3 +125,46 @@ def resume(tables, rules, neighbourhood, i, message, out):
         tables.counts[i, LAUNCHED] += 1
         launch(tables, rules, neighbourhood, i, topic, side, np.int32(0), message.at, out)
     plan_resume(tables, rules, i, 2 * topic + side + 1, out)
+
+
+@apart
+def new_launch(tables, i, topic, side, unanswered):
+    """Number a new launch of the walk of row i, and return its walker."""
+    role = tables.roles[i, 2 * topic + side]
+    walker = Walker(
+        topic, np.int32(side), tables.node_id[i], role.incarnation, np.int32(role.launches)
+    )
+    role.launches += 1
+    role.unanswered = unanswered
+    role.reported = 0
+    return walker
+
+
+@apart
+def start_timer(tables, rules, i, kind, after, walker, now, out):
+    """Start a timer for the newest launch of a walk, unless the wait `after` is infinite or would
+    end after the run.
+    """
+    if after < math.inf and now + after <= rules.until_s:
+        o = emit(out, kind, after, tables.node_id[i])
+        o.topic = walker.topic
+        o.args[messages.SIDE] = walker.side
+        o.args[messages.GENERATION] = walker.generation
+        role = tables.roles[i, 2 * walker.topic + walker.side]
+        o.args[messages.UNANSWERED] = role.unanswered
+
+
+@kernel
+def plan_resume(tables, rules, i, first, out):
+    """Set the timer RESUME after a crash; it launches the walk of the next role of row i, because
+    the crash ended all timers.
+    """
+    # Timers run one after the other, because a node may have more walks than one call has records.
+    if rules.relaunch_s == math.inf and rules.refresh_s == math.inf:
+        return
+    for w in range(first, tables.roles.shape[1]):
+        if tables.roles[i, w].held == 1:
+            o = emit(out, messages.RESUME, 0.0, tables.node_id[i])
+            o.topic = w >> 1
+            o.args[messages.SIDE] = w & 1
+            return

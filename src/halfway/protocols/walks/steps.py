@@ -16,8 +16,9 @@ from halfway.core.prng import advanced, high_half, joined, low_half, seeded
 from halfway.protocols.reliable_hop import release, track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import walker_of, write_member
-from halfway.protocols.walks.state import DIED, LOST, REDRAWN, is_later, is_same, trail_of
-from halfway.protocols.walks.tables.entries import FREE, HEARD, PASSED
+from halfway.protocols.walks.state import DIED, LOST, REDRAWN
+from halfway.protocols.walks.tables.entries import FREE, HEARD, PASSED, is_later, is_same
+from halfway.protocols.walks.trails import trail_of
 
 # A search ends before its most steps if it has visited all nodes of a small network.
 STEPS_PER_NODE = 30

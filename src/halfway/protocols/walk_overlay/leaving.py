@@ -1,13 +1,11 @@
 """How walks and links of the walk overlay end, and how a node leaves the overlay."""
 
 from halfway.core.compiled import apart
-from halfway.core.message import APP
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.event_forwarding import clear_filters
 from halfway.protocols.walk_overlay.hop_table import release_hops_to, send_reliably
-from halfway.protocols.walk_overlay.state import DONE, trail_of
 
 
 @apart
@@ -45,31 +43,3 @@ def leave(state, rules, i, out):
             release_hops_to(state.hops, i, to)
             send_cut(state, rules, i, to, messages.LEAVES, out)
     reset_membership(state, i)
-
-
-@apart
-def stop_walk(state, rules, i, out):
-    """End the present walk of the root of an overlay fragment, and notify the application."""
-    members = state.members
-    if members.search[i] != 0:
-        members.search[i] = 0
-        emit(out, messages.CONNECTED, 0.0, APP)
-        end_walk(state, rules, i, out)
-
-
-@apart
-def end_walk(state, rules, i, out):
-    """Send ENDED after the heads of the last walk that the root of an overlay fragment launched."""
-    members, trails = state.members, state.trails
-    s = trail_of(state, i, members.node_id[i], members.walks[i])
-    if s < 0:
-        return
-    trails.marks[i, s] |= DONE | DONE << 1
-    for branch in range(2):
-        onto = trails.forward[i, s][branch]
-        if onto != NONE:
-            o = emit(out, messages.ENDED, 0.0, onto)
-            o.args[messages.INITIATOR] = members.node_id[i]
-            o.args[messages.NUMBER] = members.walks[i]
-            o.args[messages.BRANCH] = branch
-            send_reliably(state, rules, i, o, out)

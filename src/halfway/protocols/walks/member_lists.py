@@ -14,18 +14,18 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, Walker, walker_of, write_member
-from halfway.protocols.walks.state import (
-    LOST,
-    claim_path,
-    has_expired,
-    is_later,
-    is_open,
-    trail_of,
+from halfway.protocols.walks.messages import (
+    PUBLISHES,
+    SUBSCRIBES,
+    Walker,
     walker_at,
-    write_path,
+    walker_of,
+    write_member,
 )
-from halfway.protocols.walks.tables.entries import OPEN, PASSED
+from halfway.protocols.walks.path_table import claim_path, write_path
+from halfway.protocols.walks.state import LOST
+from halfway.protocols.walks.tables.entries import OPEN, PASSED, has_expired, is_later, is_open
+from halfway.protocols.walks.trails import trail_of
 
 
 @inlined

@@ -11,15 +11,22 @@ from halfway.protocols import reliable_hop
 from halfway.protocols.shortfalls import UNACKNOWLEDGED, WITHOUT_ROUTE
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import publish, receive_catch_up, receive_data
-from halfway.protocols.walks.launch import hear_trail, plan_resume
-from halfway.protocols.walks.lists import receive_list
 from halfway.protocols.walks.meeting import receive_match, step_arrived, sweep_arrived
+from halfway.protocols.walks.member_lists import receive_list
 from halfway.protocols.walks.member_paths import end_path, receive_path, receive_root
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, walker_of
-from halfway.protocols.walks.roles import begin_role, end_role, launch_again, resume, search
+from halfway.protocols.walks.roles import (
+    begin_role,
+    end_role,
+    launch_again,
+    plan_resume,
+    resume,
+    search,
+)
 from halfway.protocols.walks.search_sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
 from halfway.protocols.walks.state import CUT_SHORT, DIED, EVICTED, LOST, NO_ROOM, WalkTables
 from halfway.protocols.walks.steps import redraw_or_release
+from halfway.protocols.walks.trails import hear_trail
 
 
 def most_emissions(tables: WalkTables, rules: messages.Rules) -> int:

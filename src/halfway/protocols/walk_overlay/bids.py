@@ -1,0 +1,121 @@
+"""The bids of the walk overlay [dwo Alg. 2]: the head of a walk asks its neighbours for bids, and
+each neighbour bids the cost of a step onto it.
+
+The module `next_hop` chooses among the bids.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart
+from halfway.core.message import EVERYONE
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.prng import mixed
+from halfway.protocols.walk_overlay import fragments, messages, next_hop
+from halfway.protocols.walk_overlay.state import ASKING, DONE, VISITED, link_of, trail_of
+from halfway.protocols.walk_overlay.walk_records import emit_of_head, emit_of_walk
+
+
+@apart
+def is_asking(state, i, branch):
+    """Return whether a head of any overlay walk, on that branch, waits on this node for bids."""
+    for s in range(min(state.members.walks_seen[i], state.trails.shape[1])):
+        if state.trails.marks[i, s] & (ASKING << branch):
+            return True
+    return False
+
+
+@apart
+def end_asking(state, i, message):
+    """End the wait of an overlay walk's head on this node for bids. Return the place of the walk's
+    trail, or NO_PLACE if the walk has stopped.
+    """
+    branch = message.args[messages.BRANCH]
+    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
+    if s < 0:
+        return s
+    state.trails.marks[i, s] &= ~(ASKING << branch)
+    if state.trails.marks[i, s] & (DONE << branch) or state.members.root[i] == NONE:
+        return NO_PLACE
+    return s
+
+
+@apart
+def ask_for_bids(state, rules, neighbourhood, i, s, message, out):
+    """Ask every neighbour for a bid for the next step of an overlay walk, and wait for the bids. s:
+    the place of the walk's trail.
+    """
+    node_id, branch = state.members.node_id[i], message.args[messages.BRANCH]
+    first = np.int64(neighbourhood.first[i])
+    degree = np.int64(neighbourhood.last[i]) - first
+    if degree == 0 and message.at + rules.settling_time_s <= rules.until_s < np.inf:
+        # A node that restarted or is isolated may have neighbours soon.
+        emit_of_head(message, messages.NEXT_STEP, rules.settling_time_s, node_id, out)
+        return
+    if is_asking(state, i, branch):  # walks on one node ask one after the other
+        emit_of_head(message, messages.NEXT_STEP, rules.bid_timeout_s, node_id, out)
+        return
+    state.trails.marks[i, s] |= ASKING << branch
+    if message.reals[messages.ASKED] == 0.0:
+        for p in range(state.bidders.shape[2]):
+            bidder = neighbourhood.who[first + p] if p < degree else NONE
+            state.bidders[i, branch, p] = bidder
+            state.bids[i, branch, p] = next_hop.SILENT
+    o = emit_of_walk(message, messages.ASK, 0.0, EVERYONE, out)
+    o.args[messages.RANK] = state.members.rank[i]
+    o.args[messages.ROOT] = state.members.root[i]
+    o = emit_of_head(message, messages.CHOOSE, rules.bid_timeout_s, node_id, out)
+    o.reals[messages.ASKED] = message.reals[messages.ASKED]
+
+
+@apart
+def send_bid(state, rules, i, message, out):
+    """Bid for an overlay walk [dwo Alg. 2, lines 18-26]: the cost of a step onto this node, or
+    PASSED, or MET.
+    """
+    trails = state.trails
+    price = next_hop.PASSED
+    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
+    if s < 0 or trails.marks[i, s] & VISITED == 0:
+        other = fragments.is_of_other_fragment(state, i, message)
+        if state.members.root[i] != NONE and other:
+            if link_of(state, i, NONE) < 0:
+                state.members.links_refused[i] += link_of(state, i, message.source) < 0
+                return
+            price = next_hop.MET
+        elif s < 0:
+            price = 0.0  # this node is in neither neighbourhood of the walk
+        else:
+            price = next_hop.cost(rules.alpha, rules.beta, trails.near[i, s], trails.far[i, s])
+    emit_of_walk(message, messages.BID, 0.0, message.source, out).reals[messages.PRICE] = price
+
+
+@apart
+def receive_bid(state, i, message):
+    """Receive a BID for an overlay walk; drop a late BID, for which another walk now asks."""
+    bidders, branch = state.bidders, message.args[messages.BRANCH]
+    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
+    if s < 0 or state.trails.marks[i, s] & (ASKING << branch) == 0:
+        return
+    for p in range(bidders.shape[2]):
+        if bidders[i, branch, p] == message.source:
+            state.bids[i, branch, p] = message.reals[messages.PRICE]
+            return
+
+
+@apart
+def take_best_bid(state, rules, i, branch, word):
+    """Return the place of the bid that a branch of an overlay walk chooses, or NO_PLACE; and the
+    number of neighbours without a bid. Without a free link, erase the bids of neighbours without a
+    link to this node, and count each as a refused link.
+    """
+    degree = np.int64(0)
+    while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NONE:
+        degree += 1
+    bids = state.bids[i, branch]
+    silent = next_hop.equal_bids(bids, degree, next_hop.SILENT)
+    if link_of(state, i, NONE) < 0:  # only overlay neighbours remain
+        for p in range(degree):
+            if bids[p] != next_hop.SILENT and link_of(state, i, state.bidders[i, branch, p]) < 0:
+                bids[p] = next_hop.SILENT
+                state.members.links_refused[i] += 1
+    return next_hop.chosen(bids, degree, rules.pure, mixed(word)), silent
