@@ -15,7 +15,9 @@ class WalkDetectorAdapter(DetectorAdapter):
     """The adapter of a failure detector over directional walks."""
 
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
-        """Return the sizes of φ's window, of a node's neighbours, and of its hops in flight."""
+        """Return the table sizes that the adapter of a failure detector over walks computes: of φ's
+        window, of a node's neighbours, and of its hops in flight.
+        """
         found = super().sizes(context, members) | {"degree": max(context.most_neighbours, 1)}
         if int(self.values.get("retries", 0)) > 0:
             # The records of all members may wait for the acknowledgement of one dead neighbour.
@@ -27,7 +29,9 @@ class PathDetectorAdapter(WalkDetectorAdapter):
     """The adapter of a failure detector whose records follow the paths of a group."""
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return the shortfalls of a failure detector with those of the walks of its group."""
+        """Return the shortfalls that the adapter of a failure detector over paths counts, with
+        those of the walks of its group.
+        """
         tables = state.walks.tables
         return super().shortfalls(state) | {
             "trails, branches and paths without room": int(tables.counts[:, NO_ROOM].sum()),

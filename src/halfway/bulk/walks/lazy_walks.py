@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walks import choices, pair_kernels, path_kernels, trails
+from halfway.bulk.walks import choices, loop_erased_paths, pair_kernels, trails
 from halfway.bulk.walks.walks import Interpretation, WalkSystem, check_ends, check_steps
 from halfway.problem import Problem
 from halfway.world.graphs.lazy.lazy_disk import LazyDisk
@@ -69,7 +69,7 @@ class LazyWalkers:
         return LazyMeeting(
             int(walks.steps[0]),
             met,
-            path_kernels.path(visited, met),
+            loop_erased_paths.path(visited, met),
             (int(visited.passed[0]), int(visited.passed[1])),
             int(memory.raises[0]) if isinstance(memory, choices.LazyMemory) else 0,
             sum(table.nbytes for table in (*visited, *memory)),

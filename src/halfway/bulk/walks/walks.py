@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walks import choices, pair_kernels, path_kernels
+from halfway.bulk.walks import choices, loop_erased_paths, pair_kernels
 from halfway.bulk.walks.networks import Graph
 from halfway.bulk.walks.trails import trails
 from halfway.bulk.walks.weight_table import weight_table
@@ -81,7 +81,7 @@ class Walkers:
         k: int = 1,
         interpretation: Interpretation = "heard",
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return, for pairs [P, 2] of bulk walks, the steps of both walks together [P] and the
+        """Run pairs [P, 2] of bulk walks; return the steps of both walks together [P] and the
         meeting rows [P] (-1: no meeting).
 
         The first walk makes one step, then the second `k`, and so on [drw §4.2].
@@ -99,23 +99,23 @@ class Walkers:
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
-        """Return the load of each row [n] by the paths between walks that met, and the number of
-        pairs without a meeting.
+        """Run many pairs of bulk walks; return the load of each row [n] by the paths between walks
+        that met, and the number of pairs without a meeting.
 
         The load is the number of paths through the row, both ends included.
         """
         self._forget()
         load = np.zeros(self.network.n, np.int64)
         pairs = checked_pairs(self.network, pairs)
-        unmet = path_kernels.path_loads(
+        unmet = loop_erased_paths.path_loads(
             self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
             pair_kernels.MeetingRule(1, interpretation == "heard", self.most_steps), load,
         )  # fmt: skip
         return load, int(unmet)
 
     def visited(self, start: int, other: int, *, seed: int, most_steps: int) -> int:
-        """Step the bulk walks of two nodes; return the number of nodes that the first walk has
-        visited at the meeting, or after `most_steps` steps of both.
+        """Run the bulk walks of two nodes, for the visits alone; return the number of nodes that
+        the first walk has visited at the meeting, or after `most_steps` steps of both.
         """
         pairs = checked_pairs(self.network, np.array([[start, other]]))
         met = pair_kernels.Meetings(np.empty(1, np.int64), np.empty(1, np.int64))
@@ -129,8 +129,8 @@ class Walkers:
         self, source: int, target: int, *, seed: int, topic: int = 0, k: int = 1,
         interpretation: Interpretation = "heard", most_steps: int | None = None,
     ) -> Meeting:  # fmt: skip
-        """Step one pair of bulk walks, and return its trails as well; the result equals pair
-        `topic` of `meetings`.
+        """Run one pair of bulk walks, and return its trails as well; the result equals pair `topic`
+        of `meetings`.
         """
         check_steps(k)
         checked_pairs(self.network, np.array([[source, target]]))
@@ -156,7 +156,7 @@ class Walkers:
             steps=sum(steps),
             steps_each=(steps[0], steps[1]),
             node=int(met),
-            path=path_kernels.path(self._trails, int(met)),
+            path=loop_erased_paths.path(self._trails, int(met)),
             trails=(np.array(rows[0], np.int64), np.array(rows[1], np.int64)),
         )
 

@@ -20,7 +20,7 @@ NEIGHBOUR_HOPS, MOST_BESIDE = probing.NEIGHBOUR_HOPS, probing.MOST_BESIDE
 
 
 class LifeguardState(NamedTuple):
-    """The state of nodes of Lifeguard: their probes."""
+    """The state of nodes of Lifeguard: their member lists and probes."""
 
     probes: Probes
 

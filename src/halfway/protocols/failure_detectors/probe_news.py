@@ -99,8 +99,8 @@ def write_news(state, rules, i, o, about):
 
 @apart
 def read_news(state, rules, neighbourhood, i, message, now, out):
-    """Learn at row i the news in the record of a probe; the sender of the record is a member and a
-    neighbour.
+    """Read at row i the news of members in the record of a probe, into the member list; the sender
+    of the record is a member and a neighbour.
 
     We watch the sender even before its hello arrives, because the sender may die before the next
     period.

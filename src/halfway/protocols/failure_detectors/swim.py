@@ -20,7 +20,7 @@ NEIGHBOUR_HOPS, MOST_BESIDE = probing.NEIGHBOUR_HOPS, probing.MOST_BESIDE
 
 
 class SwimState(NamedTuple):
-    """The state of nodes of SWIM: their probes."""
+    """The state of nodes of SWIM: their member lists and probes."""
 
     probes: Probes
 

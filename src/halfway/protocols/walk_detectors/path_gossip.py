@@ -222,8 +222,8 @@ def find_break(state, rules, i, towards, since, now):
 
 @apart
 def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
-    """Send one gossip from row i to each next node on the paths to members, while there is room;
-    count the other next nodes, which do not receive the counters that have grown.
+    """Gossip once from row i to each next node on the paths to members, while there is room; count
+    the other next nodes, which do not receive the counters that have grown.
     """
     tables, left = state.walks.tables, most_next_nodes(state)
     for k in range(next_nodes(tables, rules.walks, i, GROUP, SUBSCRIBES, now)):
@@ -262,7 +262,7 @@ def receive_gossip(state, i, message, out):
 @apart
 def tick(state, rules, neighbourhood, i, message, out):
     """Look for silent members at row i and gossip the grown counters on the paths; once a period,
-    add the own counter and a bridging round.
+    add the own counter and a round of bridging gossip.
     """
     now, epoch = message.at, message.incarnation
     group.join(state.walks, rules.walks, neighbourhood, i, message, out)

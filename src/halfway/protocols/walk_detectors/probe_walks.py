@@ -1,4 +1,6 @@
-"""The walks of the walk-probe detector: records, trails, and the members that a walk looks for."""
+"""The walks of the walk-probe detector: their records, steps and trails, the members that they look
+for, and the answers to them.
+"""
 
 from typing import NamedTuple
 
@@ -96,7 +98,9 @@ class WalkProbeState(NamedTuple):
 
 @inlined
 def is_fresh(rules, at, now):
-    """Return whether a time is recent enough for a probe walk's meeting or answer."""
+    """Return whether a time is recent enough for a probe walk to meet a trail, or for the answer to
+    the walk.
+    """
     return now - at <= FRESH_PERIODS * rules.period_s
 
 

@@ -95,7 +95,9 @@ def most_emissions(state: WalkProbeState, rules: probe_walks.Rules) -> int:
 
 @apart
 def tick(state, rules, neighbourhood, i, message, out):
-    """Look for silent members at row i, and launch its probe walk once a period."""
+    """Look for silent members at row i of the walk-probe detector, and launch its probe walk once a
+    period.
+    """
     state.epoch[i] = message.incarnation
     silence.suspect_silent(state.heard, rules.silence, i, message.at, out)
     if begins_period(state.periods, i):

@@ -17,7 +17,9 @@ from halfway.protocols.walk_overlay.walk_records import emit_of_head, emit_of_wa
 
 @apart
 def is_asking(state, i, branch):
-    """Return whether a head of any overlay walk, on that branch, waits on this node for bids."""
+    """Return whether a head of any overlay walk, on that branch, has asked for bids, and waits for
+    them on this node.
+    """
     for s in range(min(state.members.walks_seen[i], state.trails.shape[1])):
         if state.trails.marks[i, s] & (ASKING << branch):
             return True
@@ -26,7 +28,7 @@ def is_asking(state, i, branch):
 
 @apart
 def end_asking(state, i, message):
-    """End the wait of an overlay walk's head on this node for bids. Return the place of the walk's
+    """End the wait for bids of an overlay walk's head on this node. Return the place of the walk's
     trail, or NO_PLACE if the walk has stopped.
     """
     branch = message.args[messages.BRANCH]
@@ -69,8 +71,8 @@ def ask_for_bids(state, rules, neighbourhood, i, s, message, out):
 
 @apart
 def send_bid(state, rules, i, message, out):
-    """Bid for an overlay walk [dwo Alg. 2, lines 18-26]: the cost of a step onto this node, or
-    PASSED, or MET.
+    """Send an overlay walk the bid of this node [dwo Alg. 2, lines 18-26]: the cost of a step onto
+    this node, or PASSED, or MET.
     """
     trails = state.trails
     price = next_hop.PASSED
@@ -104,9 +106,9 @@ def receive_bid(state, i, message):
 
 @apart
 def take_best_bid(state, rules, i, branch, word):
-    """Return the place of the bid that a branch of an overlay walk chooses, or NO_PLACE; and the
-    number of neighbours without a bid. Without a free link, erase the bids of neighbours without a
-    link to this node, and count each as a refused link.
+    """Return the place of the bid that a branch of an overlay walk takes, or NO_PLACE; and the
+    number of neighbours that sent no bid. Without a free link, erase the bids of neighbours without
+    a link to this node, and count each as a refused link.
     """
     degree = np.int64(0)
     while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NONE:

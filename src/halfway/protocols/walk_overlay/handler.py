@@ -154,7 +154,9 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
 
 
 def limits(state: OverlayState, rules: Rules) -> dict[str, int]:
-    """Return the limits of the ranges in the walk overlay's records."""
+    """Return the limits of the ranges in the records that the handler of the walk overlay
+    receives.
+    """
     topic, value = rules.catalogue.topic, rules.catalogue.value
     contents = {"contents": len(value)} if state.values.shape[2] > 0 else {}
     return {"branches": state.bidders.shape[1], "subscriptions": len(topic)} | contents
@@ -162,7 +164,7 @@ def limits(state: OverlayState, rules: Rules) -> dict[str, int]:
 
 @apart
 def on_command(state, rules, i, message, out):
-    """Handle a command from the application of a walk-overlay node."""
+    """Dispatch a command from the application of a walk-overlay node."""
     kind = message.kind
     if kind == messages.JOIN:
         founding.take_role(state, rules, i, PUBLISHES, message.at, out)
@@ -189,7 +191,7 @@ def on_command(state, rules, i, message, out):
 
 @apart
 def on_walk(state, rules, neighbourhood, i, message, out):
-    """Handle a record of a walk of the walk overlay, or a timer of a walk."""
+    """Dispatch a record of a walk of the walk overlay, or a timer of a walk."""
     kind = message.kind
     if kind == messages.BID:
         bids.receive_bid(state, i, message)
@@ -213,9 +215,7 @@ def on_walk(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_founding(state, rules, neighbourhood, i, message, out):
-    """Handle a record that makes a node an initiator of the walk overlay, or that merges separate
-    overlays.
-    """
+    """Dispatch a record of an initiator of the walk overlay, or one that merges overlays."""
     kind = message.kind
     if kind == messages.BEGIN:
         founding.begin(state, rules, i, message.at, out)
@@ -229,7 +229,7 @@ def on_founding(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_overlay(state, rules, i, message, out):
-    """Handle a reliable record from a neighbour in the walk overlay."""
+    """Dispatch a reliable record from a neighbour in the walk overlay."""
     kind = message.kind
     if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return
@@ -252,9 +252,7 @@ def on_overlay(state, rules, i, message, out):
 
 @apart
 def on_events(state, rules, i, message, out):
-    """Handle a CHUNK or an event of the walk overlay; notify a sender without a link to this
-    node.
-    """
+    """Dispatch a CHUNK or an event of the walk overlay; notify a sender that has no link."""
     p = link_of(state, i, message.source)
     if p < 0:
         deny_link(message.source, messages.LEAVES, out)

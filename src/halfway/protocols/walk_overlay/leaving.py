@@ -1,4 +1,6 @@
-"""How walks and links of the walk overlay end, and how a node leaves the overlay."""
+"""How a node leaves the walk overlay: it cuts its overlay links and notifies its overlay
+neighbours, or denies a link that it does not have.
+"""
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
@@ -10,7 +12,9 @@ from halfway.protocols.walk_overlay.hop_table import release_hops_to, send_relia
 
 @apart
 def reset_membership(state, i):
-    """Put this node outside the walk overlay; the subscriptions of the application stay."""
+    """Put a node that leaves the walk overlay outside it, without links and fragment; the
+    subscriptions of the application stay.
+    """
     members = state.members
     for p in range(state.links.shape[1]):
         state.links.node_id[i, p] = NONE
@@ -22,7 +26,9 @@ def reset_membership(state, i):
 
 @apart
 def send_cut(state, rules, i, to, reason, out):
-    """Notify an overlay neighbour, by a reliable record, that the overlay link ends."""
+    """Notify an overlay neighbour, by a reliable CUT, that this node leaves the link between
+    them.
+    """
     o = emit(out, messages.CUT, 0.0, to)
     o.args[messages.REASON] = reason
     send_reliably(state, rules, i, o, out)
@@ -30,7 +36,9 @@ def send_cut(state, rules, i, to, reason, out):
 
 @apart
 def deny_link(to, reason, out):
-    """Deny an overlay link once, without acknowledgement, to a node that is not a neighbour."""
+    """Deny, by one CUT without acknowledgement, an overlay link that another node believes to have
+    with this node.
+    """
     emit(out, messages.CUT, 0.0, to).args[messages.REASON] = reason
 
 

@@ -1,4 +1,4 @@
-"""How a walk of the overlay chooses its next node from the bids of its neighbours [dwo Alg. 2], as
+"""The choice of the next hop of an overlay walk among the bids of its neighbours [dwo Alg. 2], as
 pure functions.
 
 The protocol and the bulk driver both call these functions.
@@ -26,7 +26,9 @@ def cost(alpha, beta, near, far):
 
 @inlined
 def equal_bids(bids, degree, bid):
-    """Return how many of the first `degree` bids for the next hop of a walk are equal to `bid`."""
+    """Return how many of the first `degree` bids for the next hop of an overlay walk are equal to
+    `bid`.
+    """
     count = 0
     for p in range(degree):
         count += bids[p] == bid
@@ -36,7 +38,7 @@ def equal_bids(bids, degree, bid):
 @inlined
 def place_among(bids, bid, rank):
     """Return the position of the `rank`-th bid (from 0) among the bids that are equal to `bid`, for
-    the next hop of a walk.
+    the next hop of an overlay walk.
     """
     p = np.int64(0)
     while bids[p] != bid or rank > 0:
@@ -48,8 +50,8 @@ def place_among(bids, bid, rank):
 
 @inlined
 def least_cost(bids, degree):
-    """Return the smallest cost among the bids for the next hop of a walk; negative if no bid is a
-    cost.
+    """Return the smallest cost among the bids for the next hop of an overlay walk; negative if no
+    bid is a cost.
     """
     least = SILENT
     for p in range(degree):
@@ -60,7 +62,7 @@ def least_cost(bids, degree):
 
 @inlined
 def any_received(bids, rank):
-    """Return the position of the `rank`-th received bid for the next hop of a walk."""
+    """Return the position of the `rank`-th received bid for the next hop of an overlay walk."""
     p = np.int64(0)
     while bids[p] == SILENT or rank > 0:
         if bids[p] != SILENT:
@@ -71,8 +73,8 @@ def any_received(bids, rank):
 
 @inlined
 def chosen(bids, degree, pure, value):
-    """Return the position of the neighbour that a walk takes as its next hop, or NO_PLACE if the
-    walk must go back.
+    """Return the position of the neighbour that an overlay walk takes as its next hop, or NO_PLACE
+    if the walk must go back.
 
     [dwo Alg. 2, line 22] takes a neighbour that is part of another walk; otherwise [line 30] takes
     the neighbour with the least cost. A pure walk steps onto any neighbour. We break ties by the

@@ -1,4 +1,5 @@
-"""The walks of the walk overlay [dwo Alg. 2] as messages: bids, steps, and the way back.
+"""The walks of the walk overlay [dwo Alg. 2] as messages: the decisions and steps of a walk's head,
+the way back, and the marks of nodes near the walk.
 
 The head of a walk asks its neighbours, each neighbour bids its cost, and the walk steps onto the
 neighbour with the least bid. The transmission of this step marks every node that receives it.
@@ -30,8 +31,8 @@ _GONE = np.int32(2**31 - 1)  # stands for the steps of a branch that went back a
 
 @apart
 def begin_step(state, rules, neighbourhood, i, message, out):
-    """Begin the step of an overlay walk at its NEXT_STEP: ask for bids, or follow the last probe
-    back.
+    """Begin the next step of an overlay walk at its NEXT_STEP: the head asks for bids, or follows
+    the last probe back.
     """
     s = end_asking(state, i, message)
     if s < 0:
@@ -44,7 +45,7 @@ def begin_step(state, rules, neighbourhood, i, message, out):
 
 @apart
 def choose(state, rules, i, message, out):
-    """Make one decision of the head of an overlay walk, at its CHOOSE."""
+    """Let the head of an overlay walk decide at its CHOOSE: a step, a meeting, or the way back."""
     trails, node_id, branch = state.trails, state.members.node_id[i], message.args[messages.BRANCH]
     s = end_asking(state, i, message)
     if s < 0:
@@ -74,7 +75,7 @@ def choose(state, rules, i, message, out):
 
 @apart
 def meet(state, rules, i, node_id, message, out):
-    """Let an overlay walk meet another fragment; it goes on unless an ATTACHED or an id stops
+    """Let an overlay walk meet another fragment; the walk goes on unless an ATTACHED or an id stops
     it.
     """
     fragments.request_link(state, rules, i, node_id, messages.MERGER, out)
@@ -125,8 +126,8 @@ def step_failed(state, i, step, out):
 
 @inlined
 def may_return(rules):
-    """Return whether an overlay walk may return to a node from which it went back: a pure walk, or
-    a walk with two branches.
+    """Return whether an overlay walk may step again onto a node from which it went back: a pure
+    walk, or a walk with two branches.
     """
     return rules.pure or rules.branches > 1
 

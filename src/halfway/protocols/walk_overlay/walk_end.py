@@ -1,4 +1,6 @@
-"""TODO."""
+"""The end of a walk of the walk overlay: its root stops the walk, and an ENDED follows the heads of
+the walk.
+"""
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP
@@ -12,7 +14,9 @@ from halfway.protocols.walk_overlay.walk_records import emit_of_walk
 
 @apart
 def stop_walk(state, rules, i, out):
-    """End the present walk of the root of an overlay fragment, and notify the application."""
+    """Stop the present walk of the root of an overlay fragment: notify the application, and send
+    ENDED after the walk.
+    """
     members = state.members
     if members.search[i] != 0:
         members.search[i] = 0
@@ -40,7 +44,9 @@ def end_walk(state, rules, i, out):
 
 @apart
 def receive_ended(state, rules, i, message, out):
-    """Pass an ENDED on to the head of an overlay walk, which notices it before its next step."""
+    """Receive an ENDED, and pass it on to the head of the overlay walk, which notices the end
+    before its next step.
+    """
     trails, branch = state.trails, message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     done = DONE << branch

@@ -1,6 +1,5 @@
-"""The launch of a walk in the walk systems, and the trail of the walk on the visited nodes.
-
-A later launch has a higher generation, and its trail replaces the trail of the earlier launch.
+"""The first step of a launched walk in the walk systems, and the random state with which the walk
+begins.
 """
 
 import numpy as np
@@ -32,7 +31,7 @@ def first_step(tables, rules, neighbourhood, i, walker, searches, now, out):
 
 @inlined
 def first_random(tables, i, walker):
-    """Return the random state with which a launch of a walk of row i begins."""
+    """Return the random state with which a launched walk of row i makes its first step."""
     random = seeded(tables.random_state[i], 2 * np.int64(walker.topic) + walker.side)
     if walker.generation > 0:
         random = seeded(random, walker.generation)

@@ -1,4 +1,6 @@
-"""TODO."""
+"""The table of paths of a node in the walk systems: how the path to a member gets a place in the
+table, is written, and becomes void.
+"""
 
 import numpy as np
 
@@ -12,9 +14,9 @@ from halfway.protocols.walks.tables.next_nodes import forget_next_nodes
 
 @apart
 def claim_path(tables, rules, i, walker, now):
-    """Return a place for a path from row i to a walk member: its earlier place, a free place, or an
-    unused place, or NO_PLACE if all places are in use. The function empties the entry of another
-    member.
+    """Return a place in the table of paths for a path from row i to a walk member: its earlier
+    place, a free place, or an unused place, or NO_PLACE if all places are in use. The function
+    empties the entry of another member.
     """
     topic, member, side = walker.topic, walker.member, walker.side
     place = place_of_member(tables.path_places, tables.paths, i, topic, side, member)
@@ -38,8 +40,8 @@ def claim_path(tables, rules, i, walker, now):
 
 @inlined
 def write_path(tables, rules, i, place, walker, back, hops, since, now):
-    """Write the path to a walk member into its place at row i. back: the next node. since: seconds,
-    the begin of the path.
+    """Write the path to a walk member into its place in the table of paths of row i. back: the next
+    node. since: seconds, the begin of the path.
     """
     path = tables.paths[i, walker.topic, place]
     if path.back != back or since < path.since or not is_open(rules, path, now):
@@ -50,7 +52,9 @@ def write_path(tables, rules, i, place, walker, back, hops, since, now):
 
 @inlined
 def void_path(tables, i, place, walker):
-    """End the path to a walk member at row i, so that older news of this member is void."""
+    """Mark the path to a walk member as ended in the table of paths of row i, so that older news of
+    this member is void.
+    """
     path = tables.paths[i, walker.topic, place]
     path.status = ENDED
     path.generation = walker.generation

@@ -1,5 +1,5 @@
-"""The role of a member on a topic of the walk systems: the member begins the role, launches and
-renews walks, and ends the role.
+"""The roles of a member on the topics of the walk systems: the member begins a role, launches walks
+for the role at once and by timers, and ends the role.
 """
 
 import math
@@ -23,8 +23,8 @@ from halfway.protocols.walks.trees import is_root, plant, root_of
 
 @apart
 def begin_role(tables, rules, neighbourhood, i, topic, side, message, out):
-    """Begin a role of row i on a topic and launch its walk; do nothing if row i has the role
-    already.
+    """Begin a role of row i on a topic and launch the walk of the role; do nothing if row i has the
+    role already.
 
     message: the record that starts the role; it gives the time and the incarnation.
     """
@@ -41,7 +41,7 @@ def begin_role(tables, rules, neighbourhood, i, topic, side, message, out):
 
 @apart
 def end_role(tables, rules, i, message, side, out):
-    """End a walk role of row i's application on a topic."""
+    """End a role of row i's application on a topic of the walks."""
     role, own = tables.roles[i, 2 * message.topic + side], tables.node_id[i]
     if role.held == 0:
         return
@@ -72,7 +72,9 @@ def launch(tables, rules, neighbourhood, i, topic, side, unanswered, now, out):
 
 @apart
 def walk(tables, rules, neighbourhood, i, walker, searches, now, out):
-    """Begin a launched walk at its own node, which may already have the trail of another member."""
+    """Begin the walk of a role of row i on row i itself, which may already have the trail of
+    another member.
+    """
     topic, own, advertise = walker.topic, tables.node_id[i], rules.advertise and not searches
     root = root_of(tables, rules, i, topic, now)
     place = leave_trail(tables, rules, i, walker, own, advertise, now, out)
@@ -87,7 +89,9 @@ def walk(tables, rules, neighbourhood, i, walker, searches, now, out):
 
 @apart
 def search(tables, rules, neighbourhood, i, message, out):
-    """Launch a search walk for members that met elsewhere, if row i is the root of its tree."""
+    """Launch a search walk for a role of row i, for members that met elsewhere, if row i is the
+    root of its tree.
+    """
     topic, side, now = message.topic, message.args[messages.SIDE], message.at
     role = tables.roles[i, 2 * topic + side]
     if role.held == 1 and is_root(tables, rules, i, topic, now):
@@ -129,7 +133,7 @@ def resume(tables, rules, neighbourhood, i, message, out):
 
 @apart
 def new_launch(tables, i, topic, side, unanswered):
-    """Number a new launch of the walk of row i, and return its walker."""
+    """Number a new launch of the walk of a role of row i, and return its walker."""
     role = tables.roles[i, 2 * topic + side]
     walker = Walker(
         topic, np.int32(side), tables.node_id[i], role.incarnation, np.int32(role.launches)
@@ -142,8 +146,8 @@ def new_launch(tables, i, topic, side, unanswered):
 
 @apart
 def start_timer(tables, rules, i, kind, after, walker, now, out):
-    """Start a timer for the newest launch of a walk, unless the wait `after` is infinite or would
-    end after the run.
+    """Start a timer of a role for the newest launch of its walk, unless the wait `after` is
+    infinite or would end after the run.
     """
     if after < math.inf and now + after <= rules.until_s:
         o = emit(out, kind, after, tables.node_id[i])
@@ -156,8 +160,8 @@ def start_timer(tables, rules, i, kind, after, walker, now, out):
 
 @kernel
 def plan_resume(tables, rules, i, first, out):
-    """Set the timer RESUME after a crash; it launches the walk of the next role of row i, because
-    the crash ended all timers.
+    """Set the timer RESUME after a crash, which launches the walk of the next role of row i,
+    because the crash ended all timers.
     """
     # Timers run one after the other, because a node may have more walks than one call has records.
     if rules.relaunch_s == math.inf and rules.refresh_s == math.inf:

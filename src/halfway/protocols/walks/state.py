@@ -1,5 +1,5 @@
-"""The state of a node in the walk systems: trails of walks, branches of trees, paths to members,
-and hops in flight.
+"""The state of a node in the walk systems: the tables of trails of walks, branches of trees, paths
+to members, and hops in flight.
 
 [drw §3] a visited node keeps the description of the information, and the node that first
 transmitted it. This is a trail. Where walks met, the nodes between their initiators keep branches
@@ -84,7 +84,7 @@ def walk_tables(
     in_flight: int = WINDOW,
     buffer_size: int = 8,
 ) -> WalkTables:
-    """Return the empty tables of a walk system.
+    """Return the state of nodes of a walk system before the first walk: empty tables.
 
     degree: largest number of neighbours of a node. members: number of members of a topic whose
     trails and paths a node has room for. places: number of hops in flight that a node tracks;

@@ -1,5 +1,5 @@
-"""The steps of a walk: the content of a STEP, when a STEP is void, and where a failed STEP goes
-instead.
+"""The steps of a walk of either walk system: the content of a STEP, when a STEP is void, and where
+a failed STEP goes instead.
 
 The random state travels with the walk. Each walk system chooses the next node by its own rule. The
 meeting of walks decides whether a walk goes on.
@@ -25,7 +25,7 @@ STEPS_PER_NODE = 30
 
 
 class Move(NamedTuple):
-    """The move of a walk from a node to a neighbour."""
+    """The move of a walk from a node to a neighbour, from which its STEP is made."""
 
     towards: np.int32  # node id of the neighbour
     random: np.uint64  # the random state of the walk after the choice of the neighbour
@@ -61,7 +61,7 @@ def send_step(tables, rules, i, step, move, now, out):
 
 @apart
 def fresh_nodes(tables, rules, i, step):
-    """Return how many nodes a search has visited for the first time, up to this step."""
+    """Return how many nodes a search walk has visited for the first time, up to its STEP."""
     side = step.args[messages.SIDE]
     place = trail_of(tables, rules, i, step.topic, side, step[messages.MEMBER], step.at)
     fresh = place != NO_PLACE and tables.trails[i, step.topic, place].since == step.at
@@ -107,8 +107,8 @@ def random_of(step):
 
 @inlined
 def step_input(tables, i, message, place):
-    """Return the input of the choice of a walk's next node: mark, random state, previous node,
-    excluded neighbour.
+    """Return what a walk system's choice of the next step reads from a STEP: mark, random state,
+    previous node, excluded neighbour.
 
     place: the place of the failed hop that takes another neighbour; NONE after the arrival of the
     walk.
@@ -121,7 +121,7 @@ def step_input(tables, i, message, place):
 
 @inlined
 def mark_of(step):
-    """Return the mark of the walk in a STEP: topic, member and side in one number.
+    """Return the mark of the walk in its STEP: topic, member and side in one number.
 
     A node stores the raised weights of a directional walk under its mark.
     """
@@ -148,8 +148,8 @@ def make_step(tables, rules, i, message, place, random, towards, out):
 
 @apart
 def _forget_heard(tables, i, topic, neighbour):
-    """Forget the trails of launched walks that a neighbour advertised, because this neighbour is
-    gone.
+    """Forget the trails that a neighbour advertised, because this neighbour did not answer the STEP
+    of a walk.
     """
     for k in range(tables.trails.shape[2]):
         known = tables.trails[i, topic, k]
@@ -159,8 +159,8 @@ def _forget_heard(tables, i, topic, neighbour):
 
 @kernel
 def redraw_or_release(tables, rules, neighbourhood, i, place, now):
-    """Return whether the failed STEP of a walk can take another neighbour; if not, release the
-    hop, and count the walk as dead or the other record as lost.
+    """Return whether the failed STEP of a walk can take another neighbour; if not, release the hop,
+    and count the walk as dead or the other record as lost.
 
     In both cases the node forgets the trails that the neighbour of the failed STEP advertised.
     """

@@ -1,4 +1,8 @@
-"""TODO."""
+"""The trails of walks on the nodes that they visited, in the walk systems: a walk leaves its trail,
+a neighbour hears of the trail, and a later walk finds it.
+
+A later launch has a higher generation, and its trail replaces the trail of the earlier launch.
+"""
 
 import numpy as np
 
@@ -21,7 +25,8 @@ from halfway.protocols.walks.tables.entries import (
 
 @apart
 def trail_of(tables, rules, i, topic, side, member, now):
-    """Return the place of the trail of a walk member on row i, heard or passed, or NO_PLACE.
+    """Return the place of the trail that a member's walk left on row i, passed or heard, or
+    NO_PLACE.
 
     News follows a trail for twice the time in which walks meet the trail, so that the news arrives.
     """
@@ -34,7 +39,7 @@ def trail_of(tables, rules, i, topic, side, member, now):
 
 @apart
 def claim_trail(tables, rules, i, topic, side, member, now):
-    """Return a place for the trail of a walk member on row i: its earlier place, a free place, or
+    """Return a place for the trail of a member's walk on row i: its earlier place, a free place, or
     the oldest place.
 
     Expired trails are replaced first, then trails that were only heard. NO_PLACE if only trails of
@@ -61,14 +66,14 @@ def claim_trail(tables, rules, i, topic, side, member, now):
 
 @inlined
 def is_of(known, walker):
-    """Return whether the trail at a place of the table belongs to the member of a launched walk."""
+    """Return whether the trail at a place of the table belongs to the member of a walk."""
     same = known.member == walker.member and known.side == walker.side
     return known.status != FREE and same
 
 
 @apart
 def leave_trail(tables, rules, i, walker, towards_start, advertise, now, out):
-    """Leave the trail of a launched walk: [drw §3] a node that is visited for the first time
+    """Leave the trail of a walk on row i: [drw §3] a node that is visited for the first time
     memorises the node that transmitted. Return the place of the trail, or NO_PLACE if there is no
     room.
     """
@@ -90,8 +95,7 @@ def leave_trail(tables, rules, i, walker, towards_start, advertise, now, out):
 
 @apart
 def hear_trail(tables, rules, i, message):
-    """Remember a neighbour that advertised the trail of a launched walk, unless row i has the trail
-    itself.
+    """Remember a neighbour that advertised the trail of a walk, unless row i has the trail itself.
 
     The paper does not choose among several advertisers. We keep the last advertiser, because then
     the loads fit the paper best.
@@ -111,8 +115,8 @@ def hear_trail(tables, rules, i, message):
 
 @apart
 def meetable(tables, rules, i, topic, member, status, now):
-    """Return the place of the latest trail on row i that a launched walk can meet, or NO_PLACE.
-    status: the status of the trail, HEARD or PASSED.
+    """Return the place of the latest trail on row i that a walk can meet, or NO_PLACE. status: the
+    status of the trail, HEARD or PASSED.
     """
     latest, age = NO_PLACE, np.inf
     for k in range(tables.trails.shape[2]):

@@ -79,7 +79,9 @@ UNSENT, SENT_ONCE = 1, 2
 
 @inlined
 def is_later(one, other):
-    """Return whether the launch of a walker is later than another launch of the same member."""
+    """Return whether an entry of a walk member, or its walker, comes from a later launch than
+    another entry of this member.
+    """
     if one.incarnation != other.incarnation:
         return one.incarnation > other.incarnation
     return one.generation > other.generation
@@ -87,14 +89,16 @@ def is_later(one, other):
 
 @inlined
 def is_same(one, other):
-    """Return whether two trails or paths of one member come from the same launch of its walk."""
+    """Return whether two entries of one walk member, trails or paths, come from the same launch of
+    its walk.
+    """
     return one.incarnation == other.incarnation and one.generation == other.generation
 
 
 @inlined
 def has_expired(rules, since, now):
-    """Return whether a tree, branch or path of the walks has expired, by the time of its last
-    renewal.
+    """Return whether an entry of a walk system's table (a trail, path, branch or tree) has expired,
+    by the time of its last renewal.
     """
     # An entry expires after twice the refresh time: the next launch begins after one refresh time,
     # and its news takes time to arrive.
@@ -103,13 +107,15 @@ def has_expired(rules, since, now):
 
 @inlined
 def is_open(rules, path, now):
-    """Return whether a path or branch of a walk system is in use."""
+    """Return whether an entry of a path or a branch of a walk system is in use: open and not
+    expired.
+    """
     return path.status == OPEN and not has_expired(rules, path.since, now)
 
 
 @inlined
 def write_walker(known, status, walker, back, now):
-    """Write a walker into a place of a table of trails or paths of the walks."""
+    """Write a walker into an entry of a walk system's table, a trail or a path."""
     known.status = status
     known.side = walker.side
     known.member = walker.member

@@ -15,8 +15,8 @@ from halfway.protocols.walks.tables.entries import has_expired, is_open
 
 
 class NextNodes(NamedTuple):
-    """The next nodes of each topic and side. A list is true until one of its paths expires, or a
-    path begins, ends or changes its next node.
+    """The next nodes on the paths of each topic and side of the walks. A list is true until one of
+    its paths expires, or a path begins, ends or changes its next node.
     """
 
     is_current: npt.NDArray[np.uint8]  # [n, 2T]
@@ -26,7 +26,7 @@ class NextNodes(NamedTuple):
 
 
 def no_next_nodes(n: int, topics: int, members: int) -> NextNodes:
-    """Return lists of next nodes that are not worked out yet, for n rows."""
+    """Return lists of next nodes on the paths of walks, for n rows, that are not worked out yet."""
     lists = (n, 2 * topics)
     return NextNodes(
         np.zeros(lists, np.uint8),
@@ -38,7 +38,9 @@ def no_next_nodes(n: int, topics: int, members: int) -> NextNodes:
 
 @inlined
 def forget_next_nodes(nexts, i, topic, side):
-    """Forget the next nodes of a topic and side at row i, because a path has changed."""
+    """Forget the next nodes on the paths of a topic and side at row i, because a path has
+    changed.
+    """
     nexts.is_current[i, 2 * topic + side] = 0
 
 
@@ -70,15 +72,15 @@ def next_nodes(tables, rules, i, topic, side, now):
 
 @inlined
 def first_path(tables, i, topic, side, k):
-    """Return the first open path over next node k of a topic and side at row i; k is below the
-    number that `next_nodes` returned.
+    """Return the first open path over next node k on the paths of a topic and side at row i; k is
+    below the number that `next_nodes` returned.
     """
     return tables.paths[i, topic, tables.next_nodes.path[i, 2 * topic + side, k]]
 
 
 @inlined
 def next_node(tables, i, topic, side, k):
-    """Return next node k of a topic and side at row i; k is below the number that `next_nodes`
-    returned.
+    """Return next node k on the paths of a topic and side at row i; k is below the number that
+    `next_nodes` returned.
     """
     return first_path(tables, i, topic, side, k).back

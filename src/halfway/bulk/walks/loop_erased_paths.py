@@ -1,4 +1,6 @@
-"""TODO."""
+"""The loop-erased paths of bulk walks: the path of one pair that met, and the load of nodes by the
+paths of many pairs.
+"""
 
 from typing import Any
 
@@ -26,8 +28,8 @@ def add_path(trails, node, load):
 
 @kernel
 def path_loads(memory, trails, graph, walks, pairs, seed, rule, load):
-    """Add the paths of all pairs of bulk walks [P, 2] to the load [n] of nodes; return the number
-    of pairs without a meeting.
+    """Run all pairs of bulk walks [P, 2], and add their loop-erased paths to the load [n] of nodes;
+    return the number of pairs without a meeting.
     """
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     walks = borrowed(walks)
@@ -43,8 +45,8 @@ def path_loads(memory, trails, graph, walks, pairs, seed, rule, load):
 
 @kernel
 def leg(trails, w, node):
-    """Return the path from the meeting node of two bulk walks back to the initiator of walk w, with
-    both ends.
+    """Return one part of the loop-erased path of two bulk walks: from their meeting `node` back to
+    the initiator of walk w, with both ends.
     """
     hops, i = np.int64(0), np.uint32(node)
     while back_of(trails, w, i) != i:
