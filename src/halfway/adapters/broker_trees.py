@@ -114,7 +114,7 @@ class SienaAdapter(Adapter):
         )  # fmt: skip
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of all nodes, whose tables the adapter of a broker tree sizes.
+        """Return the state of all nodes from the adapter of a broker tree.
 
         slots: the subscriptions that a broker has room for.
         """
@@ -167,8 +167,8 @@ class UnderlaySienaAdapter(SienaAdapter):
     """The adapter of the underlay-aware broker tree, whose brokers monitor each other."""
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of all nodes, whose tables the adapter of the underlay-aware broker tree
-        sizes: each broker has room for all brokers as children.
+        """Return the state of all nodes from the adapter of the underlay-aware broker tree; each
+        broker has room for all brokers as children.
         """
         return self.module.state(
             context.node_ids, nodes.brokers, nodes.root, slots, len(nodes.brokers),

@@ -40,7 +40,7 @@ class DripAdapter(Adapter):
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return the note of DRIP's adapter that a low delivery ratio is by design, unless DRIP is
+        """Return the note of DRIP's adapter that low delivery is by design, unless it is
         epidemic.
         """
         if all(one.get("epidemic") for one in runs.options):

@@ -49,16 +49,12 @@ class DetectorAdapter(Adapter):
         }
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the adapter's start-up commands, which are none: a failure detector starts with
-        its node.
-        """
+        """Return no start-up commands from the adapter: a failure detector starts with its node."""
         del demand
         return commands([], [], 0, 0)
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """Return the adapter's commands to publish, which are none: a failure detector spreads no
-        events.
-        """
+        """Return no commands to publish from the adapter: a failure detector spreads no events."""
         del publications
         return commands([], [], 0, 0)
 

@@ -15,8 +15,8 @@ class WalkDetectorAdapter(DetectorAdapter):
     """The adapter of a failure detector over directional walks."""
 
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
-        """Return the table sizes that the adapter of a failure detector over walks computes: of φ's
-        window, of a node's neighbours, and of its hops in flight.
+        """Return the table sizes from the adapter of walk detectors: φ's window, neighbours,
+        hops.
         """
         found = super().sizes(context, members) | {"degree": max(context.most_neighbours, 1)}
         if int(self.values.get("retries", 0)) > 0:

@@ -30,8 +30,8 @@ class Periods(NamedTuple):
 def first_state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int
 ) -> tuple[Periods, silence.HeardMembers]:
-    """Return the state of a failure detector's nodes before their first period: their periods, and
-    the members of which they have heard, which are none.
+    """Return the state of a failure detector's nodes before their first period, in which no node
+    has heard a member.
 
     members: number of members that a node has room for. intervals: number of times between counters
     that a node keeps for each member, for φ.

@@ -1,18 +1,99 @@
-"""The bids of the walk overlay [dwo Alg. 2]: the head of a walk asks its neighbours for bids, and
-each neighbour bids the cost of a step onto it.
+"""The bids for the next hop of an overlay walk [dwo Alg. 2]: the head of a walk asks its neighbours
+for bids, each neighbour bids the cost of a step onto it, and the head chooses among the bids.
 
-The module `next_hop` chooses among the bids.
+The functions before `is_asking` are pure. The bulk driver calls them as well.
 """
 
 import numpy as np
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.core.prng import mixed
-from halfway.protocols.walk_overlay import fragments, messages, next_hop
+from halfway.core.prng import mixed, pick
+from halfway.protocols.walk_overlay import fragments, messages
+from halfway.protocols.walk_overlay.messages import emit_of_head, emit_of_walk
 from halfway.protocols.walk_overlay.state import ASKING, DONE, VISITED, link_of, trail_of
-from halfway.protocols.walk_overlay.walk_records import emit_of_head, emit_of_walk
+
+# The following bids are negative, because a cost is never negative.
+PASSED = -1.0  # the walk was here before; only a pure random walk comes twice
+MET = -2.0  # part of another walk
+SILENT = -3.0  # no bid arrived
+
+
+@inlined
+def cost(alpha, beta, near, far):
+    """[dwo (2)] Return the cost of a node as the next hop of an overlay walk: α |N(v) ∩ N(DRW)| + β
+    |N(v) ∩ N²(DRW)|. Equation (3) of the paper is α = 1, β = 0.
+    """
+    return alpha * np.float64(near) + beta * np.float64(far)
+
+
+@inlined
+def equal_bids(bids, degree, bid):
+    """Return how many of the first `degree` bids for the next hop of an overlay walk are equal to
+    `bid`.
+    """
+    count = 0
+    for p in range(degree):
+        count += bids[p] == bid
+    return count
+
+
+@inlined
+def place_among(bids, bid, rank):
+    """Return the position of the `rank`-th bid (from 0) among the bids that are equal to `bid`, for
+    the next hop of an overlay walk.
+    """
+    p = np.int64(0)
+    while bids[p] != bid or rank > 0:
+        if bids[p] == bid:
+            rank -= 1
+        p += 1
+    return p
+
+
+@inlined
+def least_cost(bids, degree):
+    """Return the smallest cost among the bids for the next hop of an overlay walk; negative if no
+    bid is a cost.
+    """
+    least = SILENT
+    for p in range(degree):
+        if bids[p] >= 0.0 and (least < 0.0 or bids[p] < least):
+            least = bids[p]
+    return least
+
+
+@inlined
+def any_received(bids, rank):
+    """Return the position of the `rank`-th received bid for the next hop of an overlay walk."""
+    p = np.int64(0)
+    while bids[p] == SILENT or rank > 0:
+        if bids[p] != SILENT:
+            rank -= 1
+        p += 1
+    return p
+
+
+@inlined
+def chosen(bids, degree, pure, value):
+    """Return the position of the neighbour that an overlay walk takes as its next hop, or NO_PLACE
+    if the walk must go back.
+
+    [dwo Alg. 2, line 22] takes a neighbour that is part of another walk; otherwise [line 30] takes
+    the neighbour with the least cost. A pure walk steps onto any neighbour. We break ties by the
+    walk's random state, because the paper does not say how.
+    """
+    met = equal_bids(bids, degree, MET)
+    if met > 0:
+        return place_among(bids, MET, pick(value, met))
+    if pure:
+        received = degree - equal_bids(bids, degree, SILENT)
+        return any_received(bids, pick(value, received)) if received > 0 else NO_PLACE
+    least = least_cost(bids, degree)
+    if least < 0.0:
+        return NO_PLACE
+    return place_among(bids, least, pick(value, equal_bids(bids, degree, least)))
 
 
 @apart
@@ -61,7 +142,7 @@ def ask_for_bids(state, rules, neighbourhood, i, s, message, out):
         for p in range(state.bidders.shape[2]):
             bidder = neighbourhood.who[first + p] if p < degree else NONE
             state.bidders[i, branch, p] = bidder
-            state.bids[i, branch, p] = next_hop.SILENT
+            state.bids[i, branch, p] = SILENT
     o = emit_of_walk(message, messages.ASK, 0.0, EVERYONE, out)
     o.args[messages.RANK] = state.members.rank[i]
     o.args[messages.ROOT] = state.members.root[i]
@@ -75,7 +156,7 @@ def send_bid(state, rules, i, message, out):
     this node, or PASSED, or MET.
     """
     trails = state.trails
-    price = next_hop.PASSED
+    price = PASSED
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0 or trails.marks[i, s] & VISITED == 0:
         other = fragments.is_of_other_fragment(state, i, message)
@@ -83,11 +164,11 @@ def send_bid(state, rules, i, message, out):
             if link_of(state, i, NONE) < 0:
                 state.members.links_refused[i] += link_of(state, i, message.source) < 0
                 return
-            price = next_hop.MET
+            price = MET
         elif s < 0:
             price = 0.0  # this node is in neither neighbourhood of the walk
         else:
-            price = next_hop.cost(rules.alpha, rules.beta, trails.near[i, s], trails.far[i, s])
+            price = cost(rules.alpha, rules.beta, trails.near[i, s], trails.far[i, s])
     emit_of_walk(message, messages.BID, 0.0, message.source, out).reals[messages.PRICE] = price
 
 
@@ -114,10 +195,10 @@ def take_best_bid(state, rules, i, branch, word):
     while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NONE:
         degree += 1
     bids = state.bids[i, branch]
-    silent = next_hop.equal_bids(bids, degree, next_hop.SILENT)
+    silent = equal_bids(bids, degree, SILENT)
     if link_of(state, i, NONE) < 0:  # only overlay neighbours remain
         for p in range(degree):
-            if bids[p] != next_hop.SILENT and link_of(state, i, state.bidders[i, branch, p]) < 0:
-                bids[p] = next_hop.SILENT
+            if bids[p] != SILENT and link_of(state, i, state.bidders[i, branch, p]) < 0:
+                bids[p] = SILENT
                 state.members.links_refused[i] += 1
-    return next_hop.chosen(bids, degree, rules.pure, mixed(word)), silent
+    return chosen(bids, degree, rules.pure, mixed(word)), silent

@@ -41,8 +41,8 @@ def clear_filters(state, i, p):
 
 @apart
 def filter_word(state, i, p, word):
-    """Return one word of the filter by which the neighbour at p forwards overlay events to this
-    node: the subscriptions behind all links except this one.
+    """Return one word of the filter by which the neighbour at p forwards overlay events here: the
+    subscriptions behind all links of this node except this one.
     """
     union = state.own_filter[i, word]
     for q in range(state.links.shape[1]):

@@ -12,9 +12,10 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import advanced, high_half, joined, low_half
 from halfway.protocols.reliable_hop import acknowledge_if_asked, receiver
-from halfway.protocols.walk_overlay import fragments, messages, next_hop
+from halfway.protocols.walk_overlay import bids, fragments, messages
 from halfway.protocols.walk_overlay.bids import ask_for_bids, end_asking, take_best_bid
 from halfway.protocols.walk_overlay.hop_table import send_reliably
+from halfway.protocols.walk_overlay.messages import emit_of_head, emit_of_walk
 from halfway.protocols.walk_overlay.overlay_launch import end_branch
 from halfway.protocols.walk_overlay.state import (
     ASKING,
@@ -24,7 +25,6 @@ from halfway.protocols.walk_overlay.state import (
     trail_for,
     trail_of,
 )
-from halfway.protocols.walk_overlay.walk_records import emit_of_head, emit_of_walk
 
 _GONE = np.int32(2**31 - 1)  # stands for the steps of a branch that went back and never returns
 
@@ -57,7 +57,7 @@ def choose(state, rules, i, message, out):
         o.reals[messages.ASKED] = message.reals[messages.ASKED] + 1.0
         trails.marks[i, s] |= ASKING << branch  # other walks wait until this time
         return
-    if p != NO_PLACE and state.bids[i, branch, p] == next_hop.MET:
+    if p != NO_PLACE and state.bids[i, branch, p] == bids.MET:
         meet(state, rules, i, state.bidders[i, branch, p], message, out)
         return
     if message.args[messages.STEPS] >= rules.most_steps:

@@ -8,8 +8,8 @@ from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.hop_table import send_reliably
+from halfway.protocols.walk_overlay.messages import emit_of_walk
 from halfway.protocols.walk_overlay.state import DONE, trail_of
-from halfway.protocols.walk_overlay.walk_records import emit_of_walk
 
 
 @apart

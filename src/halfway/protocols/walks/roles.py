@@ -10,13 +10,13 @@ from halfway.core.compiled import apart, kernel
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.first_step import first_step
 from halfway.protocols.walks.meeting import meet_here
 from halfway.protocols.walks.member_lists import lists_members, report_known
 from halfway.protocols.walks.member_paths import begin_path, end_path
 from halfway.protocols.walks.messages import Walker
 from halfway.protocols.walks.search_sweep import begin_sweep
 from halfway.protocols.walks.state import LAUNCHED
+from halfway.protocols.walks.steps import first_step
 from halfway.protocols.walks.trails import leave_trail
 from halfway.protocols.walks.trees import is_root, plant, root_of
 

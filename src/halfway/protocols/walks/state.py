@@ -48,10 +48,10 @@ COUNTS = 7
 class WalkTables(NamedTuple):
     """The tables of the walk systems at each node: trails, trees and paths of all topics.
 
-    `back` of trails and of paths has no loops, over any number of launches. A pointer `back` only
-    changes to a later launch. The node to which it points already had a pointer of the same launch
-    or of a later launch; of the same launch, it had its pointer earlier. So the pair (launch, age
-    of the pointer) grows along `back`, up to the member.
+    The pointers from trails and paths back to their members have no loops, over any number of
+    launches. Such a pointer only changes to a later launch. The node to which it points already had
+    a pointer of the same launch or of a later launch; of the same launch, it had its pointer
+    earlier. So the pair (launch, age of the pointer) grows along these pointers, up to the member.
     """
 
     node_id: npt.NDArray[np.int32]  # [n]
