@@ -40,10 +40,10 @@ class DripAdapter(Adapter):
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return the note of DRIP's adapter that low delivery is by design, unless it is
+        """Return the note of DRIP's adapter that a low delivery ratio is by design, unless DRIP is
         epidemic.
         """
-        if all(one.get("epidemic") for one in runs.options):
+        if all(options.get("epidemic") for options in runs.options):
             return ()
         return (
             "an event goes to l brokers by design. Only moving brokers carry an event further. A "

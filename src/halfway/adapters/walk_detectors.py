@@ -8,21 +8,21 @@ from halfway.adapters.walks import FEW_HOPS
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.protocols.shortfalls import UNACKNOWLEDGED
 from halfway.protocols.walks.directional_walk import FORGOTTEN_WEIGHTS, forgotten_weights
-from halfway.protocols.walks.state import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_ROOM
 
 
 class WalkDetectorAdapter(DetectorAdapter):
     """The adapter of a failure detector over directional walks."""
 
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
-        """Return the table sizes from the adapter of walk detectors: φ's window, neighbours,
-        hops.
+        """Return the table sizes from the adapter of walk detectors: of the window of φ, of a
+        node's neighbours, and of its hops in flight.
         """
-        found = super().sizes(context, members) | {"degree": max(context.most_neighbours, 1)}
+        sizes = super().sizes(context, members) | {"degree": max(context.most_neighbours, 1)}
         if int(self.values.get("retries", 0)) > 0:
             # The records of all members may wait for the acknowledgement of one dead neighbour.
-            found["places"] = 2 * members + FEW_HOPS
-        return found
+            sizes["places"] = 2 * members + FEW_HOPS
+        return sizes
 
 
 class PathDetectorAdapter(WalkDetectorAdapter):

@@ -46,7 +46,7 @@ from halfway.protocols.walk_detectors.path_contacts import CONTACT, contact_of, 
 from halfway.protocols.walks import messages, shared_handler
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
 from halfway.protocols.walks.messages import SUBSCRIBES
-from halfway.protocols.walks.state import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_ROOM
 from halfway.protocols.walks.tables.next_nodes import first_path, next_nodes
 
 ROUNDS = 7  # place in `args` of a GOSSIP: the remaining rounds for the receiver

@@ -20,6 +20,7 @@ from halfway.core.prng import seeded, uniform
 from halfway.protocols.incarnation_numbers import number_before
 from halfway.protocols.reliable_hop import begin_hops, release_all
 from halfway.protocols.walk_overlay import messages
+from halfway.protocols.walk_overlay.ending import end_walk, leave, stop_walk
 from halfway.protocols.walk_overlay.fragments import (
     is_of_other_fragment,
     name_successor,
@@ -27,11 +28,9 @@ from halfway.protocols.walk_overlay.fragments import (
     spread_id,
     wins,
 )
-from halfway.protocols.walk_overlay.leaving import leave
 from halfway.protocols.walk_overlay.overlay_launch import launch, launch_heads, start_relaunch
 from halfway.protocols.walk_overlay.repair import start_link_check
 from halfway.protocols.walk_overlay.state import ASKING, SEARCHING, is_root, link_count
-from halfway.protocols.walk_overlay.walk_end import end_walk, stop_walk
 
 _WAIT = 2**31  # random stream of an initiator's wait; walks use lower numbers
 _COPIES = 2  # times that a node sends a probe, if hops are acknowledged

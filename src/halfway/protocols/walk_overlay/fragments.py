@@ -15,11 +15,10 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
+from halfway.protocols.walk_overlay.ending import deny_link, stop_walk
 from halfway.protocols.walk_overlay.event_forwarding import clear_filters, refresh, send_due_events
 from halfway.protocols.walk_overlay.hop_table import has_room, release_hops_to, send_reliably
-from halfway.protocols.walk_overlay.leaving import deny_link
 from halfway.protocols.walk_overlay.state import DUE_ID, DUE_SUCCESSOR, SEARCHING, is_root, link_of
-from halfway.protocols.walk_overlay.walk_end import stop_walk
 
 # Answers over a link while the own id stays. A neighbour that lies would ask for them for ever.
 _MOST_ANSWERS = 3

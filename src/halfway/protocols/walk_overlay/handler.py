@@ -15,16 +15,16 @@ from halfway.core.options import Option, count, seconds, switch
 from halfway.protocols import reliable_hop
 from halfway.protocols.walk_overlay import (
     bids,
+    ending,
     event_forwarding,
     founding,
     fragments,
     messages,
     overlay_walk,
     repair,
-    walk_end,
 )
+from halfway.protocols.walk_overlay.ending import deny_link, leave
 from halfway.protocols.walk_overlay.event_holders import note_holder
-from halfway.protocols.walk_overlay.leaving import deny_link, leave
 from halfway.protocols.walk_overlay.overlay_launch import relaunch
 from halfway.protocols.walk_overlay.state import (
     PUBLISHES,
@@ -234,7 +234,7 @@ def on_overlay(state, rules, i, message, out):
     if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return
     if kind == messages.ENDED:
-        walk_end.receive_ended(state, rules, i, message, out)
+        ending.receive_ended(state, rules, i, message, out)
     elif kind == messages.LINK:
         fragments.receive_link(state, rules, i, message, out)
     elif kind == messages.CUT:

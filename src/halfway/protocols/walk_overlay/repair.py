@@ -14,9 +14,9 @@ from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import receiver, release
 from halfway.protocols.walk_overlay import fragments, messages
+from halfway.protocols.walk_overlay.ending import deny_link, reset_membership, send_cut
 from halfway.protocols.walk_overlay.event_forwarding import count_expired
 from halfway.protocols.walk_overlay.hop_table import is_in_flight
-from halfway.protocols.walk_overlay.leaving import deny_link, reset_membership, send_cut
 from halfway.protocols.walk_overlay.overlay_launch import launch
 from halfway.protocols.walk_overlay.overlay_walk import step_failed
 from halfway.protocols.walk_overlay.state import IN_DOUBT, SEARCHING, is_root, link_count, link_of

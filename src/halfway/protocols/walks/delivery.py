@@ -23,7 +23,7 @@ from halfway.protocols.walks.messages import (
     SUBSCRIBES,
     UNMATCHED,
 )
-from halfway.protocols.walks.state import EVICTED, LOST
+from halfway.protocols.walks.tables.counts import EVICTED, LOST
 from halfway.protocols.walks.tables.entries import SENT_ONCE, UNSENT, is_open
 from halfway.protocols.walks.tables.member_places import place_of_member
 from halfway.protocols.walks.tables.next_nodes import next_node, next_nodes

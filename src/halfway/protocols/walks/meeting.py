@@ -15,8 +15,8 @@ from halfway.protocols.walks import messages
 from halfway.protocols.walks.member_lists import share_members
 from halfway.protocols.walks.messages import walker_at, walker_of, write_member
 from halfway.protocols.walks.search_sweep import sweep_on, visit
-from halfway.protocols.walks.state import DIED, LOST
 from halfway.protocols.walks.steps import Move, is_outrun, is_over, random_of, send_step
+from halfway.protocols.walks.tables.counts import DIED, LOST
 from halfway.protocols.walks.tables.entries import HEARD, PASSED
 from halfway.protocols.walks.trails import leave_trail, meetable, trail_of
 from halfway.protocols.walks.trees import is_in_tree, keep_branch

@@ -22,9 +22,9 @@ from halfway.protocols.walks.messages import (
     walker_of,
     write_member,
 )
-from halfway.protocols.walks.path_table import claim_path, write_path
-from halfway.protocols.walks.state import LOST
+from halfway.protocols.walks.tables.counts import LOST
 from halfway.protocols.walks.tables.entries import OPEN, PASSED, has_expired, is_later, is_open
+from halfway.protocols.walks.tables.path_table import claim_path, write_path
 from halfway.protocols.walks.trails import trail_of
 
 

@@ -20,10 +20,10 @@ from halfway.protocols.walks.messages import (
     walker_of,
     write_member,
 )
-from halfway.protocols.walks.path_table import claim_path, void_path, write_path
 from halfway.protocols.walks.tables.entries import ENDED, FREE, OPEN, has_expired, is_later, is_open
 from halfway.protocols.walks.tables.member_places import place_of_member
 from halfway.protocols.walks.tables.next_nodes import next_node, next_nodes
+from halfway.protocols.walks.tables.path_table import claim_path, void_path, write_path
 from halfway.protocols.walks.trees import keep_branch, take_root
 
 

@@ -15,8 +15,8 @@ from halfway.protocols.walks.member_lists import lists_members, report_known
 from halfway.protocols.walks.member_paths import begin_path, end_path
 from halfway.protocols.walks.messages import Walker
 from halfway.protocols.walks.search_sweep import begin_sweep
-from halfway.protocols.walks.state import LAUNCHED
 from halfway.protocols.walks.steps import first_step
+from halfway.protocols.walks.tables.counts import LAUNCHED
 from halfway.protocols.walks.trails import leave_trail
 from halfway.protocols.walks.trees import is_root, plant, root_of
 

@@ -18,8 +18,8 @@ from halfway.core.prng import low_half, seeded
 from halfway.protocols.reliable_hop import release
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import walker_of, write_member
-from halfway.protocols.walks.state import CUT_SHORT, DIED, REDRAWN
 from halfway.protocols.walks.steps import Move, first_random, random_of, send_first, send_step
+from halfway.protocols.walks.tables.counts import CUT_SHORT, DIED, REDRAWN
 from halfway.protocols.walks.tables.entries import is_same
 from halfway.protocols.walks.trails import trail_of
 

@@ -24,8 +24,9 @@ from halfway.protocols.walks.roles import (
     search,
 )
 from halfway.protocols.walks.search_sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
-from halfway.protocols.walks.state import CUT_SHORT, DIED, EVICTED, LOST, NO_ROOM, WalkTables
+from halfway.protocols.walks.state import WalkTables
 from halfway.protocols.walks.steps import redraw_or_release
+from halfway.protocols.walks.tables.counts import CUT_SHORT, DIED, EVICTED, LOST, NO_ROOM
 from halfway.protocols.walks.trails import hear_trail
 
 

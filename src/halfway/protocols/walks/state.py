@@ -16,6 +16,7 @@ import numpy.typing as npt
 from halfway.core.prng import random_states
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
+from halfway.protocols.walks.tables.counts import COUNTS
 from halfway.protocols.walks.tables.entries import (
     BRANCH,
     BUFFERED_EVENT,
@@ -33,16 +34,6 @@ from halfway.protocols.walks.tables.next_nodes import NextNodes, no_next_nodes
 
 BRANCHES = 3  # most branches per member: two for its path, and an earlier branch
 KNOWN_HOPS = 2  # accepted hops that a node remembers, per tracked hop
-
-# Columns of `counts`.
-REDRAWN = 0  # STEPs sent to another neighbour, because the first did not acknowledge
-DIED = 1  # walks that ended because there was no neighbour to step to
-LOST = 2  # records given up: their next node did not acknowledge, or there was none
-EVICTED = 3  # buffered events replaced by later events before they were sent
-LAUNCHED = 4  # launches by timers: unanswered, refreshed, searches, or after a crash
-NO_ROOM = 5  # trails, branches and paths without room in the tables
-CUT_SHORT = 6  # sweeps that ended after their most steps
-COUNTS = 7
 
 
 class WalkTables(NamedTuple):

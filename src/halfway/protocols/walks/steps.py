@@ -16,7 +16,7 @@ from halfway.core.prng import advanced, high_half, joined, low_half, mixed, pick
 from halfway.protocols.reliable_hop import release, track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import walker_of, write_member
-from halfway.protocols.walks.state import DIED, LOST, REDRAWN
+from halfway.protocols.walks.tables.counts import DIED, LOST, REDRAWN
 from halfway.protocols.walks.tables.entries import FREE, HEARD, PASSED, is_later, is_same
 from halfway.protocols.walks.trails import trail_of
 from halfway.protocols.walks.trees import root_of

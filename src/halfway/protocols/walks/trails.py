@@ -12,7 +12,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import walker_of, write_member
-from halfway.protocols.walks.state import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_ROOM
 from halfway.protocols.walks.tables.entries import (
     FREE,
     HEARD,

@@ -6,7 +6,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
-from halfway.protocols.walks.state import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_ROOM
 from halfway.protocols.walks.tables.entries import ENDED, FREE, OPEN, is_open, write_walker
 from halfway.protocols.walks.tables.member_places import assign_place, place_of_member
 from halfway.protocols.walks.tables.next_nodes import forget_next_nodes
