@@ -22,7 +22,7 @@ LONGEST = (
     SPARK,
     "tests/bulk/walks/test_lazy_walks.py",
     "tests/core/compiler/test_cache.py",
-    "tests/protocols/broker_trees/test_broker_clients.py",
+    "tests/protocols/broker_trees/test_client_node.py",
     "tests/sim/environment/test_world_changes.py",
     "tests/comparison/test_trial.py",
     "tests/examples/test_programs.py",

@@ -68,8 +68,8 @@ def _results(lines: list[str], rows: list[str]) -> list[str]:
         return lines
     said = (
         f"All results at paper scale took {duration(spent)} on one core, so two cores need about "
-        f"{duration(spent / 2)}. This is the sum of the processor times, and of the wall times on "
-        "one core of results without a processor time."
+        f"{duration(spent / 2)}. This sum has the processor time of each result. Results without a "
+        "processor time count with their wall time on one core."
     )
     return [*lines[:end], "", said, *lines[end:]]
 

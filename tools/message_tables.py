@@ -11,26 +11,29 @@ from halfway.protocols import SYSTEMS
 PAGE = Path(__file__).parents[1] / "docs" / "messages.md"
 _HEAD = """# Messages
 
-`tools/system_tables.py` writes this page from the `KINDS` of the protocols; do not edit it.
+`tools/system_tables.py` writes this page from the `KINDS` of the protocols. Do not edit this page.
 
-A record has the same layout for every system (`halfway.core.message.RECORD`). The tables list the
-fields that each kind fills. Other fields are blank: `topic`, `event`, `target` and `publisher` are
--1, and all other fields are 0. The driver fills `at`, `hops`, `source`, `next` and
-`incarnation`, and `publisher` and `epoch` of a command that carries an event.
-Some fields hold something else than their names say. Then the table states the content after a
-colon: "`topic`: the sender's parent"
+A record has the same layout in every system (`halfway.core.message.RECORD`). Each table lists the
+fields that a kind of record fills. In all other fields, a record has a blank value. The blank value
+of `topic`, `event`, `target` and `publisher` is -1, and the blank value of every other field is 0.
+The driver fills `at`, `hops`, `source`, `next` and `incarnation`. If a command carries an event,
+the driver also fills `publisher` and `epoch`.
+
+A kind may use a field for another value than the name of the field states. Then the table gives the
+meaning of this value after a colon, for example "`topic`: the sender's parent"
 ([decision 0090](decisions/0090-a-reused-header-field-has-a-name-of-its-own.md)).
-`args` are eight integers, and `reals` are six floating-point numbers. `args[3]…[5]` are three
+A record has eight integers `args`, and six floating-point numbers `reals`. `args[3]…[5]` are three
 places of one field.
 
-A *command* comes from the application or from the driver. A *network* record goes to neighbours: it
-is a message. A *timer* goes from a node to itself. A *report* goes from a node to its application.
-Some kinds have two channels. If their fields differ, each channel has a row, and a node refuses a
-record from the network that looks like a command.
+A *command* comes from the application or from the driver. A *network* record goes to neighbours,
+and is called a message. A *timer* goes from a node to itself. A *report* goes from a node to its
+application. Some kinds have two channels. If the fields of the two channels differ, each channel
+has its own row. A node refuses a record from the network that has the form of a command.
 
 The column *bytes* gives the length of a network record on the wire, without a payload and without
 the headers of the radio. A record has 12 bytes of header: kind, flags, hops, `source` and
-`incarnation`. The fields of the kind follow. A vector that need not be full makes the length vary.
+`incarnation`. The fields of the kind follow the header. If a vector may have free places, the
+length of the record varies.
 """
 
 

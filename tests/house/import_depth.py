@@ -24,7 +24,7 @@ DEEPER = {
         "the chain of `live/mqtt/sessions`, above it the service, below it packets",
     ),
     "live/mqtt/sessions": (9, "a layer per module: door, table, session, queue, disk, message"),
-    "protocols": (15, "the broker trees: roles, tables, paths and records, above shared parts"),
+    "protocols": (14, "the broker trees: roles, tables, paths and records, above shared parts"),
     "protocols/walk_overlay": (
         10,
         "a module per phase of a walk; a phase may start another phase",

@@ -39,7 +39,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_sizes": (OPERATING, "journal: segments"),
         "problems": (OPERATING, "journal: segments"),  # one a damaged record
     },
-    "kept/kept_events:KeptEvents": {
+    "kept/kept_store:KeptStore": {
         "_kept": (OPERATING, "own kept events"),
         "_last": (OPERATING, "topics with own kept"),
         "_positions": (OPERATING, "streams of others"),
@@ -133,8 +133,8 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     },
     "plain:Plain": {"_peers": (OPERATING, "peers without keys")},
     "runtime/local_delivery:Delivery": {"_seen": (OPERATING, "publications remembered")},
-    "runtime/local_delivery:RetainedExchange": {"_sent": (OPERATING, "neighbours; nodes heard")},
-    "runtime/event_flow:EventFlow": {"_held": (OPERATING, "records that wait for a body")},
+    "runtime/retained_exchange:RetainedExchange": {"_sent": (OPERATING, "neighbours; nodes heard")},
+    "runtime/body_exchange:BodyExchange": {"_held": (OPERATING, "records that wait for a body")},
     "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},
     "runtime/mesh_node:MeshNode": {"counts": FIXED},
     "runtime/own_events:OwnEvents": {"_before": FIXED},

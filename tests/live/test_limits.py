@@ -11,7 +11,7 @@ from halfway.live import plain, topic_filters
 from halfway.live.control import control_requests, route_answers, server
 from halfway.live.interface import api
 from halfway.live.journal import commit, journal, segment
-from halfway.live.kept import kept_events, outlet, publisher, reader
+from halfway.live.kept import kept_store, outlet, publisher, reader
 from halfway.live.keys import (
     certificates,
     handshakes,
@@ -71,12 +71,12 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "probes and searches": (probe_routes.MOST_TRACKED, probe_routes.A_SECOND),
         "kinds of refusals": (links.MOST_REFUSALS,),
         "own kept events": (
-            kept_events.MOST_KEPT_EVENTS,
-            kept_events.MOST_KEPT_BYTES / _MIB,
+            kept_store.MOST_KEPT_EVENTS,
+            kept_store.MOST_KEPT_BYTES / _MIB,
             outlet.RETENTION_S / 3600,
         ),
-        "topics with own kept": (kept_events.MOST_OWN_STREAMS,),
-        "streams of others": (kept_events.MOST_STREAMS, kept_events.MOST_AHEAD),
+        "topics with own kept": (kept_store.MOST_OWN_STREAMS,),
+        "streams of others": (kept_store.MOST_STREAMS, kept_store.MOST_AHEAD),
         "readers of a stream": (publisher.MOST_READERS, outlet.MOST_FILTERS),
         "events sent again": (publisher.MOST_AGAIN,),
         "a gap in a stream": (reader.GAP_S,),
@@ -107,9 +107,9 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "all segments": (journal.MOST_BYTES / _MIB,),
         "a record": (segment.MOST_RECORD_BYTES / _MIB,),
         "a group": (commit.GROUP_RECORDS, commit.GROUP_S * 1000),
-        "kept events": (kept_events.MOST_KEPT_EVENTS, kept_events.MOST_KEPT_BYTES / _MIB),
-        "streams of other": (kept_events.MOST_STREAMS,),
-        "events ahead": (kept_events.MOST_AHEAD,),
+        "kept events": (kept_store.MOST_KEPT_EVENTS, kept_store.MOST_KEPT_BYTES / _MIB),
+        "streams of other": (kept_store.MOST_STREAMS,),
+        "events ahead": (kept_store.MOST_AHEAD,),
     },
     MQTT: {
         **{

@@ -48,7 +48,7 @@ class Drops:
             self._count[str(why)] += number
 
     def set(self, why: Drop, number: int) -> None:
-        """Set the count of a reason that the kernel counts."""
+        """Set the count of a reason for drops that the kernel counts."""
         if number:
             self._count[str(why)] = number
 

@@ -68,8 +68,8 @@ class Mesh(Protocol):
         expiry_s: float = float("inf"),
         properties: bytes = b"",
     ) -> None:
-        """Publish an event; return when the mesh has taken it, and for the level KEPT when it is on
-        disk.
+        """Publish an event to any `Mesh`; return when the mesh has taken it, and for the level KEPT
+        when it is on disk.
 
         Waits while the queue is full. An empty payload with `retain` ends the retained value.
         Raises Refusal: "too large", "not permitted", "bad topic", "not kept here", "disk full",
@@ -87,14 +87,14 @@ class Mesh(Protocol):
         expiry_s: float = float("inf"),
         properties: bytes = b"",
     ) -> bool:
-        """Publish an event to the mesh; return False, without effect, if the queue is full.
+        """Publish an event to any `Mesh`; return False, without effect, if the queue is full.
 
         Raises Refusal as `publish` does. KEPT is not on disk yet when this returns.
         """
         ...
 
     def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MeshSubscription:
-        """Subscribe to a filter on the mesh; `callback` gets each event in the node's event loop.
+        """Subscribe to a filter on any `Mesh`; `callback` gets each event in the node's event loop.
 
         Events of this node are included, and marked `local`. Each subscription receives an event
         once, even if other subscriptions match it too. `retained` returns the retained values; the
@@ -104,9 +104,9 @@ class Mesh(Protocol):
         ...
 
     def unsubscribe(self, subscription: MeshSubscription) -> None:
-        """End a subscription to the mesh; do nothing for an ended subscription."""
+        """End a subscription to any `Mesh`; do nothing for an ended subscription."""
         ...
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return the mesh's retained values that match a filter, as this node knows them."""
+        """Return the retained values of any `Mesh` that match a filter, as this node knows them."""
         ...

@@ -69,7 +69,9 @@ def matches(topic_filter: str, topic: str) -> bool:
 
 
 class _Branch(Generic[_K, _V]):
-    """One level of a filter: the levels below it, and the entries of filters that end here."""
+    """One level of a topic filter: the levels below it, and the entries of filters that end
+    here.
+    """
 
     __slots__ = ("below", "entries")
 
@@ -79,7 +81,8 @@ class _Branch(Generic[_K, _V]):
 
 
 class FilterTree(Generic[_K, _V]):
-    """A map from filters to entries, which finds the entries of all filters that match a topic.
+    """A map from topic filters to entries, which finds the entries of all filters that match a
+    topic.
 
     An entry is a value under a key; a filter has one entry for each key. A look-up visits at most
     the branches that agree with the topic so far.
@@ -90,7 +93,7 @@ class FilterTree(Generic[_K, _V]):
         self._found: dict[str, list[tuple[_K, _V]]] = {}  # of the topics asked for last
 
     def set(self, topic_filter: str, key: _K, value: _V) -> None:
-        """Set the entry of a filter under a key."""
+        """Set the entry of a topic filter under a key."""
         self._found.clear()
         branch = self._root
         for level in topic_filter.split("/"):
@@ -98,7 +101,7 @@ class FilterTree(Generic[_K, _V]):
         branch.entries[key] = value
 
     def remove(self, topic_filter: str, key: _K) -> None:
-        """Remove the entry of a filter under a key; no effect if there is none."""
+        """Remove the entry of a topic filter under a key; no effect if there is none."""
         self._found.clear()
         path = [self._root]
         levels = topic_filter.split("/")

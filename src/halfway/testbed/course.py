@@ -58,7 +58,7 @@ class Course:
         return frozenset(pair for a, b in links for pair in ((a, b), (b, a)))
 
     def steps(self, seconds: float) -> Iterator[CourseStep]:
-        """Yield the steps of a run in order. The environment may be ahead of the yielded step."""
+        """Yield the steps of a course in order. Its environment may be ahead of a yielded step."""
         environment = self._environment
         while environment.at < seconds:
             changes = environment.advance(environment.window_end(seconds))

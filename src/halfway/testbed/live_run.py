@@ -88,7 +88,7 @@ class LiveRun:
         self._lost_drops = Counter[str]()
 
     async def run(self) -> LiveResult:
-        """Run the scenario in real time."""
+        """Run the scenario by real nodes in real time."""
         host, first = self._host, self._course.pairs()
         self._air.set_links(first)
         period_s = host.settings.period_s
@@ -151,7 +151,7 @@ class LiveRun:
             await asyncio.sleep(_SHOW_EVERY_S)
 
     def _start_applications(self, row: int, at: float) -> None:
-        """Let the applications of a node subscribe, and take up the role of publishers."""
+        """Let the applications of a real node subscribe, and take up the role of publishers."""
         node, demand = self._host.nodes[row], self._demand
         for topic in range(demand.topics):
             if row in demand.subscribers[topic]:

@@ -38,8 +38,8 @@ class SideBySide(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Whether the live run of the testbed agrees with its simulation, and its records with
-        their replay.
+        """Whether a run of `halfway testbed` agrees with its simulation, and its records with their
+        replay.
         """
         agree = all(row.agrees is not False for row in self.rows)
         return agree and all(replay.is_same for replay in self.replayed)

@@ -61,7 +61,9 @@ def limits_for(n: int, most_neighbours: int) -> Limits:
 
 
 def delay_of(scenario: Scenario, network: Network | None, seed: int) -> Delay:
-    """Return the delay of the scenario's radio on the air: the same on all links, or one a link."""
+    """Return the delay of the scenario's radio that real nodes on the air can have: the same on all
+    links, or one a link.
+    """
     radio = scenario.radio
     if isinstance(radio, DistanceRadio):
         if network is None:

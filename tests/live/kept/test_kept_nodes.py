@@ -12,7 +12,7 @@ import pytest
 
 from halfway.live.interface.api import LiveNode, node
 from halfway.live.journal.storage import FolderStorage
-from halfway.live.kept import kept_events, publisher
+from halfway.live.kept import kept_store, publisher
 from halfway.live.kept import reader as kept_reader
 from halfway.live.mesh import Event, Level, Refusal
 from halfway.live.security import Address
@@ -218,7 +218,7 @@ def test_a_long_list_of_filters_is_announced_as_all_topics(tmp_path: Path) -> No
 def test_heartbeats_of_streams_without_room_are_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_events, "MOST_STREAMS", 2)
+    monkeypatch.setattr(kept_store, "MOST_STREAMS", 2)
     monkeypatch.setattr(kept_reader, "_ACK_S", 60.0)  # nothing that is due goes
 
     async def program() -> None:

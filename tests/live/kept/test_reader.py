@@ -10,7 +10,7 @@ import msgspec
 from halfway.live.drops import Drops
 from halfway.live.events.bodies import EventBody, EventKey, StreamPlace
 from halfway.live.kept.disk_form import DiskForm
-from halfway.live.kept.kept_events import KeptEvents
+from halfway.live.kept.kept_store import KeptStore
 from halfway.live.kept.outlet import ACKS, BEATS, AckRow
 from halfway.live.kept.reader import (
     GAP_S,
@@ -41,7 +41,7 @@ class Alone:
         self.time, self.timers = 0.0, Timers()
         self.handed, self.asked = list[int](), list[list[int]]()
         self.hear: Callable[[Event], None] = lambda _: None
-        kept = KeptEvents(self.node_id, 0, lambda _kind, _data: None)
+        kept = KeptStore(self.node_id, 0, lambda _kind, _data: None)
         scheduler: Any = self
         outlet: Any = self
         self.reader = KeptReader(

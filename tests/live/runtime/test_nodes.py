@@ -12,7 +12,8 @@ from halfway.live.limits import Limits
 from halfway.live.link.endpoint import bound
 from halfway.live.mesh import Event, Level, Refusal
 from halfway.live.plain import Plain
-from halfway.live.runtime.settings import address_of, next_incarnation
+from halfway.live.runtime.node_identity import next_incarnation
+from halfway.live.runtime.settings import address_of
 from halfway.live.security import Opened, Refused
 from halfway.live.systems.live_systems import REASONS, live_systems
 from halfway.live.wire.frames import FrameType, frame

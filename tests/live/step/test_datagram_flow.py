@@ -14,7 +14,7 @@ from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.node_driver import Driver
 from halfway.live.step.node_stepper import Stepper
-from halfway.live.step.record_bytes import head_of
+from halfway.live.step.record_head import head_of
 from halfway.live.step.timers import Timers
 from halfway.live.systems.face import NodeParameters
 from halfway.live.systems.live_systems import face_of

@@ -43,7 +43,7 @@ from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.workload.demand import Listed
 from halfway.world.workload.named_roles import BrokerPeriod
 from tests.networks import line
-from tests.protocols.broker_trees.test_broker_clients import NOWHERE
+from tests.protocols.broker_trees.test_client_node import NOWHERE
 from tests.protocols.broker_trees.test_roots import NEIGHBOUR, OTHER, OWN, PATH, Broker
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, VALUES
 from tests.protocols.lone import emitted_by, entered

@@ -12,13 +12,13 @@ from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.protocols.drip import (
-    beacon_routes,
     copies,
     digests,
     events,
     messages,
     regions,
     registrations,
+    routes,
 )
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import state as states
@@ -72,7 +72,7 @@ def send(
     now: Any,
     out: Any,
 ) -> None:
-    beacon_routes.send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, out)
+    routes.send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, out)
 
 
 @kernel

@@ -25,7 +25,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     PING_REQUEST,
 )
 from halfway.protocols.walk_detectors import probe_walks, walk_probe
-from tests.protocols.broker_trees.test_broker_clients import NOWHERE
+from tests.protocols.broker_trees.test_client_node import NOWHERE
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.lone import emitted_by, entered
 

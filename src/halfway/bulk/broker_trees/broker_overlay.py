@@ -1,4 +1,5 @@
-"""The bulk overlay of brokers: underlay paths of its links, and connected brokers.
+"""The bulk overlay of brokers: its brokers with their underlay paths and failed parts, the next hop
+of each broker, and the connected brokers.
 
 The modules `join` and `overlay_repair` change the overlay.
 """
@@ -30,18 +31,20 @@ Fallback = Literal["grandparent", "alternate"]
 
 
 class UnderlayPath(NamedTuple):
-    """The path of a broker over the underlay to another broker of the overlay, with both ends."""
+    """The path of a broker over the underlay to another broker of the bulk overlay, with both
+    ends.
+    """
 
     rows: Rows  # [hops + 1]
     places: Rows  # [hops] of `network.who`, in the direction from the first row
 
     def is_open(self, closed: Closed) -> bool:
-        """Return whether all nodes and links of a broker's path over the underlay are up."""
+        """Return whether all nodes and links of a path in the bulk overlay are up."""
         return not (closed.rows[self.rows].any() or closed.places[self.places].any())
 
     @property
     def hops(self) -> int:
-        """The number of links of the underlay that a broker's path takes."""
+        """The number of links of the underlay on a path in the bulk overlay."""
         return len(self.places)
 
 
@@ -68,7 +71,9 @@ class Rules(NamedTuple):
 
 @dataclass
 class Broker:
-    """An overlay's broker, with its paths to brokers above it [uas §4 "The Data Structures"]."""
+    """A broker of the bulk overlay, with its paths to brokers above it [uas §4 "The Data
+    Structures"].
+    """
 
     number: int  # number in the order of joining
     row: int  # of the underlay
@@ -102,17 +107,21 @@ class Overlay:
 
     @cached_property
     def closed(self) -> Closed:
-        """The failed parts of the overlay's underlay, which `set_row` and `set_link` mark."""
+        """The failed parts of the bulk overlay's underlay, which `set_row` and `set_link` mark."""
         return all_open(self.underlay.network)
 
     @cached_property
     def hop(self) -> Doubles:
-        """[m] weights of 1, so that the length of a route in the overlay is its number of hops."""
+        """[m] weights of the links under the bulk overlay of brokers: 1 each, so that the length of
+        a route is its number of hops.
+        """
         # We take routes of fewest hops, because the paper measures nearness in IP hops.
         return unit_weights(self.underlay.network)
 
     def twin(self) -> "Overlay":
-        """Return a twin of the overlay: a copy with all brokers, which changes independently."""
+        """Return a twin of the bulk overlay: a copy with all brokers, which changes
+        independently.
+        """
         brokers = {number: replace(broker) for number, broker in self.brokers.items()}
         other = Overlay(self.underlay, self.rules, brokers, self.root, self.joined)
         other.closed.rows[:], other.closed.places[:] = self.closed
@@ -122,24 +131,26 @@ class Overlay:
         return self.brokers[number]
 
     def set_row(self, row: int, *, down: bool) -> None:
-        """Mark a node of the overlay's underlay as failed or working."""
+        """Mark a node of the bulk overlay's underlay as failed or working."""
         self.closed.rows[row] = down
 
     def set_link(self, a: int, b: int, *, down: bool) -> None:
-        """Mark a link of the overlay's underlay as failed or working, in both directions."""
+        """Mark a link of the bulk overlay's underlay as failed or working, in both directions."""
         self.closed.places[self.underlay.place(a, b)] = down
         self.closed.places[self.underlay.place(b, a)] = down
 
     def is_up(self, number: int) -> bool:
-        """Return whether a broker of the overlay exists and its node is up."""
+        """Return whether a broker of the bulk overlay exists and its node is up."""
         return number in self.brokers and not self.closed.rows[self.brokers[number].row]
 
     def route(self, rows: Rows) -> UnderlayPath | None:
-        """Return the path over the overlay's underlay along these rows, or None without rows."""
+        """Return the path over the bulk overlay's underlay along these rows, or None without
+        rows.
+        """
         return UnderlayPath(rows, places_on(self.underlay.network, rows)) if len(rows) else None
 
     def children(self, number: int) -> list[int]:
-        """Return the numbers of the overlay's brokers with a given parent, ascending."""
+        """Return the numbers of the brokers with a given parent in the bulk overlay, ascending."""
         return [b.number for b in self.brokers.values() if b.parent == number]
 
     def neighbours(self, number: int) -> list[int]:
@@ -158,7 +169,9 @@ class Overlay:
         return sorted((mine | theirs) & self.brokers.keys())
 
     def ancestors(self, number: int) -> Iterator[int]:
-        """Yield a broker's parent, grandparent … root in the overlay; RuntimeError on a cycle."""
+        """Yield a broker's parent, grandparent … root in the bulk overlay; RuntimeError on a
+        cycle.
+        """
         above = self.brokers[number].parent
         for _ in range(len(self.brokers)):
             if above == NO_BROKER:
@@ -168,12 +181,14 @@ class Overlay:
         raise RuntimeError(f"broker {number} lies on a cycle")
 
     def is_below(self, number: int, above: int) -> bool:
-        """Return whether a broker of the overlay is `above` itself or a descendant of it."""
+        """Return whether a broker of the bulk overlay is `above` itself or a descendant of it."""
         return number == above or above in self.ancestors(number)
 
 
 def linked(broker: Broker) -> Iterator[tuple[int, Rows]]:
-    """Yield the overlay links that a broker's Join created: the other end, and the rows to it."""
+    """Yield the links of the bulk overlay that a broker has to brokers above it: the other end, and
+    the rows to it.
+    """
     if broker.direct is not None:
         yield broker.parent, broker.direct.rows
     if broker.second is not None and broker.alternate != NO_BROKER:
@@ -183,8 +198,8 @@ def linked(broker: Broker) -> Iterator[tuple[int, Rows]]:
 
 
 def next_hop_up(overlay: Overlay, broker: Broker) -> NextHop:
-    """Return a broker's next broker on the way to the overlay's root, and the path; None if cut
-    off.
+    """Return a broker's next hop to the root of the bulk overlay: the next broker and the path to
+    it; None if cut off.
 
     [uas §4.1] takes the direct path, then the alternate path, then the path to the grandparent. The
     last path also serves if both paths to a working parent are dead; the parent is not evicted.
@@ -203,12 +218,12 @@ def next_hop_up(overlay: Overlay, broker: Broker) -> NextHop:
 
 
 def connected(overlay: Overlay) -> set[int]:
-    """Return the numbers of the overlay's live brokers whose messages reach the root."""
+    """Return the numbers of the live brokers that are connected to the root of the bulk overlay."""
     return {number for number, top in tops(overlay).items() if top == overlay.root}
 
 
 def is_served(overlay: Overlay, broker: Broker) -> bool:
-    """Return whether the parent of a broker in the overlay is up and the direct path to it
+    """Return whether the parent of a broker in the bulk overlay is up and the direct path to it
     works.
     """
     direct = broker.direct
@@ -218,8 +233,8 @@ def is_served(overlay: Overlay, broker: Broker) -> bool:
 def next_hops_up(
     overlay: Overlay, *, aware: bool, chosen: Mapping[int, NextHop] | None = None
 ) -> dict[int, tuple[int, int]]:
-    """Return each live broker's next hop to the overlay's root, NO_BROKER if it is cut off, and the
-    underlay links of the path to this next hop. Arguments as in `tops`.
+    """Return each live broker's next hop to the root of the bulk overlay, NO_BROKER if it is cut
+    off, and the underlay links of the path to this next hop. Arguments as in `tops`.
     """
     next_hops: dict[int, tuple[int, int]] = {}
     for number, broker in overlay.brokers.items():
@@ -239,7 +254,8 @@ def next_hops_up(
 def tops(
     overlay: Overlay, *, aware: bool = True, chosen: Mapping[int, NextHop] | None = None
 ) -> dict[int, int]:
-    """Return the highest broker of the overlay that each live broker reaches.
+    """Return the highest broker of the bulk overlay to which each live broker is connected by the
+    next hops.
 
     Unless `aware` of the underlay, brokers use the direct paths alone, as in unmodified SIENA.
     chosen: the next hops that brokers use because they have not detected the latest failure.
@@ -258,6 +274,6 @@ def tops(
 
 
 def check_known(name: str, value: str, known: tuple[str, ...]) -> None:
-    """Raise Problem if an option of a broker overlay has no known value."""
+    """Raise Problem if an option of the bulk overlay of brokers has no known value."""
     if value not in known:
         raise Problem(f"{name} = '{value}': expected one of {', '.join(known)}")

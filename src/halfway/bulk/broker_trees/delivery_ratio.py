@@ -38,8 +38,8 @@ _Moment = tuple[float, int, Element | None]  # share of the run, kind of the mom
 
 
 def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> list[Element]:
-    """Draw distinct elements that fail before a delivery. With the same seed, a smaller draw is a
-    prefix of a larger draw.
+    """Draw distinct elements that fail one after another during the measurement of the delivery
+    ratio. With the same seed, a smaller draw is a prefix of a larger draw.
 
     Raises Problem if there are too few elements.
     """
@@ -79,7 +79,8 @@ def delivered_share(
     tau: float = 0.01, repairs: bool = True, clients: ClientPolicy = "stay", detection: float = 0.0,
     loss: float = 0.0,
 ) -> float:  # fmt: skip
-    """Return the delivered notifications as a share of all that exhaustive search would deliver.
+    """Return the delivery ratio of a bulk broker tree: the delivered notifications as a share of
+    all that exhaustive search would deliver.
 
     The faults occur one after another, evenly over the run, and stay. Unmodified SIENA never
     changes. The underlay-aware system fails over `detection` (a share of the run) after each fault,
@@ -141,9 +142,9 @@ def _next_hops(overlay: Overlay) -> dict[int, NextHop]:
 
 
 def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
-    """Return the workload of a bulk broker tree after the clients of each dead broker moved to the
-    nearest broker that reaches the root. Without such a broker they stay. rows: rows of the
-    brokers.
+    """Return, for the delivery ratio, the workload of a bulk broker tree after the clients of each
+    dead broker moved to the nearest broker that reaches the root. Without such a broker they stay.
+    rows: rows of the brokers.
     """
     # The paper does not mention these clients. We let them attach elsewhere.
     served = sorted(connected(overlay))
@@ -164,7 +165,7 @@ def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
 
 
 def fail_element(overlay: Overlay, fault: Element) -> None:
-    """Mark an element of the underlay as failed before a delivery."""
+    """Let an element of the underlay fail during the measurement of the delivery ratio."""
     a, b = fault
     if a == b:
         overlay.set_row(a, down=True)

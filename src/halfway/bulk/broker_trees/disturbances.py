@@ -66,8 +66,8 @@ def _pings(
 
 @inlined
 def comes_through(disturbed, queue):
-    """Return whether a message that passed a queue of a disturbed broker tree was lost on none of
-    its links.
+    """Return whether a message in a loaded broker tree suffers no loss on the links that it takes
+    after a queue.
     """
     if disturbed.success[queue] == 1.0:
         return True

@@ -6,7 +6,9 @@ from halfway.bulk.broker_trees.broker_overlay import NO_BROKER, Broker, Overlay
 
 
 def has_second(broker: Broker) -> bool:
-    """Return whether x and y of a broker in the overlay exist and share only their ends."""
+    """Return whether the paths x and y that a broker needs for a guarantee exist and share only
+    their ends.
+    """
     if broker.direct is None or broker.second is None:
         return False
     inner, others = broker.direct.rows[1:-1], broker.second.rows
@@ -15,7 +17,7 @@ def has_second(broker: Broker) -> bool:
 
 
 def has_upper(overlay: Overlay, broker: Broker) -> bool:
-    """Return whether z of an overlay's broker avoids the parent.
+    """Return whether the path z that a broker needs for a guarantee exists and avoids the parent.
 
     True for a child of the root, because the paper omits the death of the root.
     """
@@ -28,8 +30,8 @@ def has_upper(overlay: Overlay, broker: Broker) -> bool:
 
 
 def level(overlay: Overlay, number: int) -> int:
-    """Return the guarantee of a broker's own paths in the overlay: 3 = x, y, z; 2 = x, y; 1 = x, z;
-    0 = x or no path.
+    """Return the level of guarantee that a broker's own paths in the bulk overlay give: 3 = x, y,
+    z; 2 = x, y; 1 = x, z; 0 = x or no path.
 
     The root has 3. `guarantee` takes the brokers above into account.
     """
@@ -42,7 +44,9 @@ def level(overlay: Overlay, number: int) -> int:
 
 
 def guarantee(overlay: Overlay, number: int) -> int:
-    """Return the least level from a broker up to the overlay's root; 3 survives single failures."""
+    """Return the least level of guarantee from a broker up to the overlay's root; 3 survives single
+    failures.
+    """
     return min(level(overlay, each) for each in (number, *overlay.ancestors(number)))
 
 

@@ -85,14 +85,17 @@ def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = No
 
 
 def retry_below(overlay: Overlay, parent: int) -> None:
-    """[remedy of the join] Search again for missing second paths of children."""
+    """[remedy of the join] Choose the missing alternates of a broker's children again, after
+    another broker's join made a new candidate.
+    """
     for child in overlay.children(parent):
         if overlay[child].second is None:
             choose_second(overlay, overlay[child])
 
 
 def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> None:
-    """[uas §4] Find Alternate of a join: the parent's nearest neighbour by a path disjoint of x.
+    """[uas §4] Find Alternate in the join of a broker: the parent's nearest neighbour by a path
+    disjoint of x.
 
     `tree` as in `attach`. Without such a neighbour and without a remedy, `second` is None.
     """
@@ -203,8 +206,8 @@ def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] |
 
 
 def choose_upper(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> None:
-    """[uas §4] Find Node_disjointPath(P, C) of a join: a path to the grandparent that does not pass
-    the parent.
+    """[uas §4] Find Node_disjointPath(P, C) in the join of a broker: a path to the grandparent that
+    does not pass the parent.
     """
     broker.grandparent, broker.upper = NO_BROKER, None
     if broker.parent == NO_BROKER or overlay.closed.rows[broker.row]:

@@ -20,7 +20,7 @@ _u4 = np.uint32
 
 
 class Passage(NamedTuple):
-    """The passage of the events of a run through a loaded broker tree: latency and messages."""
+    """The passage of a run's events through a loaded broker tree: latency and messages."""
 
     latency_s: float  # mean over notifications, from publishing to the client's broker
     notifications: int
@@ -90,7 +90,7 @@ def passage(
 
 def wanted_below(parent: Indices, wanted: Indices) -> npt.NDArray[np.bool_]:
     """Return [events, brokers]: True if a client at a broker of the loaded tree, or below this
-    broker, wants the event.
+    broker, wants the event, so that it loads the way there.
     """
     own = wanted > 0
     below = own.copy()

@@ -42,8 +42,8 @@ Ladder = tuple[Rung, ...]
 
 
 def ladder(overlay: Overlay, number: int, t: int) -> Ladder:
-    """Return a broker's ladder of disjoint paths to its next t + 1 ancestors or the root, as far as
-    they exist.
+    """Return a broker's ladder against multiple failures: its disjoint paths to its next t + 1
+    ancestors or the root, as far as they exist.
 
     Raises Problem for t < 1.
     """
@@ -68,8 +68,8 @@ def is_full(rungs: Ladder) -> bool:
 
 
 def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
-    """Return the reason why a broker has no full ladder for t failures, or "none" if its ladder is
-    full.
+    """Return the reason why a broker does not tolerate multiple failures, because it has no full
+    ladder for t failures; "none" if its ladder is full.
     """
     network = overlay.underlay.network
     rungs = ladder(overlay, number, t)
@@ -86,5 +86,7 @@ def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
 
 
 def hindrances(overlay: Overlay, t: int) -> Counter[Hindrance]:
-    """Count the brokers below the root without a full ladder for t failures, by reason."""
+    """Count the brokers below the root that do not tolerate multiple failures, because they have no
+    full ladder for t failures, by reason.
+    """
     return Counter(hindrance(overlay, n, t) for n in overlay.brokers if n != overlay.root)

@@ -20,7 +20,8 @@ from halfway.world.underlays.routes import Tree, shortest
 
 
 def leave(overlay: Overlay, number: int) -> None:
-    """[uas §4, Algorithm 2] Remove a broker: its children join its parent, paths are repaired.
+    """[uas §4, Algorithm 2] Let a broker leave the bulk overlay: its children join its parent, and
+    paths are repaired.
 
     For a dead broker its parent does this on its behalf, from its replica [uas §4.1]. The paper
     assumes one failure at a time. If the parent is dead as well, we let the children join the next

@@ -20,8 +20,8 @@ Indices = npt.NDArray[np.int64]
 
 
 class QueuedPaths(NamedTuple):
-    """The queues on the routes of an overlay's brokers; the index of a broker follows the order of
-    numbers.
+    """The queues on the routes of a bulk overlay's brokers; the index of a broker follows the order
+    of numbers.
     """
 
     parent: Indices  # [brokers] index; -1 at the root
@@ -53,7 +53,7 @@ class _Leg(NamedTuple):
 def queued_paths(
     overlay: Overlay, *, aware: bool, queueing: Queueing, message_bits: float
 ) -> QueuedPaths:
-    """Return the queues on an overlay's paths; without `aware`, on direct paths only.
+    """Return the queues on the paths of a bulk overlay; without `aware`, on direct paths only.
 
     Raises Problem for an unknown `queueing`.
     """
@@ -66,7 +66,9 @@ def queued_paths(
     hops: list[int] = []
 
     def queue_before(rows: Rows) -> int:
-        """Return the number of the queue before a path; a known path keeps its number."""
+        """Return the number of the queue before a path of the bulk overlay; a known path keeps its
+        number.
+        """
         key = rows.tobytes()
         if key not in known:
             places = places_on(underlay.network, rows)
@@ -90,7 +92,7 @@ def queued_paths(
 
 
 def stress(overlay: Overlay, *, aware: bool) -> Stress:
-    """Return the links of overlay and underlay that the routes of `queued_paths` load."""
+    """Return the links of overlay and underlay that the queued routes of `queued_paths` load."""
     links: dict[tuple[int, int, bool], int] = {}
     wired: list[list[int]] = []
     linked: list[list[int]] = []

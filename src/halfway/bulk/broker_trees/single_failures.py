@@ -49,7 +49,9 @@ class SingleFailures:
 
 
 class Census(NamedTuple):
-    """The numbers of brokers of an overlay by their guarantee against single failures."""
+    """The numbers of brokers of an overlay whose paths survive single failures, by level of
+    guarantee.
+    """
 
     own: tuple[int, ...]  # brokers by level 0…3; the root has level 3
     whole: tuple[int, ...]  # the same, by the least level up to the root
@@ -58,7 +60,9 @@ class Census(NamedTuple):
 
 
 def census(overlay: Overlay) -> Census:
-    """Count the brokers of an overlay by guarantee level against single failures."""
+    """Count the brokers of an overlay whose paths survive single failures, and of each lower
+    level.
+    """
     own = Counter(level(overlay, number) for number in overlay.brokers)
     whole = Counter(guarantee(overlay, number) for number in overlay.brokers)
     premise = sum(meets_premise(overlay, broker) for broker in overlay.brokers.values())

@@ -1,5 +1,5 @@
-"""The bulk routes of GeoRendezvous on a network in memory: single routes, paths through points, and
-trees.
+"""The bulk routes of GeoRendezvous on a network in memory (`CellRoutes`): single routes, paths
+through points, and trees.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ Counts = npt.NDArray[np.int64]
 
 
 class Route(NamedTuple):
-    """The bulk route of one message to a cell of Cell Hash Routing."""
+    """The bulk route of one message on a network in memory, to a cell of Cell Hash Routing."""
 
     home: tuple[int, int]  # column, row of the cell where the route ends
     hops: int  # hops up to the first arrival in this cell
@@ -26,8 +26,8 @@ class Route(NamedTuple):
 
 
 class PointPaths(NamedTuple):
-    """The bulk paths of notifications in GeoRendezvous, for P pairs and through each of I
-    rendezvous points.
+    """The bulk paths of notifications in GeoRendezvous on a network in memory, for P pairs and
+    through each of I rendezvous points.
     """
 
     through: Counts  # [P, I] hops publisher - home - subscriber; -1 in different components
@@ -39,8 +39,8 @@ class PointPaths(NamedTuple):
     def shortest(
         self, tried: int, *, points: int | None = None, with_traversal: bool = False
     ) -> Counts:
-        """Return the hops [P] of the best bulk path of each pair: among the first `points` points,
-        the `tried` closest ones count; -1: no path.
+        """Return the hops [P] of the best bulk path of each pair in memory: among the first
+        `points` points, the `tried` closest ones count; -1: no path.
 
         [geo §2.4] "closest" is the Euclidean distance of the subscriber from the hashed point.
         """
@@ -53,7 +53,7 @@ class PointPaths(NamedTuple):
 
 
 class CellRoutes:
-    """The cells of one network in the unit square, and the bulk routes over these cells.
+    """The bulk routes over the cells of one network in memory, whose nodes are in the unit square.
 
     radius: reach of a node, in the unit of the positions; cells are as large as the radius allows
     (`CELL_SIDE_RADII`), and the corner of the first cell is the origin. Raises Problem without
@@ -82,11 +82,13 @@ class CellRoutes:
         kernels.masks_of(self.populated, self.mask)
 
     def route(self, source: int, column: int, row: int) -> Route:
-        """Return the bulk route of a message from a node to the home of a cell."""
+        """Return the bulk route of a message in memory, from a node to the home of a cell."""
         return self.from_cell((int(self.cell[source, 0]), int(self.cell[source, 1])), column, row)
 
     def from_cell(self, cell: tuple[int, int], column: int, row: int) -> Route:
-        """Return the bulk route from any member of a populated cell to the home of a cell."""
+        """Return the bulk route in memory from any member of a populated cell to the home of a
+        cell.
+        """
         path = np.empty(64 * self.mask.size, np.int64)
         home_x, home_y, hops, all_hops = kernels.route(self.mask, *cell, column, row, path)
         width = self.mask.shape[1]
@@ -95,15 +97,15 @@ class CellRoutes:
         return Route(home, int(hops), int(all_hops), visited[: hops + 1], visited[hops:])
 
     def goal(self, key: int, topic: int, point: int) -> tuple[int, int]:
-        """Return the goal cell (column, row) of a bulk route: the cell of a topic's rendezvous
-        point.
+        """Return the goal cell (column, row) of a bulk route in memory: the cell of a topic's
+        rendezvous point.
         """
         _, _, column, row = kernels.point_cell(np.uint64(key), topic, point, self.side)
         return int(column), int(row)
 
     def paths(self, pairs: Counts, points: int, key: int) -> PointPaths:
-        """Return the bulk paths of the notifications of each pair p through `points` rendezvous
-        points of topic p.
+        """Return the bulk paths in memory of the notifications of each pair p through `points`
+        rendezvous points of topic p.
 
         pairs [P, 2]: the rows of publisher and subscriber.
         """
@@ -121,7 +123,8 @@ class CellRoutes:
     def trees(
         self, publisher: Counts, subscribers: Counts, *, points: int, tried: int, key: int
     ) -> Counts:
-        """Return [T, 3]: the hops of the bulk tree of one notification, counted in three ways.
+        """Return [T, 3]: the hops of the bulk tree in memory of one notification, counted in three
+        ways.
 
         A link counts once, once for each point, or once for each subscriber. publisher [T],
         subscribers [T, k]: rows. -1: publisher and subscribers are in different components.

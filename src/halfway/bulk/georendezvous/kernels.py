@@ -23,7 +23,9 @@ from halfway.protocols.georendezvous.cells import (
 
 
 class NodesInCells(NamedTuple):
-    """The nodes of a network in the cells of bulk GeoRendezvous."""
+    """The nodes of a network in the cells, as the compiled kernels of bulk GeoRendezvous read
+    them.
+    """
 
     mask: npt.NDArray[np.uint8]  # [rows, columns] populated neighbour cells, as bits
     side: float  # of a cell
@@ -34,8 +36,8 @@ class NodesInCells(NamedTuple):
 
 @inlined
 def masks_of(populated, mask):
-    """Fill the mask of the bulk kernels of GeoRendezvous: bits for the populated cells among the
-    eight neighbours of each cell.
+    """Fill the mask of the compiled kernels of GeoRendezvous: bits for the populated cells among
+    the eight neighbours of each cell.
 
     populated [rows, columns] of bool, mask [rows, columns] of uint8.
     """
@@ -53,7 +55,8 @@ def masks_of(populated, mask):
 
 @inlined
 def route_over(cells, x, y, dx, dy, path, columns, most):
-    """Route one message of bulk GeoRendezvous from cell (x, y) of a map towards cell (dx, dy).
+    """Route one message of bulk GeoRendezvous in a kernel from cell (x, y) of a map towards cell
+    (dx, dy).
 
     Return the x and y of its home, the hops until its first arrival there, and all hops: these
     include the traversal of the home perimeter, if there was one. `path` [places] receives the
@@ -80,7 +83,8 @@ def route_over(cells, x, y, dx, dy, path, columns, most):
 
 @inlined
 def route(mask, x, y, dx, dy, path):
-    """Route one message of bulk GeoRendezvous over a mask [rows, columns], as `route_over` does.
+    """Route one message of bulk GeoRendezvous in a kernel over a mask [rows, columns], as
+    `route_over` does.
 
     The limit of the loop is above the hops of every route.
     """
@@ -92,8 +96,8 @@ def route(mask, x, y, dx, dy, path):
 
 @kernel
 def routed(mask, ends, hops):
-    """Route many messages of bulk GeoRendezvous: `ends` [R, 4] has x, y of the start and of d;
-    `hops` [R, 4] has results of `route`.
+    """Route many messages of bulk GeoRendezvous in a kernel: `ends` [R, 4] has x, y of the start
+    and of d; `hops` [R, 4] has results of `route`.
     """
     nowhere = np.empty(0, np.int64)
     for r in range(ends.shape[0]):
@@ -104,8 +108,8 @@ def routed(mask, ends, hops):
 
 @inlined
 def point_cell(key, topic, number, side):
-    """Return x and y of a topic's rendezvous point for bulk GeoRendezvous, and the column and row
-    of its cell.
+    """Return x and y of a topic's rendezvous point for the kernels of bulk GeoRendezvous, and the
+    column and row of its cell.
     """
     x, y = point_position(key, topic, number)
     return x, y, cell_of(x, 0.0, side), cell_of(y, 0.0, side)
@@ -113,8 +117,8 @@ def point_cell(key, topic, number, side):
 
 @kernel
 def legs(nodes, pairs, legs, distance, empty):
-    """Fill the legs of bulk GeoRendezvous for pair p, by which notifications pass each rendezvous
-    point of topic p.
+    """Fill the legs of bulk GeoRendezvous in a kernel for pair p, by which notifications pass each
+    rendezvous point of topic p.
 
     pairs [P, 2] of rows (publisher, subscriber). Fills legs [P, I, 3] with hops publisher - home,
     of the home perimeter, and home - subscriber; -1 where the two are in different components.
@@ -142,7 +146,7 @@ def legs(nodes, pairs, legs, distance, empty):
 
 @inlined
 def add_path(mask, x, y, dx, dy, path, mark, stamp):
-    """Mark the hops of a bulk route of GeoRendezvous with `stamp`.
+    """Mark the hops of a bulk route of GeoRendezvous with `stamp`, for the kernel of trees.
 
     Return x and y of the home cell, the number of hops, and the number of newly marked hops.
     """
@@ -160,8 +164,8 @@ def add_path(mask, x, y, dx, dy, path, mark, stamp):
 
 @inlined
 def best_point(nodes, home, row, t, tried, distance):
-    """Return, in bulk GeoRendezvous, the rendezvous point with the fewest hops among the `tried`
-    points closest to the subscriber, or -1.
+    """Return, in a kernel of bulk GeoRendezvous, the rendezvous point with the fewest hops among
+    the `tried` points closest to the subscriber, or -1.
     """
     position, cell = nodes.position, nodes.cell
     for i in range(home.shape[0]):
@@ -185,8 +189,8 @@ def best_point(nodes, home, row, t, tried, distance):
 
 @inlined
 def add_leg(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
-    """Add a leg to the counts of bulk GeoRendezvous's notification tree: links once, links once a
-    point, every hop.
+    """Add a leg to the counts of a notification tree in a kernel of bulk GeoRendezvous: links once,
+    links once a point, every hop.
     """
     _, _, hops, new = add_path(mask, x, y, dx, dy, path, own, stamp)
     out[1] += new
@@ -197,8 +201,8 @@ def add_leg(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
 
 @kernel
 def trees(nodes, publisher, subscribers, points, tried, out):
-    """Fill `out` with the hops of notification trees of bulk GeoRendezvous, for one notification of
-    each publisher.
+    """Fill `out` in a kernel with the hops of notification trees of bulk GeoRendezvous, for one
+    notification of each publisher.
 
     publisher [T], subscribers [T, k] of rows; tree t uses `points` points of topic t, of which each
     subscriber tries the `tried` closest. out [T, 3]: the hops if each link counts once, if each

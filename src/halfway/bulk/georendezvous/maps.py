@@ -31,8 +31,8 @@ class LazyCellMap(NamedTuple):
 
 
 def mask_at(cells: Any, x: Any, y: Any) -> Any:
-    """Return one bit for each of the eight neighbours of cell (x, y) in a map of bulk routes: 1 if
-    the neighbour is populated.
+    """Return one bit for each of the eight neighbours of cell (x, y) in a map of populated cells: 1
+    if the neighbour is populated.
     """
     return _MASKS[type(cells)](cells, x, y)
 

@@ -22,7 +22,7 @@ HEADS = 4  # at most two walks at a time, with at most two branches
 
 
 class Recipe(NamedTuple):
-    """The rules of a walk in the kernels of the bulk walk overlay."""
+    """The rules of a walk in the kernels that build a walk overlay."""
 
     pure: bool  # a pure random walk: no marks
     alpha: float  # [dwo (2)] weight of |N(v) ∩ N(DRW)|
@@ -34,8 +34,8 @@ class Recipe(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The marks of the walks of a bulk walk overlay, where walk w uses slot w & 1, because at most
-    two walks run at once.
+    """The marks that walks leave in the kernels of a walk overlay, where walk w uses slot w & 1,
+    because at most two walks run at once.
     """
 
     stamp: npt.NDArray[np.uint32]  # [1] stamp of the last walk so far
@@ -50,7 +50,7 @@ class Marks(NamedTuple):
 
 
 class Built(NamedTuple):
-    """The nodes, steps and meetings of one overlay that the bulk kernels build."""
+    """The nodes, steps and meetings of one walk overlay that the kernels build."""
 
     order: npt.NDArray[np.int32]  # [n] rows of the overlay, in the order of addition
     walk: npt.NDArray[np.int32]  # [n] the walk that added each row
@@ -61,8 +61,8 @@ class Built(NamedTuple):
 
 
 def unmarked(n: int, degree: int) -> Marks:
-    """Return the marks of n rows before any walk of a bulk walk overlay; `degree` is the largest
-    number of neighbours.
+    """Return the marks of n rows before any walk, for the kernels of a walk overlay; `degree` is
+    the largest number of neighbours.
     """
     marked, second, counted = np.zeros((3, n, 2), np.uint32)
     near, far = np.zeros((2, n, 2), np.int32)
@@ -80,7 +80,9 @@ def unmarked(n: int, degree: int) -> Marks:
 
 
 def nothing_built(n: int, initiators: int) -> Built:
-    """Return a bulk walk overlay without nodes, with room for n nodes."""
+    """Return an overlay without nodes, which the kernels of a walk overlay fill, with room for n
+    nodes.
+    """
     order, walk = np.empty((2, n), np.int32)
     met_from, met_at = np.full((2, initiators), -1, np.int32)
     steps = np.zeros(initiators, np.int64)
@@ -89,8 +91,8 @@ def nothing_built(n: int, initiators: int) -> Built:
 
 @inlined
 def counting(marks, v, slot, stamp):
-    """Reset the counts of a node in the marks of the bulk walk overlay, unless they belong to this
-    walk.
+    """Reset the counts of a node in the marks of the kernels of a walk overlay, unless they belong
+    to this walk.
     """
     if marks.counted[v, slot] != stamp:
         marks.counted[v, slot] = stamp
@@ -134,8 +136,8 @@ def mark_around(marks, graph, recipe, y, slot, stamp):
 
 @inlined
 def gather(marks, graph, recipe, y, slot, stamp, first):
-    """Collect the bids of the neighbours of y for a bulk overlay walk; `first` is the stamp of the
-    overlay's first walk.
+    """Collect the bids of the neighbours of y in a kernel for a bulk overlay walk; `first` is the
+    stamp of the overlay's first walk.
     """
     begin = graph.start[y]
     degree = np.int64(graph.start[np.uint32(y + 1)] - begin)
@@ -155,7 +157,7 @@ def gather(marks, graph, recipe, y, slot, stamp, first):
 
 @inlined
 def add(marks, built, v, back, stamp, walk):
-    """Add a node to a walk of the bulk overlay."""
+    """Add a node to a walk of the bulk overlay in a kernel."""
     marks.owner[v] = stamp
     marks.back[v] = back
     built.order[built.tally[0]] = v
@@ -165,8 +167,8 @@ def add(marks, built, v, back, stamp, walk):
 
 @inlined
 def decide(marks, graph, recipe, built, y, word, slot, stamp, first, walk):
-    """Make one decision of a bulk overlay walk whose head is y; return the new head and the
-    outcome.
+    """Make one decision of a bulk overlay walk in a kernel, whose head is y; return the new head
+    and the outcome.
     """
     if recipe.early and built.steps[walk] > 0:  # [dwo Alg. 2, line 11] the first step is random
         mark_around(marks, graph, recipe, y, slot, stamp)
@@ -193,8 +195,8 @@ def decide(marks, graph, recipe, built, y, word, slot, stamp, first, walk):
 
 @inlined
 def together(marks, graph, recipe, built, initiators, walk, count, seed, first, most_steps):
-    """Let `count` bulk overlay walks, from `walk` on, take turns until a meeting, or until all are
-    exhausted.
+    """Let `count` bulk overlay walks in a kernel, from `walk` on, take turns until a meeting, or
+    until all are exhausted.
     """
     at = np.zeros(HEADS, np.uint32)
     words = np.zeros(HEADS, np.uint64)
@@ -230,8 +232,8 @@ def together(marks, graph, recipe, built, initiators, walk, count, seed, first, 
 
 @kernel
 def build(graph, marks, recipe, built, initiators, together_at_first, seed, most_steps):
-    """[dwo Alg. 1] Build a bulk walk overlay: the first walks run together, the others one by one,
-    each until it meets another walk.
+    """[dwo Alg. 1] Build a walk overlay in the kernels: the first walks run together, the others
+    one by one, each until it meets another walk.
     """
     graph, marks, built = borrowed(graph), borrowed(marks), borrowed(built)
     first = marks.stamp[0] + np.uint32(1)
@@ -248,7 +250,7 @@ def build(graph, marks, recipe, built, initiators, together_at_first, seed, most
 
 @kernel
 def prune(n, links, ends, kept):
-    """Clear the dead ends of a bulk walk overlay in `kept` [n], repeatedly.
+    """Clear the dead ends of a walk overlay in a kernel, in `kept` [n], repeatedly.
 
     `ends` counts each node's links [L, 2]. A node with a count of n or more is never cleared; every
     component has such a node.

@@ -50,8 +50,8 @@ class Traffic:
         return int(np.flatnonzero(self.rows == row)[0])
 
     def behind(self, own: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.generic], ...]:
-        """Return, for both directions of each node's link to its parent in the traffic tree, the
-        union [k, …] of `own` [k, …] behind the link. The first node has no such link.
+        """Return, for the filters of a walk overlay's traffic, the union [k, …] of `own` [k, …]
+        behind each link of the tree, in both directions. The first node has no link to a parent.
         """
         below = own.copy()
         for i in range(len(own) - 1, 0, -1):

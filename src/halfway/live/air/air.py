@@ -80,7 +80,7 @@ class Air:
 
     @property
     def longest_delay_s(self) -> float:
-        """The longest time that the air's queue keeps a frame."""
+        """The longest delay of a reception on this air, with its jitter."""
         delay = self._delay
         return max((delay.delay_s, *delay.pairs_s.values())) + delay.jitter_s
 
@@ -111,8 +111,8 @@ class Air:
         self._change(list(wiring.side_rules(sorted(nodes))))
 
     def counts(self) -> dict[str, int]:
-        """Return the air's counts of datagrams: heard, lost, split, duplicated, and out of
-        reach.
+        """Return the datagrams that the air's packet filter counted: heard, lost, split,
+        duplicated, and out of reach.
         """
         text = self._hub.run(["nft", "list", "counters"], [])
         if self._duplicates > 0.0:

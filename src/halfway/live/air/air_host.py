@@ -1,4 +1,4 @@
-"""Live nodes on the air, all in one process: each has a socket in its own namespace.
+"""The host of live nodes on the air: all in one process, each with a socket in its own namespace.
 
 The air is sealed, so the nodes need no keys. The nodes accept datagrams of the air only.
 """
@@ -21,7 +21,7 @@ from halfway.live.drops import Drop
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
-from halfway.live.runtime.journal_parts import journal_of
+from halfway.live.runtime.journal_start import journal_of
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.node_identity import faced
 from halfway.live.runtime.settings import GROUP
@@ -68,7 +68,7 @@ class AirHost:
         self._replaced = Counter[str]()  # datagrams of nodes that were replaced
 
     async def __aenter__(self) -> "AirHost":
-        """Start all nodes."""
+        """Start all nodes of the air host."""
         self.scheduler = Scheduler()
         try:
             for place in range(self.air.n):
@@ -101,7 +101,7 @@ class AirHost:
         self.scheduler.close()
 
     async def quiet(self, most_s: float) -> bool:
-        """Stop the links of all nodes on the air, and wait until no datagram is on its way.
+        """Stop the links of all nodes of the air host, and wait until no datagram is on its way.
 
         Return False if a datagram is still on its way after most_s seconds. The nodes say goodbye,
         and the air loses nothing from then on, so that every node hears the goodbyes. Afterwards
@@ -120,8 +120,8 @@ class AirHost:
         return False
 
     def datagrams(self) -> dict[str, int]:
-        """Return the numbers of datagrams that all nodes on the air sent, received, and lost at
-        their sockets by drops of the kernel.
+        """Return how many datagrams all nodes of the air host sent and received, and how many their
+        sockets lost by drops of the kernel.
         """
         found = Counter(self._replaced)
         for node in self.nodes:
@@ -129,8 +129,8 @@ class AirHost:
         return dict(found) | {"received by groups": self.group_received}
 
     async def linked(self, pairs: Iterable[Pair], most_s: float) -> float:
-        """Wait until all pairs on the air are neighbours at both ends; return the seconds, or inf
-        after most_s seconds.
+        """Wait until all pairs of the air host's nodes are neighbours at both ends; return the
+        seconds, or inf after most_s seconds.
         """
         begun = self.scheduler.now()
         waiting = {pair for pair in pairs if not self._are_linked(pair)}
@@ -142,8 +142,8 @@ class AirHost:
         return self.scheduler.now() - begun
 
     def stun(self, place: int) -> None:
-        """Drop all waiting records of a node on the air, as a crash does; the air must cut the node
-        off as well.
+        """Drop all waiting records of a node of the air host, as a crash does; the air must cut the
+        node off as well.
         """
         self.nodes[place].driver.restart()
 
@@ -170,7 +170,7 @@ class AirHost:
         return self.nodes[place]
 
     def _remember(self, place: int) -> None:
-        """Give a node on the air a journal, if the nodes have a folder."""
+        """Give a node of the air host a journal, if the nodes have a folder."""
         if self.settings.state is not None:
             folder = self.settings.state / str(place)
             journal = journal_of(self.nodes[place], folder, self.scheduler)
@@ -225,8 +225,8 @@ class AirHost:
 
 
 def datagrams_of(node: MeshNode) -> dict[str, int]:
-    """Return the numbers of datagrams that a node on the air sent, received, and lost at its socket
-    by a drop of the kernel.
+    """Return how many datagrams a live node in its namespace on the air sent and received, and how
+    many its socket lost by drops of the kernel.
     """
     node.endpoint.count_kernel_drops()
     dropped = node.drops.by_reason().get(Drop.KERNEL, 0)

@@ -142,7 +142,7 @@ def _hardware(node: int) -> bytes:
 
 
 def line_of(delay: Delay) -> str:
-    """Return the settings of the air's queue as the first line of its stdin."""
+    """Return the settings of the air's frame queue as the first line of its stdin."""
     pairs = [[a, b, seconds] for (a, b), seconds in delay.pairs_s.items()]
     return json.dumps([delay.delay_s, delay.jitter_s, pairs, delay.seed]) + "\n"
 

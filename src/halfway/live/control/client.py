@@ -22,8 +22,8 @@ START_ONE = "start one with `halfway node`"
 
 
 def chosen(name: str = "") -> ControlSocket | None:
-    """Return the control socket of the process with a name; without a name, the socket of the
-    oldest process.
+    """Return the control socket to which a client connects: that of the process with a name;
+    without a name, that of the oldest process.
 
     The result is None if no process runs. Raises Problem if no process has that name.
     """
@@ -39,7 +39,9 @@ def chosen(name: str = "") -> ControlSocket | None:
 
 
 def required(name: str = "") -> ControlSocket:
-    """Return the control socket as `chosen` does. Raises Problem if no process listens."""
+    """Return the control socket to which a client connects, as `chosen` does. Raises Problem if no
+    process listens.
+    """
     place = chosen(name)
     if place is None:
         raise Problem(NO_NODE, remedy=START_ONE)
@@ -91,7 +93,7 @@ def _lines(sock: socket.socket) -> Iterator[bytes | None]:
 
 
 def answer_of(place: ControlSocket, request: ControlRequest) -> Answer:
-    """Return the single answer to a control request. Raises Problem as `ask` does."""
+    """Return the single answer to a client's control request. Raises Problem as `ask` does."""
     for answer in ask(place, request):
         assert answer is not None
         return answer

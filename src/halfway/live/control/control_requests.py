@@ -67,7 +67,7 @@ class RouteRequest(_Request, frozen=True, tag="route"):
 
 
 class Hopped(msgspec.Struct, frozen=True, tag_field="answer", tag="hop"):
-    """The answer of one node on a route: its action, and the seconds there and back."""
+    """The control answer of one node on a route: its action, and the seconds there and back."""
 
     node: int
     name: str
@@ -78,8 +78,8 @@ class Hopped(msgspec.Struct, frozen=True, tag_field="answer", tag="hop"):
     subscriptions: int
 
     def after(self, before: "Hopped | None") -> "Hopped":
-        """Return this control answer, joined with the hops and the time of the first answer of its
-        node.
+        """Return this answer of the control socket with the hops and the time of an earlier answer
+        of the same node.
         """
         if before is None:
             return self
@@ -153,10 +153,12 @@ ANSWERS: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
 
 
 def line(one: ControlRequest | Answer) -> bytes:
-    """Return a request or an answer as a line."""
+    """Return a request to the control socket, or an answer of it, as a line of JSON."""
     return msgspec.json.encode(one) + b"\n"
 
 
 def expiry_of(request: PublishRequest) -> float:
-    """Return the expiry of a request's events in seconds, or inf for none."""
+    """Return the expiry of the events of a `PublishRequest` to the control socket in seconds, or
+    inf for none.
+    """
     return math.inf if request.expiry_s is None else request.expiry_s

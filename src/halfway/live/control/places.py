@@ -47,12 +47,12 @@ def _in_temporary() -> Path:
 
 
 def path_for(name: str) -> Path:
-    """Return the path of the control socket for a process name."""
+    """Return the path in the folder of control sockets for a process name."""
     return folder() / f"{name}{_SUFFIX}"
 
 
 def running() -> list[ControlSocket]:
-    """Return the control sockets with a listening process, the oldest first.
+    """Return the control sockets in the folder with a listening process, the oldest first.
 
     Sockets that a killed process left are removed.
     """
@@ -68,7 +68,7 @@ def running() -> list[ControlSocket]:
 
 
 def answers(path: Path) -> bool:
-    """Return whether a process listens on a control socket."""
+    """Return whether a process listens on a control socket in the folder."""
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(1.0)
         try:

@@ -16,7 +16,8 @@ _QUIET_S = 0.5  # seconds after the answer of the target
 
 
 async def route(node: MeshNode, request: RouteRequest) -> AsyncIterator[Hopped | Routed]:
-    """Yield each hop of a route when its answer arrives, and at the end the target of the request.
+    """Yield each hop of a `halfway route` when its answer arrives, and at the end the target of the
+    request.
 
     Raises Refusal for a text that is not a topic, or for a topic that the node may not publish on.
     """
@@ -60,7 +61,7 @@ async def _searched(name: str, seconds: float, answers: "_Answers") -> AsyncIter
 
 
 class _Answers:
-    """The answers to the probe or the searches of one request, until the stack `ends`."""
+    """The answers to the probe or the searches of one `halfway route`, until the stack `ends`."""
 
     def __init__(self, node: MeshNode, ends: contextlib.ExitStack) -> None:
         self._node, self._ends = node, ends
@@ -69,13 +70,15 @@ class _Answers:
         self._until = 0.0
 
     def search(self, name: str) -> None:
-        """Search for the node of a route request."""
+        """Let the node search for the target of a `halfway route`, and take the answers."""
         key = self._node.routes.search(name, self._node.identity.incarnation, self._take)
         self._ends.callback(self._node.routes.end, key)
         self._node.links.flush()
 
     def probe(self, topic: str) -> None:
-        """Send a probe on a topic."""
+        """Let the node send the probe events of a `halfway route` on a topic, and take the
+        answers.
+        """
         for key in self._node.probe(topic, self._take):
             self._ends.callback(self._node.routes.end, key)
 
@@ -87,11 +90,11 @@ class _Answers:
             ))  # fmt: skip
 
     def end_in(self, seconds: float) -> None:
-        """End the wait for answers to a route request after these seconds from now."""
+        """End the wait for answers to a `halfway route` after these seconds from now."""
         self._until = self._loop.time() + seconds
 
     async def until(self, seconds: float) -> AsyncIterator[Hopped]:
-        """Yield the answers that come within the seconds."""
+        """Yield the answers to a `halfway route` that come within the seconds."""
         self.end_in(seconds)
         with contextlib.suppress(TimeoutError):
             while True:

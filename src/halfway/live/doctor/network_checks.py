@@ -15,8 +15,8 @@ _WAIT_S = 1.0
 
 
 def sockets() -> Finding:
-    """Check sockets for `halfway doctor`: send a full datagram over loopback, and read the buffer
-    that the kernel grants.
+    """Check the network's sockets for `halfway doctor`: send a full datagram over loopback, and
+    read the buffer that the kernel grants.
     """
     name = "sockets"
     with contextlib.closing(bound(LOOPBACK, 0)) as sock:
@@ -35,8 +35,8 @@ def sockets() -> Finding:
 
 
 def multicast() -> Finding:
-    """Check multicast for `halfway doctor`: send a datagram to the discovery group on loopback, and
-    receive it.
+    """Check the network's multicast for `halfway doctor`: send a datagram to the discovery group on
+    loopback, and receive it.
     """
     name = "multicast"
     do = "name the other nodes with --peer HOST:PORT"
@@ -58,13 +58,15 @@ def multicast() -> Finding:
 
 
 def control() -> Finding:
-    """Check the folder of control sockets for `halfway doctor`, and list the running nodes."""
+    """Check the control sockets and their folder for `halfway doctor`, and list the running
+    nodes.
+    """
     where, names = folder(), [place.name for place in running()]
     return ok("commands", f"{where}; running: {', '.join(names) or 'no node'}")
 
 
 def namespaces() -> Finding:
-    """Try whether `halfway doctor` can create a network namespace, which `halfway testbed`
+    """Check for `halfway doctor` whether it can create a network namespace, which `halfway testbed`
     needs.
     """
     why, do = why_not()

@@ -156,11 +156,15 @@ class BodyTable:
         return key in self._bodies
 
     def get(self, key: EventKey) -> EventBody | None:
-        """Return the body of an event, or None if the node does not keep it."""
+        """Return the body of an event from the table of bodies, or None if the node does not keep
+        it.
+        """
         return self._bodies.get(key)
 
     def newest(self, most: int) -> list[tuple[EventKey, EventBody]]:
-        """Return the bodies of the newest events of applications, newest first."""
+        """Return the bodies of the newest events of applications in the table of bodies, newest
+        first.
+        """
         newest_bodies = list[tuple[EventKey, EventBody]]()
         for key in reversed(self._bodies):
             if len(newest_bodies) == most:
@@ -170,8 +174,8 @@ class BodyTable:
         return newest_bodies
 
     def add(self, key: EventKey, body: EventBody) -> list[EventKey]:
-        """Keep the body of an event without a body; return the events whose bodies were dropped for
-        it.
+        """Keep the body of an event that has none in the table of bodies; return the events whose
+        bodies were dropped for it.
         """
         gone: list[EventKey] = []
         if key in self._bodies:

@@ -19,7 +19,7 @@ from halfway.live.topic_filters import FilterTree, is_wild, matches
 
 @dataclass(eq=False)
 class LocalSubscription:
-    """One subscription of an application at this node."""
+    """One subscription of an application at this live node."""
 
     filter: str
     callback: Callable[[Event], None]
@@ -27,7 +27,7 @@ class LocalSubscription:
 
 
 class Subscriptions:
-    """The subscriptions of one live node. `run` lets the node handle a command."""
+    """The subscriptions of one live node's applications. `run` lets the node handle a command."""
 
     def __init__(self, face: Face, key: bytes, topics: int, run: Callable[[Command], None]) -> None:
         self._face, self._key, self._run = face, key, run
@@ -44,38 +44,44 @@ class Subscriptions:
 
     @property
     def all(self) -> list[LocalSubscription]:
-        """The subscriptions of the applications."""
+        """All subscriptions of the live node's applications."""
         return list(self._local)
 
     @property
     def filters(self) -> list[str]:
-        """The filters of the applications."""
+        """The filters in the subscriptions of the live node's applications."""
         return [one.filter for one in self._local]
 
     @property
     def wants_all(self) -> bool:
-        """Whether an application's filter needs all topics of a routed system."""
+        """Whether a subscription of the live node's applications needs all topics of a routed
+        system.
+        """
         if self._face.broadcast:
             return False
         return any(routed_filter(one.filter) == EVERYTHING for one in self._local)
 
     def topic_of(self, topic: str) -> str:
-        """Return the routed topic of an event's topic."""
+        """Return the topic to which the node's system subscribes for an event's topic: the same
+        one, or a routed topic.
+        """
         return topic if self._face.broadcast else routed_topic(topic)
 
     def hash_of(self, topic: str) -> int:
-        """Return the 64-bit hash by which subscriptions name a routed topic on the wire."""
+        """Return the 64-bit hash of a topic to which the node's system subscribes for
+        applications.
+        """
         return hashed(topic, self._key)
 
     def number_of(self, hash64: int) -> int | None:
-        """Return the number by which subscriptions know a topic in this node's records, or None if
-        the table is full.
+        """Return the number of a topic to which the node's system subscribes for applications, or
+        None if the table is full.
         """
         return self.table.number(hash64) if self._face.numbered else short(hash64)
 
     def numbers_of(self, hashes: Iterable[int], topic: str | None) -> list[int] | None:
-        """Return the numbers of a neighbour's topics in this node's subscriptions, or None if the
-        table is full.
+        """Return the numbers of the topics in a neighbour's record, after subscribing to those that
+        the applications want; None if the table is full.
 
         topic: the text of these topics, if an event came with them.
         """
@@ -90,7 +96,7 @@ class Subscriptions:
         return numbers
 
     def add(self, topic_filter: str, callback: Callable[[Event], None]) -> LocalSubscription | None:
-        """Add an application's subscription.
+        """Add a subscription of a live node's application.
 
         Return None if the node has no number for its topic.
         """
@@ -112,7 +118,7 @@ class Subscriptions:
         return made
 
     def remove(self, subscription: LocalSubscription) -> None:
-        """End an application's subscription; no effect on one that has ended."""
+        """End a subscription of a live node's application; no effect on one that has ended."""
         if subscription not in self._local:
             return
         del self._local[subscription]
@@ -125,21 +131,23 @@ class Subscriptions:
             self._end(hash64)
 
     def meet(self, hash64: int, topic: str) -> None:
-        """Subscribe to an arriving event's topic, if an application's filter matches it."""
+        """Let the node's system subscribe to an arriving event's topic, if an application's
+        subscription matches it.
+        """
         if hash64 not in self._texts and self._face.broadcast:
             self._met(topic)
             if self._tree.matching(topic):
                 self._begin(hash64)
 
     def matching(self, topic: str) -> list[LocalSubscription]:
-        """Return the subscriptions whose filter matches a topic."""
+        """Return the subscriptions of the live node's applications whose filter matches a topic."""
         return [one for one, _ in self._tree.matching(topic)]
 
     def _named(self, topic_filter: str) -> str:
         return topic_filter if self._face.broadcast else routed_filter(topic_filter)
 
     def _is_wanted(self, hash64: int) -> bool:
-        """Return whether an application's filter still needs a topic of the system."""
+        """Return whether an application's subscription still needs a topic of the system."""
         if not self._face.broadcast:
             return hash64 in self._pinned
         text = self._texts.get(hash64)
@@ -171,7 +179,7 @@ class Subscriptions:
             self._face.forget(number)
 
     def _forget(self, hash64: int, number: int) -> None:
-        """End a wildcard's subscriptions to a topic before its number is reused."""
+        """End the system's subscription to a topic of a wildcard before its number is reused."""
         self._texts.pop(hash64, None)
         if hash64 in self._subscribed:
             self._subscribed.discard(hash64)

@@ -1,4 +1,4 @@
-"""The retained values at a live node: the last value of each topic, on any system.
+"""The table of retained values at a live node: the last value of each topic, on any system.
 
 Values spread from neighbour to neighbour, outside the system. A value has a version: a number, and
 the node that published it. The highest version counts. Two neighbours with different digests in
@@ -19,7 +19,7 @@ _MOST_NUMBER = 2**63
 
 
 class RetainedTable:
-    """The retained values of a node, with a limit beyond which a value is not kept."""
+    """The table of a node's retained values, with a limit beyond which a value is not kept."""
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most, self._most_bytes = most, most_bytes
@@ -33,12 +33,12 @@ class RetainedTable:
         return len(self._values)
 
     def next_version(self, node_id: int) -> Version:
-        """Return the version for a new retained value of this node."""
+        """Return the version for a new retained value of this node in the table."""
         return self._highest + 1, node_id
 
     def put(self, version: Version, body: EventBody) -> bool:
-        """Keep a retained value if it is newer than the present value of its topic; return whether
-        it was newer.
+        """Keep a retained value in the table if it is newer than the present value of its topic;
+        return whether it was newer.
 
         An empty payload ends a value. The table keeps the version, so that no older value comes
         back.
@@ -60,11 +60,15 @@ class RetainedTable:
         return True
 
     def all(self) -> Iterator[tuple[Version, EventBody]]:
-        """Yield every retained value with its version, also the values that have ended."""
+        """Yield every retained value in the table with its version, also the values that have
+        ended.
+        """
         yield from self._values.values()
 
     def matching(self, topic_filter: str, now: float) -> list[tuple[Version, EventBody]]:
-        """Return the retained values that match a filter and have neither ended nor expired."""
+        """Return the retained values in the table that match a filter and have neither ended nor
+        expired.
+        """
         return [
             (version, body)
             for version, body in self._values.values()

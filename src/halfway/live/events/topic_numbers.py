@@ -21,7 +21,9 @@ def hashed(topic: str, key: bytes) -> int:
 
 
 def short(hash64: int) -> int:
-    """Return the 31-bit number of a topic in records, for systems whose nodes must agree on it."""
+    """Return the topic number of 31 bits in records, for systems whose nodes must agree on the
+    number of a topic.
+    """
     return hash64 & _LOW_31
 
 

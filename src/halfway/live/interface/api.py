@@ -65,7 +65,7 @@ class Events:
         return self
 
     async def __anext__(self) -> Event:
-        """Wait for the next event."""
+        """Wait for the next event of a subscription from Python."""
         if self._subscription is None and self._queue.empty():
             raise StopAsyncIteration
         return await self._queue.get()
@@ -92,7 +92,9 @@ class LiveNode:
         self.host = Host(settings)
 
     async def __aenter__(self) -> "LiveNode":
-        """Start the node. Raises Problem, for instance for a port that is in use."""
+        """Start the node of the Python interface. Raises Problem, for instance for a port that is
+        in use.
+        """
         await self.host.__aenter__()
         self.host.start_kept_events()
         return self
@@ -102,7 +104,7 @@ class LiveNode:
 
     @property
     def mesh(self) -> MeshNode:
-        """The node of the live runtime behind this interface."""
+        """The node of the live runtime behind this Python interface."""
         return self.host.nodes[0]
 
     async def publish(
@@ -114,7 +116,9 @@ class LiveNode:
         retain: bool = False,
         expiry_s: float = float("inf"),
     ) -> None:
-        """Publish an event from Python; wait while the live node has no room. Raises Refusal."""
+        """Publish an event from a Python program at the live node; wait while there is no room.
+        Raises Refusal.
+        """
         await self.mesh.publish(
             topic, payload, level=Level(level), retain=retain, expiry_s=expiry_s
         )
@@ -128,24 +132,24 @@ class LiveNode:
         retain: bool = False,
         expiry_s: float = float("inf"),
     ) -> bool:
-        """Publish an event; return False, without effect, if the node has no room. Raises
-        Refusal.
+        """Publish an event from a Python program at the live node; return False, without effect, if
+        there is no room. Raises Refusal.
         """
         return self.mesh.try_publish(
             topic, payload, level=Level(level), retain=retain, expiry_s=expiry_s
         )
 
     def subscribe(self, topic_filter: str) -> Events:
-        """Subscribe from Python to a filter at the live node, from now on. Raises Refusal."""
+        """Subscribe a Python program to a filter at the live node, from now on. Raises Refusal."""
         return Events(self.mesh, topic_filter)
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return the retained values at the live node that match a filter."""
+        """Return to a Python program the live node's retained values that match a filter."""
         return self.mesh.retained(topic_filter)
 
     async def neighbours(self, least: int = 1, timeout_s: float = 10.0) -> list[str]:
-        """Wait in Python until the live node has `least` neighbours; return all names. Raises
-        TimeoutError.
+        """Let a Python program wait until the live node has `least` neighbours; return all names.
+        Raises TimeoutError.
         """
         table = self.mesh.links.table
         async with asyncio.timeout(timeout_s):
@@ -154,7 +158,9 @@ class LiveNode:
         return [table.heard()[peer].hello.name for peer in table.links()]
 
     def status(self) -> dict[str, Any]:
-        """Return the status of the live node, as `halfway status --json` prints it."""
+        """Return the status of the live node to a Python program, as `halfway status --json` prints
+        it.
+        """
         return status_of(self.host, self.mesh)
 
 
@@ -165,7 +171,9 @@ class BlockingNode:
         self._background = BackgroundHost(settings)
 
     def __enter__(self) -> "BlockingNode":
-        """Start the node. Raises Problem, for instance for a port that is in use."""
+        """Start a Python program's blocking node. Raises Problem, for instance for a port that is
+        in use.
+        """
         self._background.__enter__()
         return self
 
@@ -179,8 +187,8 @@ class BlockingNode:
     def publish(
         self, topic: str, payload: bytes, *, retain: bool = False, expiry_s: float = float("inf")
     ) -> None:
-        """Publish an event from a blocking node, which waits while there is no room. Raises
-        Refusal.
+        """Publish an event from a Python program at its blocking node; wait while there is no room.
+        Raises Refusal.
         """
         self._background.wait_for(
             self._node.publish(topic, payload, retain=retain, expiry_s=expiry_s)
@@ -189,8 +197,8 @@ class BlockingNode:
     def subscribe(
         self, topic_filter: str, callback: Callable[[Event], None] | None = None
     ) -> "queue.Queue[Event]":
-        """Subscribe a blocking node to a filter; return a bounded queue of the events, which drops
-        its oldest.
+        """Subscribe a Python program's blocking node to a filter; return a bounded queue of the
+        events, which drops its oldest.
 
         callback: is called with each event instead, in the thread of the node. Raises Refusal.
         """
@@ -208,9 +216,13 @@ class BlockingNode:
         return events
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return the retained values at the blocking node that match a filter."""
+        """Return to a Python program the retained values at its blocking node that match a
+        filter.
+        """
         return self._background.call(lambda: self._node.retained(topic_filter))
 
     def status(self) -> dict[str, Any]:
-        """Return the status of the blocking node, as `halfway status --json` prints it."""
+        """Return the status of a Python program's blocking node, as `halfway status --json` prints
+        it.
+        """
         return self._background.call(lambda: status_of(self._background.host, self._node))

@@ -68,11 +68,11 @@ class BenchSettings(NamedTuple):
         return self
 
     def topic(self, k: int) -> str:
-        """Return the name of topic k, whose publisher is node k."""
+        """Return the name of topic k of the benchmark, whose publisher is node k."""
         return f"{TOPIC}/{k}" if self.topics > 1 else TOPIC
 
     def subscribers_of(self, k: int) -> list[int]:
-        """Return the nodes that subscribe to topic k: all others, or some of them at random."""
+        """Return the benchmark's subscribers to topic k: all other nodes, or some at random."""
         others = [node for node in range(self.nodes) if node != k]
         if self.subscribers == 0:
             return others
@@ -80,7 +80,7 @@ class BenchSettings(NamedTuple):
         return sorted(chosen.tolist())
 
     def notifications(self, published: int) -> int:
-        """Return the number of notifications, if every event reaches every subscriber."""
+        """Return the number of notifications, if the benchmark's events reach every subscriber."""
         each = [len(self.subscribers_of(k)) for k in range(self.topics)]
         turns, rest = divmod(published, self.topics)
         return turns * sum(each) + sum(each[:rest])

@@ -97,7 +97,7 @@ class Journal:
 
     @property
     def pending(self) -> int:
-        """The number of journal records that no group has taken yet."""
+        """The number of appended journal records that no group has taken yet."""
         return len(self._pending)
 
     def recover(self) -> Iterator[tuple[int, bytes]]:

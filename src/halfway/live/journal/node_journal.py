@@ -18,14 +18,16 @@ _SNAPSHOT_S = 5.0  # seconds between two checks for a snapshot
 
 
 class JournalPart(Protocol):
-    """A part of a node that keeps records in the journal."""
+    """The interface of a part of a node that keeps records in the node's journal."""
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Restore a record from the journal; return False if it belongs to another part."""
+        """Restore a record of this `JournalPart`; return False if the record belongs to another
+        part.
+        """
         ...
 
     def snapshot(self) -> Iterator[tuple[int, bytes]]:
-        """Yield records (kind, bytes) for the journal that hold the part's present state."""
+        """Yield the records (kind, bytes) that hold the present state of this `JournalPart`."""
         ...
 
 
@@ -54,31 +56,33 @@ class NodeJournal:
 
     @property
     def problems(self) -> list[str]:
-        """The damage that recovery of the journal found: segment, place, reason."""
+        """The damage that recovery of the running node's journal found: segment, place, reason."""
         return self._journal.problems
 
     @property
     def size(self) -> int:
-        """The bytes of the node's journal on disk."""
+        """The bytes of the running node's journal on disk."""
         return self._journal.size
 
     @property
     def all_sync_s(self) -> float:
-        """The seconds that all groups of the journal took to sync."""
+        """The seconds that all groups of the running node's journal took to sync."""
         return self._commit.sync_s
 
     @property
     def groups(self) -> int:
-        """The number of groups written to the journal so far."""
+        """The number of groups that the running node's journal has written so far."""
         return self._commit.groups
 
     @property
     def has_failed(self) -> bool:
-        """Whether the journal's disk failed; then nothing is kept until the next start."""
+        """Whether the disk of the running node's journal failed; then nothing is kept until the
+        next start.
+        """
         return self._journal.failed
 
     def add(self, part: JournalPart) -> None:
-        """Add a part of the node, and restore its records from the journal.
+        """Add a part of the running node to its journal, and restore the part's records.
 
         If a part is never added, its records stay in the journal.
         """
@@ -86,8 +90,8 @@ class NodeJournal:
         self._parts.append(part)
 
     def write(self, kind: int, data: bytes, spare: bool = False) -> "asyncio.Future[None]":
-        """Append a record to the journal; the future ends when the record is on disk, or fails with
-        a JournalRefusal.
+        """Append a record to the running node's journal; the future ends when the record is on
+        disk, or fails with a JournalRefusal.
 
         spare: as in `Journal.append`. Raises JournalRefusal at once where there is no room.
         """
@@ -96,8 +100,8 @@ class NodeJournal:
         return future
 
     async def close(self) -> None:
-        """Write the waiting records of the node's journal, and release the folder. A second call
-        has no effect.
+        """Write the waiting records of the running node's journal, and release the folder. A second
+        call has no effect.
         """
         if self._timer is not None:
             self._timer.cancel()
@@ -130,7 +134,7 @@ class NodeJournal:
 
 
 def _noted(future: "asyncio.Future[None]") -> None:
-    """Note a journal refusal for which no caller waits."""
+    """Note a refusal of the running node's journal for which no caller waits."""
     if not future.cancelled():
         future.exception()
 

@@ -60,7 +60,7 @@ class Scan(NamedTuple):
 
 
 def packed_segment(segment: Segment) -> bytes:
-    """Return the header of a segment."""
+    """Return the header of a journal segment as bytes."""
     head = _HEADER.pack(_MAGIC, segment.sequence, segment.marker, segment.snapshot)
     return head + _CRC.pack(zlib.crc32(head))
 

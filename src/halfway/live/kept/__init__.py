@@ -6,7 +6,7 @@ announces its filters as a retained value, delivers the events of a stream in or
 events on disk, and requests missing events. The publisher keeps an event until all announced
 readers of its topic have acknowledged it.
 
-`kept_events.py` has the kept events themselves, as records of the journal. All messages of the
+`kept_store.py` has the kept events themselves, as records of the journal. All messages of the
 exchange are events on topics below `$halfway/`. So they cross the mesh under any system, without a
 route to a node.
 """

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from halfway.live.events.bodies import EventBody, StreamPlace, decoded, encoded
-from halfway.live.kept.kept_events import KeptEvent
+from halfway.live.kept.kept_store import KeptEvent
 from halfway.live.mesh import Level
 from halfway.live.step.scheduler import Scheduler
 
@@ -42,6 +42,6 @@ class DiskForm:
         return self.wall() - float(born)
 
     def kept_body(self, event: KeptEvent) -> EventBody:
-        """Return the body of a kept event, with its place in its stream."""
+        """Return the body of a kept event from its form on disk, with its place in its stream."""
         place = StreamPlace(event.stream.epoch, event.number, math.inf)
         return self.restored(event.content)._replace(place=place, level=Level.KEPT)

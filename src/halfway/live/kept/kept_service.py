@@ -3,7 +3,7 @@
 from halfway.live.drops import Drops
 from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.kept.disk_form import DiskForm
-from halfway.live.kept.kept_events import SPARE_KINDS, KeptEvents
+from halfway.live.kept.kept_store import SPARE_KINDS, KeptStore
 from halfway.live.kept.outlet import KeptOutlet
 from halfway.live.kept.publisher import KeptPublisher
 from halfway.live.kept.reader import KeptReader
@@ -18,20 +18,20 @@ class KeptService:
     ) -> None:
         self.journal, self._form = journal, DiskForm(scheduler)
         epoch = int(self._form.wall() * 4) % 2**32  # epoch of a journal without own events
-        self.events = KeptEvents(outlet.node_id, epoch, self._write)
+        self.events = KeptStore(outlet.node_id, epoch, self._write)
         journal.add(self.events)
         self.publisher = KeptPublisher(outlet, self.events, self._form, scheduler)
         self.reader = KeptReader(outlet, self.events, self._form, scheduler, drops)
 
     def start(self) -> None:
-        """Start publisher and reader. Before this call, the caller restores the subscriptions that
-        the node had before its restart.
+        """Start publisher and reader of the kept-event service. Before this call, the caller
+        restores the subscriptions that the node had before its restart.
         """
         self.reader.start()
         self.publisher.start()
 
     def stop(self) -> None:
-        """End all heartbeats, acknowledgements and requests for kept events."""
+        """Stop the kept-event service: end all heartbeats, acknowledgements and requests."""
         self.reader.stop()
         self.publisher.stop()
 

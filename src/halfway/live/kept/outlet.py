@@ -1,4 +1,6 @@
-"""The interface between kept events and their node, and the statements about kept events."""
+"""The interface `KeptOutlet` between kept events and their node, and the statements about kept
+events.
+"""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -25,33 +27,39 @@ class KeptOutlet(Protocol):
     node_id: int
 
     def publish(self, body: EventBody) -> None:
-        """Publish a kept event through the system."""
+        """Publish a kept event through any `KeptOutlet`, by the system of the node."""
         ...
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
-        """Deliver a kept event to the matching subscriptions now."""
+        """Deliver a kept event through any `KeptOutlet` to the matching subscriptions, now."""
         ...
 
     def say(self, topic: str, payload: bytes, *, retain: bool, expiry_s: float) -> None:
-        """Publish a statement about kept events on a topic of the runtime."""
+        """Publish a statement about kept events through any `KeptOutlet`, on a topic of the
+        runtime.
+        """
         ...
 
     def listen(self, topic_filter: str, callback: Callable[[Event], None]) -> None:
-        """Subscribe to statements about kept events on a topic of the runtime."""
+        """Subscribe through any `KeptOutlet` to statements about kept events on a topic of the
+        runtime.
+        """
         ...
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return the retained statements of other nodes about kept events."""
+        """Return the retained statements of other nodes about kept events through any
+        `KeptOutlet`.
+        """
         ...
 
     def readers_here(self, topic: str | None = None) -> list[LocalSubscription]:
-        """Return the subscriptions to kept events of the node's applications: all, or the
+        """Return through any `KeptOutlet` the subscriptions of the node's applications: all, or the
         subscriptions that match a topic.
         """
         ...
 
     def topic_hash(self, topic: str) -> int:
-        """Return the 64-bit hash of a kept event's topic."""
+        """Return the 64-bit hash of a topic through any `KeptOutlet`."""
         ...
 
 

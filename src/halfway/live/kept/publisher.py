@@ -10,7 +10,7 @@ import msgspec
 from halfway.live.events.bodies import EventBody, StreamPlace
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.kept.disk_form import DiskForm
-from halfway.live.kept.kept_events import KeptEvents
+from halfway.live.kept.kept_store import KeptStore
 from halfway.live.kept.outlet import (
     ACKS,
     BEATS,
@@ -35,10 +35,10 @@ MOST_AGAIN = 256  # events that one acknowledgement makes a publisher send again
 
 
 class KeptPublisher:
-    """The kept events that this node publishes."""
+    """The publisher of this node's kept events."""
 
     def __init__(
-        self, outlet: KeptOutlet, kept: KeptEvents, form: DiskForm, scheduler: Scheduler
+        self, outlet: KeptOutlet, kept: KeptStore, form: DiskForm, scheduler: Scheduler
     ) -> None:
         self._outlet, self._kept, self._form, self._scheduler = outlet, kept, form, scheduler
         self._texts: dict[int, str] = {}  # of own streams, by topic
@@ -48,18 +48,18 @@ class KeptPublisher:
         self._is_open = True
 
     def start(self) -> None:
-        """Start the heartbeats of own kept events."""
+        """Start the publisher's heartbeats of own kept events."""
         for event in self._kept.own_events():
             self._texts[event.stream.topic] = self._form.restored(event.content).topic
         self._outlet.listen(f"{ACKS}{self._outlet.node_id}", self._hear)
         self._tick(self._scheduler.now(), None)
 
     def stop(self) -> None:
-        """Stop the heartbeats of own kept events."""
+        """Stop the publisher's heartbeats of own kept events."""
         self._is_open = False
 
     def publish(self, body: EventBody) -> "tuple[EventBody, asyncio.Future[None]]":
-        """Publish a kept event after it is on disk; return the event with its place in its stream.
+        """Let the publisher write a kept event to disk, then publish it; return it with its place.
 
         The future ends when the system has the event, or with a Refusal. Raises Refusal at once for
         an event that cannot be kept.

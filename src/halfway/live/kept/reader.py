@@ -14,7 +14,7 @@ from halfway.live.events.bodies import EventBody, EventKey
 from halfway.live.events.local_subscriptions import LocalSubscription
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.kept.disk_form import DiskForm
-from halfway.live.kept.kept_events import Heartbeat, KeptEvent, KeptEvents, Stream
+from halfway.live.kept.kept_store import Heartbeat, KeptEvent, KeptStore, Stream
 from halfway.live.kept.outlet import (
     ACKS,
     BEATS,
@@ -63,12 +63,12 @@ class _Asked(NamedTuple):
 
 
 class KeptReader:
-    """The kept events of other nodes that match this node's subscriptions."""
+    """The reader of the kept events of other nodes that match this node's subscriptions."""
 
     def __init__(
         self,
         outlet: KeptOutlet,
-        kept: KeptEvents,
+        kept: KeptStore,
         form: DiskForm,
         scheduler: Scheduler,
         drops: Drops,
@@ -87,7 +87,9 @@ class KeptReader:
         self._announced: tuple[float, bytes] = (0.0, b"")
 
     def start(self) -> None:
-        """Deliver kept events that the last run of this node received, and continue to read."""
+        """Start the reader: deliver kept events that the last run of this node received, and
+        continue to read.
+        """
         now = self._scheduler.now()
         for subscription in self._outlet.readers_here():
             subscription.since = -math.inf  # it was restored: it has a right to all since its begin
@@ -99,12 +101,12 @@ class KeptReader:
         self._tick(now, None)
 
     def stop(self) -> None:
-        """End the acknowledgements of kept events and the requests for them."""
+        """Stop the reader's acknowledgements of kept events and its requests for them."""
         self._is_open = False
 
     def takes(self, key: EventKey, body: EventBody, hops: int) -> bool:
-        """Take a kept event of a stream that this node reads; return False for an event of another
-        stream.
+        """Let the reader take a kept event of a stream that this node reads; return False for an
+        event of another stream.
         """
         readers = self._outlet.readers_here(body.topic)
         if body.place is None or not readers or key[0] == self._outlet.node_id:

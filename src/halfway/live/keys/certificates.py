@@ -58,7 +58,9 @@ class Revocations(NamedTuple):
 
 
 def network_id_of(root_key: bytes) -> bytes:
-    """Return the id of a network, 8 bytes of a hash of its public Ed25519 root key (32 bytes)."""
+    """Return the id by which certificates name a network: 8 bytes of a hash of its public Ed25519
+    root key (32 bytes).
+    """
     return sha256(b"halfway network id 1\0" + root_key).digest()[:NETWORK_ID_BYTES]
 
 

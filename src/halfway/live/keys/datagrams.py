@@ -48,7 +48,7 @@ class CookieReply(NamedTuple):
 
 
 class Init(NamedTuple):
-    """The first message of a handshake."""
+    """The first message of a handshake between nodes with keys, as a datagram."""
 
     node_id: int
     boot: bytes
@@ -58,13 +58,13 @@ class Init(NamedTuple):
 
 
 class Response(NamedTuple):
-    """The second message of a handshake."""
+    """The second message of a handshake between nodes with keys, as a datagram."""
 
     to_number: int
 
 
 class Finish(NamedTuple):
-    """The third message of a handshake."""
+    """The third message of a handshake between nodes with keys, as a datagram."""
 
     to_number: int
 

@@ -1,4 +1,5 @@
-"""The handshakes of one node with its peers, from a beacon to the two keys of a session.
+"""The handshakes of one node with its peers, from a beacon to the two keys of a session, and their
+interface to the sessions.
 
     A: BEACON    B: COOKIE    A: INIT with the cookie    B: RESPONSE    A: FINISH    B: sealed
 
@@ -39,24 +40,26 @@ class SessionTable(Protocol):
     """The interface through which handshakes use a node's sessions."""
 
     def has_session(self, node_id: int, boot: bytes) -> bool:
-        """Return whether a confirmed session with this boot of a node exists, for a handshake."""
+        """Return to the handshakes whether the node has a confirmed session with this boot of a
+        peer.
+        """
         ...
 
     def wants_session(self, node_id: int, boot: bytes) -> bool:
-        """Return whether a handshake should start, because no session exists, or because it needs
-        renewal.
+        """Return to the handshakes whether one should start with a peer, because no session exists,
+        or because it needs renewal.
         """
         ...
 
     def is_taken(self, number: int) -> bool:
-        """Return whether a session of this node uses a number, so that a handshake draws
-        another.
+        """Return to the handshakes whether a session has a number, so that a handshake draws
+        another one.
         """
         ...
 
     def establish(self, session: Session) -> None:
-        """Add the session of a finished handshake, whose last message may be lost if this node sent
-        it.
+        """Take the session that results from a handshake, whose last message may be lost if this
+        node sent it.
         """
         ...
 

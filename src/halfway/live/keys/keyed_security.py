@@ -57,17 +57,17 @@ class KeyedSecurity:
     # What the runtime calls (`Security` in live/security.py)
 
     def beacon(self) -> bytes:
-        """Return the datagram that announces this node with keys."""
+        """Return the datagram by which keyed security announces this node."""
         return self._handshakes.beacon()
 
     def seal(self, peer: int, plain: bytes, now: float) -> bytes | None:
-        """Return a datagram sealed with keys for a peer, or None without a session."""
+        """Return a datagram sealed by keyed security for a peer, or None without a session."""
         sessions = self._peers.get(peer)
         return sessions.current.seal(plain, now) if sessions else None
 
     def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
-        """Return the frames and the sender of a datagram sealed with keys, or the reason of its
-        refusal. Never raises.
+        """Return the frames and the sender of a datagram that keyed security opens, or the reason
+        of its refusal. Never raises.
         """
         if len(datagram) < 2 or datagram[0] != VERSION:
             return Refused("version")
@@ -137,8 +137,8 @@ class KeyedSecurity:
     # Revocation
 
     def learn_revocations(self, data: bytes, now: float) -> bool:
-        """Adopt a revocation list: end the sessions of revoked nodes, and send the list to all
-        peers.
+        """Let keyed security adopt a revocation list: end the sessions of revoked nodes, and send
+        the list to all peers.
 
         Return False if the list is not newer than the list in force, or not signed by the root key.
         """
@@ -154,28 +154,34 @@ class KeyedSecurity:
     # What the handshakes call (`SessionTable` in handshakes.py)
 
     def has_session(self, node_id: int, boot: bytes) -> bool:
-        """Return whether a session with this boot of a node exists, and the node has used it."""
+        """Return whether keyed security has a session with this boot of a node, and the node has
+        used it.
+        """
         sessions = self._peers.get(node_id)
         return sessions is not None and sessions.current.boot == boot and sessions.current.heard
 
     def wants_session(self, node_id: int, boot: bytes) -> bool:
-        """Return whether this node's security lacks a session with a node, or the session needs
+        """Return whether keyed security lacks a session with a node, or the session needs
         renewal.
         """
         return not self.has_session(node_id, boot) or node_id in self._asked
 
     def is_taken(self, number: int) -> bool:
-        """Return whether a session of keyed security uses a number."""
+        """Return whether one of the sessions of keyed security has a number."""
         return number in self._by_number
 
     def establish(self, session: Session) -> None:
-        """Add a session; seal with it at once if the peer certainly has its keys."""
+        """Add a session to keyed security; seal with it at once if the peer certainly has its
+        keys.
+        """
         self._by_number[session.own_number] = session
         if not session.initiator:
             self._begin(session, session.begun)
 
     def confirm_again(self, number: int, now: float) -> bool:
-        """Repeat the first sealed datagram of a keyed session that the peer has not used yet."""
+        """Let keyed security repeat the first sealed datagram of a session that the peer has not
+        used yet.
+        """
         session = self._by_number.get(number)
         if session is None or session.heard:
             return False

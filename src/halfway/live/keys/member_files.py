@@ -117,7 +117,9 @@ def new_identity(path: Path) -> Identity:
 
 
 def read_identity(path: Path) -> Identity:
-    """Read a node's private keys. Raises Problem, such as for a file that other users may read."""
+    """Read the file with a node's private keys. Raises Problem, such as for a file that other users
+    may read.
+    """
     text = _secret_text(path)
     blocks = [block + _END for block in text.split(_END) if block.strip()]
     try:
@@ -170,14 +172,14 @@ def read_network(folder: Path) -> NetworkFile:
 
 
 def write_network(folder: Path, network: NetworkFile) -> None:
-    """Write the network file, entirely or not at all."""
+    """Write the network file into the folder of a network, entirely or not at all."""
     path = folder / "network.json"
     write_whole(path, msgspec.json.format(msgspec.json.encode(network), indent=2))
     path.chmod(0o600)
 
 
 def read_root_key(folder: Path) -> Ed25519PrivateKey:
-    """Read a network's root key. Raises Problem if it is missing or unreadable."""
+    """Read the file of a network's root key. Raises Problem if it is missing or unreadable."""
     path = folder / "root.key"
     if not path.exists():
         remedy = "run the command where the root key is kept"
@@ -192,13 +194,15 @@ def read_root_key(folder: Path) -> Ed25519PrivateKey:
 
 
 def new_secret(path: Path) -> None:
-    """Create the secret of a network without a root key. Raises Problem if the file exists."""
+    """Create the file with the secret of a network without a root key. Raises Problem if the file
+    exists.
+    """
     secret = base64.b64encode(os.urandom(KEY_BYTES)).decode()
     write_new(path, f"{_SECRET_WORD} {secret}\n", secret=True)
 
 
 def read_secret(path: Path) -> bytes:
-    """Read the secret of a network without a root key, 32 bytes. Raises Problem."""
+    """Read the file with the secret of a network without a root key, 32 bytes. Raises Problem."""
     words = _secret_text(path).split()
     try:
         secret = base64.b64decode(words[1], validate=True) if len(words) == 2 else b""
@@ -228,7 +232,7 @@ def as_text(data: bytes) -> str:
 
 
 def private_pem(key: Ed25519PrivateKey) -> bytes:
-    """Return a private key as unencrypted PEM."""
+    """Return a private key as unencrypted PEM, for a key file."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 

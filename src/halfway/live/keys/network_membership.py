@@ -61,19 +61,21 @@ class Membership:
 
     @property
     def label(self) -> str:
-        """A text for people about the keys that protect the node, and their strength."""
+        """A text for people about the kind of network of which the node is a member, and the
+        strength of its keys.
+        """
         if self.root_key is None:
             return f"one secret for all of network {self.network} (weaker than certificates)"
         return f"keys of network {self.network}"
 
     @property
     def topic_key(self) -> bytes:
-        """The key that hashes topics on the wire, 32 bytes, equal on all nodes of the network."""
+        """The key by which all members of the network hash topics on the wire, 32 bytes."""
         return sha256(b"halfway topic key 1\0" + self.secret).digest()
 
     def member(self, data: bytes, static_key: bytes) -> Certificate:
-        """Return the certificate for a static key that a handshake has proven to belong to its
-        peer.
+        """Return the certificate of a member of the network for a static key that a handshake has
+        proven to belong to its peer.
 
         Raises NotValid: "certificate", "expired", "revoked" or "node id taken", for counters.
         """
@@ -89,8 +91,8 @@ class Membership:
         return certificate
 
     def learn_certificate(self, data: bytes) -> bool:
-        """Learn the certificate of a node that is not a neighbour; return False if it is not valid
-        now.
+        """Learn the certificate of a member of the network that is not a neighbour; return False if
+        it is not valid now.
 
         The key of a known, valid node id is never replaced by another key.
         """
@@ -104,7 +106,7 @@ class Membership:
         return True
 
     def learn_revocations(self, data: bytes) -> bool:
-        """Adopt a revocation list.
+        """Adopt a revocation list of the network at its member.
 
         Return False if the list is not newer, or if the network's root key did not sign it.
         """
@@ -126,12 +128,16 @@ class Membership:
         return "expired" if is_expired(certificate, self._wall()) else ""
 
     def known(self, node_id: int) -> Certificate | None:
-        """Return a node's certificate, this node's included, or None if it is unknown or void."""
+        """Return the certificate of a member of the network, this node included, or None if it is
+        unknown or void.
+        """
         certificate = self.own if node_id == self.own.node_id else self._known.get(node_id)
         return certificate if certificate and not self.void(certificate) else None
 
     def certificate_bytes(self, node_id: int) -> bytes:
-        """Return the bytes of a node's certificate; empty if it is unknown or void."""
+        """Return the certificate of a member of the network as bytes; empty if it is unknown or
+        void.
+        """
         if self.known(node_id) is None:
             return b""
         return self.own_bytes if node_id == self.own.node_id else self._bytes[node_id]

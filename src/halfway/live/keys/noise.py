@@ -72,7 +72,7 @@ class Key:
 
 
 def derived(chaining: bytes, material: bytes, count: int) -> list[bytes]:
-    """Return `count` keys of 32 bytes by HKDF [noise §4.3]."""
+    """Return `count` keys of 32 bytes by HKDF, as Noise derives them [noise §4.3]."""
     extracted = hmac.digest(chaining, material, sha256)
     keys, last = [], b""
     for number in range(1, count + 1):
@@ -115,7 +115,7 @@ class Handshake:
 
     @property
     def finished(self) -> bool:
-        """Whether all three messages of the handshake are written or read."""
+        """Whether all three messages of the Noise handshake are written or read."""
         return self._message == len(_TOKENS)
 
     def write(self, payload: bytes) -> bytes:
@@ -153,8 +153,8 @@ class Handshake:
         return self._decrypt(message[at:])
 
     def transport_keys(self) -> tuple[Key, Key]:
-        """Return the keys to send and to receive with, after the last handshake message [noise
-        §5.2].
+        """Return the keys to send and to receive with, after the last message of the Noise
+        handshake [noise §5.2].
         """
         if not self.finished:
             raise RuntimeError("the handshake has messages left")
@@ -163,7 +163,7 @@ class Handshake:
 
     @property
     def hash(self) -> bytes:
-        """The hash of the whole handshake, equal on both sides at its end."""
+        """The hash of the whole Noise handshake, equal on both sides at its end."""
         return self._hash
 
     def _next_tokens(self) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ _NAME = re.compile(r"\w[\w.-]{0,62}")
 
 
 class Admission(NamedTuple):
-    """The content of a certificate that the owner signs. days: until it expires."""
+    """The content of a certificate that the owner of a network signs. days: until it expires."""
 
     name: str
     publish: Sequence[str]
@@ -156,7 +156,7 @@ def revoke(folder: Path, name: str) -> tuple[Path, list[int]]:
 
 
 def members(folder: Path) -> list[MemberRow]:
-    """Return the network's certificates in the order of their serial numbers."""
+    """Return the certificates that a network's owner signed, by ascending serial number."""
     network = read_network(folder)
     return [
         member_row(read_certificate(one.certificate, network.root_key), revoked=one.revoked)
@@ -165,7 +165,9 @@ def members(folder: Path) -> list[MemberRow]:
 
 
 def member_row(certificate: Certificate, *, revoked: bool) -> MemberRow:
-    """Return a certificate of the network as a row for people."""
+    """Return a certificate that the owner of a network has signed, as a row of `halfway net
+    show`.
+    """
     state = "revoked" if revoked else "expired" if is_expired(certificate, time.time()) else "valid"
     return MemberRow(
         name=certificate.name,

@@ -77,7 +77,7 @@ class Session:
         return header + sealed
 
     def open(self, counter: int, datagram: bytes, address: Address, now: float) -> bytes | Refused:
-        """Return the content of a datagram that the keyed session sealed, once, or the reason of
+        """Return the content of a datagram that the peer's session sealed, once, or the reason of
         its refusal.
         """
         if now >= self._void_at:
@@ -93,12 +93,12 @@ class Session:
         return plain
 
     def is_used_up(self, now: float) -> bool:
-        """Return whether the keyed session is too old to seal, and awaits no datagram."""
+        """Return whether the session with keys is too old to seal, and awaits no datagram."""
         return now >= self._void_at
 
     def needs_renewal(self, now: float) -> bool:
-        """Return whether a new keyed session is due: first for the initiator, later for the other
-        side.
+        """Return whether a renewal of the session is due: first for the initiator, later for the
+        other side.
         """
         extra_s = 0.0 if self.initiator else RENEW_BEFORE_S / 3
         return (

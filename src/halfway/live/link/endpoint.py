@@ -48,7 +48,7 @@ class Endpoint:
 
     @property
     def is_full(self) -> bool:
-        """Whether the endpoint's queue is more than half full."""
+        """Whether the queue of the UDP endpoint is more than half full."""
         return 2 * len(self._queue) > self._most
 
     def send(self, address: Address, datagram: bytes) -> None:
@@ -68,7 +68,9 @@ class Endpoint:
         self.bytes_sent += len(datagram)
 
     def count_kernel_drops(self) -> None:
-        """Enter the datagrams that the kernel dropped because the endpoint read too slowly."""
+        """Count the datagrams that the kernel dropped because the node read its UDP endpoint too
+        slowly.
+        """
         with contextlib.suppress(OSError, struct.error):
             known = self._socket.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, 4 * _WORDS)
             self._drops.set(Drop.KERNEL, struct.unpack(f"={_WORDS}I", known)[_DROPS])

@@ -122,7 +122,7 @@ class Links:
             self.flush()
 
     def flush(self) -> None:
-        """Send the waiting frames in as few datagrams as possible, and set the timers."""
+        """Send the waiting frames of the links in as few datagrams as possible; set the timers."""
         now = self._scheduler.now()
         self._send_pending()
         for peer, plain in self._node.written():
@@ -135,7 +135,7 @@ class Links:
         self._scheduler.arm()
 
     def datagram(self, address: Address, data: bytes) -> None:
-        """Handle a datagram from the endpoint; `flush` sends the answers."""
+        """Let the links handle a datagram from the endpoint; `flush` sends the answers."""
         now = self._scheduler.now()
         opened = self.security.open(address, data, now)
         if isinstance(opened, Refused):

@@ -29,7 +29,7 @@ NEIGHBOUR = "neighbour"
 
 
 class Heard(NamedTuple):
-    """A node that this node hears: its last hello, and the history of hellos."""
+    """A node in the neighbour table: its last hello, and the history of hellos."""
 
     hello: Hello
     since: float  # seconds, by this node's clock
@@ -39,7 +39,9 @@ class Heard(NamedTuple):
     first: int  # number of the first hello that arrived
 
     def share(self) -> float:
-        """Return the share of a heard neighbour's hellos that arrived, of the last 16 at most."""
+        """Return the share of the last 16 hellos at most that arrived from a node in the neighbour
+        table.
+        """
         sent = min(self.hello.number - self.first + 1, HISTORY)
         return min(self.arrived.bit_count() / sent, 1.0)
 
@@ -74,7 +76,7 @@ class HelloTable:
         self.after_change: Callable[[], None] = ignore
 
     def hear(self, node_id: int, hello: Hello, now: float) -> bool:
-        """Enter a hello into the table; return True if the node's incarnation is new."""
+        """Enter a hello into the neighbour table; return True if the node's incarnation is new."""
         known = self._heard.get(node_id)
         if known is not None and hello.incarnation < known.hello.incarnation:
             return False  # a late hello of an earlier incarnation
@@ -98,12 +100,14 @@ class HelloTable:
         return is_new
 
     def leave(self, node_id: int) -> None:
-        """Remove a node that sent LEAVE from the table of hellos."""
+        """Remove a node that sent LEAVE from the neighbour table."""
         if self._heard.pop(node_id, None) is not None:
             self._update()
 
     def expire(self, now: float) -> None:
-        """Remove nodes from which no hello arrived for five of their periods."""
+        """Remove nodes from the neighbour table from which no hello arrived for five of their
+        periods.
+        """
         late = [
             node_id
             for node_id, link in self._heard.items()
@@ -115,20 +119,22 @@ class HelloTable:
             self._update()
 
     def links(self) -> list[int]:
-        """Return the ids of nodes whose hellos make them neighbours, ascending."""
+        """Return the ids of the neighbours in the neighbour table, ascending."""
         return self._links
 
     def is_link(self, node_id: int) -> bool:
-        """Return whether the hellos of a node make it a neighbour."""
+        """Return whether a node is a neighbour by its hellos in the neighbour table."""
         one = self._heard.get(node_id)
         return one is not None and one.is_link
 
     def heard(self) -> dict[int, Heard]:
-        """Return all nodes whose hellos are heard, with their history."""
+        """Return all nodes in the neighbour table, neighbours or not, with the history of their
+        hellos.
+        """
         return self._heard
 
     def why(self, node_id: int) -> str:
-        """Return why a heard node is not a neighbour, or NEIGHBOUR."""
+        """Return why a node in the neighbour table is not a neighbour, or NEIGHBOUR."""
         link = self._heard[node_id]
         if link.is_link:
             return NEIGHBOUR
@@ -141,8 +147,8 @@ class HelloTable:
         return FULL
 
     def wanted_s(self, own: bool) -> int:
-        """Return the seconds since a node stated that it wants all topics, which this node's next
-        hello passes on.
+        """Return the seconds since a node in the neighbour table stated that it wants all topics,
+        which this node's next hello passes on.
         """
         heard = [one.hello.wanted_s + 1 for one in self._heard.values()]
         return 0 if own else min([*heard, NOT_WANTED])
@@ -157,8 +163,8 @@ class HelloTable:
         self._heard[node_id] = one._replace(is_link=stays)
 
     def _update(self) -> None:
-        """Write the neighbourhood of the table again if neighbours, or their lists, have
-        changed.
+        """Write the neighbourhood again if the neighbours in the neighbour table, or their lists,
+        have changed.
         """
         links = sorted(node_id for node_id, neighbour in self._heard.items() if neighbour.is_link)
         lists = [list(self._heard[node_id].hello.links[: self._capacity]) for node_id in links]

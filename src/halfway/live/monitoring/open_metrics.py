@@ -28,7 +28,7 @@ from halfway.live.seconds_histogram import BOUNDS_S
 
 
 def metrics_resource(host: Host) -> Resource:
-    """Return the metrics of a host as a page."""
+    """Return the metrics of a host as a page of OpenMetrics."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(HostMetrics(host))
     text: Callable[[CollectorRegistry], bytes] = generate_latest  # it has no types of its own
@@ -36,17 +36,17 @@ def metrics_resource(host: Host) -> Resource:
 
 
 class HostMetrics:
-    """The collector of a host's metrics."""
+    """The collector of a host's metrics for OpenMetrics."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
     def describe(self) -> list[Metric]:
-        """Return nothing: the metrics are known when they are collected."""
+        """Return no metrics: OpenMetrics learns them when they are collected."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield every metric family."""
+        """Yield every family of the metrics of a host."""
         host = self._host
         for node in host.nodes:
             node.endpoint.count_kernel_drops()

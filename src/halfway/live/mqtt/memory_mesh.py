@@ -81,7 +81,7 @@ class MemoryMesh:
         expiry_s: float = math.inf,
         properties: bytes = b"",
     ) -> None:
-        """Publish an event; as in `Mesh`."""
+        """Publish an event on a mesh in memory."""
         self.try_publish(
             topic, payload, level=level, retain=retain, expiry_s=expiry_s, properties=properties
         )
@@ -96,7 +96,7 @@ class MemoryMesh:
         expiry_s: float = math.inf,
         properties: bytes = b"",
     ) -> bool:
-        """Publish an event; as in `Mesh`. There is no queue, so the result is True."""
+        """Publish an event on a mesh in memory. There is no queue, so the result is True."""
         if not is_topic(topic):
             raise Refusal("bad topic", topic)
         if len(payload) > PAYLOAD_MAXIMUM:
@@ -110,7 +110,7 @@ class MemoryMesh:
         return True
 
     def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MemorySubscription:
-        """Subscribe to a filter; as in `Mesh`."""
+        """Subscribe to a filter on a mesh in memory."""
         if not is_filter(topic_filter):
             raise Refusal("bad filter", topic_filter)
         subscription = MemorySubscription(topic_filter, callback)
@@ -118,11 +118,11 @@ class MemoryMesh:
         return subscription
 
     def unsubscribe(self, subscription: MeshSubscription) -> None:
-        """End a subscription; as in `Mesh`."""
+        """End a subscription on a mesh in memory."""
         self._by_filter.remove(subscription.filter, subscription)
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return the retained values that a filter matches; as in `Mesh`."""
+        """Return the retained values of a mesh in memory that a filter matches."""
         return self._network.retained(topic_filter, self.node_id)
 
     def receive(self, event: Event) -> None:

@@ -245,7 +245,7 @@ class _Client(asyncio.Protocol):
         self._door.run()
 
     def data_received(self, data: bytes) -> None:
-        """Pass a client's bytes to the session machine."""
+        """Pass bytes from a client's socket of the MQTT door to the session machine."""
         if _QUICKACK is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)  # the kernel forgets it
         if self._connection is not None:
@@ -253,11 +253,11 @@ class _Client(asyncio.Protocol):
             self._door.run()
 
     def pause_writing(self) -> None:
-        """Keep messages of the MQTT door queued while the client does not read."""
+        """Keep messages queued at a socket of the MQTT door, because its client does not read."""
         self._note_writable(False)
 
     def resume_writing(self) -> None:
-        """Send messages of the MQTT door again, because the client reads again."""
+        """Write messages to a socket of the MQTT door again, because its client reads again."""
         self._note_writable(True)
         self.transmit(self._loop.time())
 

@@ -35,7 +35,9 @@ class CompileRequest(msgspec.Struct):
 
 
 def started(system: str, options: Mapping[str, Value]) -> "subprocess.Popen[bytes]":
-    """Start the process that compiles a system; its exit status is 0 when it is done."""
+    """Start the process that compiles a system for live nodes; its exit status is 0 when it is
+    done.
+    """
     package = str(Path(halfway.__file__).parents[1])
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     process = subprocess.Popen(
@@ -53,7 +55,7 @@ def started(system: str, options: Mapping[str, Value]) -> "subprocess.Popen[byte
 
 
 def main() -> None:
-    """Compile the system of the request on stdin."""
+    """Compile the system of the request on stdin, in a separate process."""
     os.nice(10)  # the nodes come first
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=CompileRequest)
     limits = Limits()

@@ -17,17 +17,11 @@ from halfway.live.keys.keyed_security import KeyedSecurity
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
 from halfway.live.runtime.compile_process import started
-from halfway.live.runtime.journal_parts import journal_of
+from halfway.live.runtime.journal_start import journal_of
 from halfway.live.runtime.key_files import RevocationFile, keyed_security
 from halfway.live.runtime.mesh_node import MeshNode
-from halfway.live.runtime.node_identity import faced
-from halfway.live.runtime.settings import (
-    ANY_INTERFACE,
-    GROUP,
-    Settings,
-    next_incarnation,
-    own_id,
-)
+from halfway.live.runtime.node_identity import faced, next_incarnation, own_id
+from halfway.live.runtime.settings import ANY_INTERFACE, GROUP, Settings
 from halfway.live.security import Address, Security
 from halfway.live.step.scheduler import Scheduler
 from halfway.problem import Problem
@@ -217,7 +211,7 @@ class Host:
 
 
 def ring_with_chords(n: int, degree: int) -> list[list[int]]:
-    """Return the links of n live nodes in one process: a ring plus random chords, with mean degree
+    """Return the links among the n nodes of a host: a ring plus random chords, with mean degree
     about `degree`.
     """
     links: list[set[int]] = [set() for _ in range(n)]

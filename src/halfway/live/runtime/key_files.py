@@ -23,7 +23,7 @@ _LOG = logging.getLogger("halfway.live")
 
 
 def keyed_security(settings: Settings) -> KeyedSecurity:
-    """Return the security of a node with keys, from the files of its settings.
+    """Return the security of a running node from the key files in its settings.
 
     Raises Problem for a file that is not a certificate or key, or for a certificate of another key.
     """

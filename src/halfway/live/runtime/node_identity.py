@@ -1,17 +1,26 @@
-"""The identity of a running node: name, system, incarnation, and a digest of system and options."""
+"""The identity of a running node: its id, name, system and incarnation, and a digest of system and
+options.
+"""
 
 import hashlib
+import os
+import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from halfway.core.options import Value
+from halfway.files import write_whole
 from halfway.live.limits import Limits
 from halfway.live.systems.face import Face, NodeParameters
 from halfway.live.systems.live_systems import face_of
+from halfway.problem import Problem
+
+_FIRST_S = 1_577_836_800  # begin of 2020: incarnations without a folder are seconds since then
 
 
 class NodeIdentity(NamedTuple):
-    """The name of a running node for people, its system, and its incarnation."""
+    """The identity of a running node: its name for people, its system, and its incarnation."""
 
     name: str
     system: str
@@ -22,7 +31,9 @@ class NodeIdentity(NamedTuple):
 
 
 def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]) -> int:
-    """Return 64 bits that are equal on nodes with the same system, options and record kinds."""
+    """Return the 64-bit digest in a node's identity, equal on nodes with the same system, options
+    and record kinds.
+    """
     words = repr((system, sorted(options.items()), list(names))).encode()
     return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
 
@@ -39,7 +50,7 @@ def faced(
     incarnation: int,
     period_s: float,
 ) -> tuple[Face, NodeIdentity]:
-    """Return the live face of a node's system, and the identity of the node.
+    """Return the live face of a node's system, and the identity of the running node.
 
     seed: seed of the node's random numbers. Raises Problem for a system that does not run live, or
     an option.
@@ -48,3 +59,47 @@ def faced(
     face = face_of(system, options, NodeParameters(node_id, key, seed, limits))
     rules = rules_digest(system, face.values, list(face.node.kinds.names.values()))
     return face, NodeIdentity(name, system, incarnation, rules, hash_key, period_s)
+
+
+def random_id() -> int:
+    """Return a new node id at random, 31 bits."""
+    return int.from_bytes(os.urandom(4)) >> 1
+
+
+def own_id(state: Path | None, node: int) -> int:
+    """Return the id of a running node without a certificate; with a folder, the id is the same at
+    each start.
+
+    Raises Problem if the folder cannot be used.
+    """
+    if state is None:
+        return random_id()
+    path = state / f"node-id-{node}"
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            write_whole(path, str(random_id()))
+        return int(path.read_text()) % 2**31
+    except (OSError, ValueError) as error:
+        what = f"state: cannot keep the id of the node: {error}"
+        raise Problem(what, where=str(path), remedy="choose a folder that can be written") from None
+
+
+def next_incarnation(state: Path | None, node: int) -> int:
+    """Return the incarnation of a node that starts now, which is larger than at any earlier start.
+
+    A folder counts the starts. Without a folder, the incarnation is the time in seconds, so that a
+    node which starts twice within a second keeps its incarnation. Raises Problem if the folder
+    cannot be written.
+    """
+    if state is None:
+        return int(time.time()) - _FIRST_S
+    path = state / f"incarnation-{node}"
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        known = int(path.read_text()) if path.exists() else 0
+        write_whole(path, str(known + 1))
+    except (OSError, ValueError) as error:
+        what = f"state: cannot count this start: {error}"
+        raise Problem(what, where=str(path), remedy="choose a folder that can be written") from None
+    return known + 1

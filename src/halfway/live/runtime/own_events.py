@@ -7,7 +7,7 @@ from halfway.live.events.bodies import EventBody, EventKey
 from halfway.live.events.local_subscriptions import Subscriptions
 from halfway.live.events.topic_numbers import EVERYTHING
 from halfway.live.link.neighbour_table import HelloTable
-from halfway.live.runtime.event_flow import EventFlow
+from halfway.live.runtime.body_exchange import BodyExchange
 from halfway.live.runtime.probe_routes import Hop, Routes
 from halfway.live.systems.face import Command, Face
 
@@ -25,7 +25,7 @@ class OwnEvents:
         face: Face,
         origin: tuple[int, int],
         subscriptions: Subscriptions,
-        events: EventFlow,
+        events: BodyExchange,
         routes: Routes,
         table: HelloTable,
         run: Callable[[Command], None],
@@ -48,7 +48,8 @@ class OwnEvents:
     def publish(
         self, body: EventBody, answered: Callable[[Hop, float], None] | None = None
     ) -> list[EventKey]:
-        """Let the system publish an event, on all topics that need it; return its keys.
+        """Let the system publish one of the live node's own events, on all topics that need it;
+        return its keys.
 
         answered: a function for each hop of a probe, see `Routes`.
         """
@@ -60,7 +61,9 @@ class OwnEvents:
     def _emit(
         self, routed: str, body: EventBody, answered: Callable[[Hop, float], None] | None
     ) -> EventKey | None:
-        """Let the system publish an event on one of its topics. Return None if there is no room."""
+        """Let the system publish one of the live node's own events on one of its topics. Return
+        None if there is no room.
+        """
         number = self._subscriptions.number_of(self._subscriptions.hash_of(routed))
         if number is None:
             self._drops.count(Drop.TOPICS_FULL)

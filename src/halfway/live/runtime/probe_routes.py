@@ -42,7 +42,9 @@ class NeighbourTable(Protocol):
     """The neighbours of a node, as its routes use them."""
 
     def links(self) -> list[int]:
-        """Return the ids of the neighbours that routes can follow now."""
+        """Return the ids of the neighbours to which a node passes its routes' probes and
+        searches.
+        """
         ...
 
 
@@ -51,7 +53,7 @@ class NeighbourLinks(Protocol):
 
     @property
     def table(self) -> NeighbourTable:
-        """The table of the neighbours that routes follow."""
+        """The table of the neighbours to which a node passes its routes' probes and searches."""
         ...
 
     def send(self, peer: int, whole: bytes) -> None:
@@ -80,7 +82,9 @@ class Routes:
         self._number, self._second, self._passed = 0, 0, 0
 
     def ask(self, key: EventKey, answered: Callable[[Hop, float], None]) -> None:
-        """Call a function with each hop of a probe of this node, and the seconds there and back."""
+        """Call a function with each hop of a probe of this node's routes, and the seconds there and
+        back.
+        """
         self._track(key, _Tracked(self._node_id, 0, self._now()))
         self._asked[key] = answered
 
@@ -101,7 +105,7 @@ class Routes:
         return key
 
     def take(self, peer: int, sort: int, content: bytes) -> None:
-        """Take a SEARCH or HOP frame of a neighbour. Raises ValueError for other bytes."""
+        """Take a neighbour's SEARCH or HOP frame for a route. Raises ValueError for other bytes."""
         if sort == FrameType.SEARCH:
             self._take_search(peer, content)
         elif sort == FrameType.HOP:

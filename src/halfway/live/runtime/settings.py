@@ -1,16 +1,13 @@
 """The settings of live nodes, chosen by a person at their start."""
 
 import hashlib
-import os
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from halfway.core.hello.period import HELLO_PERIOD_S
 from halfway.core.options import Value
-from halfway.files import write_whole
 from halfway.live.addresses import LOOPBACK
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.security import Address
@@ -22,7 +19,6 @@ ANY_INTERFACE = "0.0.0.0"
 GROUP: Address = ("239.255.71.17", 4711)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _MOST_NODES = 300
-_FIRST_S = 1_577_836_800  # begin of 2020: incarnations without a folder are seconds since then
 
 
 @dataclass(frozen=True)
@@ -119,53 +115,11 @@ class Settings:
 
 
 def address_of(peer: str) -> Address:
-    """Return an address of the settings in "host:port". Raises Problem for anything else."""
+    """Return the address of a static peer in the settings of live nodes, from "host:port". Raises
+    Problem for anything else.
+    """
     host, colon, port = peer.rpartition(":")
     if not colon or not host or not port.isdigit() or not 0 < int(port) < 2**16:
         what = f"peer = '{peer}': expected HOST:PORT"
         raise Problem(what, remedy="write it as 127.0.0.1:4711")
     return host.strip("[]"), int(port)
-
-
-def random_id() -> int:
-    """Return a new node id for the settings of a live node, 31 bits."""
-    return int.from_bytes(os.urandom(4)) >> 1
-
-
-def own_id(state: Path | None, node: int) -> int:
-    """Return the id of a node without a certificate; with a folder, the id is the same at each
-    start.
-
-    Raises Problem if the folder cannot be used.
-    """
-    if state is None:
-        return random_id()
-    path = state / f"node-id-{node}"
-    try:
-        state.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            write_whole(path, str(random_id()))
-        return int(path.read_text()) % 2**31
-    except (OSError, ValueError) as error:
-        what = f"state: cannot keep the id of the node: {error}"
-        raise Problem(what, where=str(path), remedy="choose a folder that can be written") from None
-
-
-def next_incarnation(state: Path | None, node: int) -> int:
-    """Return the incarnation of a node that starts now, which is larger than at any earlier start.
-
-    A folder counts the starts. Without a folder, the incarnation is the time in seconds, so that a
-    node which starts twice within a second keeps its incarnation. Raises Problem if the folder
-    cannot be written.
-    """
-    if state is None:
-        return int(time.time()) - _FIRST_S
-    path = state / f"incarnation-{node}"
-    try:
-        state.mkdir(parents=True, exist_ok=True)
-        known = int(path.read_text()) if path.exists() else 0
-        write_whole(path, str(known + 1))
-    except (OSError, ValueError) as error:
-        what = f"state: cannot count this start: {error}"
-        raise Problem(what, where=str(path), remedy="choose a folder that can be written") from None
-    return known + 1

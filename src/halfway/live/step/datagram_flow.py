@@ -45,7 +45,7 @@ class EventPlaces(NamedTuple):
 
 
 class FlowCounts(NamedTuple):
-    """The numbers of records that passed through the datagram kernel."""
+    """The numbers of records that passed through the flow of datagrams."""
 
     received: int
     sent: int  # to one neighbour each
@@ -53,8 +53,8 @@ class FlowCounts(NamedTuple):
 
 
 def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
-    """Return the offsets of the event id in each kind of record with an event, for the flow of
-    datagrams.
+    """Return the places at which the flow of datagrams finds the event id, for each kind of record
+    with an event.
     """
     slots = {}
     for number in carrying(kinds):
@@ -69,7 +69,8 @@ def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
 
 
 class Flow:
-    """The tables of one node's datagram kernel, with the methods that fill and empty these tables.
+    """The flow of one node's datagrams: the tables of the datagram kernel, with the methods that
+    fill and empty these tables.
 
     The kernel uses them once the node runs machine code. room: bytes of frames in one datagram.
     topic_used: [topics + 1] see `TopicTable.used`.
@@ -137,7 +138,7 @@ class Flow:
             tables.peer[place], self.place_of[node_id] = node_id, place
 
     def know_topic(self, hash64: int, number: int) -> None:
-        """Let the datagram kernel know the number of a topic that the node has met."""
+        """Enter the number of a topic that the node has met in the flow of datagrams."""
         index = self.tables.topic_at
         first = hash64 % (len(index) // WAYS) * WAYS
         ways = index[first : first + WAYS].tolist()
@@ -209,7 +210,8 @@ class Flow:
 
 
 def quiet(function: Callable[..., Any], *values: Any) -> Callable[..., Any]:
-    """Return a function that calls an interpreted kernel without warnings of integer overflow.
+    """Return a function by which the flow of datagrams, or a stepper, calls an interpreted kernel
+    without warnings of integer overflow.
 
     The arguments `values` stand before the arguments of each call.
     """

@@ -138,7 +138,8 @@ def _take_body(tables, flow, place, at, end):
 
 @kernel
 def take(door, tables, flow, place, at, end):
-    """Take the frames of a datagram, inbox[at:end], from the neighbour at a place.
+    """Let the datagram kernel take the frames of a datagram, inbox[at:end], from the neighbour at a
+    place.
 
     Return the place of the stop, times REASONS, plus the reason. After LEFT, Python handles the
     emissions.
@@ -216,7 +217,7 @@ def _send_one(tables, flow, slot, k):
 
 @inlined
 def _datagram_for(flow, place, size):
-    """Return the datagram for a neighbour that has room for a frame."""
+    """Return the datagram for a neighbour in which the datagram kernel has room for a frame."""
     datagram = flow.open[place]
     if datagram < 0 or flow.fill[datagram] + size > flow.room[0]:
         datagram = flow.tally[USED]

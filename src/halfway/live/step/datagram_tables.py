@@ -60,7 +60,7 @@ def _set_of(publisher, epoch, number, entries):
 
 @apart
 def found_body(flow, publisher, epoch, number):
-    """Return the slot of a body in the datagram tables, or NO_PLACE."""
+    """Return the slot of an event's body in the datagram tables, or NO_PLACE."""
     first = _set_of(publisher, epoch, number, flow.body_at.shape[0])
     for k in range(first, first + WAYS):
         slot = np.int64(flow.body_at[k])
@@ -77,7 +77,9 @@ def found_body(flow, publisher, epoch, number):
 
 @kernel
 def find_body(flow, publisher, epoch, number):
-    """Return the result of `found_body` to Python."""
+    """Return the slot of an event's body in the datagram tables to a caller in Python, or
+    NO_PLACE.
+    """
     return found_body(flow, publisher, epoch, number)
 
 

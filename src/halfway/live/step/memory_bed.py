@@ -121,7 +121,9 @@ class MemoryBed:
         self.timers.push(at, self._command, (self.nodes[row], kind, topic, arg, event))
 
     def set_up(self, row: int, up: bool, *, forgets: bool = False) -> None:
-        """Take a node down, or up again: what waits at it is void. Its memory stays, or is lost."""
+        """Take a node of the memory bed down, or up again: what waits at it is void. Its memory
+        stays, or is lost.
+        """
         node = self.nodes[row]
         if node.up != up:
             node.up = up

@@ -1,5 +1,5 @@
-"""The driver of a live node: its input are commands, timers and records, and its output are frames
-and reports.
+"""The driver of a live node, and the interface to its surroundings: commands, timers and records
+in, frames and reports out.
 
 The driver has no clock and no socket. Its caller passes the time, and receives the output. The
 caller is the memory bed with its own clock, or a node on a socket.
@@ -15,33 +15,40 @@ from halfway.live.step.timers import Timers
 
 
 class Surroundings(Protocol):
-    """The network and the application around the driver of a live node."""
+    """The interface of a live node's driver to its surroundings: the network and the
+    application.
+    """
 
     def transmit(self, record: Any, data: bytes) -> None:
-        """Transmit a record of the driver to the neighbour `record.next`, or to all of them.
+        """Let the surroundings of a driver transmit a record to the neighbour `record.next`, or to
+        all of them.
 
         data: the content of a RECORD frame. After the call the record belongs to the driver again.
         """
         ...
 
     def report(self, record: Any) -> None:
-        """Take a report of the node for its application; after the call the report belongs to the
-        driver.
+        """Let the surroundings of a driver take a report for the application; after the call the
+        report belongs to the driver.
         """
         ...
 
     def timer_ran(self) -> None:
-        """Take note that a timer of the driver has run; the output waits for the end of the
-        turn.
+        """Let the surroundings of a driver know that one of its timers has run; the output waits
+        for the end of the turn.
         """
         ...
 
     def no_room(self) -> object:
-        """Take note that the driver dropped a command, a record or a timer for want of room."""
+        """Let the surroundings of a driver know that it dropped a command, a record or a timer for
+        want of room.
+        """
         ...
 
     def refused(self) -> object:
-        """Take note that `Driver.take` met a record that is unreadable or refused at the door."""
+        """Let the surroundings of a driver know that `Driver.take` met a record that is unreadable
+        or refused at the door.
+        """
         ...
 
 

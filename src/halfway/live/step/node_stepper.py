@@ -21,7 +21,7 @@ from halfway.core.records.checks import FROM_APPLICATION, FROM_SELF, REASONS, re
 from halfway.live.step import datagram_kernel, record_kernel
 from halfway.live.step.datagram_flow import Flow, quiet
 from halfway.live.step.emission import Emission, NoRoom
-from halfway.live.step.record_bytes import write_command
+from halfway.live.step.record_head import write_command
 from halfway.live.step.record_kernel import (
     AGED_IN,
     AGED_OUT,
@@ -222,7 +222,9 @@ class Stepper:
         out.tally[0] = free
 
     def make_room(self) -> None:
-        """Make room for the records of one step, and for its entry in the log. Raises NoRoom."""
+        """Make room in the stepper for the records of one step, and for its entry in the log.
+        Raises NoRoom.
+        """
         if 0 < len(self.tables.log) <= self.tables.tally[LOGGED]:
             self.before_change()
             self.tables.tally[LOGGED] = 0
@@ -279,7 +281,7 @@ class Stepper:
         }.get(step, (self._door, tables))
 
     def _entry(self, step: Any, *given: Any) -> Callable[..., Any]:
-        """Return the entry point of a step with its first arguments."""
+        """Return the stepper's entry point of a step with its first arguments."""
         if self.compiled:
             return partial(entry_point(step, *given, *_EXAMPLES[step]), *given)
         return quiet(interpreted(step), *given)

@@ -162,13 +162,15 @@ def received(door, tables, begin, end, topics):
 
 @kernel
 def receive(door, tables, begin, end, topics):
-    """Let the node of the record kernel handle the record in `inbox[begin:end]`, see `received`."""
+    """Let the record kernel handle the record in `inbox[begin:end]` for a caller in Python, see
+    `received`.
+    """
     return received(door, tables, begin, end, topics)
 
 
 @kernel
 def transmit(tables, slot):
-    """Make a waiting record the only emission of the record kernel's step, at the present time."""
+    """Let the record kernel encode a waiting record as its only emission, at the present time."""
     tables.slot[0], tables.towards[0] = slot, driver.TO_NETWORK
     tables.span[0, 0], tables.span[0, 1] = 0, _encoded(tables, slot, 0)
     tables.tally[EMITTED] = 1

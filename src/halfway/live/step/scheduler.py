@@ -28,7 +28,7 @@ class Scheduler:
         self._after: set[Callable[[], None]] = set()
 
     def now(self) -> float:
-        """Return the time by the clock of the nodes, seconds."""
+        """Return the time by the scheduler's clock of the nodes, seconds."""
         return int((time.monotonic() - self._begun) * _TICKS) / _TICKS
 
     def after(self, seconds: float, call: Callable[[float, Any], None], argument: Any) -> None:
@@ -37,7 +37,7 @@ class Scheduler:
         self.arm()
 
     def call_after_timers(self, call: Callable[[], None]) -> None:
-        """Call a function once after all due timers of live nodes have run."""
+        """Let the scheduler call a function once after all due timers of live nodes have run."""
         self._after.add(call)
 
     def arm(self) -> None:

@@ -20,23 +20,27 @@ class Timers:
         return len(self._heap)
 
     def push(self, at: float, call: Callable[[float, Any], None], argument: Any) -> None:
-        """Add a timer: call a function with the time and an argument at the given time."""
+        """Add a timer to the heap of timers: call a function with the time and an argument at the
+        given time.
+        """
         heapq.heappush(self._heap, (at, self._order, call, argument))
         self._order += 1
 
     def next_at(self) -> float:
-        """Return the time of the first timer, or inf if there is none."""
+        """Return the time of the first timer in the heap, or inf if there is none."""
         return self._heap[0][0] if self._heap else float("inf")
 
     def run_next(self, now: float | None = None) -> None:
-        """Call the function of the first timer with the time `now`, or with the time of the timer
-        if None.
+        """Take the first timer from the heap, and call its function with the time `now`, or with
+        the time of the timer if None.
         """
         at, _, call, argument = heapq.heappop(self._heap)
         call(at if now is None else now, argument)
 
     def run_due(self, now: float, most: int) -> int:
-        """Call the functions of at most `most` timers that are due; return their number."""
+        """Take at most `most` due timers from the heap, and call their functions; return the number
+        of the timers.
+        """
         count = 0
         while count < most and self._heap and self._heap[0][0] <= now:
             self.run_next(now)

@@ -82,8 +82,8 @@ def _row(part: Part, numbered: bool) -> tuple[float, ...]:
 
 @inlined
 def put(buffer, at, word, size):
-    """Write the low `size` bytes of a word into the wire form of a record, little-endian; return
-    the next place.
+    """Write the low `size` bytes of a word into a buffer with the wire form of a record,
+    little-endian; return the next place.
     """
     for k in range(size):
         buffer[at + k] = np.uint8((word >> np.uint64(8 * k)) & np.uint64(255))
@@ -92,7 +92,7 @@ def put(buffer, at, word, size):
 
 @inlined
 def taken(buffer, at, size):
-    """Return the word in `size` bytes of a record's wire form, little-endian."""
+    """Return the word in `size` bytes of a buffer with the wire form of a record, little-endian."""
     word = np.uint64(0)
     for k in range(size):
         word |= np.uint64(buffer[at + k]) << np.uint64(8 * k)
@@ -101,7 +101,7 @@ def taken(buffer, at, size):
 
 @inlined
 def signed(word, size):
-    """Return the signed number in the low `size` bytes of a word of a record's wire form."""
+    """Return the signed number in the low `size` bytes of a word from the wire form of a record."""
     if size < 8 and (word >> np.uint64(8 * size - 1)) & np.uint64(1) == np.uint64(1):
         word |= np.uint64(0xFFFFFFFFFFFFFFFF) << np.uint64(8 * size)
     return np.int64(word)
@@ -109,7 +109,9 @@ def signed(word, size):
 
 @inlined
 def _word_at(wire, p, record, row, e):
-    """Return the word of entry e in a record's part p; `row` are the bytes of the record."""
+    """Return the word of entry e in a record's part p of the wire tables; `row` are the bytes of
+    the record.
+    """
     if wire.sort[p] == _WHOLE_REAL:
         return np.uint64(np.int64(record.reals[(wire.offset[p] - _REALS) // 8 + e]))
     return taken(row, wire.offset[p] + e * wire.stride[p], wire.stride[p])
@@ -159,7 +161,7 @@ def listed_topics(wire, record, row, listed):
 
 @apart
 def encode(wire, record, row, hashes, listed, buffer, at):
-    """Write the wire form of a record as the content of a RECORD frame; return the end of its
+    """Write a record by the wire tables as the content of a RECORD frame; return the end of its
     bytes.
 
     row: [128] the bytes of the record. hashes: [topics] 64 bits of each topic, by the node's
@@ -190,7 +192,7 @@ def encode(wire, record, row, hashes, listed, buffer, at):
 
 @apart
 def decode(wire, record, row, numbers, topics, buffer, at, end):
-    """Read the wire form of a record, after its list of topics, into a blank record; return FITS,
+    """Read a record by the wire tables, after its list of topics, into a blank record; return FITS,
     or the reason of a failure.
 
     row: [128] the bytes of the record. numbers: [topics] the node's numbers of the listed topics.

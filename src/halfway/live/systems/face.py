@@ -15,7 +15,7 @@ from halfway.protocols.shortfalls import shortfalls_of, shortfalls_of_windows
 
 
 class Command(NamedTuple):
-    """A command of an application to its own node."""
+    """A command of an application to its own node, as a live face makes it."""
 
     kind: int
     topic: int = -1
@@ -73,20 +73,22 @@ class Face:
         )
 
     def shortfalls(self) -> dict[str, int]:
-        """Return what the node forgot or gave up so far, by the counts of its system above 0."""
+        """Return what the node of a live face forgot or gave up so far, by the counts of its system
+        above 0.
+        """
         state = self.node.state
         counts = {**shortfalls_of(self.module, state), **shortfalls_of_windows(state)}
         return {name: count for name, count in counts.items() if count > 0}
 
     def subscribe(self, topic: int) -> list[Command]:
-        """Return the commands by which the application subscribes to a topic, given by its
-        number.
+        """Return the commands of a live face by which the application subscribes to a topic, given
+        by its number.
         """
         return [Command(self.module.KINDS.number("subscribe"), topic)]
 
     def unsubscribe(self, topic: int) -> list[Command]:
-        """Return the commands that end the application's subscription to a topic; none if the
-        system cannot end it.
+        """Return the commands of a live face that end the application's subscription to a topic;
+        none if the system cannot end it.
         """
         kinds = self.module.KINDS
         return (

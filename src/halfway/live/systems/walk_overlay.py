@@ -87,5 +87,7 @@ class WalkOverlayFace(Face):
         self._catalogue.topic[self._catalogue.topic == topic] = NONE
 
     def before_publishing(self) -> list[Command]:
-        """Return the role of a publisher: the node joins the overlay."""
+        """Return the walk overlay's command for the role of a publisher: the node joins the
+        overlay.
+        """
         return [Command(int(JOIN))]

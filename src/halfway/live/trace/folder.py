@@ -138,7 +138,7 @@ class TraceFolder:
 
 
 class NodeTrace:
-    """The trace of one live node: handled records, reports, and drops.
+    """The trace of one live node in a trace folder: handled records, reports, and drops.
 
     later: a function of the node, a number of rows, and the call that writes these rows; it returns
     False if it drops the rows.
@@ -170,20 +170,20 @@ class NodeTrace:
         node.on_report = self._report
 
     def detach(self) -> None:
-        """Detach the trace from its node, and leave the node as it was."""
+        """Detach the trace folder from a node, and leave the node as it was."""
         self.node.stepper.on_log, self.node.links.clock = None, None
         self.node.on_report = lambda _record: None
 
     def stamp(self) -> bytes:
-        """Return the hybrid logical clock of a traced node for a datagram, later than all its
+        """Return the clock's stamp for a datagram of a node with a trace folder, later than all its
         earlier events.
         """
         self._take()
         return self.clock.stamp()
 
     def take(self, content: bytes) -> None:
-        """Take the clock's stamp of another node that a traced node heard. Raises ValueError for
-        other bytes.
+        """Take the clock's stamp of another node that a node with a trace folder heard. Raises
+        ValueError for other bytes.
         """
         self._take()
         self.clock.take(content)

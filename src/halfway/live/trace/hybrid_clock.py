@@ -39,11 +39,15 @@ class HybridClock:
             self._last = max(self._last, other)
 
     def stamp(self) -> bytes:
-        """Return the content of a CLOCK frame for a datagram that leaves now."""
+        """Return the hybrid logical time of a datagram that leaves now, as the content of a CLOCK
+        frame.
+        """
         return _CLOCK.pack(self.tick())
 
     def take(self, content: bytes) -> None:
-        """Merge the content of a CLOCK frame. Raises ValueError for other bytes."""
+        """Merge the hybrid logical time of another node, from the content of a CLOCK frame. Raises
+        ValueError for other bytes.
+        """
         if len(content) != CLOCK_BYTES:
             raise ValueError("not a clock")
         self.merge(_CLOCK.unpack(content)[0])

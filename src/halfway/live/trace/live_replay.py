@@ -39,7 +39,7 @@ _COPY_ALL = "copy the whole folder, with its hidden files"
 
 
 class Replayed(NamedTuple):
-    """The result of a replay of one file."""
+    """The result of a replay of one file of a live trace."""
 
     node: str
     system: str
@@ -75,7 +75,7 @@ class _Made:
         self._stepper: Stepper | None = None
 
     def replayed(self, path: Path) -> Replayed:
-        """Replay one file."""
+        """Replay one file of a live trace."""
         content, rows, remedy = _content(path)
         count = 0
         for sort, part in parts_in(content):

@@ -25,7 +25,9 @@ _MOST_PART = 1 << 30
 
 
 def head_of(node: MeshNode) -> dict[str, Any]:
-    """Return the head of a recording, from which a replay makes the handler of the node again."""
+    """Return the head, the part of a recording from which a replay makes the handler of the node
+    again.
+    """
     return {
         "system": node.identity.system,
         "options": node.face.values,
@@ -39,8 +41,8 @@ def head_of(node: MeshNode) -> dict[str, Any]:
 
 
 def around_of(stepper: Stepper) -> list[npt.NDArray[Any]]:
-    """Return the surroundings in a recording: the arrays that a handler only reads, neighbourhood
-    and catalogue.
+    """Return the surroundings, the part of a recording with the arrays that a handler only reads:
+    neighbourhood and catalogue.
     """
     return [*arrays(stepper.neighbourhood), *arrays(stepper.node.rules)]
 
@@ -87,5 +89,7 @@ def opened_state_file(content: bytes) -> bytes:
 
 
 def beside(path: Path) -> Path:
-    """Return the hidden file beside a recording's Parquet file."""
+    """Return the path of the hidden file with the other parts of a recording, beside the Parquet
+    file.
+    """
     return path.with_name(f".{path.stem}.state")

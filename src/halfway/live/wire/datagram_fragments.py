@@ -73,7 +73,9 @@ class Joiner:
 
 
 def packed(waiting: Sequence[bytes], room: int) -> list[bytes]:
-    """Return frames joined into as few datagrams of at most `room` bytes, in their order."""
+    """Return frames and fragments joined into as few datagrams of at most `room` bytes, in their
+    order.
+    """
     datagrams: list[bytes] = []
     frames: list[bytes] = []
     size = 0

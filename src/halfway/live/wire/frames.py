@@ -24,7 +24,7 @@ CLOCK_BYTES = 8  # of a hybrid logical clock
 
 
 class FrameType(IntEnum):
-    """The types of frames."""
+    """The types of frames in a datagram."""
 
     HELLO = 1
     RECORD = 2  # a compact record, behind the list of its topics

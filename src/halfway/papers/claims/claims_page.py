@@ -13,16 +13,17 @@ from halfway.report import wording
 
 _HEAD = """# The claims of the five papers
 
-`tools/claims_page.py` writes this page; do not edit it. The program reads the declared claims
-(`claims.csv` in each paper's folder) and the result folders of `halfway reproduce`. A clause is
-quoted as printed. The column *status* has one of four letters:
+`tools/claims_page.py` writes this page, so do not edit it by hand. The program reads the declared
+claims (`claims.csv` in each paper's folder) and the result folders of `halfway reproduce`. A clause
+is quoted as printed. The column *status* has one of four letters:
 
 """
 _THRESHOLDS = """
 ## The words of the papers
 
-The same word has the same threshold in every paper (`papers/claims/thresholds.py`). An order of two
-values needs a ratio at least 1 % away from 1; below that it is a trend.
+The same word has the same threshold in every paper (`papers/claims/thresholds.py`). A verdict on
+the order of two values needs a ratio that differs from 1 by at least 1 %. If the difference is
+smaller, the verdict is a trend.
 
 | words | threshold | meaning |
 |---|---|---|
@@ -30,8 +31,8 @@ values needs a ratio at least 1 % away from 1; below that it is a trend.
 _COLUMNS = "section", "clause", "status", "where", "interpretation", "verdicts", "measured", "note"
 _MADE = "results", "command", "wall time of the command", "processor time of the runs", "digest"
 MADE_HEAD = f"| {' | '.join(_MADE)} |"
-MADE = "The verdicts come from these results. A resumed command made the missing runs only."
-NO_RESULTS = "No results are given: the columns of verdicts are empty."
+MADE = "The verdicts come from these results. A resumed command made only the missing runs."
+NO_RESULTS = "No results are given, so the columns of verdicts are empty."
 _MOST_INTERPRETATIONS = 3  # verdict rows of one claim in one figure with separate lines
 
 
@@ -47,7 +48,7 @@ class StudyVerdicts(NamedTuple):
 
     @property
     def scale(self) -> str:
-        """The scale of a study, from the end of its title: quick or paper."""
+        """The scale of a study on the page of claims, from the end of its title: quick or paper."""
         return self.title.rpartition("(")[2].rstrip(")")
 
 
@@ -81,7 +82,9 @@ def claims_page(
 
 
 def judge_name(figure: Figure) -> str:
-    """Return the function that judges a figure, such as `claims.judge_figure_6`."""
+    """Return the name that the page of claims gives to the judge of a figure, such as
+    `claims.judge_figure_6`.
+    """
     judge = figure.judge.func if isinstance(figure.judge, partial) else figure.judge
     return f"{judge.__module__.rpartition('.')[2]}.{judge.__name__}"
 

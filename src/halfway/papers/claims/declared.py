@@ -28,7 +28,7 @@ class Claim(NamedTuple):
     note: str
 
     def is_judged_by(self, verdict: Verdict) -> bool:
-        """Return whether a verdict row of the claim's paper is about this claim."""
+        """Return whether a verdict row of the paper is about this declared claim."""
         if self.status != "J" or verdict.figure not in self.where:
             return False
         if self.values:

@@ -39,24 +39,27 @@ class Threshold(NamedTuple):
 
 THRESHOLDS = (
     Threshold(
-        ("close", "similar", "comparable", "good"), NEAR, "at most this share away from equality"
+        ("close", "similar", "comparable", "good"), NEAR,
+        "the difference from equality is at most this share",
     ),
     Threshold(
         ("very close", "very similar", "nearly the same", "almost", "as efficient", "as good",
          "independent", "converge", "constant", "reached"),
-        VERY_NEAR, "at most this share away from equality, from the limit or from the maximum",
+        VERY_NEAR,
+        "the difference from equality, from the limit or from the maximum is at most this share",
     ),
-    Threshold(("hard to obtain",), HARD, "at most this share of the draws"),
-    Threshold(("much more", "dictated by"), MUCH, "at least this factor"),
-    Threshold(("limited",), LIMITED, "at most this share of the benefit before"),
+    Threshold(("hard to obtain",), HARD, "at most this share of the draws is connected"),
+    Threshold(("much more", "dictated by"), MUCH, "the ratio is at least this factor"),
+    Threshold(("limited",), LIMITED, "the benefit is at most this share of the earlier benefit"),
     Threshold(("vanish",), VANISHING, "a share that falls by more than this factor vanishes"),
     Threshold(("logarithmic",), STRAIGHT, "R² of a line over the logarithm is at least this"),
     Threshold(("no correlation",), UNCORRELATED, "|r| is at most this"),
-    Threshold(("too sensitive",), TOO_SENSITIVE, "growth with n to a power above this; 1: as n"),
-    Threshold(("linear",), LINEAR, "growth to a power below this"),
+    Threshold(("too sensitive",), TOO_SENSITIVE,
+              "the exponent of n is above this; growth in proportion to n has the exponent 1"),
+    Threshold(("linear",), LINEAR, "the exponent is below this"),
     Threshold(("less", "decreases", "instead of"), RARE,
-              "pair by pair: at most this share of the pairs is timing and not a trend; instead of "
-              "gossip: at most this share of the time with a false suspicion"),
+              "pair by pair: at most this share of the pairs has its order from timing alone; "
+              "instead of gossip: a monitor is wrong for at most this share of the time"),
 )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def judge_visits(summaries: Summaries) -> Iterator[Verdict]:
         yield _row(
             "section-3", {"n": n}, "share of the nodes that a lone walk visits",
             "eventually visits all the nodes in the network", *statistic(seen, "mean"),
-            seen.networks, f"eventually: within {STEPS_A_NODE} n steps",
+            seen.networks, f'"eventually" means within {STEPS_A_NODE} n steps',
             *judged,
         )  # fmt: skip
 
@@ -71,7 +71,8 @@ def judge_networks(summaries: Summaries) -> Iterator[Verdict]:
     yield _row(
         "section-4", {"n": 1500}, "share of draws that are connected",
         "hard to obtain connected networks", *share, seen.networks,
-        f"1 / mean draws until one is connected, at 1500; hard: below {percent(HARD)}",
+        "1 / mean number of draws until a network is connected, at n = 1500; "
+        f'"hard" means below {percent(HARD)}',
         *judge_order(*share, equal=HARD),
     )  # fmt: skip
 
@@ -98,7 +99,8 @@ def judge_figure_5(summaries: Summaries) -> Iterator[Verdict]:
         yield _row(
             "figure-5", {"system": system}, "fall of the median steps, n = 3500 to n = 4000",
             "seems to converge as we increase the density", *fall, last.networks,
-            f"heard; converged: the last 500 nodes lower it by less than {percent(VERY_NEAR)}",
+            'heard; "converge" means that the last 500 nodes lower the median by less than '
+            f"{percent(VERY_NEAR)}",
             *judge_order(*fall, equal=VERY_NEAR),
         )  # fmt: skip
 
@@ -111,7 +113,7 @@ def _concentrated(summaries: Summaries, n: int) -> Iterator[Verdict]:
         yield _row(
             "figure-5", {"n": n}, f"interquartile range {meaning}, directional / random",
             "much more concentrated", *share, at(system=WALKS[0]).networks,
-            f"heard; of the pairs of a network, {meaning}; much: a factor of {MUCH:g}",
+            f'heard; over the pairs of a network, {meaning}; "much" means a factor of {MUCH:g}',
             *judge_order(*share, equal=1 / MUCH),
         )  # fmt: skip
 
@@ -127,7 +129,7 @@ def judge_step_lengths(summaries: Summaries) -> Iterator[Verdict]:
         yield judge_ratio(
             "directional-walks", "step-lengths", {"n": f"{more} / {less}", "system": system},
             "mean length of a step, more / less dense", "the length of the steps decreases",
-            after, before, "of all steps of both walks until they meet",
+            after, before, "mean over all steps of both walks until they meet",
         )  # fmt: skip
 
 
@@ -165,7 +167,7 @@ def _printed_steps(summaries: Summaries, figure: str, interpretation: str) -> It
 
 
 def statistic(seen: Summary, name: str) -> _Estimate:
-    """Return the mean or the median of a summary of directional walks, with its interval."""
+    """Return the mean or the median of a summary that is judged in paper 1, with its interval."""
     if name == "median":
         return seen.median, seen.median_low, seen.median_high
     return seen.mean, seen.mean_low, seen.mean_high

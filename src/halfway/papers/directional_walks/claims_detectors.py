@@ -85,7 +85,8 @@ def _lists(summaries: Summaries) -> Iterator[Verdict]:
     yield _row(
         _cell("calm", PRINTED), "share of the members that a node lists", LIST, *_mean(seen),
         seen.networks,
-        "a list: the members whose heartbeats a node received, if walks merge; from 30 s on",
+        "a list has the members whose heartbeats a node received, if walks merge; measured from "
+        "30 s on",
         *judge_range(1.0, 1.0, *_mean(seen), rounding=0.0),
     )  # fmt: skip
 
@@ -106,13 +107,14 @@ def _instead(summaries: Summaries, detector: _Detector) -> Iterator[Verdict]:
         )
         yield _row(
             _cell("deaths", detector), f"detected share of crashes, {gossip[0]} / this", _INSTEAD,
-            *share, calm.networks, f"instead: at most {percent(VERY_NEAR)} fewer than gossip",
+            *share, calm.networks,
+            f'"instead" means at most {percent(VERY_NEAR)} fewer detections than gossip',
             *judge_order(*share, equal=1 + VERY_NEAR),
         )  # fmt: skip
     wrong = _of(summaries, "wrong", "deaths", detector)
     yield _row(
         _cell("deaths", detector), f"{_WRONG}, while others die", _INSTEAD, *_mean(wrong),
-        wrong.networks, f"instead: at most {percent(RARE)} of the time",
+        wrong.networks, f'"instead" means at most {percent(RARE)} of the time',
         *judge_order(*_mean(wrong), equal=RARE, what="share"),
     )  # fmt: skip
 

@@ -25,8 +25,9 @@ _STRAIGHT, _LOOP_ERASED = 1 / 2, 5 / 8
 
 
 def judge_growth(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge the growth of directional walks [drw §1] with the number of nodes, and of their rivals,
-    by exponents fitted to the medians."""
+    """Judge the growth study of paper 1 [drw §1]: the growth of directional walks and of their
+    rivals with the number of nodes, by exponents fitted to the medians.
+    """
     for degree in DEGREES:
         at = partial(_sizes, summaries, degree=degree)
         steps = at("steps", system=WALKS[0])
@@ -48,8 +49,9 @@ def judge_growth(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_largest(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge the growth of directional walks [drw §1] on the largest networks, and count pairs that
-    do not meet."""
+    """Judge the largest networks of paper 1's growth study [drw §1], and count pairs that do not
+    meet.
+    """
     yield _sensitivity(_LARGEST, _sizes(summaries, "steps"), LARGEST_DEGREE)
     for lost in _sizes(summaries, "unmet"):
         estimate = (lost.mean, lost.mean_low, lost.mean_high)
@@ -75,7 +77,7 @@ def _sensitivity(figure: str, steps: list[Summary], degree: int) -> Verdict:
     return Verdict(
         "directional-walks", figure, {"degree": degree, "system": WALKS[0], "sizes": span},
         "exponent of n, median steps", _CLAUSE, *slope, steps[-1].networks,
-        f"heard; too sensitive: an exponent above {TOO_SENSITIVE:g}; 1: as flooding",
+        f'heard; "too sensitive" means an exponent above {TOO_SENSITIVE:g}; flooding has 1',
         *judge_order(*slope, equal=TOO_SENSITIVE, what="exponent of the steps"),
     )  # fmt: skip
 

@@ -1,5 +1,5 @@
-"""Judge of paper 1, §2: the list of all members of a group, with "it then stops" in three
-interpretations.
+"""The lists of members of paper 1, §2: the points of the figure and its judge, with "it then stops"
+in three interpretations.
 
 The paper prints no numbers for §2. The networks, the sizes of groups and the times are ours.
 """
@@ -51,7 +51,9 @@ LIST = "each node gets the list of all the members of the group"
 
 
 def list_points(scale: Scale) -> list[Point]:
-    """Declare the points of paper 1's lists of members, by interpretation and kind of group."""
+    """Declare the points of the lists of members in paper 1, §2, by interpretation and kind of
+    group.
+    """
     return [_point(SIZES[scale], *cell) for cell in CELLS]
 
 
@@ -69,7 +71,9 @@ def _point(n: int, interpretation: str, refresh_s: float, members: int, roles: s
 
 
 def judge_lists(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge whether each member gets the whole list [drw §2] in an interpretation, and its cost."""
+    """Judge the lists of members of paper 1: whether each member gets the whole list [drw §2] in an
+    interpretation, and its cost.
+    """
     for metric in ("listed", "stretch", "messages"):
         for interpretation, refresh_s, members, roles in CELLS:
             seen = summaries.find(
@@ -83,7 +87,7 @@ def judge_lists(summaries: Summaries) -> Iterator[Verdict]:
             if metric == "listed":
                 yield _row(
                     cell, _LISTED[roles], LIST, *mean, seen.networks,
-                    "from 90 s on; all members are there from 10 s on",
+                    "measured from 90 s on; all members have joined at 10 s",
                     *judge_range(1.0, 1.0, *mean, rounding=0.0),
                 )  # fmt: skip
             else:

@@ -29,7 +29,7 @@ SIZES_LOAD = (*SIZES, 3500)  # Figures 7 and 8
 BALANCES = (("gini", "Gini coefficient"), ("largest / mean", "largest / mean"))
 PATH_INTERPRETATIONS = {
     **dict.fromkeys(WALKS, "heard"),
-    "shortest-path": "true shortest paths, ties at random",
+    "shortest-path": "true shortest paths, with a random choice among equal paths",
     "breadth-first-tree": "paths in one breadth-first tree with a random root",
 }
 # Other interpretations of Figures 7 and 8: system, pairs, owner of the raised weights.
@@ -67,7 +67,8 @@ def judge_figure_8(summaries: Summaries) -> Iterator[Verdict]:
         yield _row(
             "figure-8", {**row.cell, "system": system}, row.metric, row.value, seen.maximum, None,
             None, seen.networks,
-            f"{PATH_INTERPRETATIONS[system]}; of all nodes, permutations, networks: no interval",
+            f"{PATH_INTERPRETATIONS[system]}; maximum over all nodes, permutations and networks, "
+            "without an interval",
             *(_impossible(summaries, row, system) or judged_maximum(row, seen)),
         )  # fmt: skip
 
@@ -113,7 +114,7 @@ def judge_figure_9(summaries: Summaries) -> Iterator[Verdict]:
             skew = seen.mean / seen.median
             yield _row(
                 "figure-9", {"n": n, "system": system}, "mean / median load", claim, skew,
-                None, None, seen.networks, f"heard; within {percent(most)}; no interval",
+                None, None, seen.networks, f"heard; within {percent(most)}; without an interval",
                 "agrees" if abs(skew - 1) <= most else "differs",
                 f"the mean is {skew - 1:+.0%} off the median".replace("%", " %"),
             )  # fmt: skip
@@ -126,7 +127,7 @@ def judge_figure_9(summaries: Summaries) -> Iterator[Verdict]:
             yield _row(
                 "figure-9", {"n": n, "system": system}, "largest load / n",
                 "route close to half of the traffic", *share, seen.networks,
-                f"{PATH_INTERPRETATIONS[system]}; close: within {percent(NEAR)}",
+                f'{PATH_INTERPRETATIONS[system]}; "close" means within {percent(NEAR)}',
                 *judge_range(0.5 * (1 - NEAR), 0.5 * (1 + NEAR), *share, rounding=0.0),
             )  # fmt: skip
 
@@ -147,7 +148,7 @@ def _balance(summaries: Summaries, n: int) -> Iterator[Verdict]:
         yield _row(
             "figure-9", {"n": n}, f"{what} of loads, directional / random",
             "almost as efficiently as pure Random Walks", *share, walk.networks,
-            f"heard; almost: at most {percent(VERY_NEAR)} more",
+            f'heard; "almost" means at most {percent(VERY_NEAR)} more',
             *judge_order(*share, equal=1 + VERY_NEAR),
         )  # fmt: skip
 

@@ -66,7 +66,9 @@ def load_point(n: int, system: str, permutations: int) -> Point:
 def interpretation_point(
     n: int, system: str, pairing: str, weights: str, permutations: int
 ) -> Point:
-    """Return the experiment point of paper 1's loads under another interpretation."""
+    """Return the experiment point of paper 1's loads under another interpretation of pairs and
+    weights.
+    """
     loads = load_point(n, system, permutations)
     parameters = {**loads.parameters, "pairing": pairing, "weights": weights}
     return Point(LOADS_READ, parameters, NETWORK, loads.cost_ms)

@@ -11,7 +11,9 @@ from halfway.pipeline.plan.run import Observations, Run
 
 
 def reach(grid: float, brokers: float) -> float:
-    """Return DRIP's α in steps: two regions of brokers meet within this distance [drip §V-C]."""
+    """Return α, on which the analysis of DRIP depends, in steps: two regions of brokers meet within
+    this distance [drip §V-C].
+    """
     return 2.0 * math.sqrt(grid / (math.pi * brokers))
 
 
@@ -75,8 +77,8 @@ def brokers_for(
     grid: float,
     delivery: Callable[[float, float, int, int], float],
 ) -> float:
-    """Return DRIP's number of brokers k for a requested mean time (steps), or nan if no k has that
-    time.
+    """Return the number of brokers k for a requested mean time (steps), by DRIP's analysis, or nan
+    if no k has that time.
 
     [drip §V-C] "given a requested ET_mcmd, we can derive a proper value of the number of broker
     nodes k". delivery: one of the two forms of equation (2), which grow with k. k is a real number

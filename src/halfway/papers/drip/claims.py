@@ -1,4 +1,6 @@
-"""Verdicts on paper 4's simulations: every claim of DRIP §VI-B, under each radio model."""
+"""Verdicts on paper 4's simulations [drip §VI-B]: DRIP's coverage, mean delay and transmissions
+over each radio, and by each way to elect brokers.
+"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -26,7 +28,7 @@ ELECTED = {
 }
 LESS_THAN_SF = "our scheme costs less time than the SF scheme"
 LESS_WITH_M = "delivery delay decreases"
-FOR_M = "; the sentence has k, and we read m"
+FOR_M = "; the sentence names k, and we interpret k as m"
 MORE_DELIVERED = (
     "raise the possibility of delivering matching events to their subscribers by enlarging m"
 )
@@ -37,8 +39,8 @@ _BOUND = "only m+l brokers are required to have a copy"
 _FEWER = "low broker coverage indicates less transmission"
 _THROUGHPUT = "can reduce network throughput"
 _COMPLETE = (
-    "until each broker that ever gets a copy has it; SF: until all brokers have it, 60 s if one "
-    "never has"
+    "time until each broker that ever gets a copy has it; for SF, time until all brokers have it, "
+    "or 60 s if a broker never gets it"
 )
 BOUNDS = (  # metric, and its interpretation of "an event to its subscriber"
     ("copies", "brokers that ever had a copy, of events with any number of subscribers"),
@@ -47,7 +49,7 @@ BOUNDS = (  # metric, and its interpretation of "an event to its subscriber"
 )
 DELAYS = (
     ("waited", "lost events count as 60 s"),
-    ("delay", "of delivered events only, which favours systems that lose many"),
+    ("delay", "mean over delivered events only, which favours systems that lose many events"),
 )
 LIMITED, LIMITED_NEAREST, LIMITED_COPIES = 20, 4, (1, 4)  # k, l, m where contacts are limited
 # Share of subscribers, events a second: one subscriber an event on average; the paper's five.
@@ -56,15 +58,16 @@ CONTENDED_LOADS = LOADS[1:2]  # `figures-802.11` has the paper's own
 # Of a broker after a transferred event; the paper has none. The first is measured at all loads.
 RESTS_S, REST_LOADS = (5.0, 1.0, 20.0), (LOADS[0], LOADS[2])
 MODEL = {
-    "ideal": "ideal radio: no contention, 1 ms a hop",
-    "limited": "ideal radio, but a broker transfers one event, then none for {rest:g} s",
-    "contention": "contended radio: CSMA/CA, collisions, broadcasts unacknowledged",
+    "ideal": "ideal radio without contention, 1 ms for each hop",
+    "limited": "ideal radio, but a broker transfers one event, and then none for {rest:g} s",
+    "contention": "contention radio with CSMA/CA, collisions and unacknowledged broadcasts",
 }
 
 
 def judge_coverage(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's coverage: [drip §VI-B] "as m increases, broker coverage is growing too"; it
-    falls as k grows; m + l copies suffice."""
+    """Judge DRIP's coverage in the simulations: [drip §VI-B] "as m increases, broker coverage is
+    growing too"; it falls as k grows; m + l copies suffice.
+    """
     yield from coverage_rows(
         summaries, "figure-3a", MODEL["ideal"], NEAREST_3A, BROKERS, COPIES, {}
     )
@@ -86,10 +89,12 @@ def coverage_rows(
     summaries: Summaries, figure: str, model: str, nearest: int, brokers: tuple[int, ...],
     copies: tuple[int, ...], parameters: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
-    """Yield the rows of DRIP's coverage in a figure, by m and by k, at the given parameters."""
+    """Yield the verdict rows of DRIP's coverage in a figure of the simulations, by m and by k, at
+    the given parameters.
+    """
     for metric, interpretation in (
-        ("coverage", "brokers with a copy when a subscriber gets it"),
-        ("union", "brokers that ever had a copy, by event"),
+        ("coverage", "brokers with a copy when a subscriber gets the event"),
+        ("union", "brokers that ever had a copy of the event"),
     ):
         at = partial(summaries.find, metric, system="drip", l=nearest, **parameters)
         words = f"{model}; l = {nearest}; {interpretation}"
@@ -121,8 +126,9 @@ def _bound(copies: Summary, cell: dict[str, Scalar], m: int, words: str) -> Verd
 
 
 def judge_delay(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's delay: [drip §VI-B] "our scheme costs less time than the SF scheme"; less with
-    m, more with k."""
+    """Judge DRIP's mean delay in the simulations: [drip §VI-B] "our scheme costs less time than the
+    SF scheme"; less with m, more with k.
+    """
     for metric, interpretation in DELAYS:
         words = f"{MODEL['ideal']}; {interpretation}"
         yield from rows_against_sf(summaries, "figure-3b", metric, words, BROKERS, COPIES, {})
@@ -132,7 +138,8 @@ def judge_delay(summaries: Summaries) -> Iterator[Verdict]:
         gain = difference(few, many, "mean")
         yield _row(
             "figure-3b", {"k": k}, f"delivered, m = 1 − m = {COPIES[-1]}", MORE_DELIVERED, *gain,
-            few.networks, f"{MODEL['ideal']}; within 60 s", *judge_order(*gain, equal=0.0),
+            few.networks, f"{MODEL['ideal']}; deliveries within 60 s count",
+            *judge_order(*gain, equal=0.0),
         )  # fmt: skip
     yield from _traffic(summaries)
     yield from _ratios(summaries, "figure-3b", "ideal")
@@ -155,7 +162,9 @@ def _traffic(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_components(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's claims of figure 3 where each component elects its own brokers."""
+    """Judge DRIP's coverage and mean delay (figure 3) if each component of the network elects its
+    own brokers.
+    """
     figure, copies = "components", COMPONENT_COPIES
     yield from coverage_rows(summaries, figure, MODEL["ideal"], NEAREST_3B, BROKERS, copies, {})
     for metric, interpretation in DELAYS:
@@ -165,7 +174,9 @@ def judge_components(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_wifi(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's claims of figures 3 and 4 over the paper's MAC, for every k."""
+    """Judge DRIP's coverage and mean delay (figures 3 and 4) over the radio of the paper's
+    simulations, 802.11, for every k.
+    """
     figure, copies = "figures-802.11", CONTENDED_COPIES
     yield from coverage_rows(
         summaries, figure, MODEL["contention"], NEAREST_3B, BROKERS, copies, {}
@@ -179,7 +190,8 @@ def judge_wifi(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_limited(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's delay against SF where a broker transfers one event at a time.
+    """Judge DRIP's mean delay against SF over a radio by which a broker transfers one event at a
+    time.
 
     The paper's figures have no such limit: these are statements of ours, not of [drip §VI-B].
     """
@@ -196,10 +208,12 @@ def judge_limited(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_contended(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's claims on delay with a contended radio, at another load than in the paper."""
+    """Judge DRIP's mean delay over a contended radio, at another load than in the paper's
+    simulations.
+    """
     for share, rate in CONTENDED_LOADS:
         load: dict[str, Scalar] = {"share": share, "rate": rate}
-        model = f"{MODEL['contention']}; {rate:g} events a second, {share:g} of the nodes subscribe"
+        model = f"{MODEL['contention']}; {rate:g} events per second, {share:g} of nodes subscribe"
         for metric, interpretation in DELAYS:
             words = f"{model}; {interpretation}"
             yield from rows_against_sf(
@@ -233,7 +247,7 @@ def selection_row(
     cell: dict[str, Scalar],
     **where: Scalar,
 ) -> Verdict:
-    """Return the row of a verdict on the delay with DRIP's most capable brokers, against random
+    """Return the verdict row of DRIP's mean delay with the most capable brokers, against random
     brokers.
     """
     name = f"mean {metric}, most capable / random"
@@ -246,8 +260,8 @@ def rows_against_sf(
     summaries: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
     copies: tuple[int, ...], load: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
-    """Yield the verdict rows of DRIP's delay in a figure against SF, and of more copies against one
-    copy.
+    """Yield the verdict rows of DRIP's mean delay in a figure of the simulations against SF, and of
+    more copies against one copy.
     """
     at = partial(summaries.find, metric, l=NEAREST_3B, **load)
     for k in brokers:
@@ -264,8 +278,8 @@ def rows_by_k(
     summaries: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
     copies: tuple[int, ...], parameters: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
-    """Yield the rows of a verdict on DRIP's delay in a figure by the number of brokers, for
-    each m.
+    """Yield the verdict rows of DRIP's mean delay in a figure of the simulations by the number of
+    brokers, for each m.
     """
     at = partial(summaries.find, metric, system="drip", l=NEAREST_3B, **parameters)
     name = f"mean {metric}, k = {brokers[0]} / k = {brokers[-1]}"

@@ -58,10 +58,8 @@ def judge_analysis(summaries: Summaries) -> Iterator[Verdict]:
         yield _judge_corrected(summaries, requested)
 
 
-_WALKS = "two walks on a torus; from uniform positions until they are within α"
-_REGIONS = (
-    "regions of moving nodes in the setting of §VI-A; from the end of a contact to the next one"
-)
+_WALKS = "time of two walks on a torus from uniform positions until they are within α"
+_REGIONS = "regions of moving nodes as in §VI-A; time from the end of a contact to the next contact"
 
 
 def _judge_exponential(seen: Summary, cell: dict[str, Scalar], interpretation: str) -> Verdict:
@@ -98,7 +96,7 @@ def _judge_choice(summaries: Summaries, brokers: int) -> Verdict:
         _CHOICE,
         *estimate,
         seen.networks,
-        "walks on a torus; equation (2) as printed; log natural",
+        "walks on a torus; equation (2) as printed; log is the natural logarithm",
         opinion,
         reason,
     )
@@ -118,8 +116,8 @@ def _judge_corrected(summaries: Summaries, requested: int) -> Verdict:
 
 
 def chosen_brokers(requested: int) -> int:
-    """Return DRIP's number of brokers for a requested time, by the corrected equation (2),
-    rounded.
+    """Return the number of brokers to which the verdict on a requested time applies: k by the
+    corrected equation (2) of DRIP, rounded.
     """
     return round(brokers_for(requested, delivery=corrected_delivery, **CHOICE))
 
@@ -136,7 +134,8 @@ def _judge_mean(summaries: Summaries, destinations: int, copies: int) -> Verdict
         )
     return _row(
         {"l": destinations, "m": copies}, "mean time until all l have it, in 1/λ", value,
-        *estimate, seen.networks, "(l² + 3l)/(4mλ) against draws of equation (1)", opinion, reason,
+        *estimate, seen.networks, "(l² + 3l)/(4mλ), compared with draws of equation (1)",
+        opinion, reason,
     )  # fmt: skip
 
 
@@ -146,7 +145,8 @@ def _judge_meeting(summaries: Summaries, grid: int, brokers: int) -> Verdict:
     value = printed_meeting(grid, brokers)
     return _row(
         {"N": grid, "k": brokers}, "mean steps until two regions meet (1/λ)", value, *estimate,
-        seen.networks, "two walks on a torus within α, both moving; log natural",
+        seen.networks,
+        "two moving walks on a torus until they are within α; log is the natural logarithm",
         *judge_number(value, *estimate, relative=MEETING_TOLERANCE),
     )  # fmt: skip
 
@@ -159,6 +159,7 @@ def _judge_brokers(summaries: Summaries, grid: int) -> Verdict:
     return _row(
         {"N": grid}, f"1/λ at k = {BROKERS[0]} / k = {BROKERS[-1]}",
         "the number of broker nodes decreases", *estimate,
-        few.networks, "two walks on a torus within α; then \"ET_mcmd is decreasing\"", opinion,
-        f"{reason}; equation (2) has {printed:.3g}",
+        few.networks,
+        'two walks on a torus until they are within α; the paper adds "ET_mcmd is decreasing"',
+        opinion, f"{reason}; equation (2) has {printed:.3g}",
     )  # fmt: skip

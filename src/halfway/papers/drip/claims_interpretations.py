@@ -22,7 +22,7 @@ INTERPRETATIONS: dict[str, tuple[dict[str, Scalar], str]] = {
     ),
     "copies to relays only": (
         {"relays_only": True},
-        "a source gives copies to its m relays only, and they give them to the interested",
+        "a source gives copies to its m relays only, and relays give copies to interested brokers",
     ),
     "each node detects": (
         {"detection": "each"},
@@ -32,7 +32,9 @@ INTERPRETATIONS: dict[str, tuple[dict[str, Scalar], str]] = {
 
 
 def judge_interpretations(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge DRIP's claims of Figures 3 and 4 [drip §VI-B] under each interpretation."""
+    """Judge DRIP's claims of Figures 3 and 4 [drip §VI-B] under other interpretations of single
+    sentences, one at a time.
+    """
     for name, (_, sentence) in INTERPRETATIONS.items():
         parameters: dict[str, Scalar] = {"reading": name}
         yield from claims.coverage_rows(

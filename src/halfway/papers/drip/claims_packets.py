@@ -13,7 +13,7 @@ BROKERS, NEAREST, COPIES = (10, 40), 5, 1  # k, l, m
 SYSTEMS = ("drip", "random", "sf")
 PAYLOAD_BYTES = 50  # our choice; the paper states no length
 EVENTS = {  # metric, and what an event is
-    "event": "an event is a number, as in §VI-A, which the header holds",
+    "event": "an event is a number in the header of its record, as in §VI-A",
     "event with payload": f"an event has a payload of {PAYLOAD_BYTES} bytes, our choice",
 }
 _OURS = ("event with payload",)
@@ -47,7 +47,8 @@ def judge_packets(summaries: Summaries) -> Iterator[Verdict]:
         repeats = (seen.mean, seen.mean_low, seen.mean_high)
         yield _row(
             cell, "transmissions of a beacon / nodes", "it will not cause any broadcast-storm",
-            *repeats, seen.networks, "1: a flood, in which each node repeats a beacon once",
+            *repeats, seen.networks,
+            "the value 1 is a flood, in which each node repeats a beacon once",
             *judge_order(*repeats, what="share of the nodes that repeat a beacon"),
         )  # fmt: skip
         share = ratio(random("local"), drip("local"), "mean")

@@ -1,5 +1,5 @@
-"""The deliveries of DRIP's events that several nodes detect, where the first copy of an event
-counts.
+"""The events of DRIP that several nodes detect, each a publication of its own, where the first
+delivery of an event counts.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,9 @@ Longs = npt.NDArray[np.int64]
 
 
 class Happened(NamedTuple):
-    """The events of a DRIP run and their first deliveries, for any publishing node."""
+    """The events of a DRIP run that one node or several nodes detect, and their first
+    deliveries.
+    """
 
     at: Floats  # [events] seconds
     came_at: Floats  # [brokers, events] the first copy; inf: never
@@ -40,7 +42,8 @@ def by_event(
     row: Longs,
     delay: Floats,
 ) -> Happened:
-    """Return DRIP's events, where publications at the same time are of one event.
+    """Return DRIP's events with all of their detections: publications at the same time are of one
+    event.
 
     subscribers: rows by topic; came_at [brokers, publications]; event, row, delay: of deliveries.
     """

@@ -1,4 +1,6 @@
-"""Runs of paper 4 (DRIP): moving nodes, brokers that carry events, and every delivery."""
+"""The measurements of paper 4 (DRIP): runs with moving nodes, brokers that carry copies of events,
+and every delivery.
+"""
 
 import math
 from typing import Any
@@ -162,7 +164,9 @@ def _happened(run: Run, made: Simulation, brokers: npt.NDArray[np.bool_]) -> Hap
 
 
 def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
-    """Return events, rows and delays (s) of all deliveries of a DRIP run, in order of time."""
+    """Return events, rows and delays (s) of all deliveries of a measured DRIP run, in order of
+    time.
+    """
     none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     columns: Any = zip(none, *(made.deliveries.delivery_log or []), strict=True)
     event, row, delay = (np.concatenate(column) for column in columns)
@@ -170,8 +174,8 @@ def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
 
 
 def copied_at(made: Simulation) -> Floats:
-    """Return [n, events]: when a copy of each event of a DRIP run came to each node, or inf if none
-    came.
+    """Return [n, events]: the measured time at which each node of a DRIP run got its copy of each
+    event, or inf if it got none.
     """
     published = made.demand.begun_again().take(np.inf, WINDOW)
     known = codes(published.row, own_numbers(published.row))

@@ -7,7 +7,8 @@ from halfway.pipeline.plan.run import Observations, Run
 
 
 def packets(run: Run) -> Observations:
-    """[drip §§IV, V-B] Measure the packets of one network; every value is one for the network.
+    """[drip §§IV, V-B] Measure the packets of DRIP on one network; every value is one for the
+    network.
 
     subscription, event: bytes of a record between brokers; an event is without payload.
     event with payload: the same, with a payload of `payload_bytes`.

@@ -1,4 +1,5 @@
-"""GeoRendezvous measured message by message, and compared with other systems.
+"""GeoRendezvous's signalling, measured message by message, and its comparison with rivals (other
+systems), beyond paper 3's figures.
 
 The signalling of a stable subscriber is the paper's own count (§4); the comparison with directional
 walks and shortest paths is not in the paper.
@@ -22,15 +23,15 @@ from halfway.world.workload.pairs import distinct_pairs
 
 @lru_cache(maxsize=2)
 def walkers(n: int, degree: float, seed: int) -> Walkers:
-    """Return directional walks on the network of GeoRendezvous's cells, to be compared message by
-    message.
+    """Return directional walks on the network of GeoRendezvous's cells, as a rival to compare
+    with.
     """
     return Walkers(cells_of(n, degree, seed).network, "directional-walk")
 
 
 def signalling(run: Run) -> Observations:
-    """[geo §4] Measure the unnecessary messages of GeoRendezvous's stable subscribers; a unit is a
-    pair.
+    """[geo §4] Measure GeoRendezvous's signalling message by message: the unnecessary messages of
+    stable subscribers; a unit is a pair.
     """
     cells = cells_of(run["n"], run["degree"], run.network_seed)
     network, count = cells.network, run["pairs"]

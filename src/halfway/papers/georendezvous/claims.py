@@ -32,7 +32,7 @@ MANY_SUBSCRIBERS = "increasingly better than having only 1"
 # goes from 0.55 to 1, by 0.05.
 AXIS_C, AXIS_D, TICK = 1.05, (0.55, 1.0), 0.05
 INTERPRETATIONS = {
-    "known": "the home knows that it is the home: a notification ends on reaching it",
+    "known": "the home knows that it is the home, so a notification ends when it reaches the home",
     "toured": "every message traverses the home perimeter",
 }
 
@@ -75,7 +75,9 @@ def judge_figure_3a(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_3a_toured(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's Figure 3a if every message traverses the home perimeter."""
+    """Judge the sentence about GeoRendezvous's Figure 3a if every message traverses the home
+    perimeter.
+    """
     yield from _judged_3a(summaries, "figure-3a-toured", "toured")
 
 
@@ -86,13 +88,13 @@ def _judged_3a(summaries: Summaries, figure: str, interpretation: str) -> Iterat
         yield _below(
             figure, {"n": n, "points": 7}, "path / direct path, ratio of averages",
             "latencies similar to those of a direct path", estimate, seen,
-            f"{meaning}; similar: at most {percent(NEAR)} longer", 1 + NEAR,
+            f'{meaning}; "similar" means at most {percent(NEAR)} longer', 1 + NEAR,
         )  # fmt: skip
         yield _below(
             figure, {"n": n}, "gain of a cell beyond 8 / of one up to 8",
             "the benefits of using more than 8 rendezvous cells are limited",
             _late_gain(summaries, n, interpretation), seen,
-            f"{meaning}; limited: less than {percent(LIMITED)}", LIMITED,
+            f'{meaning}; "limited" means less than {percent(LIMITED)}', LIMITED,
         )  # fmt: skip
 
 
@@ -132,7 +134,8 @@ def judge_figure_3b(summaries: Summaries) -> Iterator[Verdict]:
         "georendezvous", "figure-3b", {}, "spread over sizes / spread over numbers of cells",
         "dictated by the number of rendezvous cells", spread, None, None,
         summaries.find("path", n=600, points=8).networks,
-        "the widest range of overheads over sizes, over the narrowest over numbers of cells",
+        "the widest range of overheads over sizes, divided by the narrowest range over numbers of "
+        "cells",
         *judged,
     )  # fmt: skip
 
@@ -166,12 +169,13 @@ def judge_figure_3c(summaries: Summaries) -> Iterator[Verdict]:
     yield row(
         "path / direct path, ratio of averages",
         "close to the average direct publisher-subscriber path", estimate, seen,
-        f"{INTERPRETATIONS['known']}; close: at most {percent(NEAR)} longer", 1 + NEAR,
+        f'{INTERPRETATIONS["known"]}; "close" means at most {percent(NEAR)} longer', 1 + NEAR,
     )  # fmt: skip
     all_eight = summaries.find("path", n=600, points=8, tried=8)
     yield row(
         "path by the 2 closest / by all 8", "close to the result achieved by 8 rendezvous cells",
-        ratio(seen, all_eight, "mean"), seen, f"close: at most {percent(NEAR)} longer", 1 + NEAR,
+        ratio(seen, all_eight, "mean"), seen,
+        f'"close" means at most {percent(NEAR)} longer', 1 + NEAR,
     )  # fmt: skip
     unplaced = summaries.find("path", n=600, points=2, tried=2)
     against = ratio(seen, unplaced, "mean")
@@ -204,7 +208,7 @@ def judge_figure_3d(summaries: Summaries) -> Iterator[Verdict]:
         yield _row(
             "figure-3d", {"clients": 8}, metric, "nearly the same as in a single-rendezvous tree",
             share,
-            at[8][0], f"{interpretation}; nearly: within {percent(VERY_NEAR)}",
+            at[8][0], f'{interpretation}; "nearly" means within {percent(VERY_NEAR)}',
             _near_one(share, VERY_NEAR),
         )  # fmt: skip
         yield row(
@@ -238,7 +242,7 @@ def _on_axis(
     return Verdict(
         "georendezvous", figure, {"reading": interpretation}, metric, end, *estimate,
         seen.networks, f"{interpretation}; the printed value is the end of the axis, which "
-        "encloses its curve and ends within a tick of it",
+        "encloses the curve and ends within one tick of the curve",
         *judge_range(*within, *estimate, rounding=0.0),
     )  # fmt: skip
 
@@ -264,7 +268,7 @@ def judge_theorem(summaries: Summaries) -> Iterator[Verdict]:
             yield _below(
                 "theorem-3.1", {"k": k, "n": n}, "share of good places at n = 600 / here",
                 "it does not vanish", _independent(least, share), share,
-                f"vanishing: a fall by a factor above {VANISHING:g}", VANISHING,
+                f'"vanish" means a fall by a factor above {VANISHING:g}', VANISHING,
             )  # fmt: skip
 
 
@@ -276,13 +280,13 @@ def _premises(summaries: Summaries) -> Iterator[Verdict]:
         yield _row(
             "theorem-3.1", {"n": n}, "largest |N(X,2r)| / |N(X,r)|, here / at n = 600",
             "for a constant Δ", growth, at("growth", n=n),
-            f"Δ of a network: the largest from the ends of its pairs; constant: within "
+            'Δ of a network is the largest value at the ends of its pairs; "constant" means within '
             f"{percent(VERY_NEAR)}", _near_one(growth, VERY_NEAR),
         )  # fmt: skip
         reach = _independent(at("reach", n=600), at("reach", n=n))
         yield _below(
             "theorem-3.1", {"n": n}, "E[l] / L at n = 600 / here", "∀L, E [l] /L", reach,
-            at("reach", n=n), f"some ε for all L: no fall by a factor above {VANISHING:g}",
+            at("reach", n=n), f"one ε for all L, so no fall by a factor above {VANISHING:g}",
             VANISHING,
         )  # fmt: skip
 

@@ -33,9 +33,9 @@ MOVING = (
     ("best of tried", "share of time with the best of the 2 closest points"),
     ("best of all", "share of time with the best of all 8 points"),
     ("delivered", "share of events delivered"),
-    ("signalling", "transmissions a node and minute, beacons and events aside"),
-    ("crossings", "new cells a node and minute"),
-    ("stranded", "messages without a route, a run"),
+    ("signalling", "transmissions of a node in a minute, without beacons and events"),
+    ("crossings", "new cells of a node in a minute"),
+    ("stranded", "messages of a run without a route"),
 )
 
 
@@ -58,8 +58,9 @@ def _unpublished(
 
 
 def judge_signalling(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's signalling: [geo §4] "For n rendezvous, this makes 3(n - 1) unnecessary
-    messages", exactly."""
+    """Judge GeoRendezvous's signalling beyond Figure 3: [geo §4] "For n rendezvous, this makes 3(n
+    - 1) unnecessary messages", exactly.
+    """
     for points in POINTS:
         seen, due = summaries.find("unneeded", points=points), 3.0 * (points - 1)
         estimate = seen.mean, seen.mean_low, seen.mean_high
@@ -69,12 +70,13 @@ def judge_signalling(summaries: Summaries) -> Iterator[Verdict]:
         yield Verdict(
             "georendezvous", "signalling", {"points": points}, "unneeded messages a subscriber",
             due, *estimate, seen.networks,
-            "subscriptions, notifications and prunes from end to end beyond one and one", *judged,
+            "end-to-end subscriptions, notifications and prunes, beyond one subscription and one "
+            "notification", *judged,
         )  # fmt: skip
 
 
 def judge_loss(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's cost of node loss; the paper has no value."""
+    """Judge GeoRendezvous's cost of node loss, beyond Figure 3; the paper has no value."""
     for system, points, _, replicas in DESIGNS:
         for loss in LOSSES:
             for metric, words in LOST:
@@ -91,7 +93,9 @@ def judge_loss(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_mobility(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's mobility: a longer path for a while, lost events, signalling."""
+    """Judge GeoRendezvous's mobility, beyond Figure 3: a longer path for a while, lost events,
+    signalling.
+    """
     for speed in SPEEDS:
         for metric, words in MOVING:
             yield _unpublished(
@@ -101,8 +105,9 @@ def judge_mobility(summaries: Summaries) -> Iterator[Verdict]:
 
 
 def judge_rivals(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's paths against shortest paths between nodes, the other interpretation of
-    "direct path", and its rivals' on the same networks."""
+    """Judge GeoRendezvous's paths beyond Figure 3, against shortest paths between nodes, the other
+    interpretation of "direct path", and its rivals' on the same networks.
+    """
     shortest = summaries.find("hops", system="shortest-path")
     cells = summaries.find("hops", system=CELLS)
     share = ratio(cells, shortest, "mean")
@@ -113,8 +118,9 @@ def judge_rivals(summaries: Summaries) -> Iterator[Verdict]:
         yield Verdict(
             "georendezvous", "beyond-systems", {"system": _label(CELLS), "points": 8, "tried": 2},
             "hops / hops of a shortest path", claim, *share, cells.networks,
-            "direct: a shortest path between nodes; ratio of averages; close, comparable: at most "
-            f"{percent(NEAR)} longer", *judge_order(*share, equal=1 + NEAR),
+            "the direct path is a shortest path between nodes; ratio of averages; "
+            f'"close" and "comparable" mean at most {percent(NEAR)} longer',
+            *judge_order(*share, equal=1 + NEAR),
         )  # fmt: skip
     for system in SYSTEMS[1:-1]:
         seen = summaries.find("hops", system=system)

@@ -109,8 +109,8 @@ def best_point(
 
 
 def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
-    """Return how many messages of a kind and topic arrived at their destination, from the message
-    run's received records.
+    """Count the messages of a kind and topic that arrived at their destination, among the received
+    records of a message run of GeoRendezvous.
     """
     records, rows = run.received_records()
     mine = (records["kind"] == kind) & (records["topic"] == topic)
@@ -121,7 +121,8 @@ def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
 
 
 def unnecessary(run: Simulation, topic: int) -> int:
-    """[geo §4] Return the unnecessary messages of one event in a message run.
+    """[geo §4] Count the unnecessary messages of one event among the received records of a message
+    run of GeoRendezvous.
 
     These are its subscriptions, notifications and prunes beyond the needed two.
     """
@@ -131,8 +132,8 @@ def unnecessary(run: Simulation, topic: int) -> int:
 def cells_storing(
     run: Simulation, kind: int | np.uint8, topic: int, point: int
 ) -> set[tuple[int, int]]:
-    """Return the cells with a member, up now in a message run, that stores an entry of a kind for a
-    point.
+    """Return the cells with a member, up now in a message run of GeoRendezvous, that stores an
+    entry of a kind for a point.
     """
     state, store = run.state, run.state.store
     mine = (store["kind"] == kind) & (store["topic"] == topic) & (store["point"] == point)

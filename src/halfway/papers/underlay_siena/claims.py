@@ -33,12 +33,13 @@ PREMISE = (
 TOLERANT = (
     "a fault tolerant overlay topology for event broker networks that can tolerate single node"
 )
+_CLIENTS = {"selective": "selective clients", "all": "unselective clients"}
 _SYSTEMS = {"none": "Algorithm 1 as printed", "both": "with both remedies of ours"}
 DENOMINATORS = {
     "carrying": "overlay links that can carry",
     "overlay": "all overlay links",
-    "used": "used wires",
-    "physical": "all wires",
+    "used": "physical links in use",
+    "physical": "all physical links",
 }
 
 
@@ -163,7 +164,8 @@ def judge_growth(summaries: Summaries) -> Iterator[Verdict]:
         yield _row(
             "linear-time", {"steps": metric}, f"exponent of the brokers, {what}",
             "linear time algorithm", *slope, rows[0].networks,
-            f"Algorithm 1 as printed; n: the brokers; linear: an exponent below {LINEAR:g}",
+            'Algorithm 1 as printed; n is the number of brokers; "linear" means an exponent below '
+            f"{LINEAR:g}",
             opinion, f"{reason}; the greatest degree grows from {few:.1f} to {most:.1f}",
         )  # fmt: skip
 
@@ -191,7 +193,7 @@ def judge_figure_6(summaries: Summaries) -> Iterator[Verdict]:
             summaries.find, "latency", interest=interest, window_s=window, queueing="overlay",
             remedy="none",
         )  # fmt: skip
-        name = f"{pace(window)}, {interest}, a queue for each overlay link"
+        name = f"{pace(window)}, {_CLIENTS[interest]}, a queue for each overlay link"
         few, many = (at(events=n, balance="direct") for n in (EVENT_COUNTS[0], EVENTS))
         growth = ratio(few, many, "mean")
         yield _row(
@@ -215,12 +217,13 @@ def judge_figure_6(summaries: Summaries) -> Iterator[Verdict]:
 def latency_rows(
     summaries: Summaries, figure: str, cell: dict[str, Scalar], more: str = ""
 ) -> Iterator[Verdict]:
-    """Yield the rows of underlay-aware SIENA's Figure 6 for the runs of a cell: one for each
-    balance.
+    """Yield the verdict rows of underlay-aware SIENA's Figure 6 for the runs of a cell: one for
+    each balance.
     """
     at = partial(summaries.find, "latency", **cell)
     where = "overlay link" if cell["queueing"] == "overlay" else "link of the underlay"
-    model = f"{pace(float(cell['window_s']))}, {cell['interest']}, a queue for each {where}{more}"
+    clients = _CLIENTS[str(cell["interest"])]
+    model = f"{pace(float(cell['window_s']))}, {clients}, a queue for each {where}{more}"
     plain = at(balance="direct")
     for balance in BALANCES:
         share = ratio(at(balance=balance), plain, "mean")
@@ -234,8 +237,8 @@ def latency_rows(
 
 
 def pace(window: float) -> str:
-    """Return the words for the time in which the events of underlay-aware SIENA's Figure 6 are
-    published.
+    """Return the words in the verdicts on underlay-aware SIENA's Figure 6 for the time in which the
+    events are published.
     """
     return f"all events within {window:g} s"
 
@@ -266,7 +269,8 @@ def judge_figure_8(summaries: Summaries) -> Iterator[Verdict]:
         yield claimed(
             "figure-8", cell, "deviation of link loads, underlay-aware / unmodified",
             "standard deviation of the loads on different links is comparable",
-            (value, low, high), plain.networks, f"{name}; comparable: within {percent(NEAR)}",
+            (value, low, high), plain.networks,
+            f'{name}; "comparable" means within {percent(NEAR)}',
             (opinion, reason),
         )  # fmt: skip
 
@@ -292,5 +296,5 @@ def _stressed(
             }  # fmt: skip
             name = f"over {links}; {balance}; {interest}"
             if over == "overlay":
-                name += "; the links to grandparents never carry"
+                name += "; the links to grandparents never carry events"
             yield cell, name, at(balance="direct"), at(balance=balance)

@@ -12,7 +12,9 @@ FIGURE = "figures-5-6-network"
 
 
 def judge_network(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge Figures 5 and 6 [uas §5] with losses and control messages, Algorithm 1 as printed."""
+    """Judge Figures 5 and 6 [uas §5] if links lose messages and control messages count, Algorithm 1
+    as printed.
+    """
     for loss in points.LOSSES:
         for where in points.BROKERS_FAIL:
             cell: dict[str, Scalar] = {"remedy": "none", "where": where, "loss": loss}

@@ -1,4 +1,6 @@
-"""The points of paper 5's figures: the parameters of all runs."""
+"""The points of paper 5's figures: one function for each figure or point, with the parameters of
+the runs.
+"""
 
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Scale
@@ -68,14 +70,16 @@ def figure_5(_scale: Scale) -> list[Point]:
 
 
 def repairs(where: str) -> tuple[str, ...]:
-    """Return the repairs of the underlay-aware tree that Figure 5's points measure in a fault
+    """Return the repairs of the underlay-aware tree that the points of Figure 5 have in a fault
     model.
     """
     return (*REPAIRS, "clients move") if where in BROKERS_FAIL else REPAIRS
 
 
 def delivery_point(where: str, faults: int, system: str, repair: str, remedy: str) -> Point:
-    """Return one point of paper 5's Figure 5: its deliveries under faults."""
+    """Return one experiment point of paper 5's Figure 5: the parameters of its runs under
+    faults.
+    """
     given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "where": where, "faults": faults}
     given |= {"system": system, "repair": repair, "tau": TAU, "remedy": remedy}
     return Point(f"{_ROOM}:deliveries", given, NETWORK, 80.0 + 6.0 * faults)
@@ -99,7 +103,7 @@ def figure_5_interpretations(_scale: Scale) -> list[Point]:
 
 
 def open_point(where: str, faults: int, words: str) -> Point:
-    """Return one point of Figure 5 [uas] under an interpretation that `OPEN` names."""
+    """Return one experiment point of Figure 5 [uas] under an interpretation that `OPEN` names."""
     rules, late = OPEN[words]
     point = delivery_point(where, faults, "underlay-siena", REPAIRS[0], "none")
     given: dict[str, Scalar] = {**point.parameters, "reading": rules, "open": words}
@@ -203,7 +207,9 @@ def load_point(
     balance: str,
     remedy: str,
 ) -> Point:
-    """Return one point of paper 5's Figures 6 to 8: its latency and link loads."""
+    """Return one experiment point of paper 5's Figures 6 to 8: the parameters of its runs for
+    latency and link loads.
+    """
     parameters = {**_OVERLAY, **_CONTENT, "events": events, "interest": interest}
     parameters |= {"window_s": window_s, "queueing": queueing, "system": system, "balance": balance}
     parameters["remedy"] = remedy

@@ -39,7 +39,7 @@ def judge_figure_9(summaries: Summaries) -> Iterator[Verdict]:
             yield verdict_row(
                 "figure-9", {"n": n, "initiators": count}, "mean depth, DRW - PRW",
                 "depths are very similar for all cases", *apart, at(system=WALKS[0]).networks,
-                f"very similar: less than {VERY_NEAR} of the network's extent apart",
+                f"\"very similar\" means less than {VERY_NEAR} of the network's extent apart",
                 *judge_range(-VERY_NEAR, VERY_NEAR, *apart, rounding=0.0),
             )  # fmt: skip
         for system in WALKS:
@@ -48,7 +48,8 @@ def judge_figure_9(summaries: Summaries) -> Iterator[Verdict]:
             yield verdict_row(
                 "figure-9", {"n": n, "system": system, "initiators": 10}, "1 - mean depth",
                 "is reached very early", *missing, seen.networks,
-                f"reached: within {VERY_NEAR} of the maximum; very early: by ten initiators",
+                f'"reached" means within {VERY_NEAR} of the maximum; '
+                '"very early" means with ten initiators',
                 *judge_order(*missing, equal=VERY_NEAR),
             )  # fmt: skip
 
@@ -69,7 +70,7 @@ def judge_figure_10(summaries: Summaries) -> Iterator[Verdict]:
             yield verdict_row(
                 "figure-10", cell, "largest later rise of depth - that from 2 to 3",
                 "importantly increased when having three", *later, at(initiators=2).networks,
-                "'importantly': more than any step between 3 and 10 initiators",
+                '"importantly" means more than any later rise between 3 and 10 initiators',
                 *judge_order(*later, equal=0.0),
             )  # fmt: skip
         at = partial(summaries.find, "depth", n=n, initiators=2)
@@ -84,8 +85,9 @@ def judge_figure_10(summaries: Summaries) -> Iterator[Verdict]:
             "figure-10", {"n": n, "system": system, "initiators": which},
             "correlation of active nodes and depth", "there exists no correlation", *r,
             summaries.find("depth", n=n, system=system, initiators=2).networks,
-            "Pearson's r over all overlays of these initiators; "
-            f"none: an interval that reaches 0, or |r| below {UNCORRELATED}", *_uncorrelated(*r),
+            "Pearson's r over all overlays with these numbers of initiators; "
+            f'"no correlation" means an interval that contains 0, or |r| below {UNCORRELATED}',
+            *_uncorrelated(*r),
         )  # fmt: skip
 
     yield from _impacts(summaries)
@@ -101,8 +103,8 @@ def _impacts(summaries: Summaries) -> Iterator[Verdict]:
             "variance of active nodes that depth explains - that density explains",
             "other factors, as the density of the network, have more impact", *value,
             networks,
-            "depth: r² within a size, mean over the sizes; density: the share of the variance "
-            "between the sizes", *judge_order(*value, equal=0.0),
+            "depth explains r² within a size, averaged over the sizes; density explains the share "
+            "of the variance between the sizes", *judge_order(*value, equal=0.0),
         )  # fmt: skip
 
 

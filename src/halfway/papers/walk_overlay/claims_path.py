@@ -1,4 +1,6 @@
-"""Paper 2, §VI-A and the counts of §VI, judged: the nodes in the active path, Figure 8."""
+"""Paper 2, §VI-A judged: the nodes in the active path (Figure 8), and the statement of §VI that
+connected networks are rare.
+"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -41,13 +43,16 @@ LOGARITHMIC = tuple(count for count in _FEW if count <= 100)  # n does not bound
 
 
 def judge_networks(summaries: Summaries) -> Iterator[Verdict]:
-    """Judge a statement of paper 2 on its networks [dwo §VI]: connected networks are rare."""
+    """Judge the statement of paper 2 that connected networks are rare [dwo §VI], as the networks of
+    the active path show it.
+    """
     seen = summaries.find("draws", n=1000, system=WALKS[0], initiators=2)
     share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
     yield verdict_row(
         "section-6", {"n": 1000}, "share of draws that are connected",
         "hard to obtain connected networks", *share, seen.networks,
-        f"1 / mean draws until one is connected, at 1000; hard: below {percent(HARD)}",
+        "1 / mean number of draws until a network is connected, at n = 1000; "
+        f'"hard" means below {percent(HARD)}',
         *judge_order(*share, equal=HARD),
     )  # fmt: skip
 
@@ -62,7 +67,7 @@ def judge_panels(n: int, summaries: Summaries) -> Iterator[Verdict]:
 def judge_reached(summaries: Summaries) -> Iterator[Verdict]:
     """Judge the active path [dwo §VI-A] if equation (4) is taken literally: a node's neighbours
     count from when the walk reaches the node."""
-    reached = "equation (4) literally: N(v) counts from when the walk reaches v"
+    reached = "equation (4) taken literally: N(v) counts as soon as the walk reaches v"
     for n, count in product(SIZES, SHOWN):
         at = partial(summaries.find, "active", n=n, initiators=count)
         cell: dict[str, Scalar] = {"n": n, "initiators": count}
@@ -107,7 +112,7 @@ def _straight(n: int, summaries: Summaries) -> Iterator[Verdict]:
             PANELS[n], {"n": n, "system": system, "initiators": which},
             "R² of mean active nodes over ln(initiators)", "the same logarithmic behavior",
             straight, None, None,
-            networks, f"a line with R² above {STRAIGHT}; no interval",
+            networks, f"a line with R² above {STRAIGHT}; without an interval",
             "agrees" if straight > STRAIGHT else "differs",
             "each initiator is an active node itself: no logarithm can last"
             if which == "all" else "",
@@ -127,7 +132,7 @@ def _logarithms(summaries: Summaries) -> Iterator[Verdict]:
                 "figure-8", {"system": system, "n": f"{less} / {more}"},
                 "active nodes per ln(initiators), less / more dense",
                 "the base of the logarithm decreases", *growth, networks,
-                "up to 100 initiators; a smaller base is a steeper line", *judge_order(*growth),
+                "up to 100 initiators; a smaller base gives a steeper line", *judge_order(*growth),
             )  # fmt: skip
             shares = (slopes[less] / less, slopes[more] / more)
             relative = estimated(shares[1] / shares[0], networks, log=True)
@@ -139,7 +144,7 @@ def _logarithms(summaries: Summaries) -> Iterator[Verdict]:
             yield verdict_row(
                 "figure-8", {"system": system, "n": f"{more} / {less}"},
                 "share of n per ln(initiators), more / less dense", claim, *relative, networks,
-                "up to 100 initiators; 'proportionally' is per node of the network", *opinion,
+                'up to 100 initiators; "proportionally" means per node of the network', *opinion,
             )  # fmt: skip
 
 
@@ -160,7 +165,7 @@ def _dramatic(summaries: Summaries) -> Verdict:
     return verdict_row(
         "figure-8", {}, "|ln slope(3000) / slope(1000)|, PRW - DRW",
         "the change on the base is more dramatic for DRWs", *apart, networks,
-        "up to 100 initiators; in either direction",
+        "up to 100 initiators; a change in either direction counts",
         *judge_order(*apart, equal=0.0),
     )  # fmt: skip
 
@@ -198,10 +203,10 @@ def _reliable(n: int, summaries: Summaries) -> Iterator[Verdict]:
     ]
     networks = at(system=WALKS[0], initiators=2).networks
     yield verdict_row(
-        PANELS[n], {"n": n}, "share of outliers, DRW / PRW",
-        "using PRWs present more outliers",
+        PANELS[n], {"n": n}, "share of outliers, DRW / PRW", "using PRWs present more outliers",
         shares[0] / shares[1] if shares[1] else float("nan"), None, None, networks,
-        "beyond 1.5 interquartile ranges of their own box; mean over all numbers of initiators",
+        "outliers are over 1.5 interquartile ranges away from their own box; mean over all numbers "
+        "of initiators",
         "agrees" if shares[0] < shares[1] else "differs",
         f"{shares[0]:.2%} against {shares[1]:.2%}; no interval".replace("%", " %"),
     )  # fmt: skip
@@ -225,5 +230,6 @@ def _reliable(n: int, summaries: Summaries) -> Iterator[Verdict]:
         yield verdict_row(
             PANELS[n], {"n": n, "initiators": count},
             "standard deviation of active nodes, DRW / PRW",
-            "a more reliable performance", *against, networks, "in nodes", *judge_order(*against),
+            "a more reliable performance", *against, networks, "standard deviation in nodes",
+            *judge_order(*against),
         )  # fmt: skip

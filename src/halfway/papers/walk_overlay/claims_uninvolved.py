@@ -12,7 +12,7 @@ from halfway.pipeline.reproduction.verdict import Verdict
 
 HELLO = {
     "given": "neighbours known without messages, as in the paper",
-    "sent": "each node learns its neighbours from hellos, about one a second",
+    "sent": "each node learns its neighbours from hellos, about one hello per second",
 }
 _SAVED = "are able to save energy and computing resources"
 _MEASURED = {"": "energy of a node", "handled ": "messages of a node"}

@@ -35,7 +35,8 @@ def judge_section_4(summaries: Summaries) -> Iterator[Verdict]:
                 "does not improve the Euclidean distance traversed",
                 at("reach", alpha=alpha, beta=beta, branches=branches),
                 at("reach", alpha=1.0, beta=0.0, branches=branches),
-                "largest distance between its nodes after 30 steps; against α = 1, β = 0",
+                "largest distance between nodes of a walk after 30 steps; "
+                "compared with α = 1, β = 0",
             )
         for (alpha, beta), (metric, what) in product(WEIGHTS, MEASURED):
             single, double = (at(metric, alpha=alpha, beta=beta, branches=b) for b in BRANCHES)
@@ -44,7 +45,7 @@ def judge_section_4(summaries: Summaries) -> Iterator[Verdict]:
             yield verdict_row(
                 "section-4", cell, f"mean {what}, one / two branches",
                 "the use of one branch is as efficient", *share,
-                single.networks, f"as efficient: at most {percent(VERY_NEAR)} more",
+                single.networks, f'"as efficient" means at most {percent(VERY_NEAR)} more',
                 *judge_order(*share, equal=1 + VERY_NEAR),
             )  # fmt: skip
     yield from _rumors(summaries)
@@ -53,14 +54,14 @@ def judge_section_4(summaries: Summaries) -> Iterator[Verdict]:
         yield judge_ratio(
             "section-4", {"n": f"{more} / {less}", "branches": k},
             "mean hops of the path, more / less dense", "shorter paths are obtained", at(n=more),
-            at(n=less), "between two initiators through the meeting",
+            at(n=less), "path between two initiators through the meeting node",
         )  # fmt: skip
     for n in SIZES:
         at = partial(summaries.find, "steps", n=n, alpha=1.0, beta=0.0, branches=1)
         yield judge_ratio(
             "section-4", {"n": n}, "mean steps until they meet, DRW / PRW",
             "DRWs decrease the time to intersection", at(system=WALKS[0]), at(system=WALKS[1]),
-            "both walks together",
+            "steps of both walks together",
         )  # fmt: skip
 
 
@@ -74,7 +75,8 @@ def _rumors(summaries: Summaries) -> Iterator[Verdict]:
             "section-4", {"n": n}, f"mean {what}, DRW / Rumor Routing",
             "as good as a traditional Rumor Routing algorithm", *share, walk.networks,
             "Rumor Routing with an infinite memory: two walks that avoid only the nodes that they "
-            f"passed (α = β = 0); not double ruling; as good: at most {percent(VERY_NEAR)} more",
+            "passed (α = β = 0); double ruling is not measured; "
+            f'"as good" means at most {percent(VERY_NEAR)} more',
             *judge_order(*share, equal=1 + VERY_NEAR),
         )  # fmt: skip
 

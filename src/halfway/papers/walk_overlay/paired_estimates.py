@@ -1,4 +1,6 @@
-"""Paired estimates for paper 2's claims beyond means: slopes, spreads, correlations."""
+"""Paired estimates for paper 2's claims beyond means: slopes, the spread of a metric,
+correlations.
+"""
 
 import math
 from collections.abc import Sequence
@@ -38,7 +40,7 @@ def means(
 
 
 def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
-    """Return the estimate `table[0]` with its interval from the resamples `table[1:]`.
+    """Return the paired estimate `table[0]` with its interval from the resamples `table[1:]`.
 
     log: compute the interval on a log scale.
     """
@@ -51,13 +53,16 @@ def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
 
 
 def slope(table: Floats, counts: Sequence[int]) -> Floats:
-    """Return [rows]: the least-squares slope of each row of the table over ln(initiators)."""
+    """Return [rows]: the paired estimate of a slope, by least squares over ln(initiators) in each
+    row of the table.
+    """
     axis = np.log(counts) - np.log(counts).mean()
     return np.asarray(table @ axis / (axis @ axis))
 
 
 def variation(summaries: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
-    """Return [1 + resamples]: the coefficient of variation of a metric.
+    """Return [1 + resamples]: the paired estimate of a metric's spread over paper 2's overlays, its
+    coefficient of variation.
 
     It is the standard deviation over the mean.
     """
@@ -67,7 +72,9 @@ def variation(summaries: Summaries, metric: str, **cell: Any) -> tuple[Floats, i
 
 
 def correlation(summaries: Summaries, counts: Sequence[int], **cell: Any) -> Estimate:
-    """Estimate Pearson's r of active nodes and depth over the overlays with these `counts`."""
+    """Return the paired estimate of a correlation, Pearson's r of active nodes and depth over paper
+    2's overlays with these `counts`.
+    """
     names = ("active", "depth", "active squared", "depth squared", "active x depth")
     tables = [means(summaries, name, counts, **cell) for name in names]
     a, d, aa, dd, ad = (table.mean(axis=1) for table, _ in tables)

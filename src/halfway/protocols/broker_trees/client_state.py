@@ -1,5 +1,5 @@
-"""The state of the nodes of clients in a broker tree, and the rule by which a broker expires silent
-clients.
+"""The state of clients' nodes in a broker tree (subscriptions, and delivered events), and the
+silent clients that a broker expires.
 
 [uas §4.1] handles the failure of a link or a broker, and says nothing of clients. We let the node
 of a client keep the subscriptions of the client, because the broker has the only other list and may
@@ -24,7 +24,9 @@ MOST_SILENT = 3  # refresh intervals after which a broker expires a client
 
 
 class ClientState(NamedTuple):
-    """The state of clients' nodes, and the silence of clients that each broker counts."""
+    """The state of clients' nodes in a broker tree, and the silence of clients that each broker
+    counts.
+    """
 
     client_index: Int32s  # [n] row of a client's node in the arrays [nodes]; -1: no clients here
     broker: Int32s  # [nodes] id of the broker in use; NONE: none yet
@@ -43,7 +45,7 @@ class ClientState(NamedTuple):
 
 
 class ClientRoom(NamedTuple):
-    """The table sizes of clients' nodes."""
+    """The table sizes in the state of clients' nodes of a broker tree."""
 
     clients: npt.NDArray[np.int32]  # ids of the nodes with clients
     places: int = 1  # for subscriptions at each of these nodes
@@ -80,7 +82,9 @@ def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -
 
 @apart
 def clients_each(clients):
-    """Return the limit of the client numbers at one node of a broker tree."""
+    """Return how many client numbers the state of one client's node in a broker tree has room
+    for.
+    """
     return clients.delivered.of.shape[0] // max(clients.broker.shape[0], 1)
 
 
@@ -114,8 +118,8 @@ def forget(clients, c, f, client):
 
 @apart
 def is_subscribed(clients, c, name, client):
-    """Return whether a client's node has a subscription of the client to the filter with a
-    digest.
+    """Return whether the state of a client's node has a subscription of the client to the filter
+    with a digest.
     """
     for s in range(clients.filter.shape[1]):
         held = clients.filter[c, s] != FREE and clients.name[c, s] == name
@@ -126,7 +130,8 @@ def is_subscribed(clients, c, name, client):
 
 @apart
 def is_new_for_client(clients, c, client, message):
-    """Record an event as delivered to a client of a node; return whether it was new to this client.
+    """Record an event as delivered in the state of a client's node; return whether it was new to
+    this client.
 
     An event for a client number beyond the limit always counts as new.
     """
@@ -142,8 +147,8 @@ def _word(f, client):
 
 @apart
 def subscriptions_digest(clients, c):
-    """Return the digest of all subscriptions at a client's node; the broker compares it with its
-    own entries for this node.
+    """Return the digest of all subscriptions in the state of a client's node; the broker compares
+    it with its own entries for this node.
     """
     word = np.uint64(0)
     for s in range(clients.filter.shape[1]):
@@ -154,8 +159,8 @@ def subscriptions_digest(clients, c):
 
 @apart
 def entries_digest(table, b, guest):
-    """Return the digest of a broker's entries for one client's node, to compare with the
-    subscriptions at that node.
+    """Return the digest of a broker's entries for one client's node, to compare with the digest of
+    the subscriptions in the state of this node.
     """
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
@@ -167,8 +172,8 @@ def entries_digest(table, b, guest):
 
 @apart
 def renew(clients, table, b, guest):
-    """Reset the count of silence of a client's node at a broker, because the broker has just heard
-    the node.
+    """Reset the silence that a broker counts for the clients of a node, because the broker has just
+    heard the node.
     """
     for s in range(clients.silence.shape[1]):
         if table.via[b, s] == guest:
@@ -177,8 +182,8 @@ def renew(clients, table, b, guest):
 
 @apart
 def expire(clients, table, sender, children, up, out):
-    """Count one refresh of silence for each client of a broker, and remove the clients whose count
-    exceeds the limit.
+    """Count one more refresh of silence for each client of a broker, and expire the clients that
+    are silent for too long.
 
     children: whether children expire as well. The underlay-aware tree watches children by PINGs
     instead.

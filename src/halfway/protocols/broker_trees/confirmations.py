@@ -22,7 +22,7 @@ from halfway.core.message import RECORD
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import low_half, mixed
-from halfway.protocols.broker_trees import parent_search, parents
+from halfway.protocols.broker_trees import child_changes, parent_search, underlay_parent
 from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s, send_along
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
 from halfway.protocols.broker_trees.paths.peer_paths import (
@@ -73,8 +73,8 @@ def no_records(brokers: int, confirm: bool) -> Unconfirmed:
 
 @apart
 def track_new(state, rules, sender, before, out):
-    """Track, as unconfirmed, each record for another broker that this call emitted; before the call
-    the outbox had `before` free slots.
+    """Track each record that this call emitted for another broker, until the confirmation arrives;
+    before the call the outbox had `before` free slots.
     """
     if rules.confirm_timeout_s == 0.0:
         return
@@ -108,14 +108,14 @@ def track(state, rules, sender, record, upwards, out):
 
 @apart
 def copy_with_kind(record, copy):
-    """Copy a tracked record with the kind of the broker's original record."""
+    """Copy an unconfirmed record with the kind of the broker's original record."""
     copy_record(record, copy)
     copy.kind = record.kind
 
 
 @apart
 def start_timer(rules, own, number, out):
-    """Start the timer after which a broker resends an unconfirmed record."""
+    """Start the timer after which a broker resends a record without a confirmation."""
     emit(out, CONFIRM_TIMEOUT, rules.confirm_timeout_s, own).args[NUMBER] = number
 
 
@@ -226,14 +226,14 @@ def lose_path(state, rules, sender, record, now, out):
 
 @apart
 def lose_path_up(state, rules, sender, path, now, out):
-    """Count a path to the parent as dead because a confirmation is missing; change to the other
-    path, or search for another parent.
+    """Count a path to the parent as dead because the confirmation of a record is missing; change to
+    the other path, or search for another parent.
     """
     b, up = sender.broker, state.parent[sender.broker]
     state.missed[b, path] = max(state.missed[b, path], rules.missed_pings + 1)
     if path == DIRECT and state.dead_at[b] == np.inf:
         state.dead_at[b] = now
-    other = parents.path_up(state, sender, rules.missed_pings)
+    other = underlay_parent.path_up(state, sender, rules.missed_pings)
     if other in (DIRECT, SECOND):
         use_path(sender, up, other == SECOND, False)
     elif state.asked[b] == 0:
@@ -243,8 +243,8 @@ def lose_path_up(state, rules, sender, path, now, out):
 
 @apart
 def lose_path_down(state, rules, sender, child, path, out):
-    """Count a path to a child as dead because a confirmation is missing; change to the other path,
-    or adopt the children of this child.
+    """Count a path to a child as dead because the confirmation of a record is missing; change to
+    the other path, or adopt the children of this child.
     """
     b, most = sender.broker, rules.missed_pings + 1
     s = place_in_row(state.children.child, b, child)
@@ -253,6 +253,6 @@ def lose_path_down(state, rules, sender, child, path, out):
     second = second_path(sender, child) != NO_PLACE and silence[b, s, SECOND] <= most
     other = next_hop_up(silence[b, s, DIRECT] <= most, second, False)
     if other == CUT_OFF:
-        parents.adopt(state, sender, child, NONE, out)
+        child_changes.adopt(state, sender, child, NONE, out)
     else:
         use_path(sender, child, other == SECOND, False)

@@ -1,4 +1,6 @@
-"""Subscriptions and events at a broker of either broker tree, and at a node without clients."""
+"""The routing of subscriptions and events at a broker of either broker tree, and of commands at a
+node without clients.
+"""
 
 from typing import Any
 
@@ -31,15 +33,17 @@ from halfway.protocols.event_window import copy_event_id
 
 
 def most_of_table(table: SubscriptionTable) -> int:
-    """Return the most records of one call about the table entries of one broker."""
+    """Return the most records that a broker emits to route one subscription or event; the number
+    depends on the size of its table.
+    """
     # The broker forwards each entry, in parts, and withdraws it at most once. An event goes to each
     # entry.
     return (int(parts_of(table.low.shape[2])) + 1) * int(table.filter.shape[1])
 
 
 def limits(state: Any, rules: Any) -> dict[str, int]:
-    """Return the limits to which the ranges of record fields in either broker tree refer: the
-    attributes of events.
+    """Return the limits of the fields of routed records in either broker tree: the number of
+    attributes of an event.
     """
     del state
     return {"attributes": rules.catalogue.values.shape[1]}
@@ -47,7 +51,9 @@ def limits(state: Any, rules: Any) -> dict[str, int]:
 
 @apart
 def filter_named(catalogue, message):
-    """Return the digest of the filter that a command, or a record of either tree, names."""
+    """Return the digest of the filter in a routed subscription, which is a command or a record of
+    either tree.
+    """
     if message.args[messages.DIRECTION] > 0:
         return message[FILTER]
     return digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])
@@ -55,7 +61,9 @@ def filter_named(catalogue, message):
 
 @apart
 def is_repeated(table, i, slot, catalogue, message):
-    """Return whether an earlier subscription table slot sends the event to the same node."""
+    """Return whether an earlier slot of the subscription table routes the event to the same
+    node.
+    """
     via, client = table.via[i, slot], table.client[i, slot]
     for s in range(slot):
         same = table.via[i, s] == via and table.client[i, s] == client
@@ -66,8 +74,8 @@ def is_repeated(table, i, slot, catalogue, message):
 
 @apart
 def deliver(clients, catalogue, row, client, message, out):
-    """Deliver an event to a client of the broker's own node, unless the node delivered it to this
-    client before.
+    """Deliver a routed event to a client of the broker's own node, unless the node delivered it to
+    this client before.
 
     A node that enters or leaves the tree is a client's node at other times. So its clients have one
     filter of duplicates in both roles. A node that always is a broker needs none, because an event
@@ -83,7 +91,7 @@ def deliver(clients, catalogue, row, client, message, out):
 
 @apart
 def notify(state, catalogue, sender, message, source, out):
-    """Send an event once to each client and child with a matching subscription table entry, except
+    """Route an event once to each client and child with a matching subscription table entry, except
     to the source of the event.
     """
     i, own, table = sender.broker, sender.own, state.table
@@ -106,7 +114,7 @@ def notify(state, catalogue, sender, message, source, out):
 
 @apart
 def receive_at_broker(state, catalogue, sender, up, message, out):
-    """Handle a subscription, its end, or an event at a broker of either tree with parent `up`."""
+    """Route a subscription, its end, or an event at a broker of either tree with parent `up`."""
     kind, client, own = message.kind, message.args[CLIENT], message.args[messages.DIRECTION] == 0
     table = state.table
     if own and not is_command(catalogue, message):
@@ -136,6 +144,8 @@ def receive_at_broker(state, catalogue, sender, up, message, out):
 
 @apart
 def receive_at_router(catalogue, own, message, out):
-    """Count a command at a node of either broker tree that has no room for clients."""
+    """Refuse a subscription or an event of an application at a node of either broker tree that has
+    no room for clients, and count it.
+    """
     if message.args[messages.DIRECTION] == 0 and is_command(catalogue, message):
         emit(out, NO_PATH, 0.0, own)

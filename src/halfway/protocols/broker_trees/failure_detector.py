@@ -13,8 +13,8 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
-from halfway.protocols.broker_trees import parent_search, parents
-from halfway.protocols.broker_trees.entering import renew_leave
+from halfway.protocols.broker_trees import child_changes, parent_search, underlay_parent
+from halfway.protocols.broker_trees.enter_and_leave import renew_leave
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import send_along
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
@@ -30,13 +30,7 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     use_direct_again,
     use_path,
 )
-from halfway.protocols.broker_trees.records.messages import (
-    DIGEST,
-    JOIN,
-    NUMBER,
-    ORIGIN,
-    PARENT,
-)
+from halfway.protocols.broker_trees.records.messages import DIGEST, JOIN, NUMBER, ORIGIN, PARENT
 from halfway.protocols.broker_trees.records.underlay_messages import (
     DIGEST_BIT,
     GRANDCHILD,
@@ -82,7 +76,7 @@ def on_start(state, rules, sender, out):
     was up before.
     """
     b = sender.broker
-    parents.reset_watch(state, b)
+    underlay_parent.reset_watch(state, b)
     first = number_before(np.uint32(state.searches.incarnation[b]))
     for path in range(state.pings.shape[1]):
         state.pings[b, path] = max(state.pings[b, path], first)
@@ -117,7 +111,7 @@ def on_tick(state, rules, sender, now, out):
 
 @apart
 def act_as_root(state, rules, sender, out):
-    """Find and merge concurrent roots, at each tick of a root's failure detector.
+    """Find and merge concurrent roots, at each tick of the failure detector of a root.
 
     A successor keeps asking the root that it replaced. A root that restarted, or that lost all
     children, asks its successor.
@@ -155,8 +149,8 @@ def ping(state, sender, path, r, now, out):
 
 @apart
 def add_trip(sender, up, path, o):
-    """Write the latest and the shortest round trip on a path into a PING of its broker, in
-    seconds.
+    """Write the latest and the shortest round trip on a path into a PING of the failure detector,
+    in seconds.
     """
     paths, s = sender.paths, place_in_row(sender.paths.peer, sender.broker, up)
     if s >= 0:
@@ -166,7 +160,7 @@ def add_trip(sender, up, path, o):
 
 @apart
 def check_parent(state, rules, sender, now, out):
-    """Check the PINGs of a broker to its parent for answers [uas §4.1].
+    """Check in the failure detector of a broker whether its parent answered the PINGs [uas §4.1].
 
     The second path replaces a dead direct path. After τ, or with both paths dead, the broker
     searches for another parent.
@@ -176,10 +170,10 @@ def check_parent(state, rules, sender, now, out):
     ping(state, sender, DIRECT, direct_path(sender, up), now, out)
     if second != NO_PLACE:
         ping(state, sender, SECOND, second, now, out)
-    path = parents.path_up(state, sender, rules.missed_pings)
+    path = underlay_parent.path_up(state, sender, rules.missed_pings)
     if path != DIRECT and state.dead_at[b] == np.inf:
         state.dead_at[b] = now
-    if parents.is_cut_off(state, rules, sender):
+    if underlay_parent.is_cut_off(state, rules, sender):
         parent_search.search_parent(state, rules, sender, now, out)
     elif path == SECOND:
         use_path(sender, up, True, False)
@@ -200,8 +194,8 @@ def check_parent(state, rules, sender, now, out):
 
 @apart
 def check_children(state, rules, sender, out):
-    """Check the PINGs from the children of a broker, which may be silent on one path or on both
-    paths.
+    """Check in the failure detector of a broker whether PINGs of its children are missing on one
+    path or on both paths.
 
     If a child is silent on one path, the broker uses the other path. If a child is silent on both
     paths, the broker adopts the children of this child.
@@ -217,7 +211,7 @@ def check_children(state, rules, sender, out):
         second = has_second and children.child_silence[b, s, SECOND] <= most
         path = next_hop_up(direct, second, False)  # the same two paths, downwards
         if path == CUT_OFF:
-            parents.adopt(state, sender, child, NONE, out)
+            child_changes.adopt(state, sender, child, NONE, out)
         else:
             use_path(sender, child, path == SECOND, path == DIRECT and second)
 
@@ -228,7 +222,7 @@ def on_ping(state, sender, message, out):
     filters that this broker holds for the child.
     """
     b, child, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
-    if parents.is_above(state, b, child):
+    if child_changes.is_above(state, b, child):
         return
     s = add_child(state.children, b, child)
     if s < 0:
@@ -240,7 +234,7 @@ def on_ping(state, sender, message, out):
     if path == DIRECT:
         use_direct_again(sender, child)
     o = reply(sender, message, PONG, out)
-    parents.add_news(state, sender, o)
+    child_changes.add_news(state, sender, o)
     o.args[PATH], o.args[NUMBER] = path, message.args[NUMBER]
     table = state.table
     has_digest = message.args[PATH] >= DIGEST_BIT
@@ -261,7 +255,7 @@ def on_pong(state, sender, message, out):
         trip_s = rounded_s(message.at - state.pinged_at[b, path])
         note_trip(sender, up, path, trip_s, trip_s)
     state.missed[b, path] = 0
-    parents.take_news(state, sender, message)
+    underlay_parent.take_news(state, sender, message)
     if path == DIRECT:
         state.dead_at[b] = np.inf
         use_direct_again(sender, up)

@@ -1,4 +1,5 @@
-"""The maintenance of a broker in the underlay-aware tree: its refresh and its other records.
+"""The maintenance of a broker in the underlay-aware tree: what its refresh does, and which function
+handles each maintenance record.
 
 `receive` calls the function for a record about joins, leaves, failures, replicas, paths or tables.
 """
@@ -7,18 +8,18 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import (
-    broker_clients,
+    child_changes,
+    client_node,
     confirmations,
-    entering,
+    enter_and_leave,
     failure_detector,
     parent_search,
-    parents,
+    underlay_parent,
 )
-from halfway.protocols.broker_trees.broker_start import announce_broker
 from halfway.protocols.broker_trees.client_state import expire
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.completion import complete_paths
-from halfway.protocols.broker_trees.paths.nearby import drop_stale, nth_nearest
+from halfway.protocols.broker_trees.paths.nearby import announce_broker, drop_stale, nth_nearest
 from halfway.protocols.broker_trees.records import messages, underlay_messages
 from halfway.protocols.broker_trees.tables import replicas, table_repair
 from halfway.protocols.broker_trees.tables.children import add_grandchild
@@ -26,8 +27,8 @@ from halfway.protocols.broker_trees.tables.children import add_grandchild
 
 @apart
 def refresh_broker(state, rules, sender, now, out):
-    """Handle a REFRESH at a broker of the underlay-aware tree: announce this broker, and search for
-    missing paths.
+    """Do the maintenance of a broker in the underlay-aware tree at each REFRESH: expire clients,
+    announce this broker, and search for a missing parent or missing paths.
     """
     b, up = sender.broker, state.parent[sender.broker]
     emit(out, messages.REFRESH, rules.refresh_s, sender.own)
@@ -35,7 +36,7 @@ def refresh_broker(state, rules, sender, now, out):
     expire(state.clients, state.table, sender, False, max(up, NONE), out)
     if up == SEEKING and state.asked[b] == 0:
         parent_search.search_parent(state, rules, sender, now, out)
-    elif not parents.is_cut_off(state, rules, sender):
+    elif not underlay_parent.is_cut_off(state, rules, sender):
         announce_broker(state, sender, out)
     s = nth_nearest(state.nearby, sender.row, 0)
     elsewhere = s >= 0 and state.nearby.root[sender.row, s] != sender.own
@@ -48,7 +49,7 @@ def refresh_broker(state, rules, sender, now, out):
 
 @apart
 def receive_common(state, rules, sender, message, out):
-    """Handle a maintenance record that both broker trees have."""
+    """Handle a maintenance record that the other broker tree has as well."""
     kind = message.kind
     if kind == messages.REFRESH:
         refresh_broker(state, rules, sender, message.at, out)
@@ -57,12 +58,14 @@ def receive_common(state, rules, sender, message, out):
     elif kind == messages.HELD:
         table_repair.on_held(state.table, sender, state.parent[sender.broker], message, out)
     elif kind == messages.KEEP_ALIVE:
-        broker_clients.answer_keep_alive(state.clients, state.table, sender, message, out)
+        client_node.answer_keep_alive(state.clients, state.table, sender, message, out)
 
 
 @apart
 def receive_replica(state, sender, message, out):
-    """Handle a maintenance record about replicas, between a broker and its grandchild."""
+    """Call the function for a maintenance record about replicas, between a broker and its
+    grandchild.
+    """
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == underlay_messages.GRANDCHILD:
         add_grandchild(state.children, sender.broker, source, message[messages.PARENT])
@@ -75,24 +78,24 @@ def receive_replica(state, sender, message, out):
 
 @apart
 def receive_leave(state, rules, sender, message, out):
-    """Handle a maintenance record about the leave of a broker."""
+    """Call the function for a maintenance record about the leave of a broker."""
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == messages.LEAVE:
-        entering.ask_to_leave(state, sender, out)
+        enter_and_leave.ask_to_leave(state, sender, out)
     elif kind == underlay_messages.ASK_LEAVE:
-        entering.on_ask_leave(state, sender, message, out)
+        enter_and_leave.on_ask_leave(state, sender, message, out)
     elif kind == underlay_messages.GRANT_LEAVE:
-        entering.on_grant_leave(state, sender, message, out)
+        enter_and_leave.on_grant_leave(state, sender, message, out)
     elif source == state.parent[sender.broker]:
         parent_search.follow_leaving(state, rules, sender, message, out)
     else:
-        parents.forget_broker(state, sender.broker, source)
-        parents.adopt(state, sender, source, source, out)
+        parent_search.forget_broker(state, sender.broker, source)
+        child_changes.adopt(state, sender, source, source, out)
 
 
 @apart
 def receive(state, rules, sender, message, out):
-    """Handle any maintenance record at a broker of the underlay-aware tree."""
+    """Call the function for any maintenance record at a broker of the underlay-aware tree."""
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == underlay_messages.TICK:
         failure_detector.on_tick(state, rules, sender, message.at, out)
@@ -107,11 +110,11 @@ def receive(state, rules, sender, message, out):
     ):
         receive_replica(state, sender, message, out)
     elif kind == messages.JOIN:
-        parents.on_join(state, rules, sender, message, out)
+        child_changes.on_join(state, rules, sender, message, out)
     elif kind == underlay_messages.ACCEPT:
-        parents.on_accept(state, rules, sender, message, out)
+        underlay_parent.on_accept(state, rules, sender, message, out)
     elif kind == underlay_messages.QUIT:
-        parents.lose_child(state, sender, source, out)
+        child_changes.lose_child(state, sender, source, out)
     elif kind in (
         messages.LEAVE,
         messages.LEAVING,

@@ -1,5 +1,5 @@
-"""The roles of a node in either broker tree: relay of other nodes' records, broker, client's node,
-and router.
+"""The roles of a node in either broker tree (relay of other nodes' records, broker, client's node,
+and router): the start of a broker, and the calls of functions that are different in the two trees.
 
 Every node relays. What a broker does, and how a client's node watches its broker, is different in
 the two trees: `declare` names these functions by the type of the state.
@@ -15,16 +15,19 @@ from halfway.core.compiler import reach
 from halfway.core.compiler.by_type import chosen_by_type
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import broker_clients, event_routing
-from halfway.protocols.broker_trees.entering import (
+from halfway.core.prng import mixed, uniform
+from halfway.protocols.broker_trees import client_node, event_routing
+from halfway.protocols.broker_trees.enter_and_leave import (
     hear_withdrawal,
     is_for_broker,
     is_outside,
     remember_own,
 )
-from halfway.protocols.broker_trees.paths import circuit_hops
+from halfway.protocols.broker_trees.paths import retransmissions
+from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.paths.circuits import (
     MOST_HOPS,
+    Int32s,
     claim,
     forward,
     is_in_transit,
@@ -32,7 +35,12 @@ from halfway.protocols.broker_trees.paths.circuits import (
 )
 from halfway.protocols.broker_trees.paths.nearby import hear, next_hop_to
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
-from halfway.protocols.broker_trees.paths.searches import answer, keep_found, on_search
+from halfway.protocols.broker_trees.paths.searches import (
+    answer,
+    keep_found,
+    on_search,
+    start_searches,
+)
 from halfway.protocols.broker_trees.records.messages import (
     ANNOUNCE,
     ANSWER,
@@ -50,13 +58,50 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.reliable_hop import restart_timers
 
+
+def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
+    """Return the row of each node [n] with the role of a broker among a tree's brokers; NONE for a
+    node that is not one.
+    """
+    at = np.flatnonzero(np.isin(node_ids, brokers))
+    index = np.full(len(node_ids), NONE, np.int32)
+    index[at] = np.arange(len(at))
+    return index
+
+
+def parents_at_first(
+    node_ids: Int32s, brokers: Int32s, root: int, later: Int32s | None = None
+) -> Int32s:
+    """Return [brokers] the parents of brokers before they start, in either tree: NONE for the root,
+    SEEKING for the others.
+
+    later: ids of the brokers that enter the tree later, on a command; None: no such broker.
+    """
+    own = node_ids[np.isin(node_ids, brokers)]
+    up = np.where(own == root, NONE, SEEKING).astype(np.int32)
+    return up if later is None else np.where(np.isin(own, later), OUTSIDE, up).astype(np.int32)
+
+
+@apart
+def start_broker(state, rules, sender, message, out):
+    """Start a node of either tree in the role of a broker: its first refresh comes at a random time
+    of its own within `join_delay_s` seconds.
+    """
+    start_searches(state.searches, sender.broker, message.incarnation)
+    state.asked[sender.broker] = 0
+    wait_s = rules.join_delay_s * uniform(mixed(np.uint64(sender.own)))
+    if state.parent[sender.broker] == NONE:
+        wait_s = 0.0
+    emit(out, REFRESH, wait_s, sender.own)
+
+
 # Name of a function below -> type of the state -> the function of its tree.
 _PARTS: dict[str, dict[type, Any]] = {}
 
 
 def declare(state_type: type, **parts: Callable[..., Any]) -> None:
-    """Declare the functions of a broker tree, by the names of the functions of this module that
-    call them.
+    """Declare the functions that are different in the two broker trees, by the names of the
+    functions of this module that call them.
     """
     for name, table in _PARTS.items():
         table[state_type] = parts[name]
@@ -64,37 +109,46 @@ def declare(state_type: type, **parts: Callable[..., Any]) -> None:
 
 
 def start_as_broker(state: Any, rules: Any, sender: Any, message: Any, out: Any) -> None:
-    """Start a broker of a tree, at first or after a crash."""
+    """Call the function of the node's own tree that starts a broker, at first or after a crash."""
     _PARTS["start_as_broker"][type(state)](state, rules, sender, message, out)
 
 
 def is_announced(state: Any, rules: Any, sender: Any) -> Any:
-    """Return whether a node announces itself as a broker of its tree."""
+    """Call the function of the node's own tree that returns whether the node announces itself as a
+    broker.
+    """
     return _PARTS["is_announced"][type(state)](state, rules, sender)
 
 
 def enter_tree(state: Any, rules: Any, sender: Any, c: Any, message: Any, out: Any) -> None:
-    """Let a node enter its tree as a broker, and ask the nearest broker for a place at once."""
+    """Call the function of the node's own tree that lets a broker enter the tree, and asks the
+    nearest broker for a place.
+    """
     _PARTS["enter_tree"][type(state)](state, rules, sender, c, message, out)
 
 
 def receive_in_tree(state: Any, rules: Any, sender: Any, message: Any, out: Any) -> None:
-    """Handle a record at a broker that is in its tree."""
+    """Call the function of the node's own tree that handles a record at a broker in the tree."""
     _PARTS["receive_in_tree"][type(state)](state, rules, sender, message, out)
 
 
 def receive_outside(state: Any, rules: Any, sender: Any, message: Any, out: Any) -> None:
-    """Handle a record for a broker at a node that is outside its tree."""
+    """Call the function of the node's own tree that handles a record for a broker outside the
+    tree.
+    """
     _PARTS["receive_outside"][type(state)](state, rules, sender, message, out)
 
 
 def refresh_client(state: Any, rules: Any, i: Any, c: Any, now: Any, out: Any) -> None:
-    """Let a client's node check its broker, after a REFRESH of either tree."""
+    """Call the function of the node's own tree that lets a client's node check its broker, after a
+    REFRESH.
+    """
     _PARTS["refresh_client"][type(state)](state, rules, i, c, now, out)
 
 
 def track_emitted(state: Any, rules: Any, sender: Any, before: Any, out: Any) -> None:
-    """Track the records of a broker of either tree that another broker confirms.
+    """Call the function of the node's own tree that tracks the records which another broker
+    confirms.
 
     before: the tally of the outbox before the call of the handler.
     """
@@ -108,8 +162,8 @@ for _part in (*_OF_TREES, refresh_client, track_emitted):
 
 @apart
 def carry(state, i, own, message, out):
-    """Relay a client's KEEP_ALIVE towards its announced broker, and set up the path of the client
-    at this node.
+    """Relay a KEEP_ALIVE of another node towards an announced broker, in the role of a relay, and
+    set up the path of its client at this node.
 
     Return whether this node is that broker. The KEEP_ALIVE may circle while announcements spread.
     """
@@ -178,7 +232,7 @@ def receive(state, rules, sender, c, message, out):
     elif kind == REFRESH:
         refresh_client(state, rules, sender.row, c, message.at, out)
     else:
-        broker_clients.receive_at_client(state, rules, sender.row, c, message, out)
+        client_node.receive_at_client(state, rules, sender.row, c, message, out)
 
 
 @inlined
@@ -191,7 +245,7 @@ def handle_in_role(state, rules, balance, i, message, out):
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, balance)
-    if circuit_hops.handle_hop(state, rules, i, message, out):
+    if retransmissions.handle_hop(state, rules, i, message, out):
         return
     if message.kind == START:
         restart_timers(state.hops, rules, i, out)
@@ -199,10 +253,10 @@ def handle_in_role(state, rules, balance, i, message, out):
         if b != NONE:
             start_as_broker(state, rules, sender, message, out)
         elif c != NONE:
-            broker_clients.start_client(state, rules, i, c, out)
+            client_node.start_client(state, rules, i, c, out)
     elif not relay(state, rules, i, is_announced(state, rules, sender), message, out):
         receive(state, rules, sender, c, message, out)
         if b != NONE:
             track_emitted(state, rules, sender, before, out)
     if rules.retries > 0:
-        circuit_hops.track_new(state.hops, rules, i, message, before, out)
+        retransmissions.track_new(state.hops, rules, i, message, before, out)

@@ -1,5 +1,5 @@
-"""The search for a parent by a broker without a parent: which brokers it asks in a broker tree, and
-in what order.
+"""The search of a broker in the underlay-aware tree for a parent: which brokers it asks for a place
+as their child, and in what order.
 
 [uas §4.1] "the child node has to join its grand parent or the alternate". A broker that joins the
 tree asks the nearest broker, as Algorithm 1 states.
@@ -7,7 +7,6 @@ tree asks the nearest broker, as Algorithm 1 states.
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.broker_trees.parents import count_move, is_other_root
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
 from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
 from halfway.protocols.broker_trees.paths.completion import complete_paths
@@ -26,6 +25,7 @@ from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
 from halfway.protocols.broker_trees.tables.children import first_child
+from halfway.protocols.broker_trees.underlay_parent import count_move, is_other_root
 from halfway.protocols.rows import place_in_row
 
 _FOUNDER = FALLBACKS + 1  # the last attempt of a search for a parent
@@ -33,7 +33,7 @@ _FOUNDER = FALLBACKS + 1  # the last attempt of a search for a parent
 
 @apart
 def last_choice(state, b, attempt):
-    """Return the broker that a broker asks for a place in one of the last attempts of its search:
+    """Return the broker that a broker asks in one of the last attempts of its search for a parent:
     the root, then the successor of the root, then the founder of the tree, which never leaves it.
     """
     if attempt == _FOUNDER:
@@ -70,8 +70,8 @@ def fallback_parent(state, rules, sender, attempt):
 
 @apart
 def fallback_after_tau(state, rules, b):
-    """[uas §4.1] Return the broker to join after the direct path to the parent has been dead for τ
-    seconds, or NONE.
+    """[uas §4.1] Return the broker with which the search for a parent begins after the direct path
+    to the parent has been dead for τ seconds, or NONE.
     """
     other = state.grandparent[b]
     if fallback(0, rules.alternate_first) == ALTERNATE and state.alternate[b] != NONE:
@@ -81,7 +81,7 @@ def fallback_after_tau(state, rules, b):
 
 @apart
 def is_asked_before(state, rules, sender, attempt):
-    """Return whether an earlier attempt of the search for a parent already asked a broker."""
+    """Return whether an earlier attempt of the search for a parent asked the same broker."""
     for earlier in range(attempt):
         asked = fallback_parent(state, rules, sender, earlier)
         if asked == fallback_parent(state, rules, sender, attempt):
@@ -122,7 +122,8 @@ def search_parent(state, rules, sender, now, out):
 
 @apart
 def ask_founder(state, sender, out):
-    """Ask the founder of the tree for a place, at each refresh of a root that is not the founder.
+    """Search for a parent at each refresh of a root that is not the founder: ask the founder of the
+    tree for a place.
 
     Each of two roots may know only brokers of its own tree, or brokers that have left.
     """
@@ -134,7 +135,7 @@ def ask_founder(state, sender, out):
 
 @apart
 def ask(sender, other, turn, out):
-    """Ask a broker of the underlay-aware tree to accept this broker as its child, on the known
+    """Ask a broker, in the search for a parent, to accept this broker as its child, on the known
     paths in turn; search for a path if none is known.
 
     The paths take turns, because the failed node may be on one of them. Every third turn searches
@@ -150,8 +151,8 @@ def ask(sender, other, turn, out):
 
 @apart
 def on_found(state, rules, sender, message, out):
-    """Ask the broker at the end of a new direct path to become, or to remain, the parent of this
-    broker.
+    """Go on with the search for a parent in the underlay-aware tree when a direct path is found:
+    ask the broker at its end to become, or to remain, the parent.
 
     The path does not show that a silent parent is a broker still: a node that has left the tree
     answers searches as well. So only an ACCEPT or a PONG ends the silence of the parent.
@@ -173,9 +174,25 @@ def on_found(state, rules, sender, message, out):
 
 
 @apart
+def forget_broker(state, b, gone):
+    """Forget a broker that has left the underlay-aware tree, so that no search for a parent asks it
+    for a place any more.
+    """
+    for known in (
+        state.grandparent,
+        state.alternate,
+        state.successor,
+        state.next_successor,
+        state.predecessor,
+    ):
+        if known[b] == gone:
+            known[b] = NONE
+
+
+@apart
 def follow_leaving(state, rules, sender, message, out):
-    """[uas Algorithm 2] "C.Connect To(B.Parent)": ask the grandparent for a place as its child,
-    because the parent leaves.
+    """[uas Algorithm 2] "C.Connect To(B.Parent)": begin the search for a parent with the
+    grandparent, because the parent leaves the underlay-aware tree.
 
     A parent that has left earlier names no grandparent. It answers the JOINs on each new path, and
     only the first answer begins a search.
@@ -190,8 +207,8 @@ def follow_leaving(state, rules, sender, message, out):
 
 @apart
 def become_root(state, b, own, now):
-    """Make a broker the root of the underlay-aware tree; the new root keeps asking the root that it
-    replaced.
+    """Make a broker whose search for a parent found none the root of the underlay-aware tree; the
+    new root keeps asking the root that it replaced.
     """
     state.predecessor[b] = max(state.parent[b], NONE)
     state.parent[b] = state.grandparent[b] = state.alternate[b] = NONE

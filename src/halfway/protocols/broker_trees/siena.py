@@ -22,8 +22,7 @@ from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.options import count, seconds
 from halfway.protocols.broker_trees import (
-    broker_clients,
-    broker_start,
+    client_node,
     event_routing,
     node_roles,
     siena_parent,
@@ -35,17 +34,15 @@ from halfway.protocols.broker_trees.client_state import (
     client_state,
     renew,
 )
-from halfway.protocols.broker_trees.entering import is_outside
-from halfway.protocols.broker_trees.paths import circuit_hops, circuits, peer_paths
+from halfway.protocols.broker_trees.enter_and_leave import is_outside
+from halfway.protocols.broker_trees.paths import circuits, peer_paths, retransmissions
 from halfway.protocols.broker_trees.paths.ancestors import no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import ALL_DIRECT
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
 from halfway.protocols.broker_trees.records import messages
-from halfway.protocols.broker_trees.records.messages import (
-    parts_of,
-)
+from halfway.protocols.broker_trees.records.messages import parts_of
 from halfway.protocols.broker_trees.tables import table_repair
 from halfway.protocols.broker_trees.tables.subscription_table import (
     Catalogue,
@@ -53,11 +50,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     empty_table,
 )
 from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
-from halfway.protocols.event_window import (
-    EventWindows,
-    empty_windows,
-    record_if_new,
-)
+from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
@@ -99,7 +92,7 @@ class Rules(NamedTuple):
 
 
 class SienaState(NamedTuple):
-    """The state of nodes in SIENA's tree; a broker has a parent and a subscription table."""
+    """The state of a node in SIENA's tree; a broker has a parent and a subscription table."""
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
@@ -134,10 +127,10 @@ def state(
     only brokers know; slots: subscriptions of each broker; room: circuits of each node; attributes:
     number of attributes of an event, up to MOST_ATTRIBUTES; later: see `parents_at_first`.
     """
-    up = broker_start.parents_at_first(node_ids, brokers, root, later)
+    up = node_roles.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
     return SienaState(
-        node_id=node_ids, broker_index=broker_start.broker_index(node_ids, brokers), parent=up,
+        node_id=node_ids, broker_index=node_roles.broker_index(node_ids, brokers), parent=up,
         root=np.full(here, root, np.int32), successor=np.full(here, NONE),
         asked=np.zeros(here, np.int32), announced=np.zeros(here, np.int32),
         above=no_ancestors(here), table=empty_table(here, slots, attributes),
@@ -145,7 +138,7 @@ def state(
         circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, 1),
         searches=no_searches(here), seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
-        hops=circuit_hops.hops_of_tree(node_ids, retries),
+        hops=retransmissions.hops_of_tree(node_ids, retries),
         deaf=no_deaf_neighbours(n, retries), lost=np.zeros(n, np.int64),
     )  # fmt: skip
 
@@ -154,12 +147,12 @@ def most_emissions(state: SienaState, rules: Rules) -> int:
     """Return the most records that one call of `handle` emits at a node of SIENA's tree."""
     at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
     most = max(event_routing.most_of_table(state.table), at_client) + 6
-    return circuit_hops.with_reliable_hops(most, rules.retries)
+    return retransmissions.with_reliable_hops(most, rules.retries)
 
 
 @apart
 def receive_in_tree(state, rules, sender, message, out):
-    """Handle a record at a broker that is in SIENA's tree."""
+    """Handle a record at a broker in SIENA's tree."""
     kind, up = message.kind, max(state.parent[sender.broker], NONE)
     if kind == messages.REFRESH:
         siena_parent.refresh_broker(state, rules, sender, message.at, out)
@@ -176,7 +169,7 @@ def receive_in_tree(state, rules, sender, message, out):
     elif kind == messages.FOUND:
         siena_parent.on_found(state, sender, message, out)
     elif kind == messages.KEEP_ALIVE:
-        broker_clients.answer_keep_alive(state.clients, state.table, sender, message, out)
+        client_node.answer_keep_alive(state.clients, state.table, sender, message, out)
     elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(
         state.seen, sender.broker, message
     ):
@@ -195,8 +188,8 @@ def is_announced(state, rules, sender):
 
 @apart
 def refresh_client(state, rules, i, c, now, out):
-    """Let a client's node check its broker in SIENA's tree."""
-    broker_clients.refresh_client(state, rules, i, c, rules.refresh_s, _UNANSWERED, now, out)
+    """Let a client's node check its broker in SIENA's tree, after a REFRESH."""
+    client_node.refresh_client(state, rules, i, c, rules.refresh_s, _UNANSWERED, now, out)
 
 
 @apart
@@ -206,7 +199,7 @@ def track_emitted(state, rules, sender, before, out):
 
 node_roles.declare(
     SienaState,
-    start_as_broker=broker_start.start_broker,
+    start_as_broker=node_roles.start_broker,
     is_announced=is_announced,
     enter_tree=siena_parent.enter_tree,
     receive_in_tree=receive_in_tree,

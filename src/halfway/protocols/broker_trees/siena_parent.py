@@ -5,9 +5,8 @@ tree.
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees.broker_start import announce_broker
 from halfway.protocols.broker_trees.client_state import expire, renew
-from halfway.protocols.broker_trees.entering import enter, notify_children, withdraw
+from halfway.protocols.broker_trees.enter_and_leave import enter, notify_children, withdraw
 from halfway.protocols.broker_trees.paths.ancestors import (
     OUTSIDE,
     SEEKING,
@@ -16,7 +15,7 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     write_ancestors,
 )
 from halfway.protocols.broker_trees.paths.circuits import send_along
-from halfway.protocols.broker_trees.paths.nearby import drop_stale, nearest_but
+from halfway.protocols.broker_trees.paths.nearby import announce_broker, drop_stale, nearest_but
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, reply, send
 from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
@@ -30,11 +29,7 @@ from halfway.protocols.broker_trees.records.messages import (
     PARENT,
     REFRESH,
 )
-from halfway.protocols.broker_trees.tables.subscription_table import (
-    FREE,
-    forward_uncovered,
-    remove,
-)
+from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
 from halfway.protocols.broker_trees.tables.table_repair import (
     filters_digest,
     send_forwarded,
@@ -93,8 +88,8 @@ def on_found(state, sender, message, out):
 
 @apart
 def asks_root(state, b):
-    """Return whether a SIENA broker without a parent asks the root this time, and not the nearest
-    broker.
+    """Return whether a SIENA broker without a parent asks the root for a place this time, and not
+    the nearest broker.
 
     After a loss of memory, near brokers may be below this broker. The root never is.
     """
@@ -132,8 +127,8 @@ def refresh_broker(state, rules, sender, now, out):
 
 @apart
 def on_join(state, sender, message, out):
-    """Accept a child at a SIENA broker, unless this broker is outside the tree or is itself below
-    the child.
+    """Accept a child at a SIENA broker that is its parent from now on, unless this broker has
+    itself no parent in the tree or is below the child.
     """
     b, child = sender.broker, message.args[ORIGIN]
     below = child == state.parent[b] or is_ancestor(state.above, b, child)
@@ -169,7 +164,7 @@ def on_holds(state, sender, message, out):
 
 @apart
 def enter_tree(state, rules, sender, c, message, out):
-    """Let a node enter SIENA's tree as a broker, which asks the nearest broker for a place at
+    """Let a SIENA broker enter the tree, and ask the nearest broker to become its parent at
     once.
     """
     if enter(state, rules.catalogue, sender, c, out):
@@ -181,8 +176,8 @@ def enter_tree(state, rules, sender, c, message, out):
 
 @apart
 def leave_tree(state, sender, out):
-    """[uas Algorithm 2] Let a SIENA broker leave the tree, and send its children the name of the
-    parent to join.
+    """[uas Algorithm 2] Let a SIENA broker leave its parent and the tree, and send its children the
+    name of the parent to join.
     """
     b = sender.broker
     up = state.parent[b]
@@ -213,8 +208,8 @@ def on_leaving(state, sender, message, out):
 
 @apart
 def receive_outside(state, rules, sender, message, out):
-    """Handle a record for a SIENA broker at a node outside the tree: answer with the name of the
-    broker to ask.
+    """Handle a record for a SIENA broker outside the tree: answer with the name of its former
+    parent, which is the broker to ask.
     """
     if message.kind == JOIN or message.kind == KEEP_ALIVE:
         reply(sender, message, LEAVING, out)[PARENT] = state.successor[sender.broker]

@@ -19,16 +19,14 @@ from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import (
-    broker_clients,
-    broker_start,
+    client_node,
     confirmations,
-    entering,
+    enter_and_leave,
     event_routing,
     failure_detector,
     maintenance,
     node_roles,
     parent_search,
-    parents,
     siena,
 )
 from halfway.protocols.broker_trees.client_state import (
@@ -39,13 +37,8 @@ from halfway.protocols.broker_trees.client_state import (
     renew,
 )
 from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no_records
-from halfway.protocols.broker_trees.entering import (
-    Leaves,
-    enter,
-    is_outside,
-    no_leaves,
-)
-from halfway.protocols.broker_trees.paths import circuit_hops, circuits, peer_paths
+from halfway.protocols.broker_trees.enter_and_leave import Leaves, enter, is_outside, no_leaves
+from halfway.protocols.broker_trees.paths import circuits, peer_paths, retransmissions
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
@@ -58,6 +51,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     SubscriptionTable,
     empty_table,
 )
+from halfway.protocols.broker_trees.underlay_parent import is_cut_off
 from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops
@@ -177,14 +171,14 @@ def state(
     grandchildren; room: circuits of a node; known: brokers to which a node keeps a way; confirm:
     whether brokers confirm records; attributes: of an event; later: see `parents_at_first`.
     """
-    up = broker_start.parents_at_first(node_ids, brokers, root, later)
+    up = node_roles.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
 
     def each(value: int | np.int32) -> Int32s:
         return np.full(here, value, np.int32)
 
     return UnderlaySienaState(
-        node_id=node_ids, broker_index=broker_start.broker_index(node_ids, brokers), parent=up,
+        node_id=node_ids, broker_index=node_roles.broker_index(node_ids, brokers), parent=up,
         grandparent=each(NONE), alternate=each(NONE), alternate_hops=each(0), founder=each(root),
         root=each(root), successor=each(NONE), next_successor=each(NONE), predecessor=each(NONE),
         depth=each(0), joined_depth=each(0),
@@ -199,7 +193,7 @@ def state(
         searches=no_searches(here), unconfirmed=no_records(here, confirm),
         seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
-        hops=circuit_hops.hops_of_tree(node_ids, retries), deaf=no_deaf_neighbours(n, retries),
+        hops=retransmissions.hops_of_tree(node_ids, retries), deaf=no_deaf_neighbours(n, retries),
         lost=np.zeros(n, np.int64),
     )  # fmt: skip
 
@@ -212,13 +206,15 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
     most = max(at_broker, at_client) + 12
     if rules.confirm_timeout_s > 0.0:
         most = 2 * most + 2 + PLACES  # timers, old and new, and one confirmation
-    return circuit_hops.with_reliable_hops(most, rules.retries)
+    return retransmissions.with_reliable_hops(most, rules.retries)
 
 
 @apart
 def receive_outside(state, rules, sender, message, out):
-    """Handle a record for a broker at a node outside the underlay-aware tree, which says so."""
-    if entering.is_for_broker(message):
+    """Handle a record for a broker of the underlay-aware tree at a node outside the tree, which
+    says so.
+    """
+    if enter_and_leave.is_for_broker(message):
         peer_paths.reply(sender, message, messages.LEAVING, out)
     elif message.kind == messages.REFRESH:
         emit(out, messages.REFRESH, rules.refresh_s, sender.own)
@@ -244,7 +240,7 @@ def receive_in_tree(state, rules, sender, message, out):
 def start(state, rules, sender, message, out):
     """Start a broker of the underlay-aware tree, at first or after a crash."""
     b = sender.broker
-    broker_start.start_broker(state, rules, sender, message, out)
+    node_roles.start_broker(state, rules, sender, message, out)
     confirmations.start_numbers(state.unconfirmed, b, message.incarnation)
     if state.parent[b] != OUTSIDE:
         failure_detector.on_start(state, rules, sender, out)
@@ -253,7 +249,7 @@ def start(state, rules, sender, message, out):
 
 @apart
 def enter_tree(state, rules, sender, c, message, out):
-    """Let a node enter the underlay-aware tree as a broker, and ask the nearest broker at once."""
+    """Let a broker enter the underlay-aware tree, and ask the nearest broker at once."""
     if enter(state, rules.catalogue, sender, c, out):
         state.asked[sender.broker] = 0
         failure_detector.on_start(state, rules, sender, out)
@@ -264,13 +260,13 @@ def enter_tree(state, rules, sender, c, message, out):
 def refresh_client(state, rules, i, c, now, out):
     """Let a client's node of the underlay-aware tree check its broker, or watch several brokers."""
     every_s = rules.ping_interval_s if state.nearby.broker.shape[1] > 1 else rules.refresh_s
-    broker_clients.refresh_client(state, rules, i, c, every_s, rules.missed_pings, now, out)
+    client_node.refresh_client(state, rules, i, c, every_s, rules.missed_pings, now, out)
 
 
 @apart
 def is_announced(state, rules, sender):
     """Return whether a node announces itself as a broker of the underlay-aware tree."""
-    return not is_outside(state, sender.broker) and not parents.is_cut_off(state, rules, sender)
+    return not is_outside(state, sender.broker) and not is_cut_off(state, rules, sender)
 
 
 node_roles.declare(

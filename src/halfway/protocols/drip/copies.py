@@ -8,10 +8,10 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.drip.beacon_routes import send
 from halfway.protocols.drip.digests import OFFERED, is_in_digest, recent_event
 from halfway.protocols.drip.messages import EVENT, MOST_NEAREST, MOST_RELAYS, RELAYS, ROLE, SENDER
 from halfway.protocols.drip.registrations import bit_of, claim_contact
+from halfway.protocols.drip.routes import send
 from halfway.protocols.drip.state import CONTACTS, DESTINATION, NOTHING, RELAY, SOURCE
 from halfway.protocols.event_window import copy_event_id
 
@@ -38,8 +38,9 @@ def role_for(epidemic, role, copies, requested, interested, known):
 
 @inlined
 def interest(state, i, topic, broker):
-    """Return whether the topic of a DRIP event has a subscriber, and whether a subscriber's list of
-    nearest brokers names that broker.
+    """Return whether any broker is to get copies of a DRIP event, because its topic has a
+    subscriber, and whether a given broker is, because a subscriber lists it among its nearest
+    brokers.
 
     [drip §V-B] A broker is interested if it is one of the l nearest brokers of a subscriber,
     because the subscriber may be in the region of this broker.

@@ -26,8 +26,8 @@ OFFERED, STATED = 128, 160
 
 @inlined
 def epoch_and_number(event):
-    """Return the epoch and the number of a DRIP event as one integer; in epoch 0, it is the
-    number.
+    """Return the epoch and the number of a DRIP event, as digests use them, as one integer; in
+    epoch 0, it is the number.
     """
     return np.int64(event.event) | np.int64(event.epoch) << np.int64(32)
 
@@ -41,8 +41,8 @@ def event_bit(event, who, number, bits):
 
 @inlined
 def recent_event(state, i, order):
-    """Return the slot of the DRIP event with this order of arrival at row i, or NO_PLACE if a later
-    event replaced it.
+    """Return the slot of one of the newest DRIP events, which a digest states, by its order of
+    arrival at row i, or NO_PLACE if a later event replaced it.
     """
     slots = state.events.shape[1]
     place = np.int64(state.events[i, order & (slots - 1)].recent)
@@ -99,7 +99,9 @@ def is_in_digest(message, event, broker, number):
 
 @apart
 def write_seen(state, i, o):
-    """Write into a DRIP REGISTER which events of the registered interval row i has seen."""
+    """Write into a DRIP REGISTER the digest of the events of the registered interval that row i has
+    seen.
+    """
     newest = np.int64(state.node[i].arrivals)
     for order in range(max(newest - STATED, np.int64(0)), newest):
         place = recent_event(state, i, order)
@@ -114,7 +116,7 @@ def write_seen(state, i, o):
 
 @inlined
 def was_seen(message, event):
-    """Return whether the subscriber of a DRIP REGISTER has seen an event."""
+    """Return whether the digest in a DRIP REGISTER states that its subscriber has seen an event."""
     subscriber, version = message.args[messages.SUBSCRIBER], message.args[messages.VERSION]
     bit = event_bit(event, subscriber, version, SEEN_BITS)
     return bit_at(message, messages.SEEN, np.int64(bit))

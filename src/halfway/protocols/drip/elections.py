@@ -8,7 +8,7 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.drip import messages
-from halfway.protocols.drip.beacon_routes import nearest_but
+from halfway.protocols.drip.routes import nearest_but
 
 _MOST_PROLONGED = 3  # times; a node needs about two hello periods to know its neighbours
 _LONG_AGO = -1e9  # a time (s) so long ago that a registration is due for renewal
@@ -169,3 +169,19 @@ def on_election_end(state, rules, i, message, out):
         o.args[messages.AWAITS_WINNER] = 1
     if state.node[i].best_candidate == state.node_id[i] and state.node[i].is_broker == 0:
         become_broker(state, i, message[messages.BROKER_ID])
+
+
+@inlined
+def step_down_for(state, i, message):
+    """End the role of a broker that an election of DRIP made a successor, if the lost broker is
+    back or another successor has a lower id.
+    """
+    replaced = state.node[i].replaces
+    rival = (
+        message.args[messages.REPLACES] == replaced
+        and message[messages.BROKER_ID] < state.node_id[i]
+    )
+    if rival or message[messages.BROKER_ID] == replaced:
+        state.node[i].is_broker = 0
+        state.node[i].replaces = NONE
+        state.node[i].local_broker = NONE

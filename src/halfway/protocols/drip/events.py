@@ -1,5 +1,5 @@
-"""The events of DRIP at one node [drip §V-A]: the copies that the node holds, and floods of a
-region.
+"""The events of DRIP at one node [drip §V-A]: the copies that the node holds, deletes or delivers,
+and floods of a region.
 """
 
 import numpy as np
@@ -135,7 +135,7 @@ def on_flood(state, rules, i, message, out):
 
 @apart
 def matching(state, i, topic, local):
-    """Return how many subscriptions in the register of row i match a DRIP event.
+    """Return how many subscriptions match a DRIP event that broker row i holds.
 
     local: count only subscriptions of the broker's own region.
     """
@@ -148,8 +148,8 @@ def matching(state, i, topic, local):
 
 @apart
 def make_room(state, rules, i):
-    """Make room for a DRIP event [drip §V-A]: delete the copies that match the fewest
-    subscriptions, and of these the copies that arrived first.
+    """Make room among the events that a DRIP node holds [drip §V-A]: delete the copies that match
+    the fewest subscriptions, and of these the copies that arrived first.
 
     [ibid.] "publishing time; newly published events always have higher priority to stay". We take
     the order of arrival, because our records carry no time of publication.

@@ -1,4 +1,5 @@
-"""DRIP: brokers whose Voronoi regions follow the moving nodes, and event copies between brokers.
+"""The handler of DRIP: brokers whose Voronoi regions follow the moving nodes, and event copies
+between brokers.
 
 [Yuan & Wu 2009, "DRIP: a dynamic Voronoi regions-based publish/subscribe protocol in mobile
 networks"] The k most capable nodes are brokers; each other node attaches to the broker with the
@@ -26,11 +27,11 @@ from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 from halfway.protocols.drip import elections, messages, registrations
-from halfway.protocols.drip.beacon_routes import forward, note_route, send
 from halfway.protocols.drip.copies import note_relays, note_sender, transfer_events
 from halfway.protocols.drip.events import flood_missed, keep_event, on_flood, store_event
 from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STARTS
 from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
+from halfway.protocols.drip.routes import forward, note_route, send
 from halfway.protocols.drip.state import SOURCE, DripState, blank_state
 from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.incarnation_numbers import number_before
@@ -161,7 +162,8 @@ def on_start(state, rules, i, message, out):
 
 @apart
 def on_tick(state, rules, neighbourhood, i, message, out):
-    """Send a DRIP broker's beacon [drip §IV-B], or a bridge node's report [drip §V-B].
+    """Handle the timer of a DRIP node: send a broker's beacon [drip §IV-B], or a bridge node's
+    report [drip §V-B].
 
     Renew the registration when it is due.
     """
@@ -188,8 +190,8 @@ def on_tick(state, rules, neighbourhood, i, message, out):
 
 @apart
 def meet(state, rules, neighbourhood, i, broker, number, message, out):
-    """Send subscriptions and events to a DRIP broker that this broker can reach and that may lack
-    them. number: the number of that broker's digest.
+    """Handle the contact of two DRIP brokers: send subscriptions and events to a broker that this
+    broker can reach and that may lack them. number: the number of that broker's digest.
 
     [drip §V-B] Brokers exchange subscriptions and copy events when they can communicate.
     """
@@ -199,7 +201,7 @@ def meet(state, rules, neighbourhood, i, broker, number, message, out):
 
 @apart
 def on_routed(state, rules, neighbourhood, i, kind, message, out):
-    """Process a record that has reached this DRIP broker over one or more hops."""
+    """Handle a record that has reached this DRIP broker over one or more hops."""
     if kind == messages.REPORT:
         other, number = message.args[OTHER_BROKER], message.args[messages.OTHER_SEQUENCE]
         meet(state, rules, neighbourhood, i, other, number, message, out)
@@ -221,8 +223,8 @@ def on_routed(state, rules, neighbourhood, i, kind, message, out):
 
 @apart
 def on_publish(state, rules, neighbourhood, i, message, out):
-    """Publish a DRIP event: [drip §V-A] "Having detected new events, nodes publish them to their
-    local broker nodes".
+    """Handle the command to publish in DRIP: [drip §V-A] "Having detected new events, nodes publish
+    them to their local broker nodes".
     """
     place = keep_event(state, i, message)
     if place == NO_PLACE:
@@ -239,7 +241,7 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_rare(state, rules, neighbourhood, i, kind, message, out):
-    """Process a DRIP record of an election, a start event, or a subscription."""
+    """Handle a DRIP record of an election, a start event, or a subscription."""
     if kind == messages.CANDIDATE:
         node_id, capability = message[messages.CANDIDATE_ID], message.reals[CAPABILITY]
         elections.announce_candidate(state, i, node_id, capability, 0.0, out)
@@ -260,7 +262,7 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
 
 @inlined
 def on_hop(state, rules, neighbourhood, i, kind, message, out):
-    """Process a DRIP record that travels hop by hop: this node is its target, or forwards the
+    """Handle a DRIP record that travels hop by hop: this node is its target, or forwards the
     record.
     """
     if kind == messages.REPORT and message.kind != messages.DEFERRED:

@@ -1,4 +1,6 @@
-"""Voronoi regions of DRIP [drip §IV-B]: beacons, lists of the nearest brokers, bridge reports."""
+"""Voronoi regions of DRIP [drip §IV-B]: the beacons of brokers, the lists of the nearest brokers,
+the change to another region, and bridge reports.
+"""
 
 import numpy as np
 
@@ -6,16 +8,16 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import copy_args_and_reals, emit
-from halfway.protocols.drip import beacon_routes, messages
+from halfway.protocols.drip import messages, routes
 from halfway.protocols.drip.digests import write_digest
-from halfway.protocols.drip.elections import call_election
+from halfway.protocols.drip.elections import call_election, step_down_for
 from halfway.protocols.drip.registrations import register, send_quits
 
 
 @apart
 def send_beacon(state, i, out):
-    """Send a DRIP broker's beacon: [drip §IV-B] "its node ID, region ID, sequence number, source
-    time-stamp".
+    """Send the beacon that makes the region of a DRIP broker: [drip §IV-B] "its node ID, region ID,
+    sequence number, source time-stamp".
 
     We replace the time stamp by the age of the record, because nodes share no clock.
     """
@@ -32,7 +34,7 @@ def send_beacon(state, i, out):
 
 @inlined
 def repeat_beacon(state, i, message, out):
-    """Repeat a DRIP broker's beacon to all neighbours [drip §IV-B].
+    """Repeat the beacon of a DRIP broker to all neighbours, so that its region grows [drip §IV-B].
 
     We add the local broker of the repeating node, because [drip §V-B] a bridge node must know the
     regions of its neighbours.
@@ -58,8 +60,8 @@ def _copy_beacon(listed, message, delay):
 
 @inlined
 def list_broker(state, rules, i, message):
-    """Update the list of nearest DRIP brokers at row i by a beacon; return True if the node must
-    repeat the beacon.
+    """Update the list of nearest DRIP brokers at row i, which gives its region, by a beacon; return
+    True if the node must repeat the beacon.
 
     [drip §IV-B] A beacon with a delay below the largest delay in the list replaces the entry with
     that delay; other beacons are discarded. We let a newer beacon of a listed broker overwrite the
@@ -67,7 +69,7 @@ def list_broker(state, rules, i, message):
     """
     # We count microseconds, because no clock is finer. So equal paths have equal delays.
     delay = np.floor(message.reals[messages.AGE] * 1e6 + 0.5)
-    place = beacon_routes.place_of_broker(state, i, message[messages.BROKER_ID])
+    place = routes.place_of_broker(state, i, message[messages.BROKER_ID])
     if place >= 0:
         if message.args[messages.BEACON_SEQUENCE] <= state.nearest[i, place].sequence:
             return False
@@ -76,15 +78,13 @@ def list_broker(state, rules, i, message):
         for s in range(state.nearest.shape[1]):
             if state.nearest[i, place].node_id == NONE:
                 break
-            if state.nearest[i, s].node_id == NONE or beacon_routes.is_nearer(
-                state, rules, i, place, s
-            ):
+            if state.nearest[i, s].node_id == NONE or routes.is_nearer(state, rules, i, place, s):
                 place = s
         # We break ties by node id, because the order of arrival is chance. In a list with one
         # place, we let any broker replace an entry whose beacons no longer come.
         last = state.nearest[i, place]
         is_silent = state.nearest.shape[1] == 1 and last.heard_at + rules.expiry_s < message.at
-        favoured = beacon_routes.favoured_delay(state, rules, i, place)
+        favoured = routes.favoured_delay(state, rules, i, place)
         is_farther = (delay, message[messages.BROKER_ID]) >= (favoured, last.node_id)
         if last.node_id != NONE and is_farther and not is_silent:
             return False
@@ -102,7 +102,7 @@ def attach(state, rules, neighbourhood, i, now, out):
     """
     if state.node[i].is_broker == 1:
         return
-    s = beacon_routes.nearest_but(state, rules, i, -1)
+    s = routes.nearest_but(state, rules, i, -1)
     if s < 0 or state.nearest[i, s].node_id == state.node[i].local_broker:
         return
     hand_over(state, rules, neighbourhood, i, state.nearest[i, s].node_id, now, out)
@@ -120,28 +120,12 @@ def hand_over(state, rules, neighbourhood, i, broker, now, out):
 
 
 @inlined
-def step_down_for(state, i, message):
-    """End the role of this broker as successor in a DRIP region, if the lost broker is back or
-    another successor has a lower id.
-    """
-    replaced = state.node[i].replaces
-    rival = (
-        message.args[messages.REPLACES] == replaced
-        and message[messages.BROKER_ID] < state.node_id[i]
-    )
-    if rival or message[messages.BROKER_ID] == replaced:
-        state.node[i].is_broker = 0
-        state.node[i].replaces = NONE
-        state.node[i].local_broker = NONE
-
-
-@inlined
 def on_beacon(state, rules, neighbourhood, i, message, out):
-    """Process a DRIP beacon [drip §IV-B]: list the broker of the beacon, attach to the nearest
-    broker, and repeat the beacon.
+    """Process a DRIP beacon [drip §IV-B]: list the broker of the beacon, attach to the region of
+    the nearest broker, and repeat the beacon.
     """
     local = message[messages.LOCAL_BROKER]
-    s = beacon_routes.place_of_broker(state, i, local)
+    s = routes.place_of_broker(state, i, local)
     if s >= 0 and local != NONE:
         state.nearest[i, s].border_neighbour = message.source
         state.nearest[i, s].border_at = message.at
@@ -158,8 +142,8 @@ def on_beacon(state, rules, neighbourhood, i, message, out):
 
 @apart
 def drop_expired(state, rules, neighbourhood, i, now, out):
-    """Drop DRIP brokers whose beacons no longer come; elect a successor if the local broker is
-    lost.
+    """Drop DRIP brokers whose beacons no longer come, and attach to the region of the nearest other
+    broker; call for an election if the local broker is lost.
 
     The last broker stays, because [drip §IV-B] a node is attached to a broker at any time.
     """
@@ -168,7 +152,7 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
         node_id = state.nearest[i, s].node_id
         expired = node_id != NONE and state.nearest[i, s].heard_at + rules.expiry_s < now
         local_expired |= expired and node_id == state.node[i].local_broker
-        if expired and beacon_routes.nearest_but(state, rules, i, s) >= 0:
+        if expired and routes.nearest_but(state, rules, i, s) >= 0:
             state.nearest[i, s].node_id = NONE
     if (
         local_expired
@@ -187,19 +171,17 @@ def send_report(state, rules, neighbourhood, i, now, out):
     """[drip §V-B, Fig. 2] Report a neighbouring DRIP region to the local broker; a border neighbour
     of this node leads to that region.
     """
-    first = beacon_routes.nearest_but(state, rules, i, -1)
+    first = routes.nearest_but(state, rules, i, -1)
     if (
         state.node[i].is_broker == 1
         or first < 0
         or state.nearest[i, first].node_id != state.node[i].local_broker
     ):
         return
-    second = beacon_routes.nearest_but(state, rules, i, first)
-    if second < 0 or not beacon_routes.has_border_neighbour(
-        state, rules, neighbourhood, i, second, now
-    ):
+    second = routes.nearest_but(state, rules, i, first)
+    if second < 0 or not routes.has_border_neighbour(state, rules, neighbourhood, i, second, now):
         return
-    o = beacon_routes.send(
+    o = routes.send(
         state, rules, neighbourhood, i, messages.REPORT, state.node[i].local_broker, now, out
     )
     o.args[messages.OTHER_BROKER] = state.nearest[i, second].node_id

@@ -1,5 +1,5 @@
 """The subscriptions of DRIP: local copies at nodes, registration and Quit, registers of brokers,
-and their exchange.
+and their exchange with the brokers in contact.
 
 [drip §V-A] "Our solution is that every non-broker node makes a local copy of its subscriptions."
 Registrations carry a version. We let a Quit end only the versions up to the version of the Quit,
@@ -13,8 +13,8 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.drip import messages
-from halfway.protocols.drip.beacon_routes import is_nearer, send
 from halfway.protocols.drip.digests import write_seen
+from halfway.protocols.drip.routes import is_nearer, send
 from halfway.protocols.drip.state import CONTACTS
 from halfway.protocols.hash_table import probed
 from halfway.protocols.incarnation_numbers import WITHIN
@@ -217,14 +217,14 @@ def register(state, rules, neighbourhood, i, now, out):
 
 @inlined
 def bit_of(c):
-    """Return the bit of contact c in the field `known_by` of a DRIP register."""
+    """Return the bit of contact c in the field `known_by` of a subscription in a DRIP register."""
     return np.uint32(1) << np.uint32(c)
 
 
 @apart
 def claim_contact(state, i, broker, now):
-    """Return the place of a broker among the contacts of row i in DRIP; a new contact replaces the
-    least recent contact.
+    """Return the place of a broker among the brokers with which row i exchanges its DRIP register
+    (contacts); a new contact replaces the least recent contact.
     """
     oldest = 0
     for c in range(CONTACTS):
@@ -249,8 +249,8 @@ def claim_contact(state, i, broker, now):
 
 @apart
 def exchange_subscriptions(state, rules, neighbourhood, i, broker, now, out):
-    """Send another DRIP broker the subscriptions that it lacks: [drip §V-B] "broker nodes exchange
-    their subscriptions when they can communicate".
+    """Send a DRIP broker in contact the subscriptions of the register that it lacks: [drip §V-B]
+    "broker nodes exchange their subscriptions when they can communicate".
     """
     c = claim_contact(state, i, broker, now)
     if (

@@ -165,7 +165,7 @@ def _publish(first: int, body: bytes, version: int) -> PublishPacket:
 def _answer(
     packet: type[_T], name: str, allowed: frozenset[Reason]
 ) -> Callable[[PacketFields, int], _T]:
-    """Return a decoder for packets with only a packet id and, in 5.0, a reason."""
+    """Return a decoder for MQTT packets with only a packet id and, in 5.0, a reason."""
 
     def read(fields: PacketFields, version: int) -> _T:
         packet_id = _packet_id(fields)

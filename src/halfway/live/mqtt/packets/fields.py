@@ -1,4 +1,6 @@
-"""The data types in MQTT packets: integers, text and binary data [mqtt5 §1.5]."""
+"""The fields of MQTT packets: integers, text and binary data [mqtt5 §1.5], and the error
+`Violation` of the standard.
+"""
 
 from functools import lru_cache
 
@@ -20,17 +22,17 @@ class Violation(Exception):
 
 
 def malformed(detail: str) -> Violation:
-    """Return the violation of a malformed packet."""
+    """Return the `Violation` by a malformed MQTT packet or field."""
     return Violation(Reason.MALFORMED_PACKET, detail)
 
 
 def protocol_error(detail: str) -> Violation:
-    """Return the violation for an MQTT packet that is not allowed at this point."""
+    """Return the `Violation` by an MQTT packet or field that is not allowed at this point."""
     return Violation(Reason.PROTOCOL_ERROR, detail)
 
 
 class PacketFields:
-    """A reader of the fields of one packet, in order.
+    """A reader of the fields of one MQTT packet, in order.
 
     Every method raises Violation where the bytes end too early or mean nothing.
     """
@@ -58,12 +60,12 @@ class PacketFields:
         return self._bytes[self._take(1)]
 
     def uint16(self) -> int:
-        """Read an integer of two bytes."""
+        """Read an integer of two bytes from the fields of an MQTT packet."""
         start = self._take(2)
         return int.from_bytes(self._bytes[start : start + 2], "big")
 
     def uint32(self) -> int:
-        """Read an integer of four bytes."""
+        """Read an integer of four bytes from the fields of an MQTT packet."""
         start = self._take(4)
         return int.from_bytes(self._bytes[start : start + 4], "big")
 
@@ -85,7 +87,7 @@ class PacketFields:
         return self._bytes[start : start + length]
 
     def binary(self) -> bytes:
-        """Read binary data behind its length of two bytes."""
+        """Read binary data behind its length of two bytes from the fields of an MQTT packet."""
         return self.raw(self.uint16())
 
     def text(self) -> str:
@@ -123,7 +125,9 @@ def _text_in(content: bytes) -> str:
 
 
 def variable(value: int) -> bytes:
-    """Return the shortest variable byte integer. Raises ValueError above 268,435,455."""
+    """Return a field of an MQTT packet: the shortest variable byte integer. Raises ValueError above
+    268,435,455.
+    """
     if value < 0x80:
         return bytes((value,))
     if value > VARIABLE_MAXIMUM:
@@ -137,12 +141,16 @@ def variable(value: int) -> bytes:
 
 
 def binary(value: bytes) -> bytes:
-    """Return binary data behind its length. Raises ValueError above 65,535 bytes."""
+    """Return a field of an MQTT packet: binary data behind its length. Raises ValueError above
+    65,535 bytes.
+    """
     if len(value) > SIZED_MAXIMUM:
         raise ValueError(f"length = {len(value)}: expected at most {SIZED_MAXIMUM} bytes")
     return len(value).to_bytes(2, "big") + value
 
 
 def text(value: str) -> bytes:
-    """Return a text in UTF-8 behind its length. Raises ValueError above 65,535 bytes."""
+    """Return a field of an MQTT packet: a text in UTF-8 behind its length. Raises ValueError above
+    65,535 bytes.
+    """
     return binary(value.encode())

@@ -52,7 +52,7 @@ class Reason(IntEnum):
 
     @property
     def failed(self) -> bool:
-        """Whether the code states a failure."""
+        """Whether the MQTT reason code states a failure."""
         return self >= 0x80
 
 
@@ -86,6 +86,8 @@ RETURN_CODES = (
 
 
 def return_code(reason: Reason) -> int:
-    """Return the code of 3.1.1 for a reason of a CONNACK; "unavailable" where it has none."""
+    """Return the return code of MQTT 3.1.1 for a reason of a CONNACK; "unavailable" where it has
+    none.
+    """
     fitting = reason if reason in RETURN_CODES else Reason.SERVER_UNAVAILABLE
     return RETURN_CODES.index(fitting)

@@ -94,7 +94,8 @@ class PacketStream:
         raise malformed("the remaining length has more than four bytes")
 
     def send(self, packet: Packet) -> bytes:
-        """Return the bytes of a packet for the client; a CONNECT sets the stream's version.
+        """Return the bytes of a packet for the stream to the client; a CONNECT sets the stream's
+        version.
 
         Raises ValueError for a packet that the version does not have.
         """

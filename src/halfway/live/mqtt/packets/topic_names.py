@@ -7,12 +7,12 @@ SHARE = "$share/"
 
 
 def is_topic(topic: str) -> bool:
-    """Return whether a text may be the topic of a message."""
+    """Return whether the MQTT door accepts a text as the topic name of a message."""
     return not topic_problem(topic) and topic.count("/") < LEVELS_MAXIMUM
 
 
 def is_filter(topic_filter: str) -> bool:
-    """Return whether a text may be a topic filter."""
+    """Return whether the MQTT door accepts a text as a topic filter."""
     return not filter_problem(topic_filter) and topic_filter.count("/") < LEVELS_MAXIMUM
 
 
@@ -28,5 +28,5 @@ def shared(topic_filter: str) -> tuple[str, str] | None:
 
 
 def is_share_name(name: str) -> bool:
-    """Return whether a text may be the name of a share."""
+    """Return whether the MQTT door accepts a text as the name of a shared subscription."""
     return name != "" and not set(name) & {"+", "#", "/"}

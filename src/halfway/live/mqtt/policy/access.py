@@ -49,7 +49,7 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return allowed and not any(covers(one, topic_filter) for one in self.deny)
 
     def may_receive(self, topic: str) -> bool:
-        """Return whether no denied filter matches a topic."""
+        """Return whether no filter that denies access to an MQTT user matches a topic."""
         return not self.deny or not any(matches(one, topic) for one in self.deny)
 
 
@@ -57,7 +57,7 @@ ALL_TOPICS = Permissions()
 
 
 class User(Permissions, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A user of the file."""
+    """A user in the file of MQTT users."""
 
     password: str
 

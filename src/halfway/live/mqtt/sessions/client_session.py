@@ -1,4 +1,6 @@
-"""The MQTT session: the state of a client that outlives its connections [mqtt5 §4.1]."""
+"""The client session of MQTT: the state of a client that outlives its connections [mqtt5 §4.1], and
+its grants.
+"""
 
 from typing import NamedTuple
 
@@ -12,7 +14,9 @@ from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
 
 class Grant(NamedTuple):
-    """A subscription that an MQTT client requests, and that the door may grant."""
+    """A subscription that an MQTT client requests, and that the door may grant to the client's
+    session.
+    """
 
     request: TopicRequest
     filter: str  # of the topics, without the name of a share
@@ -21,13 +25,13 @@ class Grant(NamedTuple):
 
 
 def grant_of(request: TopicRequest, subscription_ids: tuple[int, ...]) -> Grant:
-    """Return the subscription in an MQTT session for a filter of a SUBSCRIBE."""
+    """Return the grant for a client session that corresponds to a filter of a SUBSCRIBE."""
     share = shared(request.filter)
     return Grant(request, share[1] if share else request.filter, share, subscription_ids)
 
 
 class ClientSession:
-    """The subscriptions, messages and exchanges of one client."""
+    """The session of one MQTT client: its subscriptions, messages and exchanges."""
 
     def __init__(
         self,

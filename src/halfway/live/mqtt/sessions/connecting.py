@@ -1,4 +1,6 @@
-"""The MQTT packets CONNECT and DISCONNECT: how a client begins and ends a session."""
+"""The begin and the end of a client's connection to the MQTT door: CONNECT, DISCONNECT, silence,
+and broken rules.
+"""
 
 from halfway.live.mqtt.packets.fields import Violation, protocol_error
 from halfway.live.mqtt.packets.properties import Properties
@@ -21,7 +23,7 @@ def connect(
     spare_id: str,
     now: float,
 ) -> None:
-    """Handle a CONNECT: begin or resume a session, or refuse the client.
+    """Handle a CONNECT of an MQTT client: begin or resume a session, or refuse the client.
 
     permissions: permissions of the client; None refuses the client. spare_id: an unpredictable id
     for a client without a client id.
@@ -115,7 +117,9 @@ def _granted(table: Table, packet: ConnectPacket, session: ClientSession) -> Pro
 
 
 def disconnect(table: Table, connection: Connection, packet: DisconnectPacket, now: float) -> None:
-    """End a connection at its client's DISCONNECT, without the will unless the code asks for it."""
+    """End a client's connection to the MQTT door at a DISCONNECT, without the will unless the code
+    asks for it.
+    """
     session = connection.session
     expiry_s = packet.properties.session_expiry_s
     if packet.properties.server_reference is not None:
@@ -128,7 +132,9 @@ def disconnect(table: Table, connection: Connection, packet: DisconnectPacket, n
 
 
 def timed_out(table: Table, connection: Connection, what: str, now: float) -> None:
-    """Disconnect an MQTT client after too long a silence, or set the timer again."""
+    """End a client's connection to the MQTT door after too long a silence, or set the timer
+    again.
+    """
     if what == "connect":
         table.detach(connection, now)
         return
@@ -141,7 +147,7 @@ def timed_out(table: Table, connection: Connection, what: str, now: float) -> No
 
 
 def broken(table: Table, connection: Connection, violation: Violation, now: float) -> None:
-    """Close a connection whose client broke the MQTT standard."""
+    """End the connection of a client that broke the rules of the MQTT standard."""
     if connection.session is not None:
         connection.disconnect(violation.reason, violation.detail)
     elif violation.reason is Reason.UNSUPPORTED_VERSION:

@@ -1,4 +1,4 @@
-"""One network connection of an MQTT client: bytes, limits and topic aliases."""
+"""The state of one network connection of an MQTT client: bytes, limits and topic aliases."""
 
 from collections import deque
 
@@ -23,7 +23,7 @@ _ROOM_FOR_REASONS = 256  # bytes; a client that takes smaller packets gets no re
 
 
 class Connection:
-    """The state of one network connection, from its first byte to its last.
+    """The state of one network connection of an MQTT client, from its first byte to its last.
 
     now: the time of the connection, in seconds of the door's clock.
     """
@@ -50,19 +50,19 @@ class Connection:
 
     @property
     def is_version_5(self) -> bool:
-        """Whether the client speaks MQTT 5.0."""
+        """Whether the client of a network connection speaks MQTT 5.0."""
         return self.stream.version == MQTT5
 
     @property
     def is_reading(self) -> bool:
-        """Whether the door should read the socket of an MQTT connection, because the mesh takes the
-        client's messages.
+        """Whether the door should read the socket of an MQTT network connection, because the mesh
+        takes the client's messages.
         """
         is_waiting = self.is_admitting or self.is_closing
         return self.pending < self._limits.pending and not is_waiting
 
     def accept(self, packet: ConnectPacket, session: ClientSession) -> None:
-        """Begin a session on this connection, within the limits that the client states."""
+        """Give a network connection its MQTT session, and the limits that the client states."""
         properties = packet.properties
         self.session = session
         if properties.receive_maximum is not None:
@@ -71,11 +71,13 @@ class Connection:
         self._aliases_maximum = min(self._limits.topic_aliases, properties.topic_alias_maximum or 0)
 
     def send(self, packet: Packet) -> None:
-        """Append a packet to the output of an MQTT connection."""
+        """Append a packet to the output of an MQTT network connection."""
         self._output += self.stream.send(packet)
 
     def disconnect(self, reason: Reason, detail: str = "") -> None:
-        """Queue a DISCONNECT (5.0), and close the connection after it."""
+        """Append a DISCONNECT (5.0) to the output of an MQTT network connection, and mark the
+        connection for closing.
+        """
         if self.session is not None and self.is_version_5:
             room = self._packet_maximum is None or self._packet_maximum > _ROOM_FOR_REASONS
             text = detail[:128] if detail and room else None
@@ -83,7 +85,7 @@ class Connection:
         self.is_closing = True
 
     def take_output(self, now: float) -> bytes:
-        """Take the bytes to write to the socket of an MQTT connection, with messages of the
+        """Take the bytes to write to the socket of an MQTT network connection, with messages of the
         session.
         """
         if self.session is not None and self.is_writable and not self.is_closing:

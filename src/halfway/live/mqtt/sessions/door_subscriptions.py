@@ -1,5 +1,5 @@
-"""The subscriptions of all MQTT sessions: one subscription at the mesh for each filter, and the
-sessions for each event.
+"""The subscriptions of all MQTT sessions of a door: one subscription at the mesh for each filter,
+and the sessions for each event.
 """
 
 from collections import Counter, OrderedDict
@@ -34,7 +34,7 @@ class DoorSubscriptions:
         self._recent: OrderedDict[tuple[int, int, int], None] = OrderedDict()
 
     def grant(self, session: ClientSession, grant: Grant, now: float) -> None:
-        """Set a session's subscription. Raises Refusal if the mesh does not take it."""
+        """Set the subscription of an MQTT session. Raises Refusal if the mesh does not take it."""
         filter_, key = grant.filter, grant.request.filter
         if key not in session.grants:
             self._use(filter_)
@@ -48,7 +48,7 @@ class DoorSubscriptions:
             self.shares.join(grant.share, session)
 
     def revoke(self, session: ClientSession, topic_filter: str) -> bool:
-        """End a session's subscription; return False if it did not exist."""
+        """End the subscription of an MQTT session; return False if it did not exist."""
         grant = session.grants.pop(topic_filter, None)
         if grant is None:
             return False
@@ -72,7 +72,9 @@ class DoorSubscriptions:
             self._mesh.unsubscribe(self._at_mesh.pop(topic_filter))
 
     def retained(self, session: ClientSession, grant: Grant, now: float) -> None:
-        """Send a session the retained messages that match its subscription."""
+        """Pass the mesh's retained values that match a subscription of an MQTT session to this
+        session.
+        """
         for event in self._mesh.retained(grant.filter):
             message = self._message(event, now)
             if message is not None and _receives(session, grant, message):
@@ -118,7 +120,9 @@ class DoorSubscriptions:
     def deliver_shared(
         self, message: Message, share: Share, identity: bytes, now: float
     ) -> Iterator[ClientSession]:
-        """Pass a message to one session of a shared subscription; return the session."""
+        """Pass a message to the session that `Shares` chooses among all subscriptions to a share;
+        return the session.
+        """
         session = self.shares.choose(share, identity, now)
         if session is None:
             return
@@ -142,7 +146,7 @@ def _receives(session: ClientSession, grant: Grant, one: Message) -> bool:
 
 
 def _merged(message: Message, grants: list[Grant]) -> ClientDelivery:
-    """Return one delivery for all matching subscriptions of a session [mqtt5 §3.3.4]."""
+    """Return one delivery for all matching subscriptions of an MQTT session [mqtt5 §3.3.4]."""
     if len(grants) == 1:
         asked = grants[0].request
         retain = message.retain and asked.retain_as_published

@@ -23,7 +23,7 @@ class KeyedTimers(Generic[_K]):
         self._numbers = count()
 
     def set(self, key: _K, at: float) -> None:
-        """Set the timer of a key to a time."""
+        """Set the timer of a key of the MQTT sessions to a time."""
         self._at[key] = at
         heapq.heappush(self._heap, (at, next(self._numbers), key))
         if len(self._heap) > 2 * len(self._at) + _SPARE:
@@ -31,11 +31,11 @@ class KeyedTimers(Generic[_K]):
             heapq.heapify(self._heap)
 
     def cancel(self, key: _K) -> None:
-        """Cancel the timer of a key."""
+        """Cancel the timer of a key of the MQTT sessions."""
         self._at.pop(key, None)
 
     def take(self, now: float) -> _K | None:
-        """Take the key whose timer ended first, or None if no timer has ended."""
+        """Take the key whose timer ended first, or None if no keyed timer has ended."""
         while self._heap and self._heap[0][0] <= now:
             at, _, key = heapq.heappop(self._heap)
             if self._at.get(key) == at:
@@ -45,5 +45,7 @@ class KeyedTimers(Generic[_K]):
 
     @property
     def next(self) -> float:
-        """A time that is not later than the end of the first timer; infinity without a timer."""
+        """A time that is not later than the end of the first keyed timer; infinity without a
+        timer.
+        """
         return self._heap[0][0] if self._at else math.inf

@@ -75,8 +75,8 @@ def origin(client_id: str) -> bytes:
 
 
 def received_before(packet_id: int) -> Publication:
-    """Return the placeholder of a QoS 2 message that an MQTT client published before the door's
-    start.
+    """Return the publication that stands for a message of QoS 2 from an MQTT client, which the mesh
+    took before the door's start.
     """
     return Publication("", b"", 2, False, math.inf, b"", packet_id, Reason.SUCCESS)
 

@@ -1,4 +1,4 @@
-"""`Machine`: the MQTT server as a state machine without input, output and clock."""
+"""`Machine`, the session machine of the MQTT door: a server without input, output and clock."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -69,11 +69,15 @@ class Machine:
         return self._connections
 
     def restore(self, now: float) -> None:
-        """Restore the sessions of the last start into the machine, before the first connection."""
+        """Let the session machine take back the sessions of the last start, before the first
+        connection.
+        """
         self._table.restore(now)
 
     def open(self, address: str, now: float) -> Connection | None:
-        """Return the state of a new connection in the machine, or None if there are too many."""
+        """Return the state of a new connection in the session machine, or None if there are too
+        many.
+        """
         if self._connections >= self._limits.connections:
             return None
         self._connections += 1
@@ -82,8 +86,8 @@ class Machine:
         return connection
 
     def receive(self, connection: Connection, data: bytes, now: float) -> None:
-        """Take bytes from a connection into the MQTT machine; empty bytes resume it after the mesh
-        was full.
+        """Take bytes from a connection into the session machine; empty bytes resume it after the
+        mesh was full.
         """
         if data:
             connection.heard_at = now
@@ -91,7 +95,9 @@ class Machine:
         self._go_on(connection, now)
 
     def _go_on(self, connection: Connection, now: float) -> None:
-        """Handle received packets in the MQTT machine while the mesh and the admission keep up."""
+        """Handle received packets in the session machine while the mesh and the admission keep
+        up.
+        """
         events = connection.events
         done = 0
         while done < len(events) and connection.is_reading:
@@ -144,7 +150,7 @@ class Machine:
                 raise protocol_error(f"{type(packet).__name__} from a connected client")
 
     def admissions(self) -> Iterator[tuple[Connection, ConnectPacket]]:
-        """Take the clients of the MQTT machine that wait for `admit`; their connections pause
+        """Take the clients of the session machine that wait for `admit`; their connections pause
         meanwhile.
         """
         while self._admissions:
@@ -157,7 +163,7 @@ class Machine:
         permissions: Permissions | None,
         now: float,
     ) -> None:
-        """Connect a client to the MQTT machine with its permissions; None refuses it."""
+        """Connect a client to the session machine with its permissions; None refuses it."""
         connection.is_admitting = False
         if not connection.is_closing:
             spare_id = f"halfway-{secrets.token_hex(8)}"
@@ -165,7 +171,7 @@ class Machine:
         self._go_on(connection, now)
 
     def publications(self, now: float) -> Iterator[tuple[Publication, Connection | None]]:
-        """Take the publications of the MQTT machine for the mesh, in order; report each by
+        """Take the publications of the session machine for the mesh, in order; report each by
         `published`.
         """
         table = self._table
@@ -180,8 +186,8 @@ class Machine:
         refusal: str | None,
         now: float,
     ) -> None:
-        """Note in the MQTT machine that the mesh has taken a client's publication, or the reason of
-        its refusal.
+        """Note in the session machine that the mesh has taken a client's publication, or the reason
+        of its refusal.
         """
         publish_packets.published(self._table, publication, connection, refusal, now)
         # The threshold is half of the limit, so that an answer of the mesh does not make a batch of
@@ -191,12 +197,12 @@ class Machine:
             self._go_on(connection, now)
 
     def deliver(self, event: Event, now: float) -> None:
-        """Take an event from the mesh into the MQTT machine."""
+        """Take an event from the mesh into the session machine."""
         self._table.deliver(event, now)
 
     def changed(self) -> Iterator[Connection]:
-        """Take the connections of the machine that have new output, that must close, or that may be
-        read again.
+        """Take the connections of the session machine that have new output, that must close, or
+        that may be read again.
         """
         changed = self._table.changed
         while changed:
@@ -212,7 +218,7 @@ class Machine:
 
     @property
     def next_tick(self) -> float:
-        """The time of the machine's next `tick`, or infinity."""
+        """The time of the next `tick` of the session machine, or infinity."""
         return self._table.timers.next
 
     def tick(self, now: float) -> None:

@@ -23,7 +23,7 @@ class _Exchange(msgspec.Struct, eq=False):
 
 
 class Outgoing:
-    """The outgoing messages of one client: waiting, or sent and not acknowledged.
+    """The outgoing messages of one MQTT client: waiting, or sent and not acknowledged.
 
     Messages leave in the order in which they arrived, except that QoS 0 does not wait for the
     window. QoS 0 waits only if the client's connection takes no bytes; at the limit, the oldest
@@ -52,13 +52,13 @@ class Outgoing:
         self._last_id = 0
 
     def __len__(self) -> int:
-        """Return the number of outgoing messages that are not delivered yet."""
+        """Return the number of outgoing messages of an MQTT client that are not delivered yet."""
         waiting = len(self._retained) + len(self._acknowledged) + len(self._best_effort)
         return waiting + len(self._exchanges)
 
     @property
     def waiting(self) -> Iterator[ClientDelivery]:
-        """The messages of QoS 1 and 2 that wait and were never sent."""
+        """The outgoing messages of QoS 1 and 2 that wait and were never sent."""
         return (delivery for _, delivery in self._acknowledged)
 
     def add(self, delivery: ClientDelivery, *, is_online: bool) -> None:
@@ -135,7 +135,7 @@ class Outgoing:
         self._bytes = 0
 
     def take(self, now: float, window: int) -> Iterator[PublishPacket | PubrelPacket]:
-        """Take the outgoing packets that the client's window allows now.
+        """Take the packets of outgoing messages that the client's window allows now.
 
         window: the most messages of QoS 1 and 2 that the client has not acknowledged. A packet
         that was taken counts as sent; the caller may stop at any packet.
@@ -196,7 +196,7 @@ class Outgoing:
         return packet_id
 
     def received(self, packet_id: int) -> bool:
-        """Handle PUBREC by a PUBREL; return False if no exchange has the packet id."""
+        """Note the PUBREC of an outgoing message; return False if no exchange has the packet id."""
         exchange = self._exchanges.get(packet_id)
         if exchange is None or exchange.delivery.qos != 2:
             return False

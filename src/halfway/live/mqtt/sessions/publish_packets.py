@@ -82,7 +82,7 @@ def published(
     refusal: str | None,
     now: float,
 ) -> None:
-    """Note the mesh's answer to an MQTT client's publication: taken, or the reason of the refusal.
+    """Note the mesh's answer to an MQTT client's PUBLISH, and send the answers that are due now.
 
     connection: the connection of the publication; None: a will or an announcement.
     """
@@ -150,8 +150,8 @@ def acknowledged(
     session: ClientSession,
     packet: PubackPacket | PubrecPacket | PubcompPacket,
 ) -> None:
-    """Continue the exchange of a PUBLISH of QoS 1 or 2 to an MQTT client, at its
-    acknowledgement.
+    """Continue the exchange of a PUBLISH of QoS 1 or 2 to an MQTT client, at its PUBACK, PUBREC or
+    PUBCOMP.
     """
     packet_id = packet.packet_id
     if isinstance(packet, PubrecPacket) and not packet.reason.failed:

@@ -28,7 +28,7 @@ ANNOUNCE: TimerKey = ("announce", None)
 
 
 class Table:
-    """The sessions of a door.
+    """The table of the MQTT sessions of a door.
 
     The caller transmits the output of the connections in `changed`, and then publishes the content
     of `outbox`. The caller calls `expire` for the keys of `timers` that have a session. on_event:
@@ -52,8 +52,8 @@ class Table:
         self.subscriptions = DoorSubscriptions(mesh, limits, self.drops, on_event)
 
     def begin(self, client_id: str, username: str | None) -> ClientSession | None:
-        """Return a new MQTT session of a client in the table, or None if there are too many
-        sessions.
+        """Return a new session of an MQTT client in the table of sessions, or None if there are too
+        many.
         """
         if len(self.sessions) >= self.limits.sessions:
             return None
@@ -64,7 +64,7 @@ class Table:
     def attach(
         self, session: ClientSession, connection: Connection, permissions: Permissions
     ) -> None:
-        """Bring an MQTT session online, and cancel its delayed will."""
+        """Bring a session of the table online, and cancel its delayed will."""
         for what in ("will", "expiry"):
             self.timers.cancel((what, session))
         session.is_online, session.permissions = True, permissions
@@ -75,7 +75,7 @@ class Table:
         self.save(session)
 
     def save(self, session: ClientSession) -> None:
-        """Note an MQTT session on disk, if the door has a memory."""
+        """Let the door's memory store a session of the table, if the door has a memory."""
         if self.memory is not None:
             requests = [
                 (grant.request, grant.subscription_ids) for grant in session.grants.values()
@@ -87,7 +87,7 @@ class Table:
             self.memory.session(saved, is_online=session.is_online)
 
     def restore(self, now: float) -> None:
-        """Take back the sessions of the last start from the memory of the door."""
+        """Fill the table with the sessions that the door's memory has of the last start."""
         if self.memory is None:
             return
         for saved, messages, taken in self.memory.restored_sessions():
@@ -117,7 +117,7 @@ class Table:
         session.outgoing.restore(delivery, one.packet_id, is_received=one.is_received)
 
     def detach(self, connection: Connection, now: float, *, with_will: bool = True) -> None:
-        """Take the MQTT session of a connection offline, unless another connection has it.
+        """Take the session of a connection in the table offline, unless another connection has it.
 
         with_will: publish the will, after its delay or at the end of the session.
         """
@@ -145,7 +145,9 @@ class Table:
         self.save(session)
 
     def end(self, session: ClientSession, now: float) -> None:
-        """End an MQTT session that is offline: publish its will, and end its subscriptions."""
+        """End a session of the table that is offline: publish its will, and end its
+        subscriptions.
+        """
         self.publish_will(session)
         for topic_filter in list(session.grants):
             self.subscriptions.revoke(session, topic_filter)
@@ -164,20 +166,22 @@ class Table:
                 self._note(chosen)
 
     def publish_will(self, session: ClientSession) -> None:
-        """Publish the will of a session, once."""
+        """Publish the will of a session of the table, once."""
         if session.will is not None:
             will, session.will = session.will, None
             self.outbox.append((publication(will, will.topic, session.origin), None))
 
     def expire(self, what: str, session: ClientSession, now: float) -> None:
-        """Carry out the due action of an MQTT session: publish its delayed will, or end it."""
+        """Carry out the due action of a session of the table: publish its delayed will, or end
+        it.
+        """
         if what == "will":
             self.publish_will(session)
         else:
             self.end(session, now)
 
     def deliver(self, event: Event, now: float) -> None:
-        """Pass an event from the mesh to the MQTT sessions that receive it."""
+        """Pass an event from the mesh to the sessions of the table that receive it."""
         self._note(self.subscriptions.deliver(event, now))
 
     def _note(self, sessions: Iterable[ClientSession]) -> None:
@@ -186,8 +190,8 @@ class Table:
                 self.changed[self.online[session.client_id]] = None
 
     def announce(self, now: float, *, is_repeated: bool = False) -> None:
-        """Announce the shares in the table of MQTT sessions to other doors, if the shares have
-        changed.
+        """Append the announcement of shared subscriptions to the outbox of the session table, if
+        the shares have changed.
 
         is_repeated: announce them in any case.
         """

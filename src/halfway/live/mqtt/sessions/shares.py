@@ -47,12 +47,12 @@ class Shares:
         return f"{RESERVED}shares/{self._node_id}"
 
     def join(self, share: Share, session: ClientSession) -> None:
-        """Add a session to a share."""
+        """Add an MQTT session to a share."""
         self._members.setdefault(share, {})[session.client_id] = session
         self._is_changed = True
 
     def leave(self, share: Share, session: ClientSession) -> None:
-        """Remove a session from a share."""
+        """Remove an MQTT session from a share."""
         members = self._members.get(share, {})
         members.pop(session.client_id, None)
         self._is_changed = True
@@ -61,7 +61,7 @@ class Shares:
             del self._turns[share]
 
     def touch(self) -> None:
-        """Note that a session came online or went offline."""
+        """Note for shared subscriptions that an MQTT session came online or went offline."""
         self._is_changed = bool(self._members)
 
     def announcement(self, *, is_repeated: bool = False) -> bytes | None:

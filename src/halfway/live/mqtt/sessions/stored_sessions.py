@@ -21,8 +21,8 @@ SPARE = {ENDED, FINISHED, RELEASED}  # they make other records needless
 
 
 class SavedSession(msgspec.Struct, array_like=True):
-    """An MQTT session in the form on disk. ended: when its client went, seconds since 1970; 0:
-    online.
+    """An MQTT session in the form of the journal. ended: when its client went, seconds since 1970;
+    0: online.
     """
 
     client_id: str
@@ -34,7 +34,7 @@ class SavedSession(msgspec.Struct, array_like=True):
 
 
 class SavedMessage(msgspec.Struct, array_like=True):
-    """A message for an MQTT client in the form on disk."""
+    """A message for an MQTT client in the form of the journal."""
 
     number: int
     client_id: str
@@ -53,7 +53,9 @@ class SavedMessage(msgspec.Struct, array_like=True):
     is_received: bool = False  # PUBREC has arrived
 
     def message(self, expires_at: float) -> Message:
-        """Return the message for a session. expires_at: seconds of the door's clock."""
+        """Return the message that the journal has for an MQTT session. expires_at: seconds of the
+        door's clock.
+        """
         fields = PacketFields(self.properties)
         return Message(
             self.topic, self.payload, self.message_qos, self.message_retain,
@@ -62,7 +64,7 @@ class SavedMessage(msgspec.Struct, array_like=True):
 
 
 class StoredSessions:
-    """The memory of the sessions of a door; it is a `JournalPart`.
+    """The MQTT sessions of a door in the journal; it is a `JournalPart`.
 
     write: a function that appends a record (kind, bytes, spare), and raises an exception of type
     `refusal` without room; then the session exists in the process only. clock: clock of the door.
@@ -86,8 +88,8 @@ class StoredSessions:
     # What the sessions note
 
     def session(self, saved: SavedSession, *, is_online: bool) -> None:
-        """Note an MQTT session and its subscriptions; a session that ends with its connection is
-        not kept.
+        """Write an MQTT session and its subscriptions to the journal; a session that ends with its
+        connection is not kept.
         """
         if saved.expiry_s <= 0 and saved.client_id not in self.sessions:
             return
@@ -96,13 +98,13 @@ class StoredSessions:
         self._write(SESSION, saved)
 
     def ended(self, client_id: str) -> None:
-        """Note the end of an MQTT session, with all its messages."""
+        """Write to the journal that an MQTT session has ended, with all its messages."""
         if self.sessions.pop(client_id, None) is not None:
             self._forget(client_id)
             self._write(ENDED, client_id)
 
     def queued(self, client_id: str, delivery: ClientDelivery) -> int:
-        """Store a message that waits for a client in its MQTT session; return its number, 0 if it
+        """Write to the journal a message that waits in an MQTT session; return its number, 0 if it
         is not saved.
         """
         if client_id not in self.sessions:
@@ -119,38 +121,44 @@ class StoredSessions:
         return self._number
 
     def sent(self, number: int, packet_id: int) -> None:
-        """Store in an MQTT session the packet id with which a message left."""
+        """Write to the journal the packet id with which a message left an MQTT session."""
         if number in self.messages:
             self.messages[number].packet_id = packet_id
             self._write(SENT, (number, packet_id))
 
     def received(self, number: int) -> None:
-        """Store in an MQTT session the PUBREC of a message."""
+        """Write to the journal that the PUBREC of a message has arrived in an MQTT session."""
         if number in self.messages:
             self.messages[number].is_received = True
             self._write(RECEIVED, number)
 
     def finished(self, number: int) -> None:
-        """Store in an MQTT session that a message is done: acknowledged, expired or dropped."""
+        """Write to the journal that a message of an MQTT session is done: acknowledged, expired or
+        dropped.
+        """
         if self.messages.pop(number, None) is not None:
             self._write(FINISHED, number)
 
     def take(self, client_id: str, packet_id: int) -> None:
-        """Store in an MQTT session a message of QoS 2 from a client, until `release`."""
+        """Write to the journal that an MQTT session has a message of QoS 2 from its client, until
+        `release`.
+        """
         if client_id in self.sessions:
             self.taken.setdefault(client_id, {})[packet_id] = None
             self._write(TAKEN, (client_id, packet_id))
 
     def release(self, client_id: str, packet_id: int) -> None:
-        """Store in an MQTT session the PUBREL of a message of QoS 2 from a client."""
+        """Write to the journal that the PUBREL of a message of QoS 2 from an MQTT client has
+        arrived.
+        """
         if self.taken.get(client_id, {}).pop(packet_id, 0) is None:
             self._write(RELEASED, (client_id, packet_id))
 
     # The journal
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Take back a record of a stored MQTT session. Return False for a record of another
-        part.
+        """Take back a record of an MQTT session from the journal. Return False for a record of
+        another part.
         """
         if not SESSION <= kind <= RELEASED:
             return False
@@ -159,7 +167,7 @@ class StoredSessions:
         return True
 
     def snapshot(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the records for the present state of the stored MQTT sessions."""
+        """Yield the journal's records for the present state of the MQTT sessions."""
         for session in self.sessions.values():
             yield SESSION, msgspec.msgpack.encode(session)
         for message in self.messages.values():
@@ -179,7 +187,9 @@ class StoredSessions:
         return self._clock() + message.expires - self._wall()
 
     def restored_sessions(self) -> Iterator[tuple[SavedSession, list[SavedMessage], list[int]]]:
-        """Yield each session with its messages and the packet ids of QoS 2 from its client."""
+        """Yield each MQTT session from the journal, with its messages and the packet ids of QoS 2
+        from its client.
+        """
         of: dict[str, list[SavedMessage]] = {}
         for message in self.messages.values():
             of.setdefault(message.client_id, []).append(message)

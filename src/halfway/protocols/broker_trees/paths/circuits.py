@@ -1,5 +1,5 @@
 """Circuits of broker trees: paths over the underlay on which every node knows its previous and its
-next node.
+next node, and forwards records.
 
 [uas §4 "The Data Structures"] "Every broker node … stores the path to its parent node, alternate
 node and grand parent". A path with ids of 31 bits does not fit into a record. So we let the owner
@@ -102,8 +102,8 @@ def find(circuits, i, owner, number):
 
 @apart
 def hops_from(circuits, i, owner):
-    """Return the hops of the shortest direct path from its owner that a node heard a search for, or
-    `UNKNOWN_HOPS`.
+    """Return the hops of the shortest direct circuit of an owner of which row i heard by a search,
+    or `UNKNOWN_HOPS`.
 
     A search floods the underlay, so nodes that are not on the path learn how far its owner is. It
     does not pass the broker searched for. The path of a client has no search, so its hops count for
@@ -157,14 +157,16 @@ def claim(circuits, i, owner, number, since):
 
 @inlined
 def is_found(there):
-    """Return whether the place of a circuit is on the path that the owner's latest search found."""
+    """Return whether the place of a circuit is on the path that the latest search of the circuit's
+    owner found.
+    """
     return there.next != NONE and there.found == there.version
 
 
 @apart
 def path_to(circuits, i, peer, sort):
-    """Return the place of the circuit of one sort that row i used last to reach a peer; NO_PLACE if
-    row i has no such circuit.
+    """Return the place of the circuit of one sort in the table of row i that row i used last to
+    reach a peer; NO_PLACE if row i has no such circuit.
     """
     circuit = NO_PLACE
     if peer < 0:
@@ -179,8 +181,8 @@ def path_to(circuits, i, peer, sort):
 
 @apart
 def first_path(circuits, i, peer):
-    """Return the place of the preferred circuit of row i to a peer: path x, or path z to a
-    grandparent.
+    """Return the place of the first circuit in the table of row i that leads to a peer: a circuit
+    x, or else a circuit z past the parent.
     """
     found = path_to(circuits, i, peer, DIRECT)
     return path_to(circuits, i, peer, UPPER) if found == NO_PLACE else found
@@ -204,16 +206,14 @@ def way_back(circuits, i, message):
 
 @inlined
 def is_in_transit(own, message):
-    """Return whether a node must forward a record on a circuit, because the node is not the
-    target.
-    """
+    """Return whether a record follows a circuit over this node to another target."""
     return message.args[DIRECTION] > 0 and message.target != own
 
 
 @apart
 def send_along(circuits, i, place, kind, own, out):
-    """Emit a record along a circuit that starts at row i; emit NO_PATH to row i itself if it has no
-    such circuit.
+    """Emit a record on the first hop of a circuit in the table of row i; emit NO_PATH to row i
+    itself if it has no such circuit.
     """
     if place == NO_PLACE:
         return emit(out, NO_PATH, 0.0, own)
@@ -230,8 +230,8 @@ def send_along(circuits, i, place, kind, own, out):
 
 @apart
 def forward(circuits, i, own, message, out):
-    """Emit the next hop of a record in transit on a circuit. If row i does not know the circuit, or
-    if the record circles, a NO_PATH goes back.
+    """Forward a record along its circuit to the node that the table of row i gives as the next. If
+    row i does not know the circuit, or if the record circles, a NO_PATH goes back.
     """
     place = way_back(circuits, i, message)
     towards = NONE
@@ -246,7 +246,7 @@ def forward(circuits, i, own, message, out):
 
 @apart
 def send_copy(message, towards, out):
-    """Emit a copy of a record on the next hop of a circuit, or to EVERYONE; return the copy."""
+    """Emit a copy of a record to the next node of its circuit, or to EVERYONE; return the copy."""
     o = emit(out, message.kind, 0.0, towards)
     o.target, o.topic = message.target, message.topic
     copy_event_id(message, o)

@@ -11,8 +11,8 @@ from halfway.protocols.broker_trees.paths.searches import own_number, search, se
 
 @apart
 def complete_paths(state, rules, sender, out):
-    """Search for the missing or dead paths x, y and z of a broker to its parent and grandparent
-    [uas §4].
+    """Search for those of the paths x, y and z of a broker to its parent and grandparent that are
+    missing or dead [uas §4].
 
     One search follows the other, because y avoids x.
     """

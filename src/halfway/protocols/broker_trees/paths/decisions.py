@@ -24,7 +24,7 @@ FALLBACKS = 4
 
 @inlined
 def next_hop_up(direct, second, upper):
-    """Return the path of a broker's next hop up to the root: DIRECT, SECOND or UPPER, or CUT_OFF if
+    """Decide the path of a broker's next hop up to the root: DIRECT, SECOND or UPPER, or CUT_OFF if
     no path works.
 
     direct, second, upper: True if the broker has this path, and both the path and the broker at its
@@ -40,7 +40,7 @@ def next_hop_up(direct, second, upper):
 
 @inlined
 def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_travel_s):
-    """Return the path of an event between a broker and its parent while both paths work.
+    """Decide the path of an event between a broker and its parent while both paths work.
 
     rule: a place in BALANCES; turn: 0 and 1, alternating from event to event; *_wait_s: seconds
     that the event would wait on this path; *_travel_s: seconds of travel on this path without load.
@@ -58,7 +58,7 @@ def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_t
 
 @inlined
 def fallback(attempt, alternate_first):
-    """Return which relative in the underlay-aware tree a broker asks in an attempt, from 0 to
+    """Decide which relative in the underlay-aware tree a broker asks in an attempt, from 0 to
     FALLBACKS - 1, of its search for a parent.
 
     [uas §4.1] "the child node has to join its grand parent or the alternate". We add the old parent
@@ -71,7 +71,7 @@ def fallback(attempt, alternate_first):
 
 @inlined
 def is_nearer(hops, number, best_hops, best_number):
-    """Return whether a broker is a better alternate parent than the best broker found so far [uas
+    """Decide whether a broker is a better alternate parent than the best broker found so far [uas
     §4].
 
     "The choice of the alternate broker is also based on the proximity … in terms of number of IP

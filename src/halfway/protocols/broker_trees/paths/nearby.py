@@ -116,8 +116,8 @@ def drop_ways_over(nearby, i, neighbour):
 
 @apart
 def place_for(nearby, i, hops, broker):
-    """Return the place in the table of near brokers for a broker that row i has just heard: a free
-    place, or the place of a farther broker.
+    """Return a free place in the table of near brokers, or the place of a farther broker, for an
+    announced broker that row i has just heard.
     """
     s = place_in_row(nearby.broker, i, NONE)
     if s < 0 and rank(nearby, i, hops, broker) < nearby.broker.shape[1]:
@@ -127,11 +127,20 @@ def place_for(nearby, i, hops, broker):
 
 @apart
 def announce(own, root, incarnation, version, out):
-    """Announce this broker of the tree to all neighbours; return the record."""
+    """Announce a broker of the tree, and its root, to all neighbours; return the ANNOUNCE."""
     o = emit(out, ANNOUNCE, 0.0, EVERYONE)
     o[INCARNATION], o.args[ORIGIN], o.args[VERSION] = incarnation, own, version
     o.args[ROOT] = root
     return o
+
+
+@apart
+def announce_broker(state, sender, out):
+    """Announce this broker of either tree to all neighbours, with a new version number."""
+    b = sender.broker
+    state.announced[b] = (state.announced[b] + 1) & 0x7FFFFFFF
+    incarnation = np.uint32(state.searches.incarnation[b])
+    announce(sender.own, state.root[b], incarnation, state.announced[b], out)
 
 
 @apart

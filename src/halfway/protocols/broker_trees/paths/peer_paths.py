@@ -32,8 +32,8 @@ _CLOCK_S = 1.5e-6
 
 
 class PeerPaths(NamedTuple):
-    """The paths to the peers of each broker, by place; a broker reaches a peer without a place on
-    the direct path only.
+    """The paths in use to the peers of each broker, by place; a broker reaches a peer without a
+    place on the direct path only.
     """
 
     peer: Int32s  # [brokers, places] id of the parent or a child; NONE: free
@@ -102,8 +102,8 @@ def forget_peer(sender, peer):
 
 @apart
 def use_path(sender, peer, detour, both):
-    """Choose how a broker reaches a peer: directly, by the second path (`detour`), or by both paths
-    in balance (`both`).
+    """Choose the path to a peer of a broker: the direct path, the second path (`detour`), or both
+    paths in balance (`both`).
     """
     paths, i = sender.paths, sender.broker
     s = place_in_row(paths.peer, i, peer)
@@ -137,23 +137,21 @@ def note_trip(sender, peer, path, trip_s, least_s):
 
 @inlined
 def direct_path(sender, peer):
-    """Return the place of the circuit x to a broker's peer, or z to a broker beyond the parent;
-    NO_PLACE if unknown.
+    """Return the direct path to a broker's peer, which is a circuit x, or z to a broker beyond the
+    parent; NO_PLACE if unknown.
     """
     return first_path(sender.circuits, sender.row, peer)
 
 
 @inlined
 def second_path(sender, peer):
-    """Return the place of the circuit y, the second path to a broker's peer, or NO_PLACE if
-    unknown.
-    """
+    """Return the second path to a broker's peer, which is a circuit y, or NO_PLACE if unknown."""
     return path_to(sender.circuits, sender.row, peer, SECOND)
 
 
 @apart
 def active_path(sender, to):
-    """Return the circuit now in use from a broker to a peer, which is another broker or a client's
+    """Return the path now in use from a broker to a peer, which is another broker or a client's
     node, or NO_PLACE.
     """
     s = place_in_row(sender.paths.peer, sender.broker, to)
@@ -183,7 +181,7 @@ def waiting_s(trip_s, least_s):
 
 @apart
 def event_path(sender, to):
-    """Return the circuit of the next event from a broker to a peer; `balanced` chooses between two
+    """Return the path of the next event from a broker to a peer; `balanced` chooses between two
     working paths.
     """
     paths, i = sender.paths, sender.broker
@@ -213,8 +211,8 @@ def send(sender, kind, to, out):
 
 @apart
 def send_event(sender, to, out):
-    """Emit an event from a broker to another broker or a client's node, on the circuit that the
-    balance chooses.
+    """Emit an event from a broker to a peer, another broker or a client's node, on the path that
+    the balance chooses.
     """
     return send_along(sender.circuits, sender.row, event_path(sender, to), NOTIFY, sender.own, out)
 

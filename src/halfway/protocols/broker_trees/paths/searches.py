@@ -48,7 +48,7 @@ _VERSIONS = np.int32(2**31 - 1)
 
 
 class Searches(NamedTuple):
-    """The counters of the path searches that each broker began."""
+    """The counters of the path searches of each broker."""
 
     serial: Int32s  # [brokers] serial of the broker's latest path
     version: Int32s  # [brokers] version of the broker's latest search
@@ -62,7 +62,7 @@ def no_searches(brokers: int) -> Searches:
 
 @apart
 def start_searches(searches, b, incarnation):
-    """Start the path numbers of a broker that lost its memory at a new base."""
+    """Start the path searches of a broker that lost its memory with new numbers."""
     searches.incarnation[b] = np.int32(incarnation)
     if incarnation > 0 and searches.serial[b] == 0:
         searches.serial[b] = (np.int64(incarnation) << 16) % MOST_SERIAL
@@ -70,8 +70,8 @@ def start_searches(searches, b, incarnation):
 
 @apart
 def new_number(sender):
-    """Return the number of a new direct path of a broker; the second path and the path past the
-    parent use the next numbers.
+    """Return the number under which a search looks for a new direct path of a broker; the searches
+    for the second path and for the path past the parent use the next numbers.
     """
     serial = (sender.searches.serial[sender.broker] + 1) % MOST_SERIAL
     sender.searches.serial[sender.broker] = serial
@@ -80,7 +80,9 @@ def new_number(sender):
 
 @apart
 def own_number(sender, peer):
-    """Return the number of a broker's own direct path to a peer, or NONE."""
+    """Return the number under which a broker's own search found its direct path to a peer, or
+    NONE.
+    """
     place = path_to(sender.circuits, sender.row, peer, DIRECT)
     if place == NO_PLACE or sender.circuits.of[sender.row, place].owner != sender.own:
         return NONE
@@ -195,8 +197,8 @@ def answer(circuits, i, own, message, out):
 
 @apart
 def keep_found(circuits, i, own, message, out):
-    """Keep the path on which a FOUND of a search arrived; return whether this node owns the path
-    and can use it now.
+    """Keep the path on which the FOUND of a path search returned; return whether this node began
+    the search and can use the path now.
     """
     place = find(circuits, i, message.target, message.args[ROUTE])
     if place == NO_PLACE or circuits.of[i, place].version != message.args[VERSION]:

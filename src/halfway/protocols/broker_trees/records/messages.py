@@ -1,4 +1,5 @@
-"""The messages of SIENA's broker tree: kinds and fields, and filters and values inside records.
+"""The messages of SIENA's broker tree: kinds and fields, and the filters and the values of events
+inside records.
 
 Records between brokers, and between a client's node and its broker, follow a circuit
 (`paths/circuits.py`): a record names the number of its circuit and its direction. The first four
@@ -181,14 +182,14 @@ AGES = KINDS.ages  # of all kinds above, for the reliable hop
 
 @apart
 def parts_of(attributes):
-    """Return how many records of the broker tree carry a filter with a number of attributes."""
+    """Return how many messages of the broker tree carry a filter with a number of attributes."""
     return (attributes + EACH - 1) // EACH
 
 
 @apart
 def interval(filters, f, attribute, attributes):
-    """Return the interval of a filter on one attribute in a record of SIENA's broker tree; (NaN,
-    NaN) without a constraint.
+    """Return the interval of a filter on one attribute, as messages of the broker tree carry it;
+    (NaN, NaN) without a constraint.
     """
     for c in range(filters.first[f], filters.first[f + 1]):
         if filters.attribute[c] == attribute:
@@ -200,7 +201,7 @@ def interval(filters, f, attribute, attributes):
 
 @apart
 def digest(filters, f, attributes):
-    """Return the digest of a filter of the broker tree, which is the name of the filter in messages
+    """Return the digest of a filter, which is the name of the filter in messages of the broker tree
     (0 or more).
     """
     word = np.uint64(0)
@@ -213,7 +214,7 @@ def digest(filters, f, attributes):
 
 @apart
 def write_part(filters, f, name, part, attributes, o):
-    """Write one part of a filter, and the digest of the filter, into a record of the broker
+    """Write one part of a filter, and the digest of the filter, into a message of the broker
     tree.
     """
     o[FILTER], o.args[FIRST] = name, EACH * part
@@ -226,7 +227,7 @@ def write_part(filters, f, name, part, attributes, o):
 
 @apart
 def is_command(catalogue, message):
-    """Return whether a record of the broker tree is a command with a catalogue number; a command
+    """Return whether a message of the broker tree is a command with a catalogue number; a command
     follows no path.
 
     The value of the field alone does not show this, because records on the network have a digest in
@@ -241,8 +242,8 @@ def is_command(catalogue, message):
 
 @apart
 def value(catalogue, message, attribute):
-    """Return the value of an event on an attribute, from a record of the broker tree or from the
-    catalogue of this node's application; NaN if the event has no such attribute.
+    """Read the value of an event on an attribute from a message of the broker tree, or from the
+    catalogue for a message of this node's application; NaN if the event has no such attribute.
     """
     if message.args[DIRECTION] > 0:
         return message.reals[attribute]
@@ -251,6 +252,6 @@ def value(catalogue, message, attribute):
 
 @apart
 def write_values(catalogue, message, o):
-    """Write the values of an event into a record of the broker tree."""
+    """Write the values of an event into a message of the broker tree."""
     for a in range(catalogue.values.shape[1]):
         o.reals[a] = value(catalogue, message, a)

@@ -76,7 +76,7 @@ def empty_table(brokers: int, slots: int, attributes: int) -> SubscriptionTable:
 
 @apart
 def is_complete(table, i, s):
-    """Return whether all parts of the filter in a subscription table entry have arrived."""
+    """Return whether all parts of the filter of an entry in the subscription table have arrived."""
     return table.parts[i, s] == (1 << parts_of(table.low.shape[2])) - 1
 
 
@@ -94,8 +94,8 @@ def matches(table, i, s, catalogue, message):
 
 @apart
 def covers(table, i, s, t):
-    """[Carzaniga et al., §3.3] Return whether every event that matches table entry t also matches
-    table entry s.
+    """[Carzaniga et al., §3.3] Return whether every event that matches entry t of a subscription
+    table also matches entry s.
     """
     wider = True
     for a in range(table.low.shape[2]):
@@ -110,7 +110,7 @@ def covers(table, i, s, t):
 
 @apart
 def send_filter(table, sender, s, up, out):
-    """Send the filter of a subscription table entry from a broker to its parent."""
+    """Send the filter of an entry in the subscription table from a broker to its parent."""
     send_filter_as(table, sender, SUBSCRIBE_UP, s, up, out)
 
 
@@ -130,7 +130,7 @@ def send_filter_as(table, sender, kind, s, to, out):
 
 @inlined
 def send_name(sender, kind, f, to, out):
-    """Send another broker the name (the digest) of a filter in the subscription table."""
+    """Send another broker only the name (the digest) of a filter in the subscription table."""
     o = send(sender, kind, to, out)
     o[FILTER] = f
 

@@ -24,8 +24,8 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
 
 @apart
 def filters_digest(table, b, via):
-    """Return the digest of the filters that a broker holds for a child, or of the filters that it
-    forwarded if `via` is NONE.
+    """Return the digest that a broker and its child compare in the repair of their tables: of the
+    filters held for the child, or of the filters that the broker forwarded if `via` is NONE.
     """
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
@@ -37,7 +37,9 @@ def filters_digest(table, b, via):
 
 @apart
 def send_held(table, sender, child, out):
-    """Send a child the names of all filters that this broker holds for the child."""
+    """Send a child, for the repair of its tables, the names of all filters that this broker holds
+    for the child.
+    """
     for s in range(table.filter.shape[1]):
         if table.filter[sender.broker, s] != FREE and table.via[sender.broker, s] == child:
             send_name(sender, HELD, table.filter[sender.broker, s], child, out)
@@ -45,7 +47,9 @@ def send_held(table, sender, child, out):
 
 @apart
 def send_forwarded(table, sender, up, out):
-    """Send the parent all filters that it should hold for this broker."""
+    """Send the parent, for the repair of its table, all filters that it should hold for this
+    broker.
+    """
     for s in range(table.filter.shape[1]):
         if table.forwarded[sender.broker, s] == 1:
             send_filter(table, sender, s, up, out)
@@ -53,8 +57,8 @@ def send_forwarded(table, sender, up, out):
 
 @apart
 def on_held(table, sender, up, message, out):
-    """Withdraw a filter that the parent still holds and that this broker does not forward any
-    more.
+    """Repair the parent's table: withdraw a filter that the parent still holds and that this broker
+    does not forward any more.
     """
     if message.args[ORIGIN] != up:
         return

@@ -1,5 +1,5 @@
-"""The clients of a broker tree: the node of a client attaches to the nearest broker and refreshes
-this attachment.
+"""The behaviour of a client's node in a broker tree: it attaches to the nearest broker, and sends
+the commands of its clients to this broker.
 
 The node of a client learns of the nearest broker from announcements. The KEEP_ALIVEs of the node
 set up the path to this broker, and carry a digest of the node's subscriptions, so that a broker
@@ -35,12 +35,7 @@ from halfway.protocols.broker_trees.paths.circuits import (
     find,
     send_along,
 )
-from halfway.protocols.broker_trees.paths.nearby import (
-    drop_stale,
-    next_hop_to,
-    nth_nearest,
-    rank,
-)
+from halfway.protocols.broker_trees.paths.nearby import drop_stale, next_hop_to, nth_nearest, rank
 from halfway.protocols.broker_trees.paths.peer_paths import reply
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
@@ -69,8 +64,8 @@ _OVERLAP_S = 1.0  # seconds for which a client's node stays at its old broker af
 
 @apart
 def start_client(state, rules, i, c, out):
-    """Start the refreshes of a client's node after a wait that its node id gives: at most half of
-    `join_delay_s`.
+    """Start a client's node: its first refresh follows after a wait that its node id gives, at most
+    half of `join_delay_s`.
     """
     state.clients.missed[c] = state.clients.attached[c] = 0
     wait_s = 0.5 * rules.join_delay_s * uniform(mixed(np.uint64(state.node_id[i])))
@@ -105,8 +100,8 @@ def send_subscriptions(state, catalogue, i, c, out):
 
 @apart
 def keep_alive(state, i, c, out):
-    """Send a client's KEEP_ALIVE to the present broker; the record sets up or renews the path on
-    its way.
+    """Send the KEEP_ALIVE of a client's node to its present broker; the record sets up or renews
+    the path on its way.
     """
     clients, own = state.clients, state.node_id[i]
     towards = next_hop_to(state.nearby, i, clients.broker[c])
@@ -241,8 +236,8 @@ def send_command(state, catalogue, i, c, message, out):
 
 @apart
 def is_wanted(clients, catalogue, c, client, message):
-    """Return whether an event matches a subscription at the client's node, because the table of the
-    broker may be out of date.
+    """Return whether an event matches a subscription at the client's node that receives the event,
+    because the table of the broker may be out of date.
     """
     filters = catalogue.filters
     for s in range(clients.filter.shape[1]):
@@ -297,8 +292,8 @@ def receive_at_client(state, rules, i, c, message, out):
 
 @apart
 def answer_keep_alive(clients, table, sender, message, out):
-    """Answer a client's KEEP_ALIVE at a broker; if the digests differ, send the entries that the
-    broker holds for the client's node.
+    """Answer the KEEP_ALIVE of a client's node at its broker; if the digests differ, send the node
+    the entries that the broker holds for it.
     """
     b, guest = sender.broker, message.args[ORIGIN]
     renew(clients, table, b, guest)

@@ -18,7 +18,7 @@ assert _COMMAND.size == RECORD.itemsize
 
 
 class RecordHead(NamedTuple):
-    """The fields of a record's header that Python needs."""
+    """The fields in the header bytes of a record that Python needs."""
 
     kind: int
     hops: int
@@ -37,14 +37,16 @@ class RecordHead(NamedTuple):
 
 
 def head_of(record: Any) -> RecordHead:
-    """Return the header of a record."""
+    """Return the fields of a record's header bytes, which Python unpacks in one call."""
     return RecordHead._make(_HEADER.unpack_from(record))
 
 
 def write_command(
     pool: memoryview, slot: int, node_id: int, kind: int, topic: int, arg: int, event: int
 ) -> None:
-    """Write an application's command into a slot of its node's pool. pool: records as bytes."""
+    """Write an application's command into a slot of its node's pool, in one call. pool: records as
+    bytes.
+    """
     _COMMAND.pack_into(
         pool, slot * _COMMAND.size, kind, node_id, -1, node_id, topic, event, -1, arg
     )

@@ -25,7 +25,9 @@ _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
 @inlined
 def place_of_broker(state, i, broker):
-    """Return the place of a broker in the list of nearest DRIP brokers at row i, or NO_PLACE."""
+    """Return the place of a broker in the list of nearest DRIP brokers at row i, to which routes
+    lead, or NO_PLACE.
+    """
     return NO_PLACE if broker == NONE else place_in_row(state.nearest.node_id, i, broker)
 
 
@@ -65,7 +67,8 @@ def nearest_but(state, rules, i, excluded):
 
 @inlined
 def has_border_neighbour(state, rules, neighbourhood, i, s, now):
-    """Return whether row i has a border neighbour on a route to the DRIP broker at place s.
+    """Return whether row i has a fresh route across a border neighbour to the region of the DRIP
+    broker at place s.
 
     [drip §V-B] A bridge node has a neighbour whose local broker is that broker.
     """
@@ -88,8 +91,8 @@ def is_one_of_two_nearest(state, rules, i, s):
 
 @apart
 def note_route(state, rules, i, broker, via, now):
-    """Keep a neighbour as the next hop to the region of a DRIP broker, in place of the oldest
-    route, which is lost if it has not expired.
+    """Keep a neighbour as the next hop on the route to a DRIP broker, in place of the oldest route,
+    which is lost if it has not expired.
 
     [drip §V-B] A bridge node reports its status to its local broker. We let each node on the way of
     this report learn the route.
@@ -110,8 +113,8 @@ def note_route(state, rules, i, broker, via, now):
 
 @inlined
 def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
-    """Return the next hop to a DRIP broker, back along its last beacon, or NONE; the next hop is
-    not `excluded`.
+    """Return the next hop on the DRIP route back along a broker's last beacon, or NONE; the next
+    hop is not `excluded`.
 
     [drip §IV-B] "receiving these messages can communicate with the broker node".
     """

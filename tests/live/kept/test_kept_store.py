@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.live.journal.journal import JournalRefusal
-from halfway.live.kept import kept_events
-from halfway.live.kept.kept_events import Heartbeat, KeptEvent, KeptEvents, Stream
+from halfway.live.kept import kept_store
+from halfway.live.kept.kept_store import Heartbeat, KeptEvent, KeptStore, Stream
 
 NEVER = float("inf")
 TOPIC = 7
@@ -22,8 +22,8 @@ class Node:
         self.full = False
         self.kept = self._made()
 
-    def _made(self) -> KeptEvents:
-        return KeptEvents(self.node_id, 100 + self.node_id, self._write)
+    def _made(self) -> KeptStore:
+        return KeptStore(self.node_id, 100 + self.node_id, self._write)
 
     def _write(self, kind: int, data: bytes) -> int:
         if self.full:
@@ -137,7 +137,7 @@ def test_answers_and_gaps_are_bounded() -> None:
 
 @pytest.mark.parametrize("limit", ["MOST_KEPT_EVENTS", "MOST_KEPT_BYTES"])
 def test_a_full_store_keeps_nothing_more(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
-    monkeypatch.setattr(kept_events, limit, 3)
+    monkeypatch.setattr(kept_store, limit, 3)
     node = Node(1)
     assert [node.kept.keep(TOPIC, b"x", NEVER) is None for _ in range(5)] == [False] * 3 + [
         True
@@ -147,7 +147,7 @@ def test_a_full_store_keeps_nothing_more(monkeypatch: pytest.MonkeyPatch, limit:
 
 
 def test_the_table_of_streams_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_events, "MOST_STREAMS", 2)
+    monkeypatch.setattr(kept_store, "MOST_STREAMS", 2)
     reader = Node(3)
     for publisher in (1, 2, 4):
         stream = Stream(publisher, 0, TOPIC)

@@ -1,4 +1,6 @@
-"""The journal of a live node at its start: the folder, and the retained values in the journal."""
+"""The start of a live node's journal: its folder, and the node's kept events and retained values in
+it.
+"""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,16 +12,16 @@ from halfway.live.journal.journal import JournalRefusal
 from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.kept.disk_form import DiskForm
 from halfway.live.kept.kept_service import KeptService
-from halfway.live.runtime.kept_outlet import NodeOutlet
-from halfway.live.runtime.local_delivery import RetainedExchange
 from halfway.live.runtime.mesh_node import MeshNode
+from halfway.live.runtime.node_outlet import NodeOutlet
+from halfway.live.runtime.retained_exchange import RetainedExchange
 from halfway.live.step.scheduler import Scheduler
 
 RETAINED = 6  # kind of a record: a version and the body of a retained value
 
 
 class RetainedMemory:
-    """The retained values of a node in its journal; it is a `JournalPart`."""
+    """The retained values of a node in its journal, from the start on; it is a `JournalPart`."""
 
     def __init__(self, values: RetainedExchange, journal: NodeJournal, form: DiskForm) -> None:
         self._values, self._journal, self._form = values, journal, form
@@ -27,8 +29,8 @@ class RetainedMemory:
         values.changed = self._write
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Take back a retained value from the journal; return False for a record of another
-        part.
+        """Take back a retained value from the live node's journal at the start; return False for a
+        record of another part.
         """
         if kind != RETAINED:
             return False
@@ -38,7 +40,7 @@ class RetainedMemory:
         return True
 
     def snapshot(self) -> Iterator[tuple[int, bytes]]:
-        """Yield a journal record for each retained value."""
+        """Yield a record for the live node's journal for each retained value."""
         for version, body in self._values.values():
             yield RETAINED, version_bytes(version) + self._form.content(body)
 
@@ -48,7 +50,9 @@ class RetainedMemory:
 
 
 def journal_of(node: MeshNode, folder: Path, scheduler: Scheduler) -> NodeJournal:
-    """Give a node the journal in a folder: kept events and retained values. Raises Problem."""
+    """Start the journal of a live node in a folder, with kept events and retained values. Raises
+    Problem.
+    """
     journal = NodeJournal(folder)
     RetainedMemory(node.retained_values, journal, DiskForm(scheduler))
     node.kept = KeptService(NodeOutlet(node), journal, scheduler, node.drops)

@@ -1,4 +1,5 @@
-"""The kept events of a node (delivery level "kept"), which are on disk until they are acknowledged.
+"""The store of a node's kept events (delivery level "kept"), which are on disk until they are
+acknowledged.
 
 A stream has the kept events of one publisher on one topic, with the numbers 1, 2, 3, … A publisher
 keeps an event until readers have acknowledged it or it expires. Heartbeats name the range of
@@ -55,8 +56,8 @@ class Heartbeat(NamedTuple):
     last: int
 
 
-class KeptEvents:
-    """The kept events of one node in both roles, publisher and reader.
+class KeptStore:
+    """The store of one node's kept events, in both roles: publisher and reader.
 
     publisher: the own node id. epoch: epoch for an empty journal; a journal with own events has an
     epoch already. write: appends a record (kind, bytes) to the journal. If `write`
@@ -79,7 +80,7 @@ class KeptEvents:
     # The publisher
 
     def keep(self, topic: int, content: bytes, expires: float) -> KeptEvent | None:
-        """Add an event of this node's application to the kept events on disk; return None if a
+        """Add an event of this node's application to the store of kept events; return None if a
         limit is reached.
         """
         full = len(self._kept) >= MOST_KEPT_EVENTS
@@ -94,13 +95,13 @@ class KeptEvents:
         return event
 
     def acknowledge(self, topic: int, number: int) -> None:
-        """Drop an own kept event that all readers have."""
+        """Drop an own kept event that all readers have from the store."""
         if (topic, number) in self._kept:
             self._note(DROP, _EVENT.pack(*self._own(topic), number, 0.0))
             self._drop_kept(topic, number)
 
     def expire(self, wall: float) -> int:
-        """Drop own kept events that have expired (wall: seconds since 1970); return how many."""
+        """Drop expired own events from the store (wall: seconds since 1970); return how many."""
         void = [key for key, event in self._kept.items() if event.expires <= wall]
         for topic, number in void:
             self.acknowledge(topic, number)
@@ -108,8 +109,8 @@ class KeptEvents:
         return len(void)
 
     def heartbeats(self) -> list[Heartbeat]:
-        """Return a heartbeat of each own stream of kept events. A stream with first > last has no
-        event left.
+        """Return a heartbeat of each own stream in the store of kept events. A stream with first >
+        last has no event left.
         """
         first: dict[int, int] = {}
         for topic, number in self._kept:
@@ -121,27 +122,26 @@ class KeptEvents:
 
     @property
     def epoch(self) -> int:
-        """The epoch of this node's own streams of kept events."""
+        """The epoch of this node's own streams in the store of kept events."""
         return self._epoch
 
     def __len__(self) -> int:
-        """Return the number of own kept events."""
+        """Return the number of own events in the store of kept events."""
         return len(self._kept)
 
     def own_events(self) -> list[KeptEvent]:
-        """Return the own kept events, oldest first."""
+        """Return the own events in the store of kept events, oldest first."""
         return list(self._kept.values())
 
     def kept_event(self, topic: int, number: int) -> KeptEvent | None:
-        """Return an own kept event that a reader requests, or None if it is gone."""
+        """Return an own kept event from the store, or None if it is gone."""
         return self._kept.get((topic, number))
 
     # The reader
 
     def receive(self, event: KeptEvent) -> bool:
-        """Take a kept event from another publisher; return False for a repetition, or without room.
-
-        Return False if it was had before, or there is no room.
+        """Take a kept event of another publisher into the store; return False for a repetition, or
+        without room.
 
         If True, the event may be acknowledged once the journal is synced, and `undelivered` has it.
         """
@@ -160,21 +160,20 @@ class KeptEvents:
         return True
 
     def through(self, stream: Stream) -> int:
-        """Return the number up to which all kept events of a stream were received, or -1 if
-        unknown.
-        """
+        """Return the number up to which the store has all events of a stream, or -1 if unknown."""
         position = self._positions.get(stream)
         return -1 if position is None else position.through
 
     def has(self, stream: Stream, number: int) -> bool:
-        """Return whether a kept event was received before; it is then acknowledged again, not
-        delivered.
+        """Return whether the store has received a kept event before; it is then acknowledged again,
+        not delivered.
         """
         position = self._positions.get(stream)
         return position is not None and position.has(number)
 
     def asked(self, heartbeat: Heartbeat, lately: Collection[int] = ()) -> list[int]:
-        """Return the numbers of kept events to request after a heartbeat, at most 64, ascending.
+        """Return the numbers of kept events that the store lacks after a heartbeat, at most 64,
+        ascending.
 
         lately: numbers that were requested a moment ago, which are left out.
 
@@ -200,19 +199,19 @@ class KeptEvents:
         return [number for number, _ in zip(wanted, range(MOST_ASKED), strict=False)]
 
     def begin_at(self, stream: Stream, number: int) -> None:
-        """Begin to read a stream of kept events at a number; a new reader does not request older
-        events.
+        """Let the store of kept events begin to read a stream at a number; a new reader does not
+        request older events.
         """
         if stream not in self._positions and len(self._positions) < MOST_STREAMS:
             self._note(POSITION, _POSITION.pack(*stream, number - 1, 0))
             self._positions[stream] = StreamPosition(number - 1)
 
     def undelivered(self) -> list[KeptEvent]:
-        """Return the received kept events that the application does not have yet, oldest first."""
+        """Return the received kept events in the store that the application lacks, oldest first."""
         return list(self._undelivered.values())
 
     def delivered(self, stream: Stream, number: int) -> None:
-        """Note that the application received a kept event."""
+        """Note in the store that the application received a kept event."""
         if (stream, number) in self._undelivered:
             self._note(DELIVERED, _EVENT.pack(*stream, number, 0.0))
             del self._undelivered[stream, number]
@@ -220,8 +219,8 @@ class KeptEvents:
     # The journal
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Restore a record of kept events from the journal; return False for a record of another
-        kind.
+        """Restore a record of the store of kept events from the journal; return False for a record
+        of another kind.
         """
         if kind in (KEEP, RECEIVED):
             event = _unpacked(data)
@@ -244,7 +243,7 @@ class KeptEvents:
         return True
 
     def snapshot(self) -> Iterator[tuple[int, bytes]]:
-        """Yield records (kind, bytes) for the journal that hold all present kept events."""
+        """Yield records (kind, bytes) for the journal that hold the whole store of kept events."""
         for topic, last in self._last.items():
             yield POSITION, _POSITION.pack(*self._own(topic), last, 0)
         for event in self._kept.values():
@@ -257,8 +256,8 @@ class KeptEvents:
             yield RECEIVED, _packed(event)
 
     def _note(self, kind: int, data: bytes) -> None:
-        """Note a change of kept events in the journal; the loss of this note costs only work, or a
-        repetition.
+        """Note a change of the store of kept events in the journal; the loss of this note costs
+        only work, or a repetition.
         """
         with suppress(JournalRefusal):
             self.last_write = self._write(kind, data)

@@ -1,4 +1,4 @@
-"""Brokers that enter or leave a running broker tree; outside the tree, a broker acts as a client's
+"""How brokers enter and leave a running broker tree; outside the tree, a broker acts as a client's
 node.
 
 [uas Algorithm 2] the children of a broker that leaves join its parent. The leaving broker names
@@ -24,7 +24,7 @@ from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import broker_clients
+from halfway.protocols.broker_trees import client_node
 from halfway.protocols.broker_trees.client_state import forget, remember
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
@@ -56,7 +56,7 @@ _GRANT_WAITS = 4  # leaves without a grant after this many detection times of a 
 
 
 class Leaves(NamedTuple):
-    """The brokers that are leaving the underlay-aware tree; the paper's `trans` is waits > 0."""
+    """The brokers that ask to leave the underlay-aware tree; the paper's `trans` is waits > 0."""
 
     waits: Int32s  # [brokers] ticks since the broker asked to leave, from 1 on; 0: stays
     granted: Int32s  # [brokers] the child that may leave now; NONE: none
@@ -64,30 +64,30 @@ class Leaves(NamedTuple):
 
 
 def no_leaves(brokers: int) -> Leaves:
-    """Return the state of leaves in which no broker of the tree is leaving."""
+    """Return the state of leaves in which no broker of the tree asks to leave."""
     return Leaves(np.zeros(brokers, np.int32), np.full(brokers, NONE), np.zeros(brokers, np.int32))
 
 
 @apart
 def is_outside(state, b):
-    """Return whether a node is outside the broker tree now; the index NONE belongs to a node that
-    never is a broker.
+    """Return whether a node is outside the broker tree, because its broker has left the tree or has
+    not entered it yet; the index NONE belongs to a node that never is a broker.
     """
     return b == NONE or state.parent[b] == OUTSIDE
 
 
 @apart
 def is_for_broker(message):
-    """Return whether the target of a record is a broker that has left the tree and is a client's
-    node now.
+    """Return whether a record is for a broker, although its target may have left the tree and be a
+    client's node now.
     """
     return message.kind == JOIN or message.kind == KEEP_ALIVE
 
 
 @apart
 def remember_own(state, catalogue, c, message):
-    """Keep the subscriptions of the application at a broker's node, for the time after the broker
-    leaves the tree.
+    """Remember the subscriptions of the application at a broker's node, for the time after the
+    broker leaves the tree.
     """
     client, own = message.args[CLIENT], message.args[DIRECTION] == 0
     if c == NONE or not own or not is_command(catalogue, message):
@@ -103,8 +103,8 @@ def remember_own(state, catalogue, c, message):
 
 @apart
 def enter(state, catalogue, sender, c, out):
-    """Make a node outside of the broker tree a broker without a parent, with the subscriptions of
-    the node's application.
+    """Let a broker enter its tree without a parent, with the subscriptions of the application at
+    its node; return False if the broker was in the tree.
     """
     b, clients = sender.broker, state.clients
     if state.parent[b] != OUTSIDE:
@@ -116,13 +116,15 @@ def enter(state, catalogue, sender, c, out):
         if clients.filter[c, s] != FREE:
             f, client = clients.filter[c, s], clients.client[c, s]
             insert_own(state.table, catalogue.filters, sender, f, client, NONE, out)
-    broker_clients.leave_broker(state, sender.row, c, out)
+    client_node.leave_broker(state, sender.row, c, out)
     return True
 
 
 @apart
 def withdraw(state, sender, out):
-    """Turn a broker that has left the tree into a client's node, if it has an application."""
+    """Turn a broker that leaves the tree into a client's node, and announce the withdrawal of the
+    broker.
+    """
     b = sender.broker
     state.parent[b] = OUTSIDE
     state.announced[b] = (state.announced[b] + 1) & 0x7FFFFFFF
@@ -134,12 +136,14 @@ def withdraw(state, sender, out):
     announce_nearest(state.nearby, sender.row, out)
     c = state.clients.client_index[sender.row]
     if c != NONE:
-        broker_clients.attach_to_nearer(state, sender.row, c, out)
+        client_node.attach_to_nearer(state, sender.row, c, out)
 
 
 @apart
 def ask_to_leave(state, sender, out):
-    """Begin to leave the underlay-aware tree at the application's command; the root stays."""
+    """Begin the leave of a broker from the underlay-aware tree at the application's command; the
+    root stays.
+    """
     b, leaves = sender.broker, state.leaves
     if state.parent[b] == SEEKING:
         withdraw(state, sender, out)
@@ -151,8 +155,8 @@ def ask_to_leave(state, sender, out):
 
 @apart
 def renew_leave(state, rules, sender, out):
-    """Ask the parent for leave again at each tick of a leaving broker; return True once the broker
-    has left.
+    """Ask the parent again for the leave from the tree, at each tick of a leaving broker; return
+    True once the broker has left.
 
     A silent child loses its granted leave. A broker that has waited for `_GRANT_WAITS` detection
     times leaves without a grant, because its parent is silent or a child with a grant stays.
@@ -176,7 +180,7 @@ def renew_leave(state, rules, sender, out):
 
 @apart
 def on_ask_leave(state, sender, message, out):
-    """Grant a broker's child to leave the tree, one child at a time; another child waits."""
+    """Grant a child its leave from the broker tree, one child at a time; another child waits."""
     b, leaves, child = sender.broker, state.leaves, message.args[ORIGIN]
     if place_in_row(state.children.child, b, child) < 0:
         return
@@ -187,8 +191,8 @@ def on_ask_leave(state, sender, message, out):
 
 @apart
 def on_grant_leave(state, sender, message, out):
-    """Leave the broker tree as the parent granted, unless this broker has granted the leave of a
-    child, which goes first.
+    """Leave the broker tree, because the parent has granted the leave, unless this broker has
+    granted the leave of a child, which goes first.
     """
     b, leaves = sender.broker, state.leaves
     asked = leaves.waits[b] > 0 and message.args[ORIGIN] == state.parent[b]
@@ -198,8 +202,8 @@ def on_grant_leave(state, sender, message, out):
 
 @apart
 def leave_tree(state, sender, out):
-    """[uas Algorithm 2] Leave the broker tree: send the parent and the children a LEAVING, which
-    names the parent.
+    """[uas Algorithm 2] Leave the underlay-aware tree: send the parent and the children a LEAVING,
+    which names the parent.
     """
     b, up = sender.broker, state.parent[sender.broker]
     send(sender, LEAVING, up, out)[PARENT] = up
@@ -213,8 +217,8 @@ def leave_tree(state, sender, out):
 
 @apart
 def notify_children(state, sender, successor, out):
-    """Send each child of a leaving broker the name of the parent to join, if the child has
-    subscriptions.
+    """Send a LEAVING to each child with subscriptions when a broker leaves SIENA's tree: it names
+    the parent for the child to join.
     """
     table, b = state.table, sender.broker
     for s in range(table.filter.shape[1]):
@@ -230,8 +234,8 @@ def notify_children(state, sender, successor, out):
 
 @apart
 def hear_withdrawal(nearby, i, message, out):
-    """Forget a broker that has left the tree, and forward its withdrawal; announce another known
-    broker.
+    """Forget a broker whose WITHDRAW says that it has left the tree, and forward the WITHDRAW; if
+    the broker is unknown here, announce another broker.
 
     So nodes that knew only the withdrawn broker hear of another broker at once.
     """

@@ -1,5 +1,5 @@
-"""The reliable hops on circuits of broker trees: acknowledgements and retransmissions between the
-neighbours on a path.
+"""The retransmissions of broker trees: the neighbours on a circuit acknowledge each reliable hop,
+and a node retransmits a hop without acknowledgement.
 """
 
 import numpy as np
@@ -23,16 +23,16 @@ _IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a nod
 
 
 def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
-    """Return the tables of reliable hops on circuits of a broker tree; the tables have no places if
-    nodes retransmit nothing.
+    """Return the tables of the hops that nodes of a broker tree retransmit; the tables have no
+    places if nodes retransmit nothing.
     """
     room = (_IN_FLIGHT, _ACCEPTED) if retries else (0, 1)
     return reliable_hop.reliable_hops(node_ids, *room)
 
 
 def with_reliable_hops(emissions: int, retries: int) -> int:
-    """Return a limit of emissions, increased by the timers, ACK and LINK_TEST of reliable hops
-    on circuits.
+    """Return a limit of emissions, increased by the timers, ACKs and LINK_TESTs that
+    retransmissions in a broker tree need.
     """
     more = 1 + deaf_neighbours.EMITTED + _IN_FLIGHT
     return 2 * emissions + more if retries > 0 else emissions
@@ -40,8 +40,8 @@ def with_reliable_hops(emissions: int, retries: int) -> int:
 
 @apart
 def handle_hop(state, rules, i, message, out):
-    """Handle the part of a record that concerns a circuit's reliable hop; return True if the record
-    needs no further handling.
+    """Handle what a record of a broker tree says about a retransmission: an ACK, a LINK_TEST, a
+    timeout or a lost path; return True if the record needs no further handling.
 
     Counts in `lost` the hops that failed for good and the records without a path.
     """
@@ -73,8 +73,8 @@ def handle_hop(state, rules, i, message, out):
 
 @apart
 def give_up(state, i, place, now):
-    """Give up a circuit's hop that failed for good: the receiver is a deaf neighbour from now on,
-    and the ways over it to near brokers do not count any more.
+    """Give up the retransmission of a hop on a circuit: the receiver is a deaf neighbour from now
+    on, and the ways over it to near brokers do not count any more.
     """
     kept = state.hops.record[i, place]
     reliable_hop.release(state.hops, i, place)
@@ -86,8 +86,8 @@ def give_up(state, i, place, now):
 
 @apart
 def track_new(hops, rules, i, message, before, out):
-    """Track, as reliable hops, all records on circuits that this call emitted; before the call the
-    outbox had `before` free slots.
+    """Track, for retransmission, all records on circuits that this call emitted; before the call
+    the outbox had `before` free slots.
     """
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]

@@ -1,4 +1,5 @@
-"""The flow of event bodies through a live node: beside records, to neighbours and to applications.
+"""The exchange of event bodies, and of certificates of publishers, between a live node and its
+neighbours.
 
 A body travels before the first record of its event to a neighbour, if both fit into one datagram.
 Otherwise the neighbour requests the body, and holds the record meanwhile.
@@ -22,14 +23,14 @@ _WORD = struct.Struct("<I")
 
 
 class _Held(NamedTuple):
-    """Records that wait for the body of their event."""
+    """Records that the exchange holds until the body of their event comes."""
 
     records: list[tuple[int, bytes]]  # peer, content of the RECORD frame
     asked: int
 
 
-class EventFlow:
-    """The bodies of events at one live node, on their way in and out.
+class BodyExchange:
+    """The exchange of event bodies between one live node and its neighbours.
 
     flow: the bodies that each neighbour has, and the newest bodies for machine code. send: a
     function that queues a frame for a neighbour. handle: a function that takes a record whose body
@@ -54,9 +55,7 @@ class EventFlow:
         self._held_records = 0
 
     def send_record(self, kind: int, content: bytes, key: EventKey, to: list[int]) -> None:
-        """Queue a record for neighbours, with the body of its event for each neighbour that lacks
-        it.
-        """
+        """Queue a record for neighbours, with the event's body for each neighbour that lacks it."""
         whole = frame(FrameType.RECORD, content)
         if kind not in self._flow.places:
             for peer in to:
@@ -81,7 +80,8 @@ class EventFlow:
             self._send(peer, whole)
 
     def take(self, peer: int, sort: int, content: bytes) -> bool:
-        """Take a frame of events from a neighbour of the live node. Return False for another frame.
+        """Take a neighbour's frame for the exchange of bodies: a record, a body, a certificate, or
+        a request. Return False for another frame.
 
         Raises ValueError for malformed bytes.
         """
@@ -101,8 +101,8 @@ class EventFlow:
         return True
 
     def take_record(self, peer: int, content: bytes) -> None:
-        """Take a RECORD frame of a neighbour; hold the frame if the body of its event is
-        missing.
+        """Take a RECORD frame of a neighbour; hold the frame if the body of its event must come
+        first.
         """
         begin = 1 + 8 * content[0] if content else 1
         places = self._flow.places.get(content[begin]) if begin < len(content) else None
@@ -122,12 +122,16 @@ class EventFlow:
             self._hold(key, peer, content)
 
     def key_of(self, content: bytes) -> EventKey:
-        """Return the key of the event in a RECORD frame's content that `take_record` accepted."""
+        """Return the key of the event whose body the exchange has, from the content of a RECORD
+        frame.
+        """
         begin = 1 + 8 * content[0]
         return self._key_in(content, begin, self._flow.places[content[begin]])
 
     def take_body(self, peer: int, content: bytes) -> None:
-        """Take a BODY frame of a neighbour, and the records that waited for it."""
+        """Take the body of an event from a neighbour's BODY frame, and the records that waited for
+        it.
+        """
         key, slot = key_in(content), -1
         if key not in self.bodies:
             data = content[KEY_BYTES:]
@@ -149,7 +153,7 @@ class EventFlow:
                     self._handle(held_by, record, body)
 
     def take_want(self, peer: int, content: bytes) -> None:
-        """Send the body of an event to a neighbour that asks for it."""
+        """Send the body of an event to a neighbour that asks for it by a WANT frame."""
         key = key_in(content)
         body = self.bodies.get(key)
         if body is None:
@@ -161,14 +165,14 @@ class EventFlow:
         )
 
     def ask_certificate(self, peer: int, node_id: int) -> None:
-        """Ask a neighbour in the flow of events for the certificate of a node that published
-        something.
+        """Ask a neighbour for the certificate of a node that published a body or a retained
+        value.
         """
         self._send(peer, frame(FrameType.WANT_CERTIFICATE, _WORD.pack(node_id)))
 
     def take_want_certificate(self, peer: int, content: bytes) -> None:
-        """Send a node's certificate to a neighbour that asks in the flow of events. Raises
-        ValueError.
+        """Send a publisher's certificate to a neighbour that asks by a WANT_CERTIFICATE frame.
+        Raises ValueError.
         """
         if len(content) != _WORD.size:
             raise ValueError("wrong length")
@@ -177,18 +181,22 @@ class EventFlow:
             self._send(peer, frame(FrameType.CERTIFICATE, certificate))
 
     def add(self, key: EventKey, body: EventBody, data: bytes = b"") -> int:
-        """Keep the body of an event in the flow, and its bytes; return its slot."""
+        """Keep the body of an event for the exchange with neighbours; return its slot in the flow
+        of datagrams.
+        """
         for gone in self.bodies.add(key, body):
             self._flow.forget_body(gone)
         return self._flow_slot(key, body, data)
 
     def _slot(self, key: EventKey, body: EventBody) -> int:
-        """Return the slot of a body in the flow, which may have forgotten it."""
+        """Return the slot of a body in the flow of datagrams, which may have forgotten it."""
         slot = self._flow.body_slot(key)
         return slot if slot >= 0 else self._flow_slot(key, body)
 
     def _flow_slot(self, key: EventKey, body: EventBody, data: bytes = b"") -> int:
-        """Give a body a slot in the flow. Return -1 for a probe, whose hops Python reports."""
+        """Give a body a slot in the flow of datagrams. Return -1 for a probe, whose hops Python
+        reports.
+        """
         if body.probe:
             return -1
         data = data or encoded(body, body.born)
