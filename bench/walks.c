@@ -1,4 +1,4 @@
-/* The loops of ensemble.py and of bulk/walks/kernels.py in C, on the same arrays: the baseline.
+/* The loops of ensemble.py and of bulk/walks/pair_kernels.py in C, on the same arrays: the baseline.
  * cc -O3 -march=native -shared -fPIC */
 #include <stdint.h>
 #include <string.h>

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 import ensemble
-from halfway.bulk.walks import choices, kernels
+from halfway.bulk.walks import choices, pair_kernels
 from halfway.bulk.walks.networks import Graph
 from halfway.bulk.walks.trails import trails as new_trails
-from halfway.bulk.walks.weights import WeightTable, weight_table
+from halfway.bulk.walks.weight_table import WeightTable, weight_table
 from halfway.core.prng import seeded
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
@@ -65,12 +65,12 @@ def pairs(network: Network, system: str, rounds: int, c: ctypes.CDLL | None) -> 
     table = weight_table(network) if system == "directional" else None
     memory = choices.directional_memory(table) if table else choices.pure_memory()
     trails, graph = new_trails(network.n), Graph(network.start, network.who)
-    walks, ends = kernels.pair_of_walks(), distinct_pairs(network.n, PAIRS, SEED)
+    walks, ends = pair_kernels.pair_of_walks(), distinct_pairs(network.n, PAIRS, SEED)
     steps, nodes = np.empty(PAIRS, np.int64), np.empty(PAIRS, np.int64)
-    rule, found = kernels.MeetingRule(1, True, NOT_MET), kernels.Meetings(steps, nodes)
+    rule, found = pair_kernels.MeetingRule(1, True, NOT_MET), pair_kernels.Meetings(steps, nodes)
 
     def in_numba() -> None:
-        kernels.meetings(memory, trails, graph, walks, ends, np.uint64(SEED), rule, found)
+        pair_kernels.meetings(memory, trails, graph, walks, ends, np.uint64(SEED), rule, found)
 
     in_numba()
     total, where = int(steps.sum()), nodes.copy()

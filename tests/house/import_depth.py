@@ -29,7 +29,7 @@ DEEPER = {
         10,
         "a module per phase of a walk; a phase may start another phase",
     ),
-    "protocols/walks": (9, "a walk of one system uses launches, sweeps, meetings and trees"),
+    "protocols/walks": (8, "a walk of one system uses launches, sweeps, meetings and trees"),
     "sim": (11, "the contended radio has four modules, above the queue, the calendar and the heap"),
 }
 

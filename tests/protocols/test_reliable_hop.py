@@ -8,7 +8,7 @@ import pytest
 from halfway.protocols.reliable_hop import TABLE_FULL, TRACKED, longest_wait_s
 from halfway.protocols.walks import directional_walk, random_walk
 from halfway.protocols.walks.messages import DATA, MATCH, MATCHED, SIDE, STEP, STEPS
-from halfway.protocols.walks.state import LOST, REDRAWN
+from halfway.protocols.walks.tables.counts import LOST, REDRAWN
 from tests.networks import disk, line
 from tests.protocols.walks.walk_run import WalkRun, reliable
 

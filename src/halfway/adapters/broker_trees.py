@@ -35,7 +35,7 @@ _MOST_BESIDE = 8
 
 
 class TreeNodes(NamedTuple):
-    """The role of each node in a run of a broker tree."""
+    """The role of each node in a run of a broker tree, as its adapter draws the roles."""
 
     brokers: Int32s  # ids, in the order of drawing; the first one founds the tree
     clients: Int32s  # ids of nodes with an application that are not always brokers
@@ -43,7 +43,7 @@ class TreeNodes(NamedTuple):
 
     @property
     def root(self) -> int:
-        """The id of the root of a broker tree."""
+        """The id of the root of a broker tree, the first broker that its adapter chose."""
         return int(self.brokers[0])
 
 
@@ -64,7 +64,9 @@ class SienaAdapter(Adapter):
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return the note on events before a broker tree is formed, if there are any."""
+        """Return the note of the broker trees' adapter on events before the tree is formed, if
+        there are any.
+        """
         if runs.first_event_s >= _FORMED_S:
             return ()
         return (
@@ -73,7 +75,9 @@ class SienaAdapter(Adapter):
         )
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why a broker tree cannot run: the nodes move, or are fewer than the brokers."""
+        """Return why the adapter of a broker tree cannot run it: the nodes move, or are fewer than
+        the brokers.
+        """
         if context.reach is not None:
             return "its paths lead over an underlay of fixed links, so nodes must not move"
         room, brokers = len(largest_component(context.start)), int(self.values["brokers"])
@@ -82,7 +86,7 @@ class SienaAdapter(Adapter):
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of a broker tree on a network."""
+        """Return the instance that the adapter of a broker tree sizes for a network."""
         module, demand = self.module, context.demand
         wanted = boxes(demand)
         distinct = list(dict.fromkeys(box for _, _, box in wanted))
@@ -110,7 +114,7 @@ class SienaAdapter(Adapter):
         )  # fmt: skip
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of all nodes of a broker tree.
+        """Return the state of all nodes from the adapter of a broker tree.
 
         slots: the subscriptions that a broker has room for.
         """
@@ -137,8 +141,8 @@ class SienaAdapter(Adapter):
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of a broker tree: each box's subscription, and its end if
-        it has one.
+        """Return the start-up commands of the adapter of a broker tree: each box's subscription,
+        and its end if it has one.
         """
         filters = boxes(demand)
         rows = np.array([row for row, _, _ in filters], np.int32)
@@ -163,8 +167,8 @@ class UnderlaySienaAdapter(SienaAdapter):
     """The adapter of the underlay-aware broker tree, whose brokers monitor each other."""
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of the underlay-aware broker tree; each broker has room for all brokers
-        as children.
+        """Return the state of all nodes from the adapter of the underlay-aware broker tree; each
+        broker has room for all brokers as children.
         """
         return self.module.state(
             context.node_ids, nodes.brokers, nodes.root, slots, len(nodes.brokers),
@@ -194,7 +198,7 @@ ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
 
 
 def own_rows(state: Any, name: str, row: int) -> slice:
-    """Return the slice of rows that belong to one node in an array of a broker tree's state.
+    """Return the slice of rows that belong to one node in an array of a broker tree's instance.
 
     See `SystemInstance.own_rows`. An array has one row for each node, one for each broker, or one
     or more for each client. The result is empty for a node without a row.
@@ -212,16 +216,16 @@ def own_rows(state: Any, name: str, row: int) -> slice:
 
 
 def largest_component(network: Network) -> Int32s:
-    """Return the rows of the largest component of a network, ascending; the adapter of broker trees
-    draws the brokers from them.
+    """Return the nodes among which the adapter of broker trees draws its brokers: the rows of a
+    network's largest component, ascending.
     """
     component = components(network)
     return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
 
 
 def roles(context: RunContext, brokers: int) -> TreeNodes:
-    """Return the roles in a run of a broker tree: the brokers, and a client at each node with an
-    application.
+    """Return the roles that the adapter of a broker tree gives to nodes: the brokers, and a client
+    at each node with an application.
 
     Brokers are the nodes that the workload names, or distinct uniform nodes of the largest
     component.

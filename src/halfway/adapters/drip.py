@@ -40,8 +40,10 @@ class DripAdapter(Adapter):
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return the note that a low delivery ratio of DRIP is by design, unless it is epidemic."""
-        if all(one.get("epidemic") for one in runs.options):
+        """Return the note of DRIP's adapter that a low delivery ratio is by design, unless DRIP is
+        epidemic.
+        """
+        if all(options.get("epidemic") for options in runs.options):
             return ()
         return (
             "an event goes to l brokers by design. Only moving brokers carry an event further. A "
@@ -49,7 +51,7 @@ class DripAdapter(Adapter):
         )
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of DRIP on a network."""
+        """Return the instance that DRIP's adapter sizes for a network."""
         module, demand, values = self.module, context.demand, self.values
         rules = module.Rules(**values)
         per_row = np.zeros(context.n, np.int64)
@@ -75,8 +77,8 @@ class DripAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of DRIP, one for each interval: `Commands.topic` is the
-        first topic of the interval, `Commands.walk` the last topic.
+        """Return the start-up commands of DRIP's adapter, one for each interval: `Commands.topic`
+        is the first topic of the interval, `Commands.walk` the last topic.
         """
         some = list(intervals(demand))
         found: npt.NDArray[np.int32] = np.array(some, np.int32).reshape(-1, 3)

@@ -18,7 +18,7 @@ class DetectorAdapter(Adapter):
     detects_failures = True
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of a failure detector on a network."""
+        """Return the instance that the adapter of a failure detector sizes for a network."""
         module, values = self.module, self.values
         rules = module.rules(values)
         members = min(int(values["members"]), context.n)
@@ -31,8 +31,8 @@ class DetectorAdapter(Adapter):
         )  # fmt: skip
 
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
-        """Return the table sizes of a failure detector except the number of members: the window of
-        φ, if the detector has one.
+        """Return the table sizes that the adapter of a failure detector computes beside the number
+        of members: the window of φ, if the detector has one.
         """
         del context, members
         values = self.values
@@ -49,12 +49,12 @@ class DetectorAdapter(Adapter):
         }
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return no commands: a failure detector starts with its node."""
+        """Return no start-up commands from the adapter: a failure detector starts with its node."""
         del demand
         return commands([], [], 0, 0)
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """Return no commands: a failure detector spreads no events."""
+        """Return no commands to publish from the adapter: a failure detector spreads no events."""
         del publications
         return commands([], [], 0, 0)
 

@@ -43,8 +43,8 @@ class GeorendezvousAdapter(Adapter):
         rules(1.0, **given)  # an error in the options is reported now, and not when a run begins
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why GeoRendezvous cannot run: the nodes have no positions, or its cells do not
-        connect them.
+        """Return why the adapter of GeoRendezvous cannot run it: the nodes have no positions, or
+        its cells do not connect them.
         """
         if context.start.position is None:
             return "its cells need node positions, and this network has no positions"
@@ -61,7 +61,9 @@ class GeorendezvousAdapter(Adapter):
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of GeoRendezvous on a network."""
+        """Return the instance that the adapter of GeoRendezvous makes for a network, with the
+        largest cells that the reach allows.
+        """
         layout = layout_of(context, self._margin)
         assert layout is not None  # without a layout the system is unsupported
         scalars = rules(layout.reach, context.seed, layout.area, **self.values)
@@ -72,7 +74,9 @@ class GeorendezvousAdapter(Adapter):
         return instance_of(state, scalars)
 
     def ends_subscriptions(self) -> bool:
-        """Return True: a subscription in GeoRendezvous ends when its node stops renewing it."""
+        """Return True for the adapter: a subscription in GeoRendezvous ends when its node stops
+        renewing it.
+        """
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
@@ -100,7 +104,7 @@ class GeorendezvousAdapter(Adapter):
 
 
 def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:
-    """Return the instance of GeoRendezvous from a given state and rules."""
+    """Return the instance of the adapter of GeoRendezvous from a given state and rules."""
     most = handler.most_emissions(state, scalars)
     return SystemInstance(
         state, scalars, most, handler.KINDS, shortfalls=_shortfalls,

@@ -62,7 +62,7 @@ def connected_share(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
 
 
 def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, int]:
-    """Return the table sizes of GeoRendezvous: twice the need at the start of a run, and more if
+    """Return the sizes of GeoRendezvous's tables: twice the need at the start of a run, and more if
     nodes move.
     """
     demand, moves = context.demand, context.reach is not None

@@ -90,7 +90,8 @@ def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
 
 
 class NeighbourKnowledge(NamedTuple):
-    """The parts of the neighbourhood that a system's handler reads.
+    """The parts of the neighbourhood that the handler of a system reads, as its adapter states
+    them.
 
     hops: 0: nothing, or only the node's own position; 1: the node's neighbour list; 2: also the
     lists that its neighbours reported. positions: whether the handler also reads positions that
@@ -122,8 +123,8 @@ class RunContext(NamedTuple):
 
     @property
     def publishers(self) -> int:
-        """The number of publishers for which an instance of a system sizes a node: at most one for
-        each event in flight.
+        """The number of publishers that a node must distinguish, a fact of the run context for an
+        adapter: at most one for each event in flight.
         """
         some = [np.zeros(0, np.int32), *self.demand.publishers]
         distinct = len(np.unique(np.concatenate(some)))
@@ -131,8 +132,10 @@ class RunContext(NamedTuple):
 
     @property
     def in_flight(self) -> int:
-        """The events of one publisher for which an instance sizes the event windows of a node: as
-        many as a publisher publishes within 30 s, at most the window of the run, at least WINDOW.
+        """The newest events of one publisher that a node must distinguish, a fact of the run
+        context for an adapter: as many as a publisher publishes within 30 s, at most the window of
+        the run, at least WINDOW.
+
         The events of members that publish while a run goes on are not known: the window of the run.
         """
         if isinstance(self.demand, AddressedGroups):
@@ -149,7 +152,7 @@ class RunContext(NamedTuple):
 
 
 class ComparedRuns(NamedTuple):
-    """The runs of one system: the facts that an adapter's notes depend on."""
+    """The runs of one system in a comparison: the facts on which the notes of an adapter depend."""
 
     options: Sequence[Mapping[str, Value]]  # as given, one for each point
     publishers: float  # the most of a topic; inf where publishers have names
@@ -178,7 +181,7 @@ class Adapter:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Return the reason why the adapter's system cannot run in a run context, as the end of a
+        """Return the reason why any adapter's system cannot run in a run context, as the end of a
         sentence; "" if it can run.
         """
         del context
@@ -186,14 +189,14 @@ class Adapter:
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return what a reader of results must know of this adapter's system, without its name: one
+        """Return what a reader of results must know of any adapter's system, without its name: one
         sentence or two a note.
         """
         del runs
         return ()
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of the adapter's system on a network."""
+        """Return the instance of any adapter's system, sized for a network."""
         raise NotImplementedError
 
     def neighbour_knowledge(self) -> NeighbourKnowledge:
@@ -206,11 +209,13 @@ class Adapter:
         return NeighbourKnowledge(2 if hops is None else hops, positions)
 
     def ends_subscriptions(self) -> bool:
-        """Return whether a subscription can end in the adapter's system."""
+        """Return whether a subscription can end in any adapter's system."""
         return False
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of an adapter: the subscriptions, and their ends."""
+        """Return the start-up commands of any adapter, before a run: the subscriptions, and their
+        ends.
+        """
         kinds: Kinds = self.module.KINDS
         begins = subscriptions(demand, kinds.number("subscribe"))
         if not self.ends_subscriptions():
@@ -218,7 +223,7 @@ class Adapter:
         return joined((begins, ends_of_subscriptions(demand, kinds.number("unsubscribe"))))
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """Return the adapter's commands to publish, one for each publication."""
+        """Return the commands to publish of any adapter, one for each publication."""
         some, kind = publications, self.module.KINDS.number("publish")
         return commands(some.t, some.row, kind, some.topic, event=some.event)
 
@@ -232,11 +237,11 @@ class UnsizedAdapter(Adapter):
     """
 
     def ends_subscriptions(self) -> bool:
-        """Return whether the system has the command "unsubscribe"."""
+        """Return whether the system of the `UnsizedAdapter` has the command "unsubscribe"."""
         return "unsubscribe" in self.module.KINDS.names.values()
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of a system on a network."""
+        """Return the instance of a system that the `UnsizedAdapter` serves, on a network."""
         module = self.module
         rules = module.Rules(**self.values)
         topics = context.demand.topics
@@ -256,7 +261,9 @@ class UnsizedAdapter(Adapter):
 
 @dataclass(frozen=True)
 class System:
-    """A system under its name: the module of its protocol, its adapter, and its options."""
+    """A system, which joins the module of a protocol and its adapter under a name, with their
+    options.
+    """
 
     name: str
     module: str
@@ -265,8 +272,8 @@ class System:
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """The options of a system and its adapter that users may set; the first read imports the
-        protocol.
+        """The options of a `System` that users may set: those of the protocol that it joins with an
+        adapter. The first read imports the protocol.
         """
         if self.declared is not None:
             return self.declared
@@ -274,10 +281,14 @@ class System:
         return found
 
     def check_option(self, name: str, value: Value) -> None:
-        """Raise Problem for an unknown option of a system, or a value out of range."""
+        """Raise Problem for an option that a `System` does not have, or for a value out of
+        range.
+        """
         check_option(self.name, self.options, name, value)
 
     def adapter_with(self, given: Mapping[str, Value]) -> Adapter:
-        """Return the adapter of a system under these options. Raises Problem for a wrong option."""
+        """Return the adapter of a `System`, with given options for the protocol. Raises Problem for
+        a wrong option.
+        """
         values = checked_options(self.name, self.options, given)
         return self.adapter(importlib.import_module(self.module), values)

@@ -11,7 +11,9 @@ class RumorRoutingAdapter(UnsizedAdapter):
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return the notes on several publishers of a topic, and on losses, in rumor routing."""
+        """Return the notes of the adapter of rumor routing on its limits: several publishers of a
+        topic, and losses.
+        """
         texts = []
         if runs.publishers > 1:
             many = "any number" if runs.publishers == math.inf else f"up to {runs.publishers:.0f}"

@@ -22,7 +22,9 @@ _REMEDY = "`halfway simulate SCENARIO --system {file} --debug` runs the file int
 
 
 def file_of(name: str) -> str:
-    """Return the file name of a user's protocol: "my_protocol.py" for the system my-protocol."""
+    """Return the file that the errors of a user's protocol name: "my_protocol.py" for the system
+    my-protocol.
+    """
     return f"{name.replace('-', '_')}.py"
 
 

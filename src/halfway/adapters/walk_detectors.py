@@ -8,26 +8,30 @@ from halfway.adapters.walks import FEW_HOPS
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.protocols.shortfalls import UNACKNOWLEDGED
 from halfway.protocols.walks.directional_walk import FORGOTTEN_WEIGHTS, forgotten_weights
-from halfway.protocols.walks.state import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_ROOM
 
 
 class WalkDetectorAdapter(DetectorAdapter):
     """The adapter of a failure detector over directional walks."""
 
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
-        """Return the sizes of φ's window, of a node's neighbours, and of its hops in flight."""
-        found = super().sizes(context, members) | {"degree": max(context.most_neighbours, 1)}
+        """Return the table sizes from the adapter of walk detectors: of the window of φ, of a
+        node's neighbours, and of its hops in flight.
+        """
+        sizes = super().sizes(context, members) | {"degree": max(context.most_neighbours, 1)}
         if int(self.values.get("retries", 0)) > 0:
             # The records of all members may wait for the acknowledgement of one dead neighbour.
-            found["places"] = 2 * members + FEW_HOPS
-        return found
+            sizes["places"] = 2 * members + FEW_HOPS
+        return sizes
 
 
 class PathDetectorAdapter(WalkDetectorAdapter):
     """The adapter of a failure detector whose records follow the paths of a group."""
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return the shortfalls of a failure detector with those of the walks of its group."""
+        """Return the shortfalls that the adapter of a failure detector over paths counts, with
+        those of the walks of its group.
+        """
         tables = state.walks.tables
         return super().shortfalls(state) | {
             "trails, branches and paths without room": int(tables.counts[:, NO_ROOM].sum()),

@@ -70,17 +70,19 @@ class WalkOverlayAdapter(Adapter):
         return min(context.most_neighbours, most) if most > 0 else context.most_neighbours
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the walk overlay cannot run there: only where its filters are too large."""
+        """Return why the adapter of the walk overlay cannot run it: only where its filters are too
+        large.
+        """
         filter_size = self._size(context.demand, contents_of(context.demand, 0))
         size = 8.0 * context.n * self._links(context) * filter_size.words
         return f"its filters would take {size / 1e9:.0f} GB" if size > _MOST_BYTES else ""
 
     def ends_subscriptions(self) -> bool:
-        """Return True: a subscription of the walk overlay can end."""
+        """Return True for the adapter: a subscription of the walk overlay can end."""
         return True
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of the walk overlay on a network."""
+        """Return the instance that the adapter of the walk overlay sizes for a network."""
         values, module, demand = self._values(), self.module, context.demand
         key = context.seed % 2**63
         contents = contents_of(demand, key)
@@ -115,8 +117,8 @@ class WalkOverlayAdapter(Adapter):
         )
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the commands of the walk overlay: subscriptions, their ends, and the roles of
-        publishers.
+        """Return the start-up commands of the adapter of the walk overlay: subscriptions, their
+        ends, and the roles of publishers.
         """
         publish = _publishing(demand)
         rows, until_s = np.array(list(publish)), np.array([end for _, end in publish.values()])
@@ -129,8 +131,8 @@ class WalkOverlayAdapter(Adapter):
         return joined(parts)
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """Return the walk overlay's commands to publish: by topic, or with the number that the
-        event's content has in the catalogue.
+        """Return the commands to publish of the adapter of the walk overlay: by topic, or with the
+        number that the event's content has in the catalogue.
         """
         plain = super().publish_commands(publications)
         if not self._has_content:
@@ -139,7 +141,8 @@ class WalkOverlayAdapter(Adapter):
 
 
 def contents_of(demand: Demand, key: int) -> Catalogue:
-    """Return the catalogue of the walk overlay's applications, with filter items under a key.
+    """Return the catalogue that the adapter of the walk overlay gives to applications, with filter
+    items under a key.
 
     With content its events are the cells, by number, and its subscriptions the distinct boxes;
     otherwise its subscriptions are the topics.
@@ -199,8 +202,8 @@ def _publishing(demand: Demand) -> dict[int, Period]:
 
 
 def initiators(demand: Demand) -> npt.NDArray[np.int64]:
-    """Return every initiator of the walk overlay once: the rows that publish or subscribe, topic by
-    topic, with the publishers of a topic first.
+    """Return every initiator that the adapter of the walk overlay lets walk, once: the rows that
+    publish or subscribe, topic by topic, with the publishers of a topic first.
     """
     rows = dict.fromkeys(
         row

@@ -44,7 +44,9 @@ class WalkAdapter(Adapter):
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return the note on walks that are launched once, if nodes lose their memory."""
+        """Return the note of the adapter of the walk systems on walks that are launched once, if
+        nodes lose their memory.
+        """
         once = any(own.get("refresh_s", 0.0) == 0.0 for own in runs.options)
         if not runs.loses_memory or not once:
             return ()
@@ -54,11 +56,11 @@ class WalkAdapter(Adapter):
         )
 
     def ends_subscriptions(self) -> bool:
-        """Return True: a subscription of a walk system can end."""
+        """Return True for the adapter: a subscription of a walk system can end."""
         return True
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of a walk system on a network."""
+        """Return the instance that the adapter of the walk systems sizes for a network."""
         rules, demand = rules_of(self.values), context.demand
         members = int(self.values["trails"]) or max(members_of(demand).max(initial=0), 2)
         state = self.module.state(
@@ -94,8 +96,8 @@ def members_of(demand: Demand) -> npt.NDArray[np.int64]:
 
 
 def places(context: RunContext, rules: Rules) -> int:
-    """Return the number of hops in flight for which a node of a walk system has room, or 0 if hops
-    are not acknowledged.
+    """Return the number of hops in flight for which the adapter of the walk systems gives a node
+    room, or 0 if hops are not acknowledged.
 
     A node launches all its walks at once, sends each event to at most all neighbours, sends the
     paths to all members of a topic and the root along all branches at once, and forwards the walks

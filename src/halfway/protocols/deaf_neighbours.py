@@ -91,8 +91,8 @@ def mark_deaf(deaf, i, node_id, now):
 
 @apart
 def doubt(deaf, i, node_id, now):
-    """Add a neighbour in doubt at its first failed hop; return False if an earlier hop to it failed
-    too, and no acknowledgement has come since.
+    """Add a neighbour in doubt to the deaf neighbours at its first failed hop; return False if an
+    earlier hop to it failed too, and no acknowledgement has come since.
     """
     if place_of_deaf(deaf, i, node_id) != NO_PLACE:
         return False
@@ -103,9 +103,9 @@ def doubt(deaf, i, node_id, now):
 
 @apart
 def begin_again(hops, rules, i, place, now, ages, out):
-    """Begin the retransmissions of a failed reliable hop to a neighbour in doubt again, with its
-    sequence number: a receiver that accepted the hop accepts no second copy. ages: see
-    `Kinds.ages`.
+    """Begin a failed reliable hop again, because its receiver is in doubt and not yet a deaf
+    neighbour. The hop has the same sequence number, so a receiver that accepted it accepts no
+    second copy. ages: see `Kinds.ages`.
     """
     hops.tries[i, place] = 0
     kept = hops.record[i, place]

@@ -1,4 +1,4 @@
-"""The duplicate filter of events: a window over the newest events of each publisher.
+"""The duplicate filter of events by their ids: a window over the newest events of each publisher.
 
 An event is (publisher, epoch, event): publishers number their own events, ascending from 0. A node
 keeps a bounded table of publishers. For each publisher the node stores the number of the newest
@@ -43,8 +43,8 @@ PUBLISHER = np.dtype(
 
 
 class EventId(NamedTuple):
-    """The id of an event: publisher, epoch and number; a record with these fields can replace an
-    `EventId`.
+    """The id of an event, by which event windows know it: publisher, epoch and number; a record
+    with these fields can replace an `EventId`.
     """
 
     event: np.int32  # the publisher's own number of the event
@@ -280,13 +280,15 @@ def place_of_event(windows, i, message):
 
 @inlined
 def event_id(message):
-    """Return the `EventId` of the event in a record."""
+    """Return the `EventId` of the event in a record, by which event windows know the event."""
     return EventId(message.event, message.publisher, message.epoch)
 
 
 @inlined
 def copy_event_id(message, o):
-    """Copy the id of an event in the window, from a record or an `EventId`, into a record."""
+    """Copy the id of an event, by which event windows know it, from a record or an `EventId` into a
+    record.
+    """
     o.event = message.event
     o.publisher = message.publisher
     o.epoch = message.epoch

@@ -21,14 +21,16 @@ OLD_EVENTS = "events older than the window of their publisher"
 
 
 def shortfalls_of(module: ModuleType, state: Any) -> dict[str, int]:
-    """Return the shortfalls that the protocol of a module counts in a state, without those of the
-    event windows.
+    """Return the shortfalls that a system's protocol, given as its module, counts in a state,
+    without those of the event windows.
     """
     return dict(module.shortfalls(state)) if hasattr(module, "shortfalls") else {}
 
 
 def shortfalls_of_windows(state: Any) -> Mapping[str, int]:
-    """Return the shortfalls of all event windows in a state."""
+    """Return the shortfalls of all event windows in the state of a system: the publishers that were
+    forgotten, and the events that were too old.
+    """
     return {FORGOTTEN_PUBLISHERS: _counted(state, FORGOTTEN), OLD_EVENTS: _counted(state, TOO_OLD)}
 
 

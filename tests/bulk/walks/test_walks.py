@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.bulk.walks.walks import Interpretation, Walkers, WalkSystem, walk_pair
-from halfway.bulk.walks.weights import _check_size, weight_table
+from halfway.bulk.walks.weight_table import _check_size, weight_table
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 from halfway.world.workload.pairs import distinct_pairs

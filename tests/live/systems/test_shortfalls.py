@@ -8,7 +8,7 @@ from halfway.live.systems.live_systems import face_of, live_systems
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.protocols.shortfalls import OLD_EVENTS, UNACKNOWLEDGED, WITHOUT_ROUTE
 from halfway.protocols.walk_overlay.state import UNSENT
-from halfway.protocols.walks.state import LOST
+from halfway.protocols.walks.tables.counts import LOST
 
 
 def face(system: str) -> Face:

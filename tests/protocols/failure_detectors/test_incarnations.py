@@ -15,6 +15,7 @@ from halfway.core.outbox import Outbox
 from halfway.protocols.broker_trees import underlay_siena
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.protocols.failure_detectors import lifeguard, swim
+from halfway.protocols.failure_detectors.member_list import RELAYED
 from halfway.protocols.failure_detectors.probe_messages import (
     NACK_TIMEOUT,
     PERIOD,
@@ -23,7 +24,6 @@ from halfway.protocols.failure_detectors.probe_messages import (
     PING_NACK,
     PING_REQUEST,
 )
-from halfway.protocols.failure_detectors.probe_state import RELAYED
 from halfway.protocols.walk_detectors import probe_walks, walk_probe
 from tests.protocols.broker_trees.test_client_node import NOWHERE
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES

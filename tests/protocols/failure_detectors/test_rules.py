@@ -20,6 +20,15 @@ from halfway.protocols.failure_detectors.counter_records import (
     emit_counters,
 )
 from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.member_list import (
+    MemberNews,
+    Probes,
+    change_health,
+    learn,
+    most_sent,
+    probes,
+    suspicion_time,
+)
 from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     DEAD,
@@ -31,15 +40,6 @@ from halfway.protocols.failure_detectors.probe_messages import (
     UPDATES,
 )
 from halfway.protocols.failure_detectors.probe_news import write_news
-from halfway.protocols.failure_detectors.probe_state import (
-    MemberNews,
-    Probes,
-    change_health,
-    learn,
-    most_sent,
-    probes,
-    suspicion_time,
-)
 from halfway.protocols.failure_detectors.probing import begin_period
 from halfway.world.faults import LinkCut
 from tests.protocols.failure_detectors.runs import full, run, suspicions

@@ -21,7 +21,7 @@ from halfway.core.records.checks import (
 from halfway.protocols.failure_detectors.counter_records import ENTRIES
 from halfway.protocols.walk_detectors import path_gossip, path_heartbeat
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.state import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_ROOM
 from tests.protocols.lone import emitted_by, entered
 
 MEMBERS, DEGREE = 100, 2  # a node has far more members than neighbours

@@ -5,7 +5,7 @@ import numpy as np
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
-from halfway.protocols.walk_detectors import walk_probe
+from halfway.protocols.walk_detectors import probe_walks, walk_probe
 from halfway.protocols.walk_detectors.probe_walks import STEP
 
 WALKS = 2000
@@ -23,7 +23,7 @@ def test_the_first_step_of_a_probe_goes_to_each_neighbour_equally_often() -> Non
     first = dict.fromkeys(neighbours.tolist(), 0)
     for _ in range(WALKS):
         out = outbox(4)
-        walk_probe.launch(state, rules, near, 0, out)
+        probe_walks.launch(state, rules, near, 0, out)
         step = out.pool[out.free[3]]
         assert step.kind == STEP
         first[int(step.next)] += 1

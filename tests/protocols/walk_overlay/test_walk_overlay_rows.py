@@ -6,6 +6,7 @@ from halfway.core.compiled import kernel
 from halfway.core.message import RECORD
 from halfway.core.outbox import outbox
 from halfway.protocols.walk_overlay import handler as walk_overlay
+from halfway.protocols.walk_overlay.bids import receive_bid
 from halfway.protocols.walk_overlay.event_forwarding import clear_filters, receive_chunk
 from halfway.protocols.walk_overlay.hop_table import has_room
 from halfway.protocols.walk_overlay.messages import (
@@ -25,7 +26,6 @@ from halfway.protocols.walk_overlay.messages import (
     SUCCESSOR_ID,
     WORDS,
 )
-from halfway.protocols.walk_overlay.overlay_walk import receive_bid
 from halfway.protocols.walk_overlay.repair import receive_successor
 from halfway.protocols.walk_overlay.state import ASKING, link_of, trail_for
 from tests.networks import line

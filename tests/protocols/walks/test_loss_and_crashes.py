@@ -15,13 +15,7 @@ from halfway.protocols.walks.messages import (
     SUBSCRIBES,
     UNMATCHED,
 )
-from halfway.protocols.walks.state import (
-    DIED,
-    EVICTED,
-    LAUNCHED,
-    LOST,
-    REDRAWN,
-)
+from halfway.protocols.walks.tables.counts import DIED, EVICTED, LAUNCHED, LOST, REDRAWN
 from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
 from tests.protocols.walks.tables import check_paths, paths_at, trail_at, walks_of

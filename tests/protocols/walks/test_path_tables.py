@@ -10,17 +10,11 @@ from hypothesis import strategies as st
 from halfway.core.compiled import kernel
 from halfway.core.missing import NO_PLACE
 from halfway.protocols.walks.messages import Rules, Walker
-from halfway.protocols.walks.state import (
-    WalkTables,
-    claim_path,
-    next_node,
-    next_nodes,
-    void_path,
-    walk_tables,
-    write_path,
-)
+from halfway.protocols.walks.state import WalkTables, walk_tables
 from halfway.protocols.walks.tables.entries import FREE, OPEN
 from halfway.protocols.walks.tables.member_places import place_of_member
+from halfway.protocols.walks.tables.next_nodes import next_node, next_nodes
+from halfway.protocols.walks.tables.path_table import claim_path, void_path, write_path
 from tests.protocols.walks.walk_run import reliable
 
 ROOM, TOPICS, ROW = 4, 2, 1

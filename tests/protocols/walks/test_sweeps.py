@@ -6,7 +6,7 @@ import pytest
 
 from halfway.protocols.walks import directional_walk, random_walk
 from halfway.protocols.walks.messages import SEARCHES, STEP, SUBSCRIBE, SWEPT
-from halfway.protocols.walks.state import CUT_SHORT, DIED
+from halfway.protocols.walks.tables.counts import CUT_SHORT, DIED
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line, star
 from tests.protocols.walks.tables import back_from, trail_at

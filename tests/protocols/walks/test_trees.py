@@ -14,7 +14,7 @@ from halfway.protocols.walks.messages import (
     UNMATCHED,
     UNSUBSCRIBE,
 )
-from halfway.protocols.walks.state import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_ROOM
 from halfway.protocols.walks.tables.entries import ENDED
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation

@@ -1,7 +1,7 @@
 """The kernels that build walk overlays on a static graph [dwo Alg. 1, 2], one decision a step.
 
-The kernels are twins of the message-level run: both call the protocol's `next_hop.chosen` and
-`next_hop.cost`. Each mark has the stamp of its walk, so that a new walk or a new overlay need not
+The kernels are twins of the message-level run: both call the protocol's `bids.chosen` and
+`bids.cost`. Each mark has the stamp of its walk, so that a new walk or a new overlay need not
 clear old marks.
 """
 
@@ -14,7 +14,7 @@ from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.core.missing import NO_PLACE
 from halfway.core.prng import advanced, mixed, seeded
-from halfway.protocols.walk_overlay.next_hop import MET, PASSED, chosen, cost
+from halfway.protocols.walk_overlay.bids import MET, PASSED, chosen, cost
 
 # The outcome of one decision.
 MOVED, RETREATED, JOINED, EXHAUSTED = 0, 1, 2, 3

@@ -1,5 +1,5 @@
 """The choice of the next node of a bulk walk, by the protocols' own functions `least`, `nth`,
-`penalty` and `pick`.
+`penalty` and `pick`, and the memory of the walks for this choice.
 """
 
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.walks.networks import degree_of, end_of
-from halfway.bulk.walks.weights import WeightTable
+from halfway.bulk.walks.weight_table import WeightTable
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.core.compiler.by_type import chosen_by_type
@@ -24,7 +24,9 @@ _NO_RAISE = np.uint32(0xFFFFFFFF)
 
 
 class DirectionalMemory(NamedTuple):
-    """The memory of bulk directional walks: the table of weights, and the raised weights."""
+    """The memory from which bulk directional walks choose: the table of weights, and the raised
+    weights.
+    """
 
     table: WeightTable
     # [2m] stamp << 32 | twice bit | first position chosen, by link and walk
@@ -34,14 +36,16 @@ class DirectionalMemory(NamedTuple):
 
 
 class NodeMemory(NamedTuple):
-    """The memory of bulk directional walks that share the raised weights of the nodes."""
+    """The memory from which bulk directional walks choose if they share the raised weights of the
+    nodes.
+    """
 
     own: DirectionalMemory  # memory of one walk that never ends
 
 
 class LazyMemory(NamedTuple):
-    """The memory of one pair of bulk directional walks on a lazy graph: the raised weights, in a
-    hash table of passed links.
+    """The memory from which one pair of bulk directional walks on a lazy graph chooses: the raised
+    weights, in a hash table of passed links.
     """
 
     link: npt.NDArray[np.uint64]  # [places] (link, walk) + 1; 0: empty
@@ -54,13 +58,15 @@ class LazyMemory(NamedTuple):
 
 
 class PureMemory(NamedTuple):
-    """The memory of bulk pure walks, which is empty."""
+    """The memory from which bulk pure walks choose, which is empty."""
 
     nothing: npt.NDArray[np.uint8]
 
 
 def directional_memory(table: WeightTable) -> DirectionalMemory:
-    """Return the memory of two bulk directional walks; untouched pages of `row` take no memory."""
+    """Return the memory from which two bulk directional walks choose their next nodes; untouched
+    pages of `row` take no memory.
+    """
     links = len(table.base_at) - 1
     return DirectionalMemory(
         table,
@@ -71,18 +77,21 @@ def directional_memory(table: WeightTable) -> DirectionalMemory:
 
 
 def node_memory(table: WeightTable) -> NodeMemory:
-    """Return the memory of bulk directional walks whose raised weights belong to the nodes."""
+    """Return the memory from which bulk directional walks choose their next nodes if the raised
+    weights belong to the nodes.
+    """
     return NodeMemory(directional_memory(table))
 
 
 def pure_memory() -> PureMemory:
-    """Return the empty memory of bulk pure walks."""
+    """Return the empty memory from which bulk pure walks choose their next nodes."""
     return PureMemory(np.zeros(1, np.uint8))
 
 
 def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
-    """Return the memory of a pair of bulk directional walks before the first step. `degree` is the
-    largest number of neighbours; places: a power of two.
+    """Return the memory from which a pair of bulk directional walks on a lazy graph chooses its
+    next nodes, before the first step. `degree` is the largest number of neighbours; places: a power
+    of two.
     """
     raises = places // 2
     return LazyMemory(
@@ -97,7 +106,9 @@ def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
 
 
 def grown_memory(memory: LazyMemory) -> LazyMemory:
-    """Copy the memory of bulk directional walks into tables with twice the places."""
+    """Copy the memory for the choices of bulk directional walks into tables with twice the
+    places.
+    """
     larger = lazy_memory(len(memory.row), 2 * len(memory.link))
     count = int(memory.raises[0])
     for name in ("position", "by", "after", "raises"):
@@ -107,7 +118,8 @@ def grown_memory(memory: LazyMemory) -> LazyMemory:
 
 
 def next_position(memory: Any, graph: Any, stamp: Any, w: Any, e: Any, x: Any, value: Any) -> Any:
-    """Return the next node of bulk walk w, as a position among the neighbours of the end of link e.
+    """Return the choice of bulk walk w: its next node, as a position among the neighbours of the
+    end of link e.
 
     Link e begins at x. The type of `memory` chooses the function at compile time.
     """

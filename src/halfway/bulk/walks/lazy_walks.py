@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walks import choices, kernels, trails
+from halfway.bulk.walks import choices, loop_erased_paths, pair_kernels, trails
 from halfway.bulk.walks.walks import Interpretation, WalkSystem, check_ends, check_steps
 from halfway.problem import Problem
 from halfway.world.graphs.lazy.lazy_disk import LazyDisk
@@ -51,11 +51,11 @@ class LazyWalkers:
         self._check(source, target, k)
         graph, advertise = self.disk.graph, interpretation == "heard"
         limit = np.iinfo(np.int64).max // 2 if most_steps is None else most_steps
-        rule = kernels.MeetingRule(k, advertise, limit)
-        visited, walks = trails.visited_nodes(), kernels.pair_of_walks()
+        rule = pair_kernels.MeetingRule(k, advertise, limit)
+        visited, walks = trails.visited_nodes(), pair_kernels.pair_of_walks()
         memory = self._memory()
         stamp = np.uint32(
-            kernels.begin_pair(
+            pair_kernels.begin_pair(
                 visited, graph, walks, source, target, np.uint64(seed), topic, advertise
             )
         )
@@ -65,11 +65,11 @@ class LazyWalkers:
             while (free := min(_free_places(visited, memory))) <= k + 4:
                 visited, memory = _grown(visited, memory, k + 4)
             pause = int(walks.steps[0]) + free
-            met = int(kernels.continue_pair(memory, visited, graph, stamp, walks, rule, pause))
+            met = int(pair_kernels.continue_pair(memory, visited, graph, stamp, walks, rule, pause))
         return LazyMeeting(
             int(walks.steps[0]),
             met,
-            kernels.path(visited, met),
+            loop_erased_paths.path(visited, met),
             (int(visited.passed[0]), int(visited.passed[1])),
             int(memory.raises[0]) if isinstance(memory, choices.LazyMemory) else 0,
             sum(table.nbytes for table in (*visited, *memory)),

@@ -6,10 +6,10 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walks import choices, kernels
+from halfway.bulk.walks import choices, loop_erased_paths, pair_kernels
 from halfway.bulk.walks.networks import Graph
 from halfway.bulk.walks.trails import trails
-from halfway.bulk.walks.weights import weight_table
+from halfway.bulk.walks.weight_table import weight_table
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 
@@ -63,7 +63,7 @@ class Walkers:
         self.network, self.system = network, system
         self._graph = Graph(network.start, network.who)
         self._trails = trails(network.n)
-        self._walks = kernels.pair_of_walks()
+        self._walks = pair_kernels.pair_of_walks()
         self._memory: choices.DirectionalMemory | choices.NodeMemory | choices.PureMemory
         if system == "random-walk":
             self._memory = choices.pure_memory()
@@ -81,7 +81,7 @@ class Walkers:
         k: int = 1,
         interpretation: Interpretation = "heard",
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return, for pairs [P, 2] of bulk walks, the steps of both walks together [P] and the
+        """Run pairs [P, 2] of bulk walks; return the steps of both walks together [P] and the
         meeting rows [P] (-1: no meeting).
 
         The first walk makes one step, then the second `k`, and so on [drw §4.2].
@@ -89,39 +89,39 @@ class Walkers:
         check_steps(k)
         self._forget()
         pairs = checked_pairs(self.network, pairs)
-        met = kernels.Meetings(np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64))
-        kernels.meetings(
+        met = pair_kernels.Meetings(np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64))
+        pair_kernels.meetings(
             self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
-            kernels.MeetingRule(k, interpretation == "heard", self.most_steps), met,
+            pair_kernels.MeetingRule(k, interpretation == "heard", self.most_steps), met,
         )  # fmt: skip
         return met
 
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
-        """Return the load of each row [n] by the paths between walks that met, and the number of
-        pairs without a meeting.
+        """Run many pairs of bulk walks; return the load of each row [n] by the paths between walks
+        that met, and the number of pairs without a meeting.
 
         The load is the number of paths through the row, both ends included.
         """
         self._forget()
         load = np.zeros(self.network.n, np.int64)
         pairs = checked_pairs(self.network, pairs)
-        unmet = kernels.path_loads(
+        unmet = loop_erased_paths.path_loads(
             self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
-            kernels.MeetingRule(1, interpretation == "heard", self.most_steps), load,
+            pair_kernels.MeetingRule(1, interpretation == "heard", self.most_steps), load,
         )  # fmt: skip
         return load, int(unmet)
 
     def visited(self, start: int, other: int, *, seed: int, most_steps: int) -> int:
-        """Step the bulk walks of two nodes; return the number of nodes that the first walk has
-        visited at the meeting, or after `most_steps` steps of both.
+        """Run the bulk walks of two nodes, for the visits alone; return the number of nodes that
+        the first walk has visited at the meeting, or after `most_steps` steps of both.
         """
         pairs = checked_pairs(self.network, np.array([[start, other]]))
-        met = kernels.Meetings(np.empty(1, np.int64), np.empty(1, np.int64))
-        kernels.meetings(
+        met = pair_kernels.Meetings(np.empty(1, np.int64), np.empty(1, np.int64))
+        pair_kernels.meetings(
             self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
-            kernels.MeetingRule(1, True, most_steps), met,
+            pair_kernels.MeetingRule(1, True, most_steps), met,
         )  # fmt: skip
         return int(np.count_nonzero(self._trails.mark[:, 0] == self._trails.stamp[0]))
 
@@ -129,15 +129,15 @@ class Walkers:
         self, source: int, target: int, *, seed: int, topic: int = 0, k: int = 1,
         interpretation: Interpretation = "heard", most_steps: int | None = None,
     ) -> Meeting:  # fmt: skip
-        """Step one pair of bulk walks, and return its trails as well; the result equals pair
-        `topic` of `meetings`.
+        """Run one pair of bulk walks, and return its trails as well; the result equals pair `topic`
+        of `meetings`.
         """
         check_steps(k)
         checked_pairs(self.network, np.array([[source, target]]))
         advertise = interpretation == "heard"
         limit = self.most_steps if most_steps is None else most_steps
         stamp = np.uint32(
-            kernels.begin_pair(
+            pair_kernels.begin_pair(
                 self._trails, self._graph, self._walks, source, target, np.uint64(seed), topic,
                 advertise,
             )
@@ -146,7 +146,7 @@ class Walkers:
         met, turn = -1, 0
         while met < 0 and sum(steps) < limit:
             w = 0 if turn % (k + 1) == 0 else 1
-            met, made = kernels.stride(
+            met, made = pair_kernels.stride(
                 self._memory, self._trails, self._graph, stamp, self._walks, w, advertise
             )
             rows[w].extend([int(self._walks.at[w]), int(met)][:made])
@@ -156,7 +156,7 @@ class Walkers:
             steps=sum(steps),
             steps_each=(steps[0], steps[1]),
             node=int(met),
-            path=kernels.path(self._trails, int(met)),
+            path=loop_erased_paths.path(self._trails, int(met)),
             trails=(np.array(rows[0], np.int64), np.array(rows[1], np.int64)),
         )
 

@@ -1,4 +1,6 @@
-"""The database of an anti-entropy node: the newest events of each publisher, and their topics."""
+"""The database of an anti-entropy node: the newest events of each publisher with their topics, and
+the bits of the events that it holds or lacks.
+"""
 
 from typing import NamedTuple
 
@@ -14,7 +16,9 @@ from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, 
 
 
 class AntiEntropyState(NamedTuple):
-    """The state of an anti-entropy node: its random state, its events and its subscriptions."""
+    """The state of an anti-entropy node: its random state, its database of events, and its
+    subscriptions.
+    """
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
@@ -29,7 +33,8 @@ class AntiEntropyState(NamedTuple):
 def empty_database(
     node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int
 ) -> AntiEntropyState:
-    """Return the state of anti-entropy nodes before START: no events, no subscriptions.
+    """Return the state of anti-entropy nodes before START: an empty database of events, and no
+    subscriptions.
 
     publishers: number of publishers for which the database of a node has room.
     """
@@ -53,8 +58,8 @@ def shortfalls(state: AntiEntropyState) -> dict[str, int]:
 
 @inlined
 def has_bit(bits, behind):
-    """Return whether the bits of a publisher in an anti-entropy record include the event that is
-    `behind` places older than the publisher's newest event.
+    """Return whether bits that name events of a database include the event that is `behind` places
+    older than the publisher's newest event.
     """
     return 0 <= behind < SPAN and (np.int64(bits) >> np.int64(behind)) & np.int64(1) == 1
 
@@ -104,8 +109,8 @@ def next_publisher(state, i, after):
 
 @inlined
 def held_bits(state, i, place):
-    """Return the bits of an anti-entropy digest: a bit is 1 if row i holds that event of the
-    publisher.
+    """Return the bits of the publisher's events in the anti-entropy database of row i: a bit is 1
+    if the database holds that event.
     """
     mask = (np.uint64(1) << np.uint64(SPAN)) - np.uint64(1)
     return np.float64(np.int64(state.held.of[i, place].bits & mask))
@@ -113,8 +118,8 @@ def held_bits(state, i, place):
 
 @apart
 def lacking_bits(state, i, place, bits, newest, most):
-    """Return the bits of the first `most` anti-entropy events that a neighbour holds and row i
-    lacks, and the number of these events.
+    """Return the bits of the first `most` events that a neighbour holds and the anti-entropy
+    database of row i lacks, and the number of these events.
     """
     lacking, count = np.int64(0), 0
     # A record may state any `newest`, but its bits reach back only SPAN events.

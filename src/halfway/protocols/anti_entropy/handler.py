@@ -88,8 +88,8 @@ def most_emissions(state: AntiEntropyState, rules: Rules) -> int:
 
 @inlined
 def accept(state, i, message, out):
-    """Keep and deliver a new event of anti-entropy; do nothing if row i holds the event already, or
-    if the event is too old.
+    """Accept an event from a neighbour in anti-entropy: deliver it and add it to the database,
+    unless row i holds it already or it is too old.
     """
     place = claim_window(state.held, i, message.publisher, message.epoch)
     if place == NO_PLACE or message.event < first_held(state, i, place):

@@ -1,4 +1,4 @@
-"""Records of heartbeat counters: a record has six entries, and an entry has a member and its
+"""The records of heartbeat counters: a record has six entries, and an entry has a member and its
 counter.
 """
 
@@ -37,7 +37,8 @@ def write_counter(o, k, member, number):
 
 @apart
 def append_trusted(heard, i, o, out):
-    """Append the heartbeat counters of all members that row i trusts to a record with one entry.
+    """Append the heartbeat counters of all members that row i trusts to a record with one entry, a
+    member and its counter.
 
     If the record is full, the other counters follow in copies of this record.
     """
@@ -65,7 +66,7 @@ def member_in(message, k, own_id):
 
 @inlined
 def note_entry(heard, i, message, k, now, out):
-    """Enter the heartbeat counter in entry k of a record into the table of row i; return whether
-    the counter grew.
+    """Note the heartbeat counter in entry k of a record at row i; return whether the counter
+    grew.
     """
     return note_counter(heard, i, message.args[k], np.int64(message.reals[k]), now, out)

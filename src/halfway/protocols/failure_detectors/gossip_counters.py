@@ -105,8 +105,8 @@ def most_emissions(state: CountersState, rules: Rules) -> int:
 
 @apart
 def send_counters(state, i, epoch, towards, out):
-    """Send the gossip counters that row i knows to one neighbour or to all; the first counter is
-    its own.
+    """Gossip the counters that row i knows to one neighbour or to all; the first counter is its
+    own.
     """
     o = emit_counters(GOSSIP, towards, out)
     own = counter_number(epoch, state.periods.counter[i])
@@ -116,8 +116,7 @@ def send_counters(state, i, epoch, towards, out):
 
 @apart
 def gossip(state, rules, neighbourhood, i, epoch, out):
-    """Send the gossip counters of row i to `fanout` distinct random neighbours, or to all
-    neighbours.
+    """Gossip the counters of row i to `fanout` distinct random neighbours, or to all neighbours.
 
     The neighbours are drawn by selection sampling [Knuth, TAOCP 2, §3.4.2, algorithm S], as in
     `protocols.gossip`.

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from halfway.core.handler import handles
 from halfway.protocols.failure_detectors import probe_messages, probing
-from halfway.protocols.failure_detectors.probe_state import Probes, probes
+from halfway.protocols.failure_detectors.member_list import Probes, probes
 
 KINDS, OPTIONS, Rules = probe_messages.KINDS, probe_messages.LIFEGUARD_OPTIONS, probe_messages.Rules
 rules, most_emissions = probe_messages.lifeguard_rules, probing.most_emissions
@@ -20,7 +20,7 @@ NEIGHBOUR_HOPS, MOST_BESIDE = probing.NEIGHBOUR_HOPS, probing.MOST_BESIDE
 
 
 class LifeguardState(NamedTuple):
-    """The state of nodes of Lifeguard: their probes."""
+    """The state of nodes of Lifeguard: their member lists and probes."""
 
     probes: Probes
 

@@ -77,8 +77,8 @@ def _rank_of(index, i, node_id):
 
 @inlined
 def find_rank(index, i, node_id):
-    """Return the rank of a member in the index of row i, or NO_PLACE if the index does not contain
-    the member.
+    """Return the rank of a member's id in the index of row i, or NO_PLACE if the index does not
+    contain the member.
 
     A record lists members in ascending order of ids. So the member that follows the last one found
     comes first.
@@ -104,8 +104,7 @@ def find_member(index, i, node_id):
 @inlined
 def add_member(index, entry, i, node_id):
     """Add a new member to the index of row i; return the place of the member in the table, or
-    NO_PLACE if the table is full. A full table counts the member. The caller fills the other fields
-    of the entry.
+    NO_PLACE if the table is full. A full table counts the member.
 
     The places in use are the first ones of the table, because a member is evicted only for another.
     """

@@ -30,7 +30,8 @@ class Periods(NamedTuple):
 def first_state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int
 ) -> tuple[Periods, silence.HeardMembers]:
-    """Return the state of nodes before their first period, in which no node has heard a member.
+    """Return the state of a failure detector's nodes before their first period, in which no node
+    has heard a member.
 
     members: number of members that a node has room for. intervals: number of times between counters
     that a node keeps for each member, for φ.
@@ -53,12 +54,14 @@ def begins_period(periods, i):
 
 @inlined
 def emit_tick(kind, periods, period_s, i, out):
-    """Emit the next tick of row i's periods, as a timer of the given kind."""
+    """Emit the next tick of the periods of row i, as a timer of the given kind."""
     emit(out, kind, period_s / TICKS, periods.node_id[i])
 
 
 @inlined
 def start_periods(kind, periods, heard, period_s, i, now, out):
-    """Start the periods of row i with their first tick, and reset the silence of all members."""
+    """Start the periods of the failure detector at row i with the first tick, and reset the silence
+    of all members.
+    """
     silence.hear_all_again(heard, i, now)
     emit(out, kind, period_s * uniform(random_bits(periods, i)), periods.node_id[i])

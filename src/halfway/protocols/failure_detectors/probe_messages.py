@@ -1,4 +1,4 @@
-"""The record kinds, options and rules that SWIM and Lifeguard share.
+"""The record kinds and options that SWIM and Lifeguard share, and the rules of both detectors.
 
 Das, Gupta & Motivala 2002, "SWIM: scalable weakly-consistent infection-style process group
 membership protocol"; Dadgar, Phillips & Currey 2018, "Lifeguard: local health awareness for more
@@ -121,7 +121,9 @@ class Rules(NamedTuple):
 
 
 def swim_rules(values: Mapping[str, Value]) -> Rules:
-    """Return the rules of SWIM from the values of its options."""
+    """Return the rules that SWIM and Lifeguard share, as SWIM has them, from the values of its
+    options.
+    """
     return Rules(
         float(values["period_s"]), float(values["ack_timeout_s"]), int(values["proxies"]),
         float(values["suspicion_factor"]), int(values["transmissions"]),
@@ -129,7 +131,9 @@ def swim_rules(values: Mapping[str, Value]) -> Rules:
 
 
 def lifeguard_rules(values: Mapping[str, Value]) -> Rules:
-    """Return the rules of Lifeguard from the values of its options."""
+    """Return the rules that SWIM and Lifeguard share, as Lifeguard has them, from the values of its
+    options.
+    """
     return swim_rules(values)._replace(
         suspicion_most=float(values["suspicion_most"]),
         confirmations=int(values["confirmations"]),

@@ -9,6 +9,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.member_list import MemberNews, learn, most_sent
 from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     BY,
@@ -18,7 +19,6 @@ from halfway.protocols.failure_detectors.probe_messages import (
     SUSPECT,
     UPDATES,
 )
-from halfway.protocols.failure_detectors.probe_state import MemberNews, learn, most_sent
 
 _STATUS_BITS = 2
 
@@ -99,8 +99,8 @@ def write_news(state, rules, i, o, about):
 
 @apart
 def read_news(state, rules, neighbourhood, i, message, now, out):
-    """Learn at row i the news in the record of a probe; the sender of the record is a member and a
-    neighbour.
+    """Read at row i the news of members in the record of a probe, into the member list; the sender
+    of the record is a member and a neighbour.
 
     We watch the sender even before its hello arrives, because the sender may die before the next
     period.

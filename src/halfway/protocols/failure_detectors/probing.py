@@ -1,4 +1,5 @@
-"""The probes of SWIM and Lifeguard: a direct ping in each period, then pings through proxies.
+"""The probing of members in SWIM and Lifeguard: a direct ping in each period, then pings through
+proxies.
 
 [SWIM §3.1] In each period, a node pings the next member of a random order. Without an
 acknowledgement in time, the node asks other members to ping this member. Without any
@@ -16,6 +17,12 @@ from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, uniform
 from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.member_list import (
+    MemberNews,
+    Probes,
+    change_health,
+    learn,
+)
 from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     DEAD,
@@ -35,12 +42,6 @@ from halfway.protocols.failure_detectors.probe_messages import (
     Rules,
 )
 from halfway.protocols.failure_detectors.probe_news import read_news, send_probe
-from halfway.protocols.failure_detectors.probe_state import (
-    MemberNews,
-    Probes,
-    change_health,
-    learn,
-)
 from halfway.protocols.failure_detectors.proxies import (
     ask_proxies,
     note_acknowledgement,
@@ -55,16 +56,22 @@ _NUMBERS = 0x7FFFFFFF  # sequence numbers are counted modulo this
 
 
 class ProbingState(Protocol):
-    """The state of a failure detector that probes its members."""
+    """The interface of the state of SWIM and of Lifeguard: a failure detector that probes its
+    members.
+    """
 
     @property
     def probes(self) -> Probes:
-        """The member list and the probe of each node."""
+        """The member list and the probe of each node, in the state of any detector that probes its
+        members.
+        """
         ...
 
 
 def most_emissions(state: ProbingState, rules: Rules) -> int:
-    """Return the most records that one call of the handler of SWIM or Lifeguard emits."""
+    """Return the most records that one call of `receive`, the probing that SWIM and Lifeguard
+    share, emits.
+    """
     # At a start, a node emits a timer for each suspected member. In a period, it emits a report for
     # each new neighbour.
     members = int(state.probes.entry.shape[1])
@@ -143,7 +150,7 @@ def _end_probe(state, rules, neighbourhood, i, now, out):
 
 @apart
 def begin_period(state, rules, neighbourhood, i, now, out):
-    """End the last probe of row i, and begin the next probe."""
+    """Begin a period of probing at row i: end the last probe, and ping the next member."""
     _end_probe(state, rules, neighbourhood, i, now, out)
     _note_neighbours(state, rules, neighbourhood, i, now, out)
     own, own_id = state.own[i], state.node_id[i]
@@ -178,8 +185,8 @@ def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
 
 @apart
 def start(state, rules, i, message, out):
-    """Start the probes of row i with the numbers of its incarnation, and the timers of its
-    suspicions, because a crash ended all timers.
+    """Start the probing of members at row i with the numbers of its incarnation, and the timers of
+    its suspicions, because a crash ended all timers.
     """
     own, now = state.own[i], message.at
     own.sequence = max(own.sequence, number_before(message.incarnation))
@@ -198,7 +205,7 @@ def start(state, rules, i, message, out):
 
 @inlined
 def receive(state, rules, neighbourhood, i, message, out):
-    """Handle one record at a node of SWIM or Lifeguard."""
+    """Receive a record at a node that probes its members, for both SWIM and Lifeguard."""
     kind, now, own = message.kind, message.at, state.own[i]
     if kind in (PING, PING_ACK, PING_REQUEST):
         read_news(state, rules, neighbourhood, i, message, now, out)

@@ -1,4 +1,6 @@
-"""The proxies of SWIM and Lifeguard: nodes that ping a member for another node [SWIM §3.1]."""
+"""The proxies of SWIM and Lifeguard: nodes that ping a member for another node, and relay the
+acknowledgement [SWIM §3.1].
+"""
 
 import numpy as np
 
@@ -8,6 +10,7 @@ from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.member_list import RELAYED
 from halfway.protocols.failure_detectors.probe_messages import (
     DEAD,
     MEMBER,
@@ -19,7 +22,6 @@ from halfway.protocols.failure_detectors.probe_messages import (
     REQUESTER,
 )
 from halfway.protocols.failure_detectors.probe_news import send_probe
-from halfway.protocols.failure_detectors.probe_state import RELAYED
 
 _NACK_SHARE = 0.8  # share of the acknowledgement timeout, then a proxy sends NACK
 
@@ -63,7 +65,7 @@ def _key(requester, sequence):
 
 @inlined
 def note_acknowledgement(state, rules, neighbourhood, i, message, out):
-    """Note at row i the acknowledgement of its ping, or relay the acknowledgement to the node that
+    """Note at row i the acknowledgement of its own ping, or relay it as a proxy to the node that
     requested the ping.
     """
     own, requester = state.own[i], message[REQUESTER]
@@ -97,7 +99,9 @@ def ping_for_another(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def send_nack(state, neighbourhood, i, message, out):
-    """Report to the node that requested a ping that no acknowledgement came [Lifeguard §IV.A]."""
+    """Report as a proxy, to the node that requested a ping, that no acknowledgement came [Lifeguard
+    §IV.A].
+    """
     requester = message[REQUESTER]
     key = _key(requester, message.sequence)
     for k in range(RELAYED):

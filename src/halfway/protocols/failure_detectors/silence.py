@@ -66,8 +66,8 @@ class Silence(NamedTuple):
 
 
 class HeardMembers(NamedTuple):
-    """The members that each node has heard of, with their counters and the times between
-    counters.
+    """The members that each node has heard of, with their counters and the times between counters,
+    by which it suspects silent members.
     """
 
     members: MemberIndex
@@ -92,7 +92,7 @@ def silence_of(values: Mapping[str, Value]) -> Silence:
 
 
 def nothing_heard(n: int, limit: int, intervals: int = 0) -> HeardMembers:
-    """Return empty tables of n nodes for suspicion by silence, in which no node has heard a member.
+    """Return empty tables for suspicion by silence, in which none of n nodes has heard a member.
 
     limit: number of members that a node has room for. intervals: number of times between counters
     that a node keeps, for φ.
@@ -107,8 +107,8 @@ def nothing_heard(n: int, limit: int, intervals: int = 0) -> HeardMembers:
 
 @inlined
 def counter_number(epoch, counter):
-    """Return the number that orders the heartbeat counters of a member: a later incarnation of the
-    member starts a new counter.
+    """Return the number by which suspicion by silence orders the heartbeat counters of a member: a
+    later incarnation starts a new counter.
     """
     return (np.int64(epoch) << _COUNTER_BITS) + counter
 
@@ -164,8 +164,8 @@ def _add_heard(heard, i, member, now):
 
 @apart
 def note_counter(heard, i, member, number, now, out):
-    """Enter the heartbeat counter of a member at row i; return whether the counter grew, which
-    shows that the member is alive.
+    """Note a heartbeat counter of a member at row i, which ends the silence of the member if the
+    counter grew; return whether it grew.
 
     number: from `counter_number`. now: time on the node's own clock, in seconds.
     """

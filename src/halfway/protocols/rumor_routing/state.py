@@ -82,8 +82,8 @@ def blank_state(
 
 @inlined
 def learn_path(state, i, topic, distance, next_hop):
-    """Keep the shorter path to a topic of two: the path of a rumor routing node, and the path of an
-    agent [Braginsky & Estrin 2002].
+    """Keep in a rumor routing node's state the path to a topic that an agent brought, if it is
+    shorter than the kept path [Braginsky & Estrin 2002].
     """
     # While nodes keep their memory, paths only get shorter. So each next hop is closer than the
     # node itself, and paths have no cycles. But a node that lost its memory may learn a path that
@@ -122,8 +122,8 @@ def place_of_trail(state, i, subscriber, number):
 
 @inlined
 def keep_trail(state, i, subscriber, number, back):
-    """Keep, as the trail of a rumor routing query, the neighbour from which the query first came;
-    later visits are loops of the walk.
+    """Keep in a rumor routing node's state the trail of a query: the neighbour from which the query
+    first came; later visits are loops of the walk.
     """
     if place_of_trail(state, i, subscriber, number) == NO_PLACE:
         place = state.trails[i] % state.trail_of.shape[1]
@@ -135,7 +135,9 @@ def keep_trail(state, i, subscriber, number, back):
 
 @inlined
 def add_branch(state, i, topic, to):
-    """Add a neighbour as a branch of a topic, to which this rumor routing node forwards events."""
+    """Add a neighbour as a branch of a topic to a rumor routing node's state; the node forwards
+    events to it.
+    """
     capacity = state.branch_topic.shape[1]
     for place in range(min(state.branches[i], capacity)):
         if state.branch_topic[i, place] == topic and state.branch_to[i, place] == to:
@@ -147,7 +149,9 @@ def add_branch(state, i, topic, to):
 
 
 def shortfalls(state: RumorState) -> dict[str, int]:
-    """Return how many entries of rumor routing's full tables a newer one replaced."""
+    """Return how many trails and branches in the full tables of rumor routing nodes a newer one
+    replaced.
+    """
     over = (state.trails - state.trail_of.shape[1], state.branches - state.branch_topic.shape[1])
     trails, branches = (int(np.maximum(some, 0).sum()) for some in over)
     return {"forgotten trails of queries": trails, "forgotten branches of paths": branches}

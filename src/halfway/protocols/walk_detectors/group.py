@@ -15,7 +15,7 @@ from halfway.core.compiled import apart
 from halfway.core.kinds import Kind
 from halfway.core.options import Option, Value
 from halfway.protocols.failure_detectors import reports, silence
-from halfway.protocols.walks import directional_walk, messages, rendezvous
+from halfway.protocols.walks import directional_walk, messages, shared_handler
 from halfway.protocols.walks.directional_walk import DirectionalState
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
 from halfway.protocols.walks.roles import begin_role
@@ -51,9 +51,7 @@ def group_of(
     node_ids: npt.NDArray[np.int32], members: int, degree: int, seed: int, places: int
 ) -> DirectionalState:
     """Return the initial state of the walks of a group of members, with room for `members` at each
-    node.
-
-    places: number of hops in flight that a node tracks.
+    node. places: number of hops in flight that a node tracks.
     """
     return directional_walk.state(
         node_ids, degree, 1, seed, members=SIDES * members, places=places, publishers=1,
@@ -62,13 +60,13 @@ def group_of(
 
 
 def walk_rules(values: Mapping[str, Value]) -> messages.Rules:
-    """Return the rules of the group's walks from the values of a detector's options."""
+    """Return the rules of the walks of a group from the values of a detector's options."""
     return messages.rules_of(values)
 
 
 def most_walk_emissions(walks: DirectionalState, rules: messages.Rules) -> int:
-    """Return the most records that one call emits for the walks of the group."""
-    return rendezvous.most_emissions(walks.tables, rules)
+    """Return the most records that one call emits for the walks of a group."""
+    return shared_handler.most_emissions(walks.tables, rules)
 
 
 @apart

@@ -43,10 +43,11 @@ from halfway.protocols.failure_detectors.silence import HeardMembers, Silence, c
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
 from halfway.protocols.walk_detectors.path_contacts import CONTACT, contact_of, grew_for
-from halfway.protocols.walks import messages, rendezvous
+from halfway.protocols.walks import messages, shared_handler
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
 from halfway.protocols.walks.messages import SUBSCRIBES
-from halfway.protocols.walks.state import NO_ROOM, first_path, next_nodes
+from halfway.protocols.walks.tables.counts import NO_ROOM
+from halfway.protocols.walks.tables.next_nodes import first_path, next_nodes
 
 ROUNDS = 7  # place in `args` of a GOSSIP: the remaining rounds for the receiver
 
@@ -138,7 +139,7 @@ def limits(state: PathGossipState, rules: Rules) -> Mapping[str, int]:
     """Return the limits to which the ranges in records of gossip on paths refer: one topic, the
     group.
     """
-    return rendezvous.limits(state.walks, rules.walks)
+    return shared_handler.limits(state.walks, rules.walks)
 
 
 @inlined
@@ -221,8 +222,8 @@ def find_break(state, rules, i, towards, since, now):
 
 @apart
 def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
-    """Send one gossip from row i to each next node on the paths to members, while there is room;
-    count the other next nodes, which do not receive the counters that have grown.
+    """Gossip once from row i to each next node on the paths to members, while there is room; count
+    the other next nodes, which do not receive the counters that have grown.
     """
     tables, left = state.walks.tables, most_next_nodes(state)
     for k in range(next_nodes(tables, rules.walks, i, GROUP, SUBSCRIBES, now)):
@@ -261,7 +262,7 @@ def receive_gossip(state, i, message, out):
 @apart
 def tick(state, rules, neighbourhood, i, message, out):
     """Look for silent members at row i and gossip the grown counters on the paths; once a period,
-    add the own counter and a bridging round.
+    add the own counter and a round of bridging gossip.
     """
     now, epoch = message.at, message.incarnation
     group.join(state.walks, rules.walks, neighbourhood, i, message, out)

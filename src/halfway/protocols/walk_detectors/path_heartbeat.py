@@ -34,10 +34,10 @@ from halfway.protocols.failure_detectors.periods import (
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
-from halfway.protocols.walks import messages, rendezvous
+from halfway.protocols.walks import messages, shared_handler
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
 from halfway.protocols.walks.messages import SUBSCRIBES
-from halfway.protocols.walks.state import next_node, next_nodes
+from halfway.protocols.walks.tables.next_nodes import next_node, next_nodes
 
 # Of a BEAT.
 MEMBER, MEMBER_INCARNATION, COUNTER = "publisher", "epoch", "event"
@@ -123,7 +123,7 @@ def limits(state: PathHeartbeatState, rules: Rules) -> Mapping[str, int]:
     """Return the limits to which the ranges in records of heartbeats on paths refer: one topic, the
     group.
     """
-    return rendezvous.limits(state.walks, rules.walks)
+    return shared_handler.limits(state.walks, rules.walks)
 
 
 @apart

@@ -1,4 +1,6 @@
-"""How walks and links of the walk overlay end, and how a node leaves the overlay."""
+"""The ends of walks, links and memberships in the walk overlay: a root stops its walk, a link is
+cut or denied, and a node leaves the overlay.
+"""
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP
@@ -7,12 +9,15 @@ from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.event_forwarding import clear_filters
 from halfway.protocols.walk_overlay.hop_table import release_hops_to, send_reliably
+from halfway.protocols.walk_overlay.messages import emit_of_walk
 from halfway.protocols.walk_overlay.state import DONE, trail_of
 
 
 @apart
 def reset_membership(state, i):
-    """Put this node outside the walk overlay; the subscriptions of the application stay."""
+    """End the membership of a node in the walk overlay: it has no links and no fragment; the
+    subscriptions of the application stay.
+    """
     members = state.members
     for p in range(state.links.shape[1]):
         state.links.node_id[i, p] = NONE
@@ -24,7 +29,7 @@ def reset_membership(state, i):
 
 @apart
 def send_cut(state, rules, i, to, reason, out):
-    """Notify an overlay neighbour, by a reliable record, that the overlay link ends."""
+    """Notify an overlay neighbour, by a reliable CUT, that the link between them ends."""
     o = emit(out, messages.CUT, 0.0, to)
     o.args[messages.REASON] = reason
     send_reliably(state, rules, i, o, out)
@@ -32,13 +37,15 @@ def send_cut(state, rules, i, to, reason, out):
 
 @apart
 def deny_link(to, reason, out):
-    """Deny an overlay link once, without acknowledgement, to a node that is not a neighbour."""
+    """Deny, by one CUT without acknowledgement, an overlay link that another node believes to have
+    with this node.
+    """
     emit(out, messages.CUT, 0.0, to).args[messages.REASON] = reason
 
 
 @apart
 def leave(state, rules, i, out):
-    """Leave the walk overlay, and notify all overlay neighbours."""
+    """Leave the walk overlay: end all links, and notify their other nodes."""
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
         if to != NONE:
@@ -49,7 +56,9 @@ def leave(state, rules, i, out):
 
 @apart
 def stop_walk(state, rules, i, out):
-    """End the present walk of the root of an overlay fragment, and notify the application."""
+    """Stop the walk of the root of an overlay fragment: notify the application, and send ENDED
+    after the walk.
+    """
     members = state.members
     if members.search[i] != 0:
         members.search[i] = 0
@@ -73,3 +82,19 @@ def end_walk(state, rules, i, out):
             o.args[messages.NUMBER] = members.walks[i]
             o.args[messages.BRANCH] = branch
             send_reliably(state, rules, i, o, out)
+
+
+@apart
+def receive_ended(state, rules, i, message, out):
+    """Receive an ENDED, the end of an overlay walk, and pass it on to the head, which notices it
+    before its next step.
+    """
+    trails, branch = state.trails, message.args[messages.BRANCH]
+    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
+    done = DONE << branch
+    if s < 0 or trails.marks[i, s] & done:
+        return
+    trails.marks[i, s] |= done
+    onto = trails.forward[i, s][branch]
+    if onto != NONE:
+        send_reliably(state, rules, i, emit_of_walk(message, messages.ENDED, 0.0, onto, out), out)

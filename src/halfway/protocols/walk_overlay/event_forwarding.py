@@ -1,4 +1,5 @@
-"""Events on the walk overlay, forwarded over the links whose Bloom filters admit them [dwo §III].
+"""The forwarding of events on the walk overlay over the links whose Bloom filters admit them [dwo
+§III], and the spread of these filters.
 
 The filter of a link covers the subscriptions behind it: the union of a node's own filter and of the
 filters that it received over its other links, recomputed whenever one of these changes. A node
@@ -20,7 +21,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
-from halfway.protocols.walk_overlay.holders import forget_holders, held_events, note_holder
+from halfway.protocols.walk_overlay.event_holders import forget_holders, held_events, note_holder
 from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
 from halfway.protocols.walk_overlay.state import SEARCHING, is_root
 from halfway.protocols.walk_overlay.subscription_items import admits, insert_all, matches
@@ -28,7 +29,9 @@ from halfway.protocols.walk_overlay.subscription_items import admits, insert_all
 
 @apart
 def clear_filters(state, i, p):
-    """Empty both event filters of the overlay link at a place, and mark no chunk as due."""
+    """Empty both filters by which events are forwarded over the overlay link at a place, and mark
+    no chunk as due.
+    """
     for word in range(state.received.shape[2]):
         state.received[i, p, word] = 0
         state.advertised[i, p, word] = 0
@@ -38,8 +41,8 @@ def clear_filters(state, i, p):
 
 @apart
 def filter_word(state, i, p, word):
-    """Return one word of the event filter for the overlay neighbour at p: the subscriptions behind
-    all links except this one.
+    """Return one word of the filter by which the neighbour at p forwards overlay events here: the
+    subscriptions behind all links of this node except this one.
     """
     union = state.own_filter[i, word]
     for q in range(state.links.shape[1]):
@@ -81,8 +84,8 @@ def refresh(state, rules, i, out):
 
 @apart
 def change_subscription(state, rules, i, s, add, out):
-    """Add or remove subscription s of an application in the walk overlay, and recompute the own
-    filter of the node.
+    """Add or remove subscription s of an application, and recompute the filter by which overlay
+    events are forwarded to this node.
     """
     numbers = state.subscriptions
     place = NO_PLACE
@@ -104,7 +107,9 @@ def change_subscription(state, rules, i, s, add, out):
 
 @apart
 def has_subscriptions(state, i):
-    """Return whether the application of a node in the walk overlay has a subscription."""
+    """Return whether the application of a node has a subscription, so that overlay events must be
+    forwarded to this node.
+    """
     count = 0
     for s in state.subscriptions[i]:
         count += s != NONE
@@ -113,8 +118,8 @@ def has_subscriptions(state, i):
 
 @inlined
 def value_place(state, k):
-    """Return the place of the values of the event at place k of an overlay node's buffer; of
-    NO_PLACE the last one.
+    """Return the place of the attribute values of a forwarded overlay event, which is at place k of
+    the buffer; of NO_PLACE the last one.
     """
     return k if k >= 0 else np.int64(state.buffer.shape[1])
 
@@ -196,8 +201,8 @@ def buffer_event(state, rules, i, message, published):
 
 @apart
 def is_unattached(state, i):
-    """Return whether the fragment of this node may still lack an overlay, so that events wait for
-    subscribers.
+    """Return whether overlay events must wait for subscribers, because the fragment of this node
+    may still lack an overlay.
 
     A fragment has no overlay while its rank is JOINING, or while its root walks and has met no
     other fragment.

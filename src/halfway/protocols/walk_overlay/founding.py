@@ -1,5 +1,5 @@
-"""How initiators join or found a walk overlay, although no node has a list of initiators, and how
-two overlays merge.
+"""The initiators of the walk overlay: how they join or found an overlay without a list of
+initiators, and how two founded overlays merge by probes.
 
 A root that hears of no overlay for the founding time founds an overlay. [dwo Alg. 1] does not say
 how nodes agree on the first walks, so these rules are ours. Two roots far from each other may both
@@ -63,8 +63,8 @@ def take_role(state, rules, i, role, now, out):
 
 @apart
 def end_role(state, rules, i, role, out):
-    """End a role of this node in the walk overlay. A node without a role leaves the overlay, unless
-    it has two or more overlay neighbours.
+    """End the role of an initiator of the walk overlay. A node without a role leaves the overlay,
+    unless it has two or more overlay neighbours.
 
     A node between overlay neighbours forwards their events, and stays.
     """
@@ -99,8 +99,8 @@ def begin(state, rules, i, now, out):
 
 @apart
 def meet_on_the_spot(state, rules, i, out):
-    """[dwo Alg. 2, line 4] Let the walk of an initiator that is in the overlay already meet the
-    overlay at once.
+    """[dwo Alg. 2, line 4] Let an initiator that begins its role within the overlay meet the
+    overlay at once, without a walk.
 
     The root of a fragment without an overlay counts this meeting like any other.
     """
@@ -112,7 +112,7 @@ def meet_on_the_spot(state, rules, i, out):
 
 @apart
 def initiate(state, rules, i, rank, now, out):
-    """[dwo Alg. 2] Make this node an overlay fragment with one node, and launch a walk."""
+    """[dwo Alg. 2] Make this initiator an overlay fragment with one node; launch its walk."""
     members = state.members
     members.founds[i] = 0
     members.rank[i] = rank
@@ -125,8 +125,8 @@ def initiate(state, rules, i, rank, now, out):
 
 @apart
 def restart(state, rules, i, message, out):
-    """Handle START: leave the walk overlay after a crash, and notify the old neighbours. An
-    initiator joins it again.
+    """Leave the walk overlay after a crash, and notify the old neighbours; an initiator joins it
+    again.
 
     The initiator founds no overlay, because an overlay exists. Its walk goes on until it finds this
     overlay. Other nodes have the trails of this node's earlier incarnations, so its walks get other

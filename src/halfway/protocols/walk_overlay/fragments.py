@@ -1,4 +1,5 @@
-"""The links and fragments of the walk overlay: linked neighbours, and the id of each fragment.
+"""The fragments of the walk overlay and the links in them: two neighbours link, and the id of a
+fragment spreads over its links.
 
 Nodes make a link when a walk steps onto a node outside the overlay, and when a walk meets another
 fragment. The id of a fragment floods the links of the fragment. A node that receives the same id
@@ -25,7 +26,7 @@ _MOST_ANSWERS = 3
 
 @apart
 def wins(state, i, message):
-    """Return whether the overlay fragment id of this node wins over the id in a record."""
+    """Return whether the overlay fragment id of this node wins over the fragment id in a record."""
     rank, other = state.members.rank[i], message.args[messages.RANK]
     return rank > other or (rank == other and state.members.root[i] < message.args[messages.ROOT])
 
@@ -54,7 +55,7 @@ def send_id(state, rules, i, kind, to, out):
 
 @apart
 def send_link(state, rules, i, to, reason, out):
-    """Ask a neighbour to become an overlay neighbour, with the fragment id of this node."""
+    """Send a LINK to a neighbour: the request for a link with the overlay fragment of this node."""
     o = emit_with_id(state, i, messages.LINK, to, out)
     o.args[messages.REASON] = reason
     send_reliably(state, rules, i, o, out)
@@ -62,8 +63,8 @@ def send_link(state, rules, i, to, reason, out):
 
 @apart
 def open_link(state, i, node_id):
-    """Return the place of a new link of this node in the overlay, which is not yet ready, or
-    NO_PLACE if no place is free.
+    """Give a link of the overlay fragment a place at this node, where it is not yet ready; return
+    the place, or NO_PLACE if none is free.
     """
     p = link_of(state, i, node_id)
     if p < 0:
@@ -79,7 +80,9 @@ def open_link(state, i, node_id):
 
 @apart
 def drop_link(state, rules, i, p, out):
-    """Remove the overlay link at place p of this node."""
+    """Remove the overlay link at place p of this node from its fragment, and name the successor of
+    a root anew.
+    """
     release_hops_to(state.hops, i, state.links.node_id[i, p])
     state.links.node_id[i, p] = NONE
     clear_filters(state, i, p)
@@ -238,7 +241,9 @@ def send_due_news(state, rules, i, p, out):
 
 @apart
 def send_due(state, rules, i, out):
-    """Send each overlay neighbour the fragment's news, events and chunks that it lacks."""
+    """Send each linked neighbour of the overlay fragment what it lacks: the news of the fragment,
+    events and chunks.
+    """
     if state.members.due[i] == 0:
         return
     state.members.due[i] = 0

@@ -14,6 +14,8 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import Option, count, seconds, switch
 from halfway.protocols import reliable_hop
 from halfway.protocols.walk_overlay import (
+    bids,
+    ending,
     event_forwarding,
     founding,
     fragments,
@@ -22,7 +24,7 @@ from halfway.protocols.walk_overlay import (
     repair,
 )
 from halfway.protocols.walk_overlay.ending import deny_link, leave
-from halfway.protocols.walk_overlay.holders import note_holder
+from halfway.protocols.walk_overlay.event_holders import note_holder
 from halfway.protocols.walk_overlay.overlay_launch import relaunch
 from halfway.protocols.walk_overlay.state import (
     PUBLISHES,
@@ -152,7 +154,9 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
 
 
 def limits(state: OverlayState, rules: Rules) -> dict[str, int]:
-    """Return the limits of the ranges in the walk overlay's records."""
+    """Return the limits of the ranges in the records that the handler of the walk overlay
+    receives.
+    """
     topic, value = rules.catalogue.topic, rules.catalogue.value
     contents = {"contents": len(value)} if state.values.shape[2] > 0 else {}
     return {"branches": state.bidders.shape[1], "subscriptions": len(topic)} | contents
@@ -160,7 +164,7 @@ def limits(state: OverlayState, rules: Rules) -> dict[str, int]:
 
 @apart
 def on_command(state, rules, i, message, out):
-    """Handle a command from the application of a walk-overlay node."""
+    """Dispatch a command from the application of a walk-overlay node."""
     kind = message.kind
     if kind == messages.JOIN:
         founding.take_role(state, rules, i, PUBLISHES, message.at, out)
@@ -187,22 +191,22 @@ def on_command(state, rules, i, message, out):
 
 @apart
 def on_walk(state, rules, neighbourhood, i, message, out):
-    """Handle a record of a walk of the walk overlay, or a timer of a walk."""
+    """Dispatch a record of a walk of the walk overlay, or a timer of a walk."""
     kind = message.kind
     if kind == messages.BID:
-        overlay_walk.receive_bid(state, i, message)
+        bids.receive_bid(state, i, message)
     elif kind == messages.NEAR:
         overlay_walk.receive_near(state, rules, i, message, out)
     elif kind == messages.FAR:
         overlay_walk.receive_far(state, i, message)
     elif kind == messages.ASK:
-        overlay_walk.send_bid(state, rules, i, message, out)
+        bids.send_bid(state, rules, i, message, out)
     elif kind == messages.STEP:
         overlay_walk.receive_step(state, rules, i, message, out)
         if state.members.root[i] != NONE:
             repair.start_link_check(state, rules, i, message.at, out)
     elif kind == messages.NEXT_STEP:
-        overlay_walk.ask_for_bids(state, rules, neighbourhood, i, message, out)
+        overlay_walk.begin_step(state, rules, neighbourhood, i, message, out)
     elif kind == messages.CHOOSE:
         overlay_walk.choose(state, rules, i, message, out)
     elif kind == messages.RELAUNCH:
@@ -211,9 +215,7 @@ def on_walk(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_founding(state, rules, neighbourhood, i, message, out):
-    """Handle a record that makes a node an initiator of the walk overlay, or that merges separate
-    overlays.
-    """
+    """Dispatch a record of an initiator of the walk overlay, or one that merges overlays."""
     kind = message.kind
     if kind == messages.BEGIN:
         founding.begin(state, rules, i, message.at, out)
@@ -227,12 +229,12 @@ def on_founding(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_overlay(state, rules, i, message, out):
-    """Handle a reliable record from a neighbour in the walk overlay."""
+    """Dispatch a reliable record from a neighbour in the walk overlay."""
     kind = message.kind
     if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return
     if kind == messages.ENDED:
-        overlay_walk.receive_ended(state, rules, i, message, out)
+        ending.receive_ended(state, rules, i, message, out)
     elif kind == messages.LINK:
         fragments.receive_link(state, rules, i, message, out)
     elif kind == messages.CUT:
@@ -250,9 +252,7 @@ def on_overlay(state, rules, i, message, out):
 
 @apart
 def on_events(state, rules, i, message, out):
-    """Handle a CHUNK or an event of the walk overlay; notify a sender without a link to this
-    node.
-    """
+    """Dispatch a CHUNK or an event of the walk overlay; notify a sender that has no link."""
     p = link_of(state, i, message.source)
     if p < 0:
         deny_link(message.source, messages.LEAVES, out)

@@ -1,9 +1,13 @@
-"""The record kinds of the walk overlay, and the places of their arguments."""
+"""The record kinds of the walk overlay, the places of their arguments, and the fields that all
+records of a walk share.
+"""
 
 import numpy as np
 
+from halfway.core.compiled import apart
 from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.core.message import COMMAND_ARG
+from halfway.core.outbox import emit
 from halfway.core.values.ranges import (
     BITS,
     COUNT,
@@ -217,3 +221,24 @@ UNMATCHED = KINDS.report(
     _EVENT,
 )
 AGES = KINDS.ages  # of all kinds above, for the reliable hop
+
+
+@apart
+def emit_of_walk(message, kind, after, towards, out):
+    """Emit a record with the fields that all records of an overlay walk share, copied from
+    `message`: its number, random state and steps.
+    """
+    o = emit(out, kind, after, towards)
+    for a in range(STEPS + 1):
+        o.args[a] = message.args[a]
+    return o
+
+
+@apart
+def emit_of_head(message, kind, after, towards, out):
+    """Emit a record with the fields that all records of an overlay walk's head share, copied from
+    `message`: those of the walk, and the flags.
+    """
+    o = emit_of_walk(message, kind, after, towards, out)
+    o["flags"] = message["flags"]
+    return o

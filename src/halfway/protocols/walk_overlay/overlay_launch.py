@@ -1,5 +1,5 @@
-"""The launches of walks in the walk overlay: when a root walks, how often it tries again, and when
-a walk ends.
+"""The launches of walks by the roots of the walk overlay: when a root launches a walk, how often it
+tries again, and when it reports a lost walk.
 
 [dwo Alg. 2] a walk goes on until it intersects another. The paper states no end for a walk that
 meets no other. We let a root whose walk met no other fragment launch the next walk after
@@ -20,8 +20,8 @@ from halfway.protocols.walk_overlay.state import IN_DOUBT, SEARCHING, VISITED, t
 
 @apart
 def launch(state, rules, i, after, attempt, now, out):
-    """Launch an overlay walk with one NEXT_STEP per branch; `attempt` earlier walks met no other
-    walk.
+    """Launch an overlay walk of a root, with one NEXT_STEP for each branch; `attempt` earlier walks
+    met no other walk.
     """
     launch_heads(state, rules, i, after, attempt, rules.branches, np.uint8(0), out)
     start_relaunch(state, rules, i, after, now, out)
@@ -42,7 +42,7 @@ def start_relaunch(state, rules, i, after, now, out):
 
 @apart
 def launch_heads(state, rules, i, after, attempt, branches, flags, out):
-    """Launch the heads of an overlay walk with given flags."""
+    """Launch the heads of an overlay walk, one for each branch, with given flags."""
     members, trails = state.members, state.trails
     members.walks[i] += 1
     members.open_branches[i] = branches
@@ -88,8 +88,8 @@ def relaunch(state, rules, i, message, out):
 
 @apart
 def end_branch(state, rules, i, number, out):
-    """End a branch of an overlay walk, which is back at its initiator without a node left to visit;
-    after the last branch, report LOST.
+    """End a branch of a launched overlay walk, which is back at its root without a node left to
+    visit; after the last branch, report the launch as LOST.
 
     A fragment that met no other fragment is established. Its root walks on, because a partition may
     end.

@@ -1,4 +1,5 @@
-"""The walks of the walk overlay [dwo Alg. 2] as messages: bids, steps, and the way back.
+"""The walks of the walk overlay [dwo Alg. 2] as messages: the decisions and steps of a walk's head,
+the way back, and the marks of nodes near the walk.
 
 The head of a walk asks its neighbours, each neighbour bids its cost, and the walk steps onto the
 neighbour with the least bid. The transmission of this step marks every node that receives it.
@@ -9,19 +10,18 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.core.outbox import emit
-from halfway.core.prng import advanced, high_half, joined, low_half, mixed
+from halfway.core.prng import advanced, high_half, joined, low_half
 from halfway.protocols.reliable_hop import acknowledge_if_asked, receiver
-from halfway.protocols.walk_overlay import fragments, messages, next_hop
+from halfway.protocols.walk_overlay import bids, fragments, messages
+from halfway.protocols.walk_overlay.bids import ask_for_bids, end_asking, take_best_bid
 from halfway.protocols.walk_overlay.hop_table import send_reliably
+from halfway.protocols.walk_overlay.messages import emit_of_head, emit_of_walk
 from halfway.protocols.walk_overlay.overlay_launch import end_branch
 from halfway.protocols.walk_overlay.state import (
     ASKING,
-    DONE,
     MARKED,
     SECOND,
     VISITED,
-    link_of,
     trail_for,
     trail_of,
 )
@@ -30,135 +30,22 @@ _GONE = np.int32(2**31 - 1)  # stands for the steps of a branch that went back a
 
 
 @apart
-def emit_of_walk(message, kind, after, towards, out):
-    """Emit a record of the overlay walk in `message`, with its random state and its steps."""
-    o = emit(out, kind, after, towards)
-    for a in range(messages.STEPS + 1):
-        o.args[a] = message.args[a]
-    return o
-
-
-@apart
-def emit_of_head(message, kind, after, towards, out):
-    """Emit a record with the head of the overlay walk in `message`, and the flags of the head."""
-    o = emit_of_walk(message, kind, after, towards, out)
-    o["flags"] = message["flags"]
-    return o
-
-
-@apart
-def is_asking(state, i, branch):
-    """Return whether a head of any overlay walk, on that branch, waits on this node for bids."""
-    for s in range(min(state.members.walks_seen[i], state.trails.shape[1])):
-        if state.trails.marks[i, s] & (ASKING << branch):
-            return True
-    return False
-
-
-@apart
-def end_asking(state, i, message):
-    """End the wait of an overlay walk's head on this node for bids. Return the place of the walk's
-    trail, or NO_PLACE if the walk has stopped.
+def begin_step(state, rules, neighbourhood, i, message, out):
+    """Begin the next step of an overlay walk at its NEXT_STEP: the head asks for bids, or follows
+    the last probe back.
     """
-    branch = message.args[messages.BRANCH]
-    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
-    if s < 0:
-        return s
-    state.trails.marks[i, s] &= ~(ASKING << branch)
-    if state.trails.marks[i, s] & (DONE << branch) or state.members.root[i] == NONE:
-        return NO_PLACE
-    return s
-
-
-@apart
-def ask_for_bids(state, rules, neighbourhood, i, message, out):
-    """Ask every neighbour for a bid for the next step of an overlay walk, and wait for the bids."""
-    node_id, branch = state.members.node_id[i], message.args[messages.BRANCH]
     s = end_asking(state, i, message)
     if s < 0:
         return
     if message["flags"] & messages.HOMES:
         step_back_home(state, rules, i, s, message, out)
-        return
-    first = np.int64(neighbourhood.first[i])
-    degree = np.int64(neighbourhood.last[i]) - first
-    if degree == 0 and message.at + rules.settling_time_s <= rules.until_s < np.inf:
-        # A node that restarted or is isolated may have neighbours soon.
-        emit_of_head(message, messages.NEXT_STEP, rules.settling_time_s, node_id, out)
-        return
-    if is_asking(state, i, branch):  # walks on one node ask one after the other
-        emit_of_head(message, messages.NEXT_STEP, rules.bid_timeout_s, node_id, out)
-        return
-    state.trails.marks[i, s] |= ASKING << branch
-    if message.reals[messages.ASKED] == 0.0:
-        for p in range(state.bidders.shape[2]):
-            bidder = neighbourhood.who[first + p] if p < degree else NONE
-            state.bidders[i, branch, p] = bidder
-            state.bids[i, branch, p] = next_hop.SILENT
-    o = emit_of_walk(message, messages.ASK, 0.0, EVERYONE, out)
-    o.args[messages.RANK] = state.members.rank[i]
-    o.args[messages.ROOT] = state.members.root[i]
-    o = emit_of_head(message, messages.CHOOSE, rules.bid_timeout_s, node_id, out)
-    o.reals[messages.ASKED] = message.reals[messages.ASKED]
-
-
-@apart
-def send_bid(state, rules, i, message, out):
-    """Bid for an overlay walk [dwo Alg. 2, lines 18-26]: the cost of a step onto this node, or
-    PASSED, or MET.
-    """
-    trails = state.trails
-    price = next_hop.PASSED
-    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
-    if s < 0 or trails.marks[i, s] & VISITED == 0:
-        other = fragments.is_of_other_fragment(state, i, message)
-        if state.members.root[i] != NONE and other:
-            if link_of(state, i, NONE) < 0:
-                state.members.links_refused[i] += link_of(state, i, message.source) < 0
-                return
-            price = next_hop.MET
-        elif s < 0:
-            price = 0.0  # this node is in neither neighbourhood of the walk
-        else:
-            price = next_hop.cost(rules.alpha, rules.beta, trails.near[i, s], trails.far[i, s])
-    emit_of_walk(message, messages.BID, 0.0, message.source, out).reals[messages.PRICE] = price
-
-
-@apart
-def receive_bid(state, i, message):
-    """Receive a BID for an overlay walk; drop a late BID, for which another walk now asks."""
-    bidders, branch = state.bidders, message.args[messages.BRANCH]
-    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
-    if s < 0 or state.trails.marks[i, s] & (ASKING << branch) == 0:
-        return
-    for p in range(bidders.shape[2]):
-        if bidders[i, branch, p] == message.source:
-            state.bids[i, branch, p] = message.reals[messages.PRICE]
-            return
-
-
-@apart
-def take_best_bid(state, rules, i, branch, word):
-    """Return the place of the bid that a branch of an overlay walk chooses, or NO_PLACE; and the
-    number of neighbours without a bid. Without a free link, erase the bids of neighbours without a
-    link to this node, and count each as a refused link.
-    """
-    degree = np.int64(0)
-    while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NONE:
-        degree += 1
-    bids = state.bids[i, branch]
-    silent = next_hop.equal_bids(bids, degree, next_hop.SILENT)
-    if link_of(state, i, NONE) < 0:  # only overlay neighbours remain
-        for p in range(degree):
-            if bids[p] != next_hop.SILENT and link_of(state, i, state.bidders[i, branch, p]) < 0:
-                bids[p] = next_hop.SILENT
-                state.members.links_refused[i] += 1
-    return next_hop.chosen(bids, degree, rules.pure, mixed(word)), silent
+    else:
+        ask_for_bids(state, rules, neighbourhood, i, s, message, out)
 
 
 @apart
 def choose(state, rules, i, message, out):
-    """Make one decision of the head of an overlay walk, at its CHOOSE."""
+    """Let the head of an overlay walk decide at its CHOOSE: a step, a meeting, or the way back."""
     trails, node_id, branch = state.trails, state.members.node_id[i], message.args[messages.BRANCH]
     s = end_asking(state, i, message)
     if s < 0:
@@ -170,7 +57,7 @@ def choose(state, rules, i, message, out):
         o.reals[messages.ASKED] = message.reals[messages.ASKED] + 1.0
         trails.marks[i, s] |= ASKING << branch  # other walks wait until this time
         return
-    if p != NO_PLACE and state.bids[i, branch, p] == next_hop.MET:
+    if p != NO_PLACE and state.bids[i, branch, p] == bids.MET:
         meet(state, rules, i, state.bidders[i, branch, p], message, out)
         return
     if message.args[messages.STEPS] >= rules.most_steps:
@@ -188,7 +75,7 @@ def choose(state, rules, i, message, out):
 
 @apart
 def meet(state, rules, i, node_id, message, out):
-    """Let an overlay walk meet another fragment; it goes on unless an ATTACHED or an id stops
+    """Let an overlay walk meet another fragment; the walk goes on unless an ATTACHED or an id stops
     it.
     """
     fragments.request_link(state, rules, i, node_id, messages.MERGER, out)
@@ -239,8 +126,8 @@ def step_failed(state, i, step, out):
 
 @inlined
 def may_return(rules):
-    """Return whether an overlay walk may return to a node from which it went back: a pure walk, or
-    a walk with two branches.
+    """Return whether an overlay walk may step again onto a node from which it went back: a pure
+    walk, or a walk with two branches.
     """
     return rules.pure or rules.branches > 1
 
@@ -303,17 +190,3 @@ def receive_far(state, i, message):
     """Receive a FAR of an overlay walk: one more neighbour of this node is in N²(DRW)."""
     s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     state.trails.far[i, s] += 1
-
-
-@apart
-def receive_ended(state, rules, i, message, out):
-    """Pass an ENDED on to the head of an overlay walk, which notices it before its next step."""
-    trails, branch = state.trails, message.args[messages.BRANCH]
-    s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
-    done = DONE << branch
-    if s < 0 or trails.marks[i, s] & done:
-        return
-    trails.marks[i, s] |= done
-    onto = trails.forward[i, s][branch]
-    if onto != NONE:
-        send_reliably(state, rules, i, emit_of_walk(message, messages.ENDED, 0.0, onto, out), out)

@@ -80,7 +80,7 @@ def receive_cut(state, rules, i, message, out):
 
 @apart
 def cut_cycle(state, rules, i, node_id, out):
-    """Cut the overlay link to a neighbour, because the link closes a cycle."""
+    """Repair a cycle in the overlay: cut the link to the neighbour that closes the cycle."""
     p = link_of(state, i, node_id)
     if p >= 0:
         fragments.drop_link(state, rules, i, p, out)
@@ -89,8 +89,8 @@ def cut_cycle(state, rules, i, node_id, out):
 
 @apart
 def receive_successor(state, i, message):
-    """Receive a SUCCESSOR from an overlay neighbour that is the root of this fragment, or is about
-    to be.
+    """Receive the SUCCESSOR that replaces the root of this overlay fragment if the root is lost.
+    The sender is an overlay neighbour that is the root, or is about to be.
 
     A root is about to be the root of this fragment if its id wins. Other senders are ignored.
     """

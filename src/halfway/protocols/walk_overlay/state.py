@@ -1,10 +1,10 @@
-"""The state of a node of the walk overlay: its fragment and links, the trails of walks, filters and
-events.
+"""The state of a node of the walk overlay, with the look-ups in it: fragment and links, the trails
+of walks, filters and events.
 
 A fragment of the overlay has an id: a rank and the node id of its root. Where two fragments link,
 the id of higher rank wins (of equal ranks, the lower root id) and floods the other fragment. State
-refers to neighbours by node id, because positions in a neighbour list shift under churn.
-[dwo §V-B] a node that is not part of a walk keeps only the mark that it is a walk's neighbour.
+refers to neighbours by node id, because positions in a neighbour list shift under churn. [dwo §V-B]
+a node that is not part of a walk keeps only the mark that it is a walk's neighbour.
 """
 
 from typing import Any, NamedTuple
@@ -181,8 +181,8 @@ def state(
 
 @inlined
 def is_root(state, i):
-    """Return whether a node is the root of its overlay fragment by its state; a node outside the
-    overlay is no root.
+    """Return whether the state of a node has the node as the root of its overlay fragment; a node
+    outside the overlay is no root.
     """
     return state.members.parent[i] == state.members.node_id[i]
 
@@ -218,8 +218,8 @@ def trail_of(state, i, initiator, number):
 
 @apart
 def trail_for(state, i, initiator, number):
-    """Return the place of the trail of an overlay walk in a node's state; a walk without a trail
-    gets a new trail.
+    """Return the place of the trail of an overlay walk in a node's state; the state gets a new
+    trail if it has none.
 
     A new trail replaces the oldest trail of a walk that only marked the node, or the oldest trail
     of all. Trails of visiting walks stay longer, because a walk needs them on its way back.
@@ -250,8 +250,8 @@ def trail_for(state, i, initiator, number):
 
 
 def shortfalls(state: OverlayState) -> dict[str, int]:
-    """Return the shortfalls of the walk overlay: the entries for which its tables had no room, and
-    the broken links.
+    """Return the shortfalls that the state of the walk overlay's nodes counts: the entries for
+    which its tables had no room, and the broken links.
     """
     members: Any = state.members
     return {

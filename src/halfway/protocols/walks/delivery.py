@@ -23,9 +23,10 @@ from halfway.protocols.walks.messages import (
     SUBSCRIBES,
     UNMATCHED,
 )
-from halfway.protocols.walks.state import EVICTED, LOST, is_open, next_node, next_nodes
-from halfway.protocols.walks.tables.entries import SENT_ONCE, UNSENT
+from halfway.protocols.walks.tables.counts import EVICTED, LOST
+from halfway.protocols.walks.tables.entries import SENT_ONCE, UNSENT, is_open
 from halfway.protocols.walks.tables.member_places import place_of_member
+from halfway.protocols.walks.tables.next_nodes import next_node, next_nodes
 
 
 @apart
@@ -41,8 +42,8 @@ def publish(tables, rules, i, message, out):
 
 @apart
 def forward(tables, rules, i, topic, event, source, hops, now, out):
-    """Send an event of the walks once to each next node on the paths to subscribers, but not back
-    to its sender. Return whether there was such a next node. hops: as for `emit`.
+    """Forward an event of the walks once to each next node on the paths to subscribers, but not
+    back to its sender. Return whether there was such a next node. hops: as for `emit`.
     """
     sent = False
     for k in range(next_nodes(tables, rules, i, topic, SUBSCRIBES, now)):
@@ -93,8 +94,8 @@ def emit_catch_up(tables, rules, i, topic, event, subscriber, towards, hops, age
 
 @apart
 def next_to(tables, rules, i, topic, subscriber, now):
-    """Return the next node on the path of a topic of walks from row i to a subscriber, or NONE if
-    row i has no path.
+    """Return the node to which row i sends a buffered event of the walks for one subscriber: the
+    next node on the path to it, or NONE if row i has no path.
     """
     place = place_of_member(tables.path_places, tables.paths, i, topic, SUBSCRIBES, subscriber)
     if place != NO_PLACE and is_open(rules, tables.paths[i, topic, place], now):
@@ -151,7 +152,7 @@ def buffer(tables, i, topic, event, state, now, out):
 
 @inlined
 def copy_buffered(kept, to):
-    """Copy a buffered event to another place of the buffer."""
+    """Copy a buffered event of the walks to another place of its publisher's buffer."""
     to.at = kept.at
     to.event = kept.event
     to.epoch = kept.epoch

@@ -1,4 +1,6 @@
-"""Directional random walks (Leone & Muñoz 2013): each step leads away from the previous node."""
+"""Directional random walks (Leone & Muñoz 2013): each step leads away from the previous node, to
+the neighbour with the least weight.
+"""
 
 from typing import NamedTuple
 
@@ -10,13 +12,13 @@ from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import fraction, mixed, pick
-from halfway.protocols.walks import messages, rendezvous
-from halfway.protocols.walks.rendezvous import receive
+from halfway.protocols.walks import messages, shared_handler
+from halfway.protocols.walks.shared_handler import receive
 from halfway.protocols.walks.state import WalkTables, walk_tables
 from halfway.protocols.walks.steps import make_step, step_input
 
 KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
-limits = rendezvous.limits
+limits = shared_handler.limits
 FORGOTTEN_WEIGHTS = "forgotten raised weights of links"  # a shortfall
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 
@@ -47,8 +49,8 @@ State = DirectionalState
 
 
 def marks_for(walks: int) -> int:
-    """Return the number of raised weights that a node has room for, for a number of directional
-    walks through the node.
+    """Return the number of raised weights of directional walks that a node has room for, for a
+    number of walks through the node.
     """
     return min(max(64, walks), 1024)
 
@@ -78,7 +80,7 @@ def forgotten_weights(state: DirectionalState) -> int:
 
 def shortfalls(state: DirectionalState) -> dict[str, int]:
     """Return the shortfalls of directional walks."""
-    return {**rendezvous.shortfalls(state.tables), FORGOTTEN_WEIGHTS: forgotten_weights(state)}
+    return {**shared_handler.shortfalls(state.tables), FORGOTTEN_WEIGHTS: forgotten_weights(state)}
 
 
 def state(
@@ -95,13 +97,13 @@ def state(
 
 def most_emissions(state: DirectionalState, rules: messages.Rules) -> int:
     """Return the most records that one call of the directional walk's `handle` emits."""
-    return rendezvous.most_emissions(state.tables, rules)
+    return shared_handler.most_emissions(state.tables, rules)
 
 
 @inlined
 def least(weights, degree):
-    """Return the least of the first `degree` weights of a directional walk, and the number of
-    neighbours with this weight.
+    """Return the least of the first `degree` weights of a directional walk at a node, and the
+    number of neighbours with this weight.
     """
     minimum = weights[0]
     for p in range(1, degree):
@@ -114,8 +116,8 @@ def least(weights, degree):
 
 @inlined
 def nth(weights, minimum, rank):
-    """Return the position of the `rank`-th neighbour (from 0) with the least weight for a
-    directional walk.
+    """Return the position of the `rank`-th neighbour (from 0) with the least weight, among which a
+    directional walk draws its next node.
     """
     p = 0
     while weights[p] != minimum or rank > 0:
@@ -127,16 +129,16 @@ def nth(weights, minimum, rank):
 
 @inlined
 def penalty(value, degree_behind):
-    """Return the penalty of a directional walk, rand ∈ [0, deg(x)], which raises the weight of the
-    link that the walk just took [drw Fig. 3, line 4].
+    """Return the penalty of a directional walk, rand ∈ [0, deg(x)]: it raises the weight of the
+    link that the walk just took, so that later steps lead away from it [drw Fig. 3, line 4].
     """
     return fraction(value) * np.float32(degree_behind)
 
 
 @inlined
 def neighbours_of(neighbourhood, e):
-    """Return the first and the last index of the list of neighbours that neighbour e reported, for
-    the weights of a directional walk.
+    """Return the first and the last index of the list of neighbours that neighbour e reported, from
+    which a node computes the weights of a directional walk.
     """
     row = neighbourhood.place[e]
     if row < 0:
@@ -164,7 +166,7 @@ def shared(who, a, a_end, b, b_end):
 
 @inlined
 def commonality(neighbourhood, x, z):
-    """Return the weight n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)] of two neighbours for a
+    """Return the weight n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)] of two neighbours of a node for a
     directional walk [drw Fig. 3].
     """
     first, last = neighbours_of(neighbourhood, x)
@@ -207,8 +209,8 @@ def weigh(weights, neighbourhood, i, x, degree, walk):
 
 @inlined
 def mark(weights, i, walk, came_from, towards, weight):
-    """Store a weight that a directional walk raised: over its earlier value, in a free place, or
-    over the oldest weight.
+    """Store a raised weight of a directional walk at row i: over its earlier value, in a free
+    place, or over the oldest weight.
     """
     capacity = weights.marked_walk.shape[1]
     place = weights.marks[i] % capacity

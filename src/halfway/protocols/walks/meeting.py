@@ -12,13 +12,13 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.launch import is_current, leave_trail, meetable
-from halfway.protocols.walks.lists import share_members
-from halfway.protocols.walks.messages import walker_of, write_member
+from halfway.protocols.walks.member_lists import share_members
+from halfway.protocols.walks.messages import walker_at, walker_of, write_member
 from halfway.protocols.walks.search_sweep import sweep_on, visit
-from halfway.protocols.walks.state import DIED, LOST, trail_of, walker_at
 from halfway.protocols.walks.steps import Move, is_outrun, is_over, random_of, send_step
+from halfway.protocols.walks.tables.counts import DIED, LOST
 from halfway.protocols.walks.tables.entries import HEARD, PASSED
+from halfway.protocols.walks.trails import leave_trail, meetable, trail_of
 from halfway.protocols.walks.trees import is_in_tree, keep_branch
 
 
@@ -34,8 +34,8 @@ class Met(NamedTuple):
 
 @kernel
 def step_arrived(tables, rules, neighbourhood, i, message, out):
-    """Receive the STEP of a walk; return True if the walk ends here by a meeting, or turns to a
-    neighbour with a trail to meet.
+    """Receive a walk that arrives by its STEP; return True if the walk ends here by a meeting, or
+    turns to a neighbour with a trail to meet.
     """
     walker, now, topic = walker_of(message), message.at, message.topic
     if reliable_hop.acknowledge_if_asked(tables.hops, i, message, out) or is_outrun(
@@ -73,8 +73,8 @@ def step_arrived(tables, rules, neighbourhood, i, message, out):
 
 @apart
 def sweep_arrived(tables, rules, neighbourhood, i, message, out):
-    """Receive the STEP of a sweep: the sweep ends where it meets a tree with another root;
-    otherwise it continues.
+    """Receive a sweep that arrives by its STEP: the sweep ends by a meeting with a tree of another
+    root; otherwise it continues.
     """
     walker, now, topic = walker_of(message), message.at, message.topic
     if reliable_hop.acknowledge_if_asked(tables.hops, i, message, out) or is_outrun(
@@ -95,8 +95,8 @@ def sweep_arrived(tables, rules, neighbourhood, i, message, out):
 
 @apart
 def meet_here(tables, rules, i, topic, place, root, searches, now, out):
-    """Let a walk, whose own trail is at a place, meet another trail on row i, or a tree with
-    another root. Return whether there was a meeting. A search meets trees only.
+    """Let a walk, whose own trail is at a place, have a meeting with another trail on row i, or
+    with a tree of another root. Return whether there was a meeting. A search meets trees only.
     """
     known, tree = tables.trails[i, topic, place], tables.trees[i, topic]
     if rules.at_meeting != messages.MERGE:
@@ -117,7 +117,8 @@ def meet_here(tables, rules, i, topic, place, root, searches, now, out):
 
 @apart
 def send_match(tables, rules, i, topic, place, met, now, out):
-    """Notify the initiator whose trail is at `place` of row i that its walk has met another walk.
+    """Send the news of a meeting to the initiator whose trail is at `place` of row i: its walk has
+    met another walk.
 
     [drw §3] "sends back messages to the publisher and the subscriber to notify about the matching".
     The nodes on the way make branches to each other. met: the other member, as a `Met`.
@@ -136,7 +137,7 @@ def send_match(tables, rules, i, topic, place, met, now, out):
 
 @inlined
 def write_meeting(o, walker, met):
-    """Write the meeting with the walk of another member into a record of a walk."""
+    """Write the meeting with the walk of another member into the record of the news."""
     write_member(o, walker)
     o[messages.OTHER] = met.member
     o.args[messages.OTHER_SIDE] = met.side
@@ -145,7 +146,7 @@ def write_meeting(o, walker, met):
 
 @apart
 def receive_match(tables, rules, i, message, out):
-    """Receive the news of a meeting of walks, on its way to the initiator."""
+    """Receive the news of a meeting of two walks, on its way to the initiator."""
     walker, now, topic = walker_of(message), message.at, message.topic
     keep_branch(tables, rules, i, topic, message.source, now, out)
     place = trail_of(tables, rules, i, topic, walker.side, walker.member, now)
@@ -158,8 +159,8 @@ def receive_match(tables, rules, i, message, out):
 
 @apart
 def note_meeting(tables, rules, i, walker, met, now, out):
-    """Note at the initiator, row i, that its walk has met another walk; report one meeting for each
-    launch.
+    """Note at the initiator, row i, that its walk has had a meeting with another walk; report one
+    meeting for each launch.
     """
     role = tables.roles[i, 2 * walker.topic + walker.side]
     if not is_current(tables, i, walker):
@@ -178,3 +179,17 @@ def note_meeting(tables, rules, i, walker, met, now, out):
     if role.reported == 0:
         role.reported = 1
         write_meeting(emit(out, messages.MATCHED, 0.0, APP), walker, met)
+
+
+@inlined
+def is_current(tables, i, walker):
+    """Return whether the news of a meeting is about the latest launch of a role of row i, or about
+    its latest search.
+    """
+    role = tables.roles[i, 2 * walker.topic + walker.side]
+    return (
+        role.held == 1
+        and walker.member == tables.node_id[i]
+        and walker.incarnation == role.incarnation
+        and walker.generation >= role.latest
+    )

@@ -12,27 +12,26 @@ from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import send_buffered
-from halfway.protocols.walks.lists import report_member
-from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, walker_of, write_member
-from halfway.protocols.walks.state import (
-    claim_path,
-    has_expired,
-    is_later,
-    is_open,
-    next_node,
-    next_nodes,
-    void_path,
+from halfway.protocols.walks.member_lists import report_member
+from halfway.protocols.walks.messages import (
+    PUBLISHES,
+    SUBSCRIBES,
     walker_at,
-    write_path,
+    walker_of,
+    write_member,
 )
-from halfway.protocols.walks.tables.entries import ENDED, FREE, OPEN
+from halfway.protocols.walks.tables.entries import ENDED, FREE, OPEN, has_expired, is_later, is_open
 from halfway.protocols.walks.tables.member_places import place_of_member
+from halfway.protocols.walks.tables.next_nodes import next_node, next_nodes
+from halfway.protocols.walks.tables.path_table import claim_path, void_path, write_path
 from halfway.protocols.walks.trees import keep_branch, take_root
 
 
 @inlined
 def send_path(tables, rules, i, topic, place, towards, now, out):
-    """Send a neighbour the path to the walk member at a place of row i's table."""
+    """Send a neighbour a PATH, the news of the path to the walk member at a place of row i's
+    table.
+    """
     path, o = tables.paths[i, topic, place], emit(out, messages.PATH, 0.0, towards)
     write_member(o, walker_at(topic, path))
     o.args[messages.STEPS] = path.hops
@@ -42,7 +41,7 @@ def send_path(tables, rules, i, topic, place, towards, now, out):
 
 @inlined
 def send_end(tables, rules, i, walker, towards, now, out):
-    """Send a neighbour the end of all paths to a walk member of a topic."""
+    """Send a neighbour the news of the end of all paths to a walk member of a topic."""
     o = emit(out, messages.END, 0.0, towards)
     write_member(o, walker)
     track_if_asked(tables.hops, rules, i, o, now, out)
@@ -50,8 +49,8 @@ def send_end(tables, rules, i, walker, towards, now, out):
 
 @apart
 def pass_on(tables, rules, i, topic, place, source, now, out):
-    """Pass on the path to a walk member, or the end of this path, but not back to the sender: to
-    the parent in the tree, and a subscriber's path towards each publisher.
+    """Pass on the news of the path to a walk member, or of the end of this path, but not back to
+    the sender: to the parent in the tree, and a subscriber's path towards each publisher.
     """
     path, tree, own = tables.paths[i, topic, place], tables.trees[i, topic], tables.node_id[i]
     ends, walker = path.status == ENDED, walker_at(topic, path)
@@ -99,8 +98,8 @@ def begin_path(tables, rules, i, walker, now, out):
 
 @apart
 def receive_path(tables, rules, i, message, out):
-    """Receive the path to a walk member through the sender, and pass on the path of a later
-    launch.
+    """Receive the news of the path to a walk member through the sender, and pass on the path of a
+    later launch.
     """
     walker, now, source = walker_of(message), message.at, message.source
     topic, since = walker.topic, now - message.reals[messages.AGE]
@@ -129,7 +128,9 @@ def receive_path(tables, rules, i, message, out):
 
 @apart
 def receive_root(tables, rules, i, message, out):
-    """Receive the root of a neighbour's tree of walks; send a new parent the paths of row i."""
+    """Receive the root of a tree of walks from a neighbour, and send a new parent the paths to the
+    members that row i knows.
+    """
     topic, now, parent = message.topic, message.at, message.source
     if take_root(tables, rules, i, message, out):
         for k in range(tables.paths.shape[2]):

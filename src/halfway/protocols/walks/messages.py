@@ -1,4 +1,5 @@
-"""The record kinds, options and rules of the walk systems, and the walker that a record names.
+"""The record kinds, options and rules of the walk systems, and the walker that a record or a
+table's entry names.
 
 A member of a topic is a node whose application publishes (side 0) or subscribes (side 1). A member
 launches one walk at a time, whatever the number of other members. The number of a launch, from 0,
@@ -258,7 +259,7 @@ def rules_of(values: Mapping[str, Any]) -> Rules:
 
 
 class Walker(NamedTuple):
-    """One launch of the walk of a member."""
+    """The walker: one launch of the walk of a member, as a record of the walk systems names it."""
 
     topic: int
     side: int | np.int32
@@ -269,7 +270,9 @@ class Walker(NamedTuple):
 
 @inlined
 def walker_of(message):
-    """Return the walker that a record of the walks names: a member of a topic with its side."""
+    """Return the walker that a record of the walk systems names: a member of a topic with its
+    side.
+    """
     side, generation = message.args[SIDE], message.args[GENERATION]
     member, incarnation = message[MEMBER], message[MEMBER_INCARNATION]
     return Walker(message.topic, side, member, incarnation, generation)
@@ -277,9 +280,15 @@ def walker_of(message):
 
 @inlined
 def write_member(o, walker):
-    """Write a walker into a record of the walks: a member of a topic with its side."""
+    """Write a walker into a record of the walk systems: a member of a topic with its side."""
     o.topic = walker.topic
     o[MEMBER] = walker.member
     o[MEMBER_INCARNATION] = walker.incarnation
     o.args[SIDE] = walker.side
     o.args[GENERATION] = walker.generation
+
+
+@inlined
+def walker_at(topic, known):
+    """Return the walker that a trail or a path in a walk system's table names."""
+    return Walker(topic, known.side, known.member, known.incarnation, known.generation)

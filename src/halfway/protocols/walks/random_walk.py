@@ -12,8 +12,8 @@ from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import mixed, pick
-from halfway.protocols.walks import messages, rendezvous
-from halfway.protocols.walks.rendezvous import receive
+from halfway.protocols.walks import messages, shared_handler
+from halfway.protocols.walks.shared_handler import receive
 from halfway.protocols.walks.state import WalkTables, walk_tables
 from halfway.protocols.walks.steps import make_step, step_input
 
@@ -21,7 +21,7 @@ KINDS, Rules = messages.KINDS, messages.Rules
 # [drw §4.1] pure random walks take 6 to 10 times as many steps before they meet.
 _SEARCH_STEPS = messages.OPTIONS["search_steps"]._replace(default=1000)
 OPTIONS = {**messages.OPTIONS, "search_steps": _SEARCH_STEPS}
-limits = rendezvous.limits
+limits = shared_handler.limits
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 
 
@@ -46,12 +46,12 @@ def state(
 
 def shortfalls(state: RandomState) -> dict[str, int]:
     """Return the shortfalls of pure random walks."""
-    return rendezvous.shortfalls(state.tables)
+    return shared_handler.shortfalls(state.tables)
 
 
 def most_emissions(state: RandomState, rules: messages.Rules) -> int:
     """Return the most records that one call of the random walk's `handle` emits."""
-    return rendezvous.most_emissions(state.tables, rules)
+    return shared_handler.most_emissions(state.tables, rules)
 
 
 @inlined

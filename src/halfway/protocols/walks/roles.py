@@ -1,34 +1,30 @@
-"""The role of a member on a topic of the walk systems: the member begins the role, launches and
-renews walks, and ends the role.
+"""The roles of a member on the topics of the walk systems: the member begins a role, launches walks
+for the role at once and by timers, and ends the role.
 """
 
 import math
 
 import numpy as np
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, kernel
 from halfway.core.missing import NO_PLACE
+from halfway.core.outbox import emit
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.launch import (
-    first_step,
-    leave_trail,
-    new_launch,
-    plan_resume,
-    start_timer,
-)
-from halfway.protocols.walks.lists import lists_members, report_known
 from halfway.protocols.walks.meeting import meet_here
+from halfway.protocols.walks.member_lists import lists_members, report_known
 from halfway.protocols.walks.member_paths import begin_path, end_path
 from halfway.protocols.walks.messages import Walker
 from halfway.protocols.walks.search_sweep import begin_sweep
-from halfway.protocols.walks.state import LAUNCHED
+from halfway.protocols.walks.steps import first_step
+from halfway.protocols.walks.tables.counts import LAUNCHED
+from halfway.protocols.walks.trails import leave_trail
 from halfway.protocols.walks.trees import is_root, plant, root_of
 
 
 @apart
 def begin_role(tables, rules, neighbourhood, i, topic, side, message, out):
-    """Begin a role of row i on a topic and launch its walk; do nothing if row i has the role
-    already.
+    """Begin a role of row i on a topic and launch the walk of the role; do nothing if row i has the
+    role already.
 
     message: the record that starts the role; it gives the time and the incarnation.
     """
@@ -45,7 +41,7 @@ def begin_role(tables, rules, neighbourhood, i, topic, side, message, out):
 
 @apart
 def end_role(tables, rules, i, message, side, out):
-    """End a walk role of row i's application on a topic."""
+    """End a role of row i's application on a topic of the walks."""
     role, own = tables.roles[i, 2 * message.topic + side], tables.node_id[i]
     if role.held == 0:
         return
@@ -76,7 +72,9 @@ def launch(tables, rules, neighbourhood, i, topic, side, unanswered, now, out):
 
 @apart
 def walk(tables, rules, neighbourhood, i, walker, searches, now, out):
-    """Begin a launched walk at its own node, which may already have the trail of another member."""
+    """Begin the walk of a role of row i on row i itself, which may already have the trail of
+    another member.
+    """
     topic, own, advertise = walker.topic, tables.node_id[i], rules.advertise and not searches
     root = root_of(tables, rules, i, topic, now)
     place = leave_trail(tables, rules, i, walker, own, advertise, now, out)
@@ -91,7 +89,9 @@ def walk(tables, rules, neighbourhood, i, walker, searches, now, out):
 
 @apart
 def search(tables, rules, neighbourhood, i, message, out):
-    """Launch a search walk for members that met elsewhere, if row i is the root of its tree."""
+    """Launch a search walk for a role of row i, for members that met elsewhere, if row i is the
+    root of its tree.
+    """
     topic, side, now = message.topic, message.args[messages.SIDE], message.at
     role = tables.roles[i, 2 * topic + side]
     if role.held == 1 and is_root(tables, rules, i, topic, now):
@@ -129,3 +129,46 @@ def resume(tables, rules, neighbourhood, i, message, out):
         tables.counts[i, LAUNCHED] += 1
         launch(tables, rules, neighbourhood, i, topic, side, np.int32(0), message.at, out)
     plan_resume(tables, rules, i, 2 * topic + side + 1, out)
+
+
+@apart
+def new_launch(tables, i, topic, side, unanswered):
+    """Number a new launch of the walk of a role of row i, and return its walker."""
+    role = tables.roles[i, 2 * topic + side]
+    walker = Walker(
+        topic, np.int32(side), tables.node_id[i], role.incarnation, np.int32(role.launches)
+    )
+    role.launches += 1
+    role.unanswered = unanswered
+    role.reported = 0
+    return walker
+
+
+@apart
+def start_timer(tables, rules, i, kind, after, walker, now, out):
+    """Start a timer of a role for the newest launch of its walk, unless the wait `after` is
+    infinite or would end after the run.
+    """
+    if after < math.inf and now + after <= rules.until_s:
+        o = emit(out, kind, after, tables.node_id[i])
+        o.topic = walker.topic
+        o.args[messages.SIDE] = walker.side
+        o.args[messages.GENERATION] = walker.generation
+        role = tables.roles[i, 2 * walker.topic + walker.side]
+        o.args[messages.UNANSWERED] = role.unanswered
+
+
+@kernel
+def plan_resume(tables, rules, i, first, out):
+    """Set the timer RESUME after a crash, which launches the walk of the next role of row i,
+    because the crash ended all timers.
+    """
+    # Timers run one after the other, because a node may have more walks than one call has records.
+    if rules.relaunch_s == math.inf and rules.refresh_s == math.inf:
+        return
+    for w in range(first, tables.roles.shape[1]):
+        if tables.roles[i, w].held == 1:
+            o = emit(out, messages.RESUME, 0.0, tables.node_id[i])
+            o.topic = w >> 1
+            o.args[messages.SIDE] = w & 1
+            return

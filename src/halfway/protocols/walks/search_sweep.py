@@ -17,10 +17,11 @@ from halfway.core.outbox import emit
 from halfway.core.prng import low_half, seeded
 from halfway.protocols.reliable_hop import release
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.launch import first_random, send_first
 from halfway.protocols.walks.messages import walker_of, write_member
-from halfway.protocols.walks.state import CUT_SHORT, DIED, REDRAWN, is_same, trail_of
-from halfway.protocols.walks.steps import Move, random_of, send_step
+from halfway.protocols.walks.steps import Move, first_random, random_of, send_first, send_step
+from halfway.protocols.walks.tables.counts import CUT_SHORT, DIED, REDRAWN
+from halfway.protocols.walks.tables.entries import is_same
+from halfway.protocols.walks.trails import trail_of
 
 
 @inlined

@@ -1,5 +1,5 @@
-"""The steps of a walk: the content of a STEP, when a STEP is void, and where a failed STEP goes
-instead.
+"""The steps of a walk of either walk system: the first step, the content of a STEP, when a STEP is
+void, and where a failed STEP goes instead.
 
 The random state travels with the walk. Each walk system chooses the next node by its own rule. The
 meeting of walks decides whether a walk goes on.
@@ -12,19 +12,21 @@ import numpy as np
 from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.core.prng import advanced, high_half, joined, low_half, seeded
+from halfway.core.prng import advanced, high_half, joined, low_half, mixed, pick, seeded
 from halfway.protocols.reliable_hop import release, track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import walker_of, write_member
-from halfway.protocols.walks.state import DIED, LOST, REDRAWN, is_later, is_same, trail_of
-from halfway.protocols.walks.tables.entries import FREE, HEARD, PASSED
+from halfway.protocols.walks.tables.counts import DIED, LOST, REDRAWN
+from halfway.protocols.walks.tables.entries import FREE, HEARD, PASSED, is_later, is_same
+from halfway.protocols.walks.trails import trail_of
+from halfway.protocols.walks.trees import root_of
 
 # A search ends before its most steps if it has visited all nodes of a small network.
 STEPS_PER_NODE = 30
 
 
 class Move(NamedTuple):
-    """The move of a walk from a node to a neighbour."""
+    """The move of a walk from a node to a neighbour, from which its STEP is made."""
 
     towards: np.int32  # node id of the neighbour
     random: np.uint64  # the random state of the walk after the choice of the neighbour
@@ -60,7 +62,7 @@ def send_step(tables, rules, i, step, move, now, out):
 
 @apart
 def fresh_nodes(tables, rules, i, step):
-    """Return how many nodes a search has visited for the first time, up to this step."""
+    """Return how many nodes a search walk has visited for the first time, up to its STEP."""
     side = step.args[messages.SIDE]
     place = trail_of(tables, rules, i, step.topic, side, step[messages.MEMBER], step.at)
     fresh = place != NO_PLACE and tables.trails[i, step.topic, place].since == step.at
@@ -106,8 +108,8 @@ def random_of(step):
 
 @inlined
 def step_input(tables, i, message, place):
-    """Return the input of the choice of a walk's next node: mark, random state, previous node,
-    excluded neighbour.
+    """Return what a walk system's choice of the next step reads from a STEP: mark, random state,
+    previous node, excluded neighbour.
 
     place: the place of the failed hop that takes another neighbour; NONE after the arrival of the
     walk.
@@ -120,7 +122,7 @@ def step_input(tables, i, message, place):
 
 @inlined
 def mark_of(step):
-    """Return the mark of the walk in a STEP: topic, member and side in one number.
+    """Return the mark of the walk in its STEP: topic, member and side in one number.
 
     A node stores the raised weights of a directional walk under its mark.
     """
@@ -147,8 +149,8 @@ def make_step(tables, rules, i, message, place, random, towards, out):
 
 @apart
 def _forget_heard(tables, i, topic, neighbour):
-    """Forget the trails of launched walks that a neighbour advertised, because this neighbour is
-    gone.
+    """Forget the trails that a neighbour advertised, because this neighbour did not answer the STEP
+    of a walk.
     """
     for k in range(tables.trails.shape[2]):
         known = tables.trails[i, topic, k]
@@ -158,8 +160,8 @@ def _forget_heard(tables, i, topic, neighbour):
 
 @kernel
 def redraw_or_release(tables, rules, neighbourhood, i, place, now):
-    """Return whether the failed STEP of a walk can take another neighbour; if not, release the
-    hop, and count the walk as dead or the other record as lost.
+    """Return whether the failed STEP of a walk can take another neighbour; if not, release the hop,
+    and count the walk as dead or the other record as lost.
 
     In both cases the node forgets the trails that the neighbour of the failed STEP advertised.
     """
@@ -182,3 +184,42 @@ def redraw_or_release(tables, rules, neighbourhood, i, place, now):
         tables.counts[i, LOST] += 1
     release(tables.hops, i, place)
     return False
+
+
+@apart
+def first_step(tables, rules, neighbourhood, i, walker, searches, now, out):
+    """Make the first step of a launched walk: [drw Fig. 3, line 1] the initiator selects a
+    neighbour uniformly. searches: whether the walk is a search.
+    """
+    first, last = neighbourhood.first[i], neighbourhood.last[i]
+    if first == last:
+        tables.counts[i, DIED] += 1
+        return
+    random = first_random(tables, i, walker)
+    towards = neighbourhood.who[first + pick(mixed(random), last - first)]
+    send_first(tables, rules, i, walker, random, towards, searches, now, out)
+
+
+@inlined
+def first_random(tables, i, walker):
+    """Return the random state with which a launched walk of row i makes its first step."""
+    random = seeded(tables.random_state[i], 2 * np.int64(walker.topic) + walker.side)
+    if walker.generation > 0:
+        random = seeded(random, walker.generation)
+    return advanced(random)
+
+
+@apart
+def send_first(tables, rules, i, walker, random, towards, searches, now, out):
+    """Send the STEP that is the first step of a launched walk to a neighbour."""
+    o = emit(out, messages.STEP, rules.step_delay_s[walker.side], towards)
+    write_member(o, walker)
+    o.args[messages.RANDOM_LOW] = low_half(random)
+    o.args[messages.RANDOM_HIGH] = high_half(random)
+    o.args[messages.STEPS] = 1
+    o.args[messages.ROOT_ID] = root_of(tables, rules, i, walker.topic, now)
+    o.args[messages.SEARCHES] = searches
+    place = track_if_asked(tables.hops, rules, i, o, now, out)
+    if place != NO_PLACE:
+        tables.came_from[i, place] = NONE
+        tables.redraws[i, place] = 0

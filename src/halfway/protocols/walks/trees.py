@@ -16,8 +16,8 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.state import NO_ROOM, has_expired, is_open
-from halfway.protocols.walks.tables.entries import FREE, OPEN
+from halfway.protocols.walks.tables.counts import NO_ROOM
+from halfway.protocols.walks.tables.entries import FREE, OPEN, has_expired, is_open
 
 
 @inlined

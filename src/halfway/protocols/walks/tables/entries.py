@@ -4,6 +4,8 @@ and buffered events.
 
 import numpy as np
 
+from halfway.core.compiled import inlined
+
 # Values of `status` in a TRAIL. FREE is 0, so that pages of a table that are always 0 take no
 # memory.
 FREE, HEARD, PASSED = 0, 1, 2
@@ -73,3 +75,51 @@ ROLE = np.dtype(
 # An event that its publisher buffers for subscribers without a path.
 BUFFERED_EVENT = np.dtype([("at", "<f8"), ("event", "<i4"), ("epoch", "<u4"), ("state", "u1")])
 UNSENT, SENT_ONCE = 1, 2
+
+
+@inlined
+def is_later(one, other):
+    """Return whether an entry of a walk member, or its walker, comes from a later launch than
+    another entry of this member.
+    """
+    if one.incarnation != other.incarnation:
+        return one.incarnation > other.incarnation
+    return one.generation > other.generation
+
+
+@inlined
+def is_same(one, other):
+    """Return whether two entries of one walk member, trails or paths, come from the same launch of
+    its walk.
+    """
+    return one.incarnation == other.incarnation and one.generation == other.generation
+
+
+@inlined
+def has_expired(rules, since, now):
+    """Return whether an entry of a walk system's table (a trail, path, branch or tree) has expired,
+    by the time of its last renewal.
+    """
+    # An entry expires after twice the refresh time: the next launch begins after one refresh time,
+    # and its news takes time to arrive.
+    return now - since > 2.0 * rules.refresh_s
+
+
+@inlined
+def is_open(rules, path, now):
+    """Return whether an entry of a path or a branch of a walk system is in use: open and not
+    expired.
+    """
+    return path.status == OPEN and not has_expired(rules, path.since, now)
+
+
+@inlined
+def write_walker(known, status, walker, back, now):
+    """Write a walker into an entry of a walk system's table, a trail or a path."""
+    known.status = status
+    known.side = walker.side
+    known.member = walker.member
+    known.incarnation = walker.incarnation
+    known.generation = walker.generation
+    known.back = back
+    known.since = now

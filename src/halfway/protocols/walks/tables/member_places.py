@@ -17,8 +17,8 @@ from halfway.protocols.hash_table import slots_for
 
 
 class MemberPlaces(NamedTuple):
-    """The places of the members of each topic. A value is 1 + a place, or 0 at the end of a
-    chain.
+    """The places of the members of each topic in a table of a walk system. A value is 1 + a place,
+    or 0 at the end of a chain.
     """
 
     first: npt.NDArray[np.int32]  # [n, T, slots] by hash of member and side
@@ -26,7 +26,9 @@ class MemberPlaces(NamedTuple):
 
 
 def no_member_places(n: int, topics: int, members: int) -> MemberPlaces:
-    """Return the places of no members: n rows, with room for `members` of each topic."""
+    """Return the places of no members in a walk system's table: n rows, with room for `members` of
+    each topic.
+    """
     return MemberPlaces(
         np.zeros((n, topics, slots_for(members)), np.int32),
         np.zeros((n, topics, members), np.int32),
@@ -35,14 +37,18 @@ def no_member_places(n: int, topics: int, members: int) -> MemberPlaces:
 
 @inlined
 def _slot_of(places, member, side):
-    """Return the slot of a member of one side, the begin of its chain in `first`."""
+    """Return the slot by hash of a member of one side, the begin of its chain of places in
+    `first`.
+    """
     hashed = seeded(np.uint64(side), member)
     return np.int64(hashed & np.uint64(places.first.shape[2] - 1))
 
 
 @inlined
 def place_of_member(places, table, i, topic, side, member):
-    """Return the place of a member in the table [n, T, members] at row i, or NO_PLACE."""
+    """Return the place of a member in the table [n, T, members] of a walk system at row i, by hash,
+    or NO_PLACE.
+    """
     place = np.int64(places.first[i, topic, _slot_of(places, member, side)]) - 1
     while place >= 0:
         known = table[i, topic, place]
@@ -54,7 +60,9 @@ def place_of_member(places, table, i, topic, side, member):
 
 @inlined
 def assign_place(places, table, i, topic, place, side, member):
-    """Assign a place of the table to a new member, instead of the member that had it before."""
+    """Assign a place in the table of a walk system to a new member, instead of the member that had
+    the place before.
+    """
     known, before = table[i, topic, place], np.int64(-1)
     slot = _slot_of(places, known.member, known.side)
     other = np.int64(places.first[i, topic, slot]) - 1

@@ -1,18 +1,19 @@
-"""The compiled kernels of bulk walks: two walks step on a static graph until they meet.
+"""The compiled kernels of a pair of bulk walks: the two walks step on a static graph until they
+meet.
 
 The message-level run gives the same nodes in the same order and the same meeting for the same
 seeds. The module `networks` stores a network, `trails` stores trails, and `choices` chooses the
 next node. The kernels depend on none of these choices.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.walks.choices import next_position
 from halfway.bulk.walks.networks import degree_of, end_of, link_of, neighbours_of
-from halfway.bulk.walks.trails import back_of, hears, leave_trail, passage
+from halfway.bulk.walks.trails import hears, leave_trail, passage
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, pick, seeded
@@ -44,15 +45,15 @@ class Meetings(NamedTuple):
 
 
 def pair_of_walks() -> PairOfWalks:
-    """Return the state of a pair of bulk walks before `begin_pair`."""
+    """Return the empty arrays for a pair of bulk walks, which `begin_pair` fills."""
     at, position, passed = np.zeros((3, 2), np.uint32)
     return PairOfWalks(at, position, np.zeros(2, np.uint64), passed, np.zeros(1, np.int64))
 
 
 @inlined
 def last_advertiser(trails, graph, stamp, w, y):
-    """Return the neighbour of node y that bulk walk w passed last, which advertised the trail of w
-    to y last.
+    """Return the node where the other bulk walk of a pair, on y, meets the advertised trail of walk
+    w: the neighbour of y that w passed last.
     """
     latest = np.int64(0)
     v = np.uint32(0)
@@ -67,8 +68,8 @@ def last_advertiser(trails, graph, stamp, w, y):
 
 @inlined
 def visit(trails, graph, stamp, w, x, y, passed, advertise):
-    """Visit node y with bulk walk w from x; return 1 for a first visit, otherwise 0, and whether
-    the walks meet.
+    """Let bulk walk w of a pair step from x onto node y; return 1 for a first visit, otherwise 0,
+    and whether the walks meet.
     """
     order = passage(trails, stamp, w, y) - 1
     first = order < 0
@@ -83,8 +84,8 @@ def visit(trails, graph, stamp, w, x, y, passed, advertise):
 
 @inlined
 def meeting_at(trails, graph, stamp, w, y, passed):
-    """Return the node where bulk walk w, now on y, meets the other walk, and the extra steps to
-    this node.
+    """Return the node where bulk walk w of a pair, now on y, meets the other walk, and the extra
+    steps to this node.
 
     The node is y if the other walk passed it, or else the last advertiser around y.
     """
@@ -98,8 +99,8 @@ def meeting_at(trails, graph, stamp, w, y, passed):
 
 @inlined
 def begin(trails, graph, stamp, walks, w, x, seed, stream, advertise):
-    """Begin a bulk walk [drw Fig. 3, line 1] at its initiator x, which has the trail of the
-    walk.
+    """Begin a bulk walk of a pair [drw Fig. 3, line 1] at its initiator x, which has the trail of
+    the walk.
     """
     leave_trail(trails, graph, stamp, w, x, x, np.uint32(0), advertise)
     walks.random[w] = advanced(seeded(seeded(seed, x), stream))
@@ -109,7 +110,7 @@ def begin(trails, graph, stamp, walks, w, x, seed, stream, advertise):
 
 @inlined
 def begin_walks(trails, graph, walks, a, b, seed, topic, advertise):
-    """Begin a pair of bulk walks at a and b. Returns the stamp of the pair."""
+    """Begin the two bulk walks of a pair at a and b. Returns the stamp of the pair."""
     trails.stamp[0] += np.uint32(1)
     stamp = trails.stamp[0]
     begin(trails, graph, stamp, walks, 0, a, seed, 2 * topic, advertise)
@@ -120,7 +121,7 @@ def begin_walks(trails, graph, walks, a, b, seed, topic, advertise):
 
 @inlined
 def step(memory, trails, graph, stamp, w, x, e, random, passed, advertise):
-    """Make one step of bulk walk w from x over link e.
+    """Make one step of bulk walk w of a pair from x over link e.
 
     Returns the meeting node or -1, the steps, the reached node, and for this node the position of
     the next node, the random state and the number of passed nodes.
@@ -187,7 +188,9 @@ def continue_pair(memory, trails, graph, stamp, walks, rule, pause):
 
 @kernel
 def stride(memory, trails, graph, stamp, walks, w, advertise):
-    """Make one step of bulk walk w of a pair. Returns the meeting node or -1, and the steps."""
+    """Make one step of bulk walk w of a pair, as a kernel that Python calls. Returns the meeting
+    node or -1, and the steps.
+    """
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     x = walks.at[w]
     e = link_of(graph, x, walks.position[w])
@@ -217,59 +220,3 @@ def meetings(memory, trails, graph, walks, pairs, seed, rule, found):
     for p in range(pairs.shape[0]):
         found.nodes[p] = meet_once(memory, trails, graph, walks, pairs[p], seed, p, rule)
         found.steps[p] = walks.steps[0]
-
-
-@inlined
-def add_path(trails, node, load):
-    """Add 1 to the load of each node on the loop-erased path of two bulk walks through the meeting
-    `node`.
-    """
-    load[node] += 1
-    for w in range(2):
-        i = np.uint32(node)
-        while back_of(trails, w, i) != i:
-            i = back_of(trails, w, i)
-            load[i] += 1
-
-
-@kernel
-def path_loads(memory, trails, graph, walks, pairs, seed, rule, load):
-    """Add the paths of all pairs of bulk walks [P, 2] to the load [n] of nodes; return the number
-    of pairs without a meeting.
-    """
-    memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
-    walks = borrowed(walks)
-    lost = 0
-    for p in range(pairs.shape[0]):
-        node = meet_once(memory, trails, graph, walks, pairs[p], seed, p, rule)
-        if node < 0:
-            lost += 1
-        else:
-            add_path(trails, node, load)
-    return lost
-
-
-@kernel
-def leg(trails, w, node):
-    """Return the path from the meeting node of two bulk walks back to the initiator of walk w, with
-    both ends.
-    """
-    hops, i = np.int64(0), np.uint32(node)
-    while back_of(trails, w, i) != i:
-        i = back_of(trails, w, i)
-        hops += 1
-    rows, i = np.empty(hops + 1, np.int64), np.uint32(node)
-    for k in range(hops + 1):
-        rows[k] = i
-        i = back_of(trails, w, i)
-    return rows
-
-
-def path(trails: Any, node: int) -> npt.NDArray[np.int64]:
-    """Return the loop-erased path of a pair of bulk walks through the meeting `node`; [] for the
-    node -1.
-    """
-    if node < 0:
-        return np.empty(0, np.int64)
-    first, second = leg(trails, 0, node), leg(trails, 1, node)
-    return np.concatenate((first[::-1], second[1:]))

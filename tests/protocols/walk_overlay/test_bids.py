@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfway.core.missing import NO_PLACE
-from halfway.protocols.walk_overlay.next_hop import MET, PASSED, SILENT, chosen, cost
+from halfway.protocols.walk_overlay.bids import MET, PASSED, SILENT, chosen, cost
 
 _VALUES = [np.uint64(k << 32) for k in range(0, 2**32, 2**27)]  # spread over all random values
 

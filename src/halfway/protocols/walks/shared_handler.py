@@ -1,5 +1,5 @@
-"""The handler that both walk systems share; each system adds its own choice of a walk's next
-node.
+"""The handler that both walk systems share, for directional and for random walks; each system adds
+its own choice of a walk's next node.
 """
 
 from typing import Any
@@ -11,19 +11,27 @@ from halfway.protocols import reliable_hop
 from halfway.protocols.shortfalls import UNACKNOWLEDGED, WITHOUT_ROUTE
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import publish, receive_catch_up, receive_data
-from halfway.protocols.walks.launch import hear_trail, plan_resume
-from halfway.protocols.walks.lists import receive_list
 from halfway.protocols.walks.meeting import receive_match, step_arrived, sweep_arrived
+from halfway.protocols.walks.member_lists import receive_list
 from halfway.protocols.walks.member_paths import end_path, receive_path, receive_root
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, walker_of
-from halfway.protocols.walks.roles import begin_role, end_role, launch_again, resume, search
+from halfway.protocols.walks.roles import (
+    begin_role,
+    end_role,
+    launch_again,
+    plan_resume,
+    resume,
+    search,
+)
 from halfway.protocols.walks.search_sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
-from halfway.protocols.walks.state import CUT_SHORT, DIED, EVICTED, LOST, NO_ROOM, WalkTables
+from halfway.protocols.walks.state import WalkTables
 from halfway.protocols.walks.steps import redraw_or_release
+from halfway.protocols.walks.tables.counts import CUT_SHORT, DIED, EVICTED, LOST, NO_ROOM
+from halfway.protocols.walks.trails import hear_trail
 
 
 def most_emissions(tables: WalkTables, rules: messages.Rules) -> int:
-    """Return the most records that one call of either walk system's handler emits."""
+    """Return the most records that one call of the handler that both walk systems share emits."""
     acknowledgement = 1 if rules.retries > 0 else 0
     hop = 1 + acknowledgement  # each hop with its timer
     members, places = int(tables.paths.shape[2]), int(tables.hops.record.shape[1])
@@ -38,7 +46,7 @@ def most_emissions(tables: WalkTables, rules: messages.Rules) -> int:
 
 
 def limits(state: Any, rules: messages.Rules) -> dict[str, int]:
-    """Return the limits to which the ranges in records of either walk system refer: the number of
+    """Return the limits to which the ranges in records of both walk systems refer: the number of
     topics.
     """
     del rules
@@ -46,8 +54,8 @@ def limits(state: Any, rules: messages.Rules) -> dict[str, int]:
 
 
 def shortfalls(tables: WalkTables) -> dict[str, int]:
-    """Return the shortfalls of either walk system: walks and messages without a route, and entries
-    for which nodes had no room.
+    """Return the shortfalls that both walk systems share: walks and messages without a route, and
+    entries for which nodes had no room.
     """
     counts = tables.counts.sum(axis=0)
     return {
@@ -62,9 +70,10 @@ def shortfalls(tables: WalkTables) -> dict[str, int]:
 
 @inlined
 def receive(tables, rules, neighbourhood, i, message, out):
-    """Receive a record of either walk system; the caller chooses the next step of a walk.
+    """Receive any record of either walk system, in the handler that both share; the system itself
+    chooses the next step of a walk.
 
-    Returns whether the caller must choose a step now, and the place of the hop that this step
+    Returns whether the system must choose a step now, and the place of the hop that this step
     replaces; NO_PLACE if the walk has just arrived.
     """
     if message.kind == messages.STEP and is_sweep(rules, message):
@@ -94,8 +103,8 @@ def receive(tables, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_other(tables, rules, neighbourhood, i, message, out):
-    """Receive a record of either walk system that is no STEP: about events, paths, meetings or
-    members.
+    """Receive any record of either walk system that is no STEP, in the handler that both share:
+    about events, paths, meetings or members.
     """
     kind = message.kind
     if kind == messages.DATA:
@@ -118,8 +127,8 @@ def receive_other(tables, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_own(tables, rules, neighbourhood, i, message, out):
-    """Receive a timer, a command of the application, or the start event at a node of either walk
-    system.
+    """Receive a timer, a command of the application, or the start event, in the handler that both
+    walk systems share.
     """
     kind = message.kind
     reliable_hop.begin_hops(tables.hops, i, message.incarnation)
@@ -138,7 +147,7 @@ def receive_own(tables, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_command(tables, rules, neighbourhood, i, message, out):
-    """Receive an application's command at a node of either walk system."""
+    """Receive an application's command, in the handler that both walk systems share."""
     kind = message.kind
     if kind == messages.PUBLISH:
         begin_role(tables, rules, neighbourhood, i, message.topic, PUBLISHES, message, out)

@@ -1,5 +1,5 @@
-"""The member list of SWIM and Lifeguard: the status, incarnation and suspicion of each member, and
-the rules by which news changes the list.
+"""The member lists of SWIM and Lifeguard: the status, incarnation and suspicion of each member in a
+node's list, the rules by which news changes the list, and the times and numbers that grow with it.
 """
 
 import math
@@ -70,8 +70,8 @@ RELAYED = 16  # newest relayed acknowledgements whose requesters a node knows
 
 
 class MemberNews(NamedTuple):
-    """The news of a member in the record of a probe, or of a member that did not acknowledge a
-    probe.
+    """The news of a member that changes a member list: from the record of a probe, or of a member
+    that did not acknowledge a probe.
     """
 
     member: np.integer[Any] | int  # node id
@@ -81,7 +81,7 @@ class MemberNews(NamedTuple):
 
 
 class Probes(NamedTuple):
-    """The member lists and the probes of nodes of SWIM or Lifeguard."""
+    """The member lists of nodes of SWIM or Lifeguard, with the probe of each node."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n]
@@ -93,7 +93,9 @@ class Probes(NamedTuple):
 
 
 def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
-    """Return the initial member lists of SWIM, with room for `members` at each node."""
+    """Return the initial member lists of SWIM or Lifeguard, with room for `members` at each
+    node.
+    """
     n = len(node_ids)
     own, entry = np.zeros(n, OWN), np.zeros((n, members), PROBED)
     own["place"] = NO_PLACE
@@ -110,20 +112,22 @@ def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
 
 @inlined
 def magnitude(state, i):
-    """Return log10 of the size of row i's member list plus two, but at least 1."""
+    """Return log10 of the number of members in row i's member list plus two, but at least 1."""
     return max(math.log10(state.members.known[i] + 2.0), 1.0)
 
 
 @inlined
 def most_sent(state, rules, i):
-    """Return how often row i sends one piece of news [SWIM §4.1]: λ log(n + 1), rounded up."""
+    """Return how often row i sends the news of one member, by the length of its member list [SWIM
+    §4.1]: λ log(n + 1), rounded up.
+    """
     return rules.transmissions * np.int64(math.ceil(magnitude(state, i)))
 
 
 @inlined
 def suspicion_time(state, rules, i, confirmations):
-    """Return the seconds for which row i suspects a member before the member counts as dead, in
-    whole clock ticks.
+    """Return the seconds for which a member has the status SUSPECT in the member list of row i
+    before it is DEAD, in whole clock ticks.
 
     [Lifeguard §IV.B] With c of K confirmations, the time is max - (max - min) log(c + 1) / log(K +
     1). For K = 0 the time is the least time, as in SWIM.
@@ -137,8 +141,8 @@ def suspicion_time(state, rules, i, confirmations):
 
 @inlined
 def change_health(own, rules, by):
-    """Add a number to the local health score of a node [Lifeguard §IV.A]; the score stays between 0
-    and its limit.
+    """Add a number to the local health score beside a node's member list [Lifeguard §IV.A]; the
+    score stays between 0 and its limit.
     """
     own.health = min(max(own.health + by, 0), rules.health_limit)
 
@@ -215,11 +219,11 @@ def _learn_of_itself(state, rules, i, incarnation, status):
 
 @apart
 def learn(state, rules, neighbourhood, i, news, now, out):
-    """Update the member list of row i by `MemberNews`; older news has no effect.
+    """Change the member list of row i by `MemberNews`; older news has no effect.
 
-    A later incarnation overrides an earlier one; in one
-    incarnation, DEAD overrides SUSPECT, and SUSPECT overrides ALIVE [SWIM §4.2]. We let a later
-    incarnation override DEAD as well, because members come back after a crash or a partition.
+    A later incarnation overrides an earlier one; in one incarnation, DEAD overrides SUSPECT, and
+    SUSPECT overrides ALIVE [SWIM §4.2]. We let a later incarnation override DEAD as well, because
+    members come back after a crash or a partition.
     """
     member, incarnation, status = news.member, news.incarnation, news.status
     if member == state.node_id[i]:

@@ -14,8 +14,8 @@ from halfway.protocols.walk_overlay.state import link_of
 
 @apart
 def row_of(state, i, node_id):
-    """Return the place of a neighbour in the table of overlay event holders, or a place that the
-    neighbour may take.
+    """Return the place of a neighbour in the table of holders of overlay events, or a place that
+    the neighbour may take.
 
     A neighbour without a link leaves the table first. NO_PLACE if all neighbours in the table have
     links.
@@ -32,8 +32,8 @@ def row_of(state, i, node_id):
 
 @apart
 def buffer_place(state, i, message):
-    """Return the place of an event in the buffer of a walk-overlay node, or NO_PLACE if the buffer
-    lacks the event.
+    """Return the place of an event in a walk-overlay node's buffer, which is also its place among
+    the bits of a holder, or NO_PLACE if the buffer lacks the event.
     """
     buffer = state.buffer
     for k in range(min(state.members.buffered[i], buffer.shape[1])):
@@ -45,7 +45,7 @@ def buffer_place(state, i, message):
 
 @apart
 def note_holder(state, i, node_id, incarnation, event):
-    """Note that a neighbour, in its present incarnation, has an event of the overlay."""
+    """Note that a neighbour, in its present incarnation, is a holder of an event of the overlay."""
     k = buffer_place(state, i, event)
     if k == NO_PLACE:
         return

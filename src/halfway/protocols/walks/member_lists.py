@@ -14,24 +14,24 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES, Walker, walker_of, write_member
-from halfway.protocols.walks.state import (
-    LOST,
-    claim_path,
-    has_expired,
-    is_later,
-    is_open,
-    trail_of,
+from halfway.protocols.walks.messages import (
+    PUBLISHES,
+    SUBSCRIBES,
+    Walker,
     walker_at,
-    write_path,
+    walker_of,
+    write_member,
 )
-from halfway.protocols.walks.tables.entries import OPEN, PASSED
+from halfway.protocols.walks.tables.counts import LOST
+from halfway.protocols.walks.tables.entries import OPEN, PASSED, has_expired, is_later, is_open
+from halfway.protocols.walks.tables.path_table import claim_path, write_path
+from halfway.protocols.walks.trails import trail_of
 
 
 @inlined
 def lists_members(tables, i, topic):
-    """Return whether row i lists the members of a topic of the walks, because it has both roles on
-    the topic.
+    """Return whether row i has a list of the members of a topic of the walks, because it has both
+    roles on the topic.
     """
     roles = tables.roles
     return roles[i, 2 * topic + PUBLISHES].held == 1 and roles[i, 2 * topic + SUBSCRIBES].held == 1
@@ -50,7 +50,7 @@ def report_member(tables, i, walker, hops, listed, out):
 
 @apart
 def report_known(tables, rules, i, topic, now, out):
-    """Report the members to which row i has paths, when row i begins to list members of the
+    """Report the members to which row i has paths, when row i begins its list of members of the
     walks.
     """
     for k in range(tables.paths.shape[2]):
@@ -62,8 +62,9 @@ def report_known(tables, rules, i, topic, now, out):
 
 @apart
 def share_members(tables, rules, i, topic, place, now, out):
-    """Introduce the members whose trails cross row i to each other: the member of the trail at a
-    place, and all others of the topic. Return whether row i has another trail.
+    """Let the initiators whose trails cross row i add each other to their lists of members: the
+    member of the trail at a place, and all others of the topic. Return whether row i has another
+    trail.
     """
     known, met = tables.trails[i, topic, place], False
     for k in range(tables.trails.shape[2]):
@@ -79,7 +80,8 @@ def share_members(tables, rules, i, topic, place, now, out):
 
 @apart
 def send_member(tables, rules, i, place, other, towards, hops, now, out):
-    """Send the news of a walk member towards the initiator whose trail on row i is at a place.
+    """Send a walk member, for a list of members, towards the initiator whose trail on row i is at a
+    place.
 
     towards: the next node from row i on a path to that member.
     """
@@ -103,8 +105,8 @@ def send_member(tables, rules, i, place, other, towards, hops, now, out):
 
 @inlined
 def open_path(tables, rules, i, walker, towards, hops, now):
-    """Open a path from row i to a member that a walk found, unless row i has a path of this
-    launch.
+    """Open a path from row i to a member on its way to a list of walk members, unless row i has a
+    path of this launch.
     """
     place = claim_path(tables, rules, i, walker, now)
     if place == NO_PLACE:
@@ -116,8 +118,8 @@ def open_path(tables, rules, i, walker, towards, hops, now):
 
 @apart
 def receive_list(tables, rules, i, message, out):
-    """Receive the news of a member that a walk found, on the way to the initiator of another
-    walk.
+    """Receive a LIST, the news of a member that a walk found, on its way to the list of another
+    walk's initiator.
     """
     walker, now, args = walker_of(message), message.at, message.args
     place = trail_of(tables, rules, i, walker.topic, walker.side, walker.member, now)
