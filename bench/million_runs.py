@@ -22,7 +22,8 @@ import pyarrow.parquet as pq
 
 from flood import peak_bytes
 from halfway.pipeline.plan.run import Point
-from halfway.pipeline.plan.sweep_plan import by_network, plan
+from halfway.pipeline.plan.sweep_plan import plan
+from halfway.pipeline.plan.tasks import by_network
 from halfway.pipeline.reproduction.summarise import summaries
 from halfway.pipeline.schedule import Batches
 from halfway.pipeline.spark.on_demand import OnDemand
