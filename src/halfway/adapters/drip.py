@@ -44,8 +44,9 @@ class DripAdapter(Adapter):
         if all(one.get("epidemic") for one in runs.options):
             return ()
         return (
-            "an event goes to l brokers by design. Only moving brokers carry an event further. A "
-            "delivery ratio around 0.3 is by design, and is not a loss.",
+            "an event goes to l brokers by design. Only moving brokers carry an event "
+            "further. A delivery ratio around 0.3 follows from this design, and does not mean "
+            "that records were lost.",
         )
 
     def instance(self, context: RunContext) -> SystemInstance:

@@ -76,7 +76,7 @@ def test_errors_name_the_remedy(capsys: pytest.CaptureFixture[str]) -> None:
         (["pub", "a/#", "x"], "bad topic: 'a/#': expected no +, # and NUL"),
         (["sub", "a#"], "bad filter"),
         (["status", "--node", "zzz"], "no such node is running (use one of here)"),
-        (["node", "--name", "here", "--no-discover"], "a node of this name is running"),
+        (["node", "--name", "here", "--no-discover"], "a node with this name is already running"),
         (["node", "--system", "siena"], "it does not run live: its brokers and their clients"),
         (["node", "-o", "x=y"], "--option x = y: expected a number, true or false"),
     ):
@@ -170,4 +170,4 @@ def test_a_command_beyond_the_limit_is_refused(
 ) -> None:
     monkeypatch.setattr(server, "MOST_CONNECTIONS", 0)
     assert main(["status"]) == 2
-    assert "commands already" in capsys.readouterr().err
+    assert "already serves 0 commands" in capsys.readouterr().err

@@ -136,7 +136,7 @@ def admit(
         f"wrote {path}: node {certificate.node_id}, serial {certificate.serial}, valid to {until}"
     )
     typer.echo(
-        "copy the file to the node over a secure connection, such as scp, because it has the "
+        "copy the file to the node over a secure connection, such as scp: the file has the "
         "secret of the network"
     )
 

@@ -215,5 +215,5 @@ def spark_home() -> Path:
     """Return the folder of pyspark, which has the jars of Spark. Raises Problem without pyspark."""
     found = importlib.util.find_spec("pyspark")
     if found is None or found.origin is None:
-        raise Problem("pyspark is not installed", remedy="pip install halfway")
+        raise Problem("pyspark is not installed", remedy="run `pip install halfway`")
     return Path(found.origin).parent
