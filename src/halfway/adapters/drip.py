@@ -44,9 +44,8 @@ class DripAdapter(Adapter):
         if all(one.get("epidemic") for one in runs.options):
             return ()
         return (
-            "an event goes to l brokers by design. Only moving brokers carry an event "
-            "further. A delivery ratio around 0.3 follows from this design, and does not mean "
-            "that records were lost.",
+            "an event goes to l brokers by design. Only moving brokers carry an event further. So "
+            "a delivery ratio around 0.3 is expected.",
         )
 
     def instance(self, context: RunContext) -> SystemInstance:

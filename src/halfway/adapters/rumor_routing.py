@@ -16,8 +16,8 @@ class RumorRoutingAdapter(UnsizedAdapter):
         if runs.publishers > 1:
             many = "any number" if runs.publishers == math.inf else f"up to {runs.publishers:.0f}"
             texts.append(
-                "a query ends at one publisher of its topic, as in the paper. Events of the "
-                f"other publishers of the topic ({many}) do not reach the subscriber."
+                "a query ends at one publisher of its topic, as in the paper. Events of other "
+                f"publishers ({many} a topic) do not reach the subscriber."
             )
         if runs.lossy:
             texts.append(

@@ -49,8 +49,8 @@ class WalkAdapter(Adapter):
         if not runs.loses_memory or not once:
             return ()
         return (
-            "nodes that forget a trail never get this trail again, because no walk is "
-            "launched again. Set `refresh_s`, for example to 20.",
+            "trails that nodes forget never come back, because no walk is launched again. Set "
+            "`refresh_s`, for example to 20.",
         )
 
     def ends_subscriptions(self) -> bool:

@@ -218,5 +218,5 @@ def test_methods_state_added_replicates_and_hellos() -> None:
     assert any("Replicates were added" in line for line in lines)
     assert any("All costs include hellos" in line for line in lines)
     given = methods_of(msgspec.structs.replace(PLAIN, hello="given"), 4, 3)
-    assert any("are given their neighbours" in line for line in given)
+    assert any("know their neighbours without hellos" in line for line in given)
     assert lines[0].endswith("network, roles, publications and losses, equal for all systems.")

@@ -30,8 +30,8 @@ def check(folder: JournalFolder, as_json: AsJson = False) -> None:
     \b
     A torn tail is the beginning of a record that the node could not finish because of a loss
     of power. The node had not acknowledged this record, and removes the tail at its next
-    start. A bad record was damaged after it was written. The node skips bad records. Exit
-    status: 0 if no record is bad, 1 if a record is bad.
+    start. A bad record was damaged after it was written. The node skips bad records.
+    Exit status: 0 if no record is bad, 1 if a record is bad.
 
     \b
     halfway journal check state/journal

@@ -30,11 +30,10 @@ def route(
     If an event does not arrive, the command prints the reason.
 
     \b
-    For a topic, the node publishes a probe. The system carries the probe like an event,
-    and every node that receives the probe sends a report. Applications do not receive the
-    probe. For a node, a search goes over all links, and the command shows the first path
-    found. The command reads a name with a slash as a topic. Exit status: 1 if no
-    subscriber, or no node of this name, was reached.
+    For a topic, the node publishes a probe. The system carries the probe like an event, and every
+    node that receives the probe sends a report. Applications do not receive the probe. For a node,
+    a search goes over all links, and the command shows the first path found. A name with a slash is
+    a topic. Exit status: 1 if no subscriber, or no node of this name, was reached.
 
     \b
     halfway route sensors/kitchen

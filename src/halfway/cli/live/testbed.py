@@ -52,15 +52,11 @@ def real_nodes(
     """Run a scenario with real nodes and real datagrams, beside its simulation.
 
     \b
-    Every node has its own network namespace. The positions, motion, losses, delays and faults
-    of the scenario decide which datagrams reach a node. No datagram leaves the namespaces.
-    The command needs Linux, iproute2, nftables, and root or `unshare -rn`.
-
-    \b
-    The live run agrees with the simulation if two conditions hold. Its delivery ratio is
-    within the 95 % interval of one further simulated run. Its latency differs from the
-    simulated latency by at most a factor of two. Exit status: 1 if the live run does not
-    agree.
+    Every node has its own network namespace. The positions, motion, losses, delays and faults of
+    the scenario decide which datagrams reach a node. No datagram leaves the namespaces. The command
+    needs Linux, iproute2, nftables, and root or `unshare -rn`. A live run agrees if its delivery
+    ratio is in the 95 % interval of one more simulated run, and if its latency differs from the
+    simulated latency by at most a factor of two. Exit status: 1 if the live run does not agree.
 
     \b
     halfway testbed examples/scenarios/mesh-on-the-air.toml

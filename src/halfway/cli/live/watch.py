@@ -92,7 +92,7 @@ def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
     typer.echo(
         f"node {state['node']} ({state['id']}) at {state['address']}, process {state['process']}"
     )
-    here = f"{state['nodes']} nodes in this process"
+    here = f"{state['nodes']} node{'s' * (state['nodes'] != 1)} in this process"
     typer.echo(f"{state['system']}, {code}, up {state['up_s']:.0f} s, {here}")
     names = ", ".join(neighbour["name"] for neighbour in state["neighbours"]) or "none"
     typer.echo(f"{len(state['neighbours'])} neighbours: {names}")

@@ -73,9 +73,7 @@ class KeptPublisher:
         except JournalRefusal as refusal:
             raise Refusal(refusal.reason, "the event is not kept") from None
         if event is None:
-            raise Refusal(
-                "disk full", "too many kept events wait for the acknowledgement of readers"
-            )
+            raise Refusal("disk full", "too many kept events wait for acknowledgements")
         self._texts[topic] = body.topic
         if event.number == 1:
             self._begun[topic] = now

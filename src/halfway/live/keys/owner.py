@@ -112,9 +112,7 @@ def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Cert
     try:
         data = signed_certificate(certificate, root)
     except NotValid as error:
-        raise Problem(
-            str(error), remedy="`halfway net admit --help` shows examples of patterns"
-        ) from error
+        raise Problem(str(error), remedy="see `halfway net admit --help` for patterns") from error
     path = folder / "members" / f"{admission.name}.cert"
     file = MemberFile(network.name, data, network.root_key, network.secret)
     if path.exists():  # of a certificate that is void

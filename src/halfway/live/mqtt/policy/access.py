@@ -146,11 +146,8 @@ def _check_filters(where: str, permissions: Permissions) -> None:
         for one in getattr(permissions, field) or ():
             if not is_filter(one):
                 what = f"{one!r}: expected a topic filter"
-                raise Problem(
-                    what,
-                    where=f"{where}.{field}",
-                    remedy='write a topic filter, such as "sensors/#"',
-                )
+                remedy = 'write a topic filter, such as "sensors/#"'
+                raise Problem(what, where=f"{where}.{field}", remedy=remedy)
 
 
 def _check_password(where: str, stored: str) -> None:
