@@ -235,7 +235,7 @@ def test_an_unknown_name_gets_the_nearest_and_refers_to_the_list(
     printed = capsys.readouterr().err
     assert printed.startswith(f"halfway: there is no paper or figure '{name}'")
     assert f"did you mean {near}?" in printed
-    assert "`halfway list` shows them all" in printed
+    assert "`halfway list` shows all names" in printed
     assert fake.called == {}
 
 
@@ -246,7 +246,7 @@ def test_an_unknown_name_without_a_near_one_refers_to_the_list(
     assert cli.main(["reproduce", "zzzz"]) == USER_ERROR
     printed = capsys.readouterr().err
     assert "did you mean" not in printed
-    assert "`halfway list` shows them all" in printed
+    assert "`halfway list` shows all names" in printed
 
 
 def test_several_figures_are_one_reproduction_each_once(fake: Fake) -> None:
@@ -323,7 +323,7 @@ def test_files_of_the_user_are_not_overwritten(
     Path("site").mkdir()
     Path("site/index.html").write_text("mine")
     assert cli.main(["reproduce", "--out", "site"]) == USER_ERROR
-    assert "the folder contains index.html, which is not from halfway" in capsys.readouterr().err
+    assert "the folder contains index.html, which Halfway did not write" in capsys.readouterr().err
     assert Path("site/index.html").read_text() == "mine"
     assert fake.called == {}
 
@@ -453,7 +453,7 @@ def test_an_invalid_network_is_a_user_error(
 
 def test_a_drawn_network_takes_no_options_of_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["walk", "unit-disk:n=9,r=1", "--radius", "1"]) == USER_ERROR
-    assert "a drawn network takes no options of files" in capsys.readouterr().err
+    assert "a drawn network has no file: expected no options for files" in capsys.readouterr().err
 
 
 def test_a_closed_output_is_not_an_error() -> None:

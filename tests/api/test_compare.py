@@ -188,7 +188,7 @@ def test_a_dict_is_compared_like_its_file(folder, tmp_path):
         ({"set": {"seconds": sys}}, "expected a value of TOML, not module"),
         ({"set": {"seconds": "8"}}, "seconds = '8': expected `float`, got `str`"),
         ({"sweep": {"seconds": 8}}, "sweep seconds = 8: expected a list of values, not int"),
-        ({"sweep": {"seed": [8]}}, "sweep.seed: this cannot be swept"),
+        ({"sweep": {"seed": [8]}}, "sweep.seed: a sweep cannot change this field"),
         ({"set": {"seed": 3}}, "set seed: a comparison sets this field in each run (use the opti"),
         ({"set": {"network.kind.x": 3}}, "set network.kind.x: the scenario has no such table"),
         ({"until": "half-width=3"}, "until = half-width=3: expected a half-width above 0 and"),

@@ -223,7 +223,7 @@ def test_a_file_is_never_replaced(
     assert "wrote scenario.toml (6 nodes, 6 links)" in capsys.readouterr().out
     Path("scenario.toml").write_text("mine")
     assert main(["init", "links.csv"]) == 2
-    assert "is not replaced (choose another file with -o)" in capsys.readouterr().err
+    assert "Halfway does not replace it (choose another file with -o)" in capsys.readouterr().err
     assert Path("scenario.toml").read_text() == "mine"
 
 

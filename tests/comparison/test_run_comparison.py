@@ -256,7 +256,7 @@ def test_studies_of_two_scenarios_never_replace_each_other(
     assert 'id="map"' in (out / folders[1] / "comparison.html").read_text("utf-8")
     (out / folders[1] / "study.json").unlink()  # as if the folder was of another program
     assert cli.main(["compare", str(path), *command]) == USER_ERROR
-    assert "contains comparison.html, which is not from halfway" in capsys.readouterr().err
+    assert "contains comparison.html, which Halfway did not write" in capsys.readouterr().err
 
 
 def test_a_failed_run_is_named_with_the_seed_that_repeats_it(tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         ),
         (["--set", "system=gossip"], "use the option systems"),
         (["--sweep", "workload.events=-1"], "workload.events = -1: expected"),
-        (["--sweep", "seed=1,2"], r"sweep\.seed: this cannot be swept"),
+        (["--sweep", "seed=1,2"], r"sweep\.seed: a sweep cannot change this field"),
         (["--sweep", "events"], "--sweep events: expected FIELD=VALUE"),
         (["--sweep", "faults[7].share=0.1"], r"\[7\]: expected an index from 0 to 0"),
         (["--sweep", "workload.events="], r"sweep\.workload\.events: expected at least one value"),

@@ -118,8 +118,8 @@ def test_a_notification_that_arrives_after_the_end_is_not_delivered(
 def test_systems_that_do_not_learn_of_an_end_are_named(tmp_path: Path) -> None:
     request = read_request(file_of(tmp_path, ENDING), ["flooding", "siena", "drip"])
     assert request.remarks == [
-        "this system does not learn that a subscription ends, so later notifications still cost "
-        "messages, and count as unsolicited: drip"
+        "this system does not learn that a subscription ends, so notifications after this "
+        "end still cost messages, and count as unsolicited: drip"
     ]
     # An end after the run has no effect.
     later = ENDING.replace("until_s = 5", "until_s = 20")

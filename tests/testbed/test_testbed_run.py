@@ -94,8 +94,8 @@ def test_a_cut_link_and_a_partition_end_separately() -> None:
         ({"seconds": "5000"}, "seconds = 5000: expected at most 3600"),
         ({"hello_period_s": "0.01"}, "hello_period_s = 0.01: expected at least 0.05"),
         ({"power.battery_j": "5"}, "power.battery_j"),
-        ({"workload": "requests"}, "workload.requests: the applications of the air do not reply"),
-        ({"faults": "attack"}, r"faults\[0\]: the nodes of the air cannot attack"),
+        ({"workload": "requests"}, "applications on the air do not answer requests"),
+        ({"faults": "attack"}, r"faults\[0\]: nodes on the air do not support attack"),
     ],
 )
 def test_what_the_air_cannot_do_is_refused(
@@ -117,7 +117,7 @@ def test_what_the_air_cannot_do_is_refused(
 
 
 def test_a_system_that_does_not_run_live_is_refused_with_its_reason(scenario: Path) -> None:
-    with pytest.raises(Problem, match=r"drip: it does not run live: each node must know"):
+    with pytest.raises(Problem, match=r"drip: it does not run live: its nodes must know"):
         check_suitable(read_scenario(scenario), "drip")
 
 
@@ -180,4 +180,4 @@ def test_a_scenario_runs_live_beside_its_simulation(
     assert counts["accounted_for"], counts
     assert status == (0 if all(row["agrees"] is not False for row in rows) else 1)
     assert main(arguments) == 2  # the folder exists
-    assert "choose another --record" in capsys.readouterr().err
+    assert "choose another folder for --record" in capsys.readouterr().err

@@ -70,8 +70,8 @@ class SienaAdapter(Adapter):
         if runs.first_event_s >= _FORMED_S:
             return ()
         return (
-            "brokers form the tree by messages in the first seconds. Events that are published "
-            f"earlier are lost. Set `start_s` to {_FORMED_S:g} or more.",
+            "brokers form the tree by messages in the first seconds. Events of these seconds are "
+            f"lost. Set `start_s` to {_FORMED_S:g} or more.",
         )
 
     def unsupported(self, context: RunContext) -> str:

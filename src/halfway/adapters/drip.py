@@ -46,8 +46,8 @@ class DripAdapter(Adapter):
         if all(options.get("epidemic") for options in runs.options):
             return ()
         return (
-            "an event goes to l brokers by design. Only moving brokers carry an event further. A "
-            "delivery ratio around 0.3 is by design, and is not a loss.",
+            "an event goes to l brokers by design. Only moving brokers carry an event further. So "
+            "a delivery ratio around 0.3 is expected.",
         )
 
     def instance(self, context: RunContext) -> SystemInstance:

@@ -18,12 +18,13 @@ class RumorRoutingAdapter(UnsizedAdapter):
         if runs.publishers > 1:
             many = "any number" if runs.publishers == math.inf else f"up to {runs.publishers:.0f}"
             texts.append(
-                "a query ends at one publisher of its topic, as in the paper. Other publishers "
-                f"({many} a topic) do not reach the subscriber."
+                "a query ends at one publisher of its topic, as in the paper. Events of other "
+                f"publishers ({many} a topic) do not reach the subscriber."
             )
         if runs.lossy:
             texts.append(
-                "agents and queries are not acknowledged, so a walk ends at its first loss."
+                "agents and queries are not acknowledged, so an agent or a query ends at its "
+                "first lost record."
             )
         return texts
 

@@ -52,7 +52,7 @@ class WalkAdapter(Adapter):
             return ()
         return (
             "trails that nodes forget never come back, because no walk is launched again. Set "
-            "`refresh_s`, such as 20.",
+            "`refresh_s`, for example to 20.",
         )
 
     def ends_subscriptions(self) -> bool:

@@ -92,7 +92,7 @@ def _halfway(
     halfway compare scenario.toml                all systems on your scenario
     halfway results halfway-results              check a folder of results
     halfway cluster start                        a Spark cluster on this machine
-    halfway doctor                               what this machine has, what to do
+    halfway doctor                               checks of this machine, with advice
     halfway net                                  keys of a live network
     halfway testbed mesh.toml                    real nodes on a scenario
     halfway node                                 a live node; then halfway pub, sub, scout

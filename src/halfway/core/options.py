@@ -76,7 +76,7 @@ def check_option(system: str, declared: Mapping[str, Option], name: str, value: 
             what, remedy = f"option '{name}' has a new name", f"use '{present}'"
         else:
             known = ", ".join(declared) or "none"
-            what, remedy = f"unknown option '{name}'", f"use one of its options: {known}"
+            what, remedy = f"unknown option '{name}'", f"use one of these options: {known}"
         raise Problem(f"{system}: {what}", remedy=remedy)
     option = declared[name]
     if isinstance(option.default, bool):

@@ -35,18 +35,18 @@ def listening_address(field: str, text: str) -> Address:
     try:
         ip_address(host)
     except ValueError:
-        what = f"{field} = {text}: expected [HOST:]PORT with a host in numbers"
+        what = f"{field} = {text}: expected [HOST:]PORT with a numeric address as HOST"
         raise Problem(what, remedy=f"write it as 1883 or {LOOPBACK}:1883") from None
     if not (port.isascii() and port.isdigit() and int(port) < 2**16):
         what = f"{field} = {text}: expected a port from 0 to 65535"
-        raise Problem(what, remedy="choose another port; 0 stands for any free port")
+        raise Problem(what, remedy="choose another port, or 0 for any free port")
     return host, int(port)
 
 
 def unavailable(field: str, value: object, error: OSError) -> Problem:
     """Return the problem of an address on which the operating system lets nothing listen."""
     if error.errno == errno.EADDRINUSE:
-        what, remedy = "another program uses it", "choose another port, or 0 for any"
+        what, remedy = "another program uses this port", "choose another port, or 0 for any"
     elif error.errno == errno.EACCES:
         what, remedy = "not permitted", "choose a port above 1023, or 0 for any"
     else:

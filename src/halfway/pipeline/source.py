@@ -71,7 +71,9 @@ class ResultSource(DataSource):
         from halfway.pipeline.audit import results_in
 
         if "path" not in self.options:
-            raise Problem("no folder given", remedy='.load("DIR") or .option("path", "DIR")')
+            raise Problem(
+                "no folder given", remedy='give a folder by .load("DIR") or .option("path", "DIR")'
+            )
         return results_in(Path(self.options["path"]))
 
 

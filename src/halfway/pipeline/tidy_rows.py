@@ -51,7 +51,7 @@ def columns_schema(
     """
     if taken := sorted((_TAKEN if first else _RESERVED) & set(columns)):
         raise Problem(
-            f"parameter {taken[0]}: the name is that of another column",
+            f"parameter {taken[0]}: another column has this name",
             remedy="select other parameters by the option `parameters`",
         )
     return pa.schema([*_FIRST, *first, *columns.items(), *_LAST])

@@ -47,12 +47,12 @@ SYSTEMS = {
     ),
     "directional-walk": About(
         "halfway.protocols.walks.directional_walk",
-        "A publisher's and a subscriber's walk lead away from their origins until they meet.",
+        "The walks of a publisher and a subscriber lead away from their origins until they meet.",
         "Leone & Muñoz 2013",
     ),
     "random-walk": About(
         "halfway.protocols.walks.random_walk",
-        "A publisher's and a subscriber's walk choose any neighbour until they meet.",
+        "The walks of a publisher and a subscriber step onto random neighbours until they meet.",
         "Leone & Muñoz 2013, §4.1: the baseline",
     ),
     "walk-overlay": About(
@@ -62,7 +62,8 @@ SYSTEMS = {
     ),
     "georendezvous": About(
         "halfway.protocols.georendezvous.handler",
-        "A hash maps a topic to places. The cells there store its subscriptions.",
+        "A hash maps a topic to places. The cells at these places store the subscriptions of "
+        "the topic.",
         "Carvalho, Araújo & Rodrigues 2006",
     ),
     "drip": About(
@@ -77,12 +78,13 @@ SYSTEMS = {
     ),
     "underlay-siena": About(
         "halfway.protocols.broker_trees.underlay_siena",
-        "The broker tree of siena, with two more paths: to the parent and to the grandparent.",
+        "The broker tree of siena, where a broker has a second path to its parent, and one to "
+        "its grandparent.",
         "Kumar, Bellur & Kranthi Kiran 2007",
     ),
     "heartbeat": About(
         "halfway.protocols.failure_detectors.heartbeat",
-        "A failure detector: the heartbeat of every member is flooded to all others.",
+        "A failure detector: nodes flood the heartbeats of each member to all other members.",
         "the simplest baseline; Hayashibara et al. 2004 with φ",
     ),
     "gossip-counters": About(
@@ -92,12 +94,13 @@ SYSTEMS = {
     ),
     "swim": About(
         "halfway.protocols.failure_detectors.swim",
-        "A failure detector: a node probes one neighbour a period, and probes carry news.",
+        "A failure detector: in each period, a node probes one neighbour, and probes carry "
+        "news of other members.",
         "Das, Gupta & Motivala 2002",
     ),
     "lifeguard": About(
         "halfway.protocols.failure_detectors.lifeguard",
-        "SWIM with local health: a slow node doubts itself before it suspects others.",
+        "SWIM with local health: a slow node waits longer before it suspects other members.",
         "Dadgar, Phillips & Currey 2018",
     ),
     "path-heartbeat": About(
@@ -107,12 +110,13 @@ SYSTEMS = {
     ),
     "walk-probe": About(
         "halfway.protocols.walk_detectors.walk_probe",
-        "A failure detector: each period, a directional walk looks for the trails of members.",
+        "A failure detector: in each period, a directional walk of a node looks for other members.",
         "Leone & Muñoz 2013, §2",
     ),
     "path-gossip": About(
         "halfway.protocols.walk_detectors.path_gossip",
-        "A failure detector: gossip of counters on paths of walks, and around broken paths.",
+        "A failure detector: nodes gossip counters along the paths of walks, and around "
+        "broken paths.",
         "Leone & Muñoz 2013, §2 and §5: their further work",
     ),
 }

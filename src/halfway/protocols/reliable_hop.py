@@ -44,7 +44,9 @@ RETRIES_OPTION = count(
 ACK_TIMEOUT_OPTION = seconds(
     ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
 )._replace(auto=True)
-_BACKOFF = "factor by which the time grows after each retransmission of a hop. 1 means equal times"
+_BACKOFF = (
+    "factor by which the timeout grows after each retransmission of a hop. 1 means equal timeouts"
+)
 ACK_BACKOFF_OPTION = Option(1.0, 1.0, 10.0, _BACKOFF, auto=True)
 _FREE = 0  # the sequence number of a free place
 _SEQUENCE_NUMBERS = 2**31 - 1  # largest sequence number; then the numbers start again

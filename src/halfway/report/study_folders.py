@@ -45,21 +45,21 @@ def check_output(out: Path, study: str, names: Iterable[str]) -> Path:
     file in place of a folder, a folder that cannot be written to, and a file of another program
     that would be replaced.
     """
-    remedy = "choose another folder for out"
+    remedy = "choose another folder for the results (out)"
     for folder in (out, out / study):
         if folder.exists() and not folder.is_dir():
             raise Problem("this is a file: expected a folder", where=str(folder), remedy=remedy)
     index = out / _INDEX
     if index.exists() and not _is_ours(index):
         raise Problem(
-            f"the folder contains {_INDEX}, which is not from halfway",
+            f"the folder contains {_INDEX}, which Halfway did not write",
             where=str(out),
             remedy=remedy,
         )
     folder = out / study
     taken = [name for name in names if (folder / name).exists()]
     if taken and not (folder / _MARK).exists():
-        what = f"the folder contains {taken[0]}, which is not from halfway"
+        what = f"the folder contains {taken[0]}, which Halfway did not write"
         raise Problem(what, where=str(folder), remedy=remedy)
     write_whole(out / ".writable", "")
     (out / ".writable").unlink(missing_ok=True)

@@ -213,12 +213,12 @@ def other_purpose(system: System, scenario: Scenario) -> str:
     work = scenario.workload
     lists = isinstance(work, GroupWorkload) and work.views == "system"
     if lists and not system.adapter.lists_members:
-        return 'it does not list members itself, as workload.views = "system" asks'
+        return 'it does not list members itself, which workload.views = "system" requires'
     detects = isinstance(work, FailureDetection)
     if detects == system.adapter.detects_failures:
         return ""
     if detects:
-        return 'it spreads events, and workload.kind = "failure-detection" has none'
+        return 'it spreads events, and workload.kind = "failure-detection" has no events'
     return 'it is a failure detector, which needs workload.kind = "failure-detection"'
 
 

@@ -32,7 +32,7 @@ def _on_acknowledgements(scenarios: Sequence[Scenario], systems: Sequence[System
         efforts = sorted({int(options_of(scenario, system)[RETRIES]) for scenario in scenarios})
         groups.setdefault(" or ".join(map(str, efforts)), []).append(system.name)
     items = (f"{', '.join(names)}: {retries}" for retries, names in groups.items())
-    yield f"Retries of a hop, because records can be lost: {'; '.join(items)}."
+    yield f"Records can be lost, so a hop has this number of retries: {'; '.join(items)}."
     if bare := [system.name for system in systems if system not in able]:
         yield f"These systems have no acknowledged hops: {', '.join(bare)}."
     name = able[0].name

@@ -48,8 +48,8 @@ def on_ended_subscriptions(
         return ()
     which = "this system does" if len(deaf) == 1 else "these systems do"
     return (
-        f"{which} not learn that a subscription ends, so later notifications still cost "
-        f"messages, and count as unsolicited: {', '.join(deaf)}",
+        f"{which} not learn that a subscription ends, so notifications after this end still "
+        f"cost messages, and count as unsolicited: {', '.join(deaf)}",
     )
 
 

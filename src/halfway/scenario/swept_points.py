@@ -87,7 +87,7 @@ def _values(text: str, field: str) -> list[SweepValue]:
 def _axis(field: str, values: Sequence[SweepValue], where: Path) -> list[SweepValue]:
     top = field.strip().split(".")[0]
     if top in _FIXED:
-        what = f"sweep.{field or repr(field)}: this cannot be swept"
+        what = f"sweep.{field or repr(field)}: a sweep cannot change this field"
         raise Problem(what, where=str(where), remedy="sweep a field such as workload.events")
     if not values:
         raise Problem(f"sweep.{field}: expected at least one value", where=str(where))

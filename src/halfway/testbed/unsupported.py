@@ -26,21 +26,21 @@ def check_suitable(scenario: Scenario, system: str) -> None:
         what = "radio.ratios: expected one share for all links on the air"
         raise Problem(what, remedy="give radio.success instead")
     if scenario.clock is not None:
-        what = "clock: the nodes of the air have the clock of this machine"
+        what = "clock: all nodes on the air have the clock of this machine"
         raise Problem(what, remedy="remove this table from the scenario")
     for index, fault in enumerate(scenario.faults):
         if isinstance(fault, Pause | Attack):
-            what = f"faults[{index}]: the nodes of the air cannot {fault.__struct_config__.tag}"
+            what = f"faults[{index}]: nodes on the air do not support {fault.__struct_config__.tag}"
             raise Problem(what, remedy="remove this table from the scenario")
     if isinstance(scenario.workload, GroupWorkload) and scenario.workload.requests is not None:
-        what = "workload.requests: the applications of the air do not reply"
+        what = "workload.requests: applications on the air do not answer requests"
         raise Problem(what, remedy="remove this table from the scenario")
     if scenario.power.battery_j is not None:
-        what = "power.battery_j: the nodes of the air have no batteries"
+        what = "power.battery_j: nodes on the air have no batteries"
         raise Problem(what, remedy="remove this field from the scenario")
     if scenario.seconds > _LONGEST_S:
         what = f"seconds = {scenario.seconds:g}: expected at most {_LONGEST_S:g}"
-        raise Problem(what, remedy="lower seconds: a live run takes this time")
+        raise Problem(what, remedy="lower `seconds`, because a live run takes this time")
     if scenario.hello == "sent" and scenario.hello_period_s < _SHORTEST_PERIOD_S:
         what = f"hello_period_s = {scenario.hello_period_s:g}"
         raise Problem(f"{what}: expected at least {_SHORTEST_PERIOD_S:g} on the air")

@@ -184,7 +184,7 @@ def test_a_damaged_file_is_an_error_in_one_line(
 def test_a_certificate_belongs_to_one_key() -> None:
     with_nodes("kitchen", "cellar")
     stolen = Settings(certificate=Path("home/members/kitchen.cert"), key=Path("cellar.key"))
-    with pytest.raises(Problem, match="of another node's key"):
+    with pytest.raises(Problem, match="belongs to the key of another node"):
         keyed_security(stolen)
 
 

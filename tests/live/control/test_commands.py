@@ -76,8 +76,8 @@ def test_errors_name_the_remedy(capsys: pytest.CaptureFixture[str]) -> None:
         (["pub", "a/#", "x"], "bad topic: 'a/#': expected no +, # and NUL"),
         (["sub", "a#"], "bad filter"),
         (["status", "--node", "zzz"], "no such node is running (use one of here)"),
-        (["node", "--name", "here", "--no-discover"], "a node of this name is running"),
-        (["node", "--system", "siena"], "it does not run live: its brokers and their clients"),
+        (["node", "--name", "here", "--no-discover"], "a node with this name is already running"),
+        (["node", "--system", "siena"], "it does not run live: live nodes do not support"),
         (["node", "-o", "x=y"], "--option x = y: expected a number, true or false"),
     ):
         assert main(words) == 2
@@ -91,7 +91,7 @@ def test_without_a_node_commands_say_so_or_are_a_node(capsys: pytest.CaptureFixt
     assert main(["pub", "a", "x", "--wait", "0", "--json"]) == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out) == {"published": 1, "neighbours": 0}
-    assert "runs as a node of its own" in printed.err
+    assert "this command starts a node" in printed.err
     assert running() == []
 
 
@@ -170,4 +170,4 @@ def test_a_command_beyond_the_limit_is_refused(
 ) -> None:
     monkeypatch.setattr(server, "MOST_CONNECTIONS", 0)
     assert main(["status"]) == 2
-    assert "commands already" in capsys.readouterr().err
+    assert "this process already serves" in capsys.readouterr().err

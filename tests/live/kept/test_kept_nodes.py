@@ -169,7 +169,7 @@ def test_a_node_without_a_journal_refuses_to_keep(tmp_path: Path) -> None:
             with pytest.raises(Refusal, match="no journal"):
                 await one.publish("x", b"", level="kept")
         async with kept_node(tmp_path / "a"):
-            with pytest.raises(Exception, match="another node uses this journal"):
+            with pytest.raises(Exception, match="another node already uses this journal"):
                 await kept_node(tmp_path / "a").__aenter__()
 
     run(program)

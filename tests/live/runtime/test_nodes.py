@@ -241,7 +241,7 @@ def test_nodes_of_other_systems_are_heard_and_are_no_neighbours() -> None:
 def test_a_port_in_use_and_an_open_host_are_problems() -> None:
     async def program() -> None:
         async with lone() as mesh:
-            with pytest.raises(Problem, match="another program uses it"):
+            with pytest.raises(Problem, match="another program uses this port"):
                 await lone(port=mesh.mesh.endpoint.address[1]).__aenter__()
         with pytest.raises(Problem, match="no keys"):
             await lone(host="0.0.0.0").__aenter__()

@@ -61,7 +61,9 @@ def test_a_process_that_took_over_the_number_is_left_alone(tmp_path, sleeper):
 
 def test_a_second_start_is_refused(tmp_path, sleeper):
     _state(tmp_path / "own", sleeper.pid)
-    with pytest.raises(Problem, match=r"a cluster runs already: spark://.*halfway cluster stop"):
+    with pytest.raises(
+        Problem, match=r"a cluster is already running: spark://.*halfway cluster stop"
+    ):
         local_cluster.start(tmp_path / "own", local_cluster.Order())
     assert sleeper.poll() is None
 

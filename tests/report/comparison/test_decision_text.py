@@ -115,7 +115,7 @@ def test_the_replicates_that_miss_a_need_are_named() -> None:
 def test_one_replicate_is_no_reason() -> None:
     one = {"delivery_ratio": [0.99], "energy": [1.0]}
     found = decided(ENERGY, flooding=one, gossip=one)
-    assert found.sentence.startswith("No decision: one replicate says nothing")
+    assert found.sentence.startswith("No decision: one replicate does not show")
     assert [one.reason for one in found.systems] == ["delivery ratio 0.990 in one replicate"] * 2
 
 

@@ -242,7 +242,7 @@ def test_the_legend_has_only_what_is_on_the_map(page: Browser) -> None:
     assert "the publisher" not in free
     page.tell("halfway.followEvent(5)")
     followed = texts(page, ".signs li")
-    assert {"the publisher", "a subscriber that never receives it"} <= set(followed)
+    assert {"the publisher", "a subscriber that never receives the event"} <= set(followed)
     assert "another message, to one neighbour" in set(free) - set(followed)
     page.tell(
         "halfway.plain = {}; for (const name of ['steps', 'met', 'links', 'homes']) {"

@@ -76,7 +76,8 @@ def test_acknowledgements_are_named_where_records_can_be_lost() -> None:
     systems = of("random-walk", "gossip", "siena", "georendezvous", "drip")
     notes = notes_of([lossy], systems, [], [], 3)
     assert (
-        "Retries of a hop, because records can be lost: random-walk, georendezvous: 5; siena: 2."
+        "Records can be lost, so a hop has this number of retries: random-walk, georendezvous: 5; "
+        "siena: 2."
     ) in notes
     assert "These systems have no acknowledged hops: gossip, drip." in notes
     assert "Options set: siena (retries = 2)." in notes
@@ -89,7 +90,7 @@ def test_acknowledgements_are_named_where_records_can_be_lost() -> None:
 
 def test_acknowledgements_are_named_on_a_radio_with_contention() -> None:
     notes = on_scenario(PLAIN, "siena", "gossip")
-    assert "Retries of a hop, because records can be lost: siena: 5." in notes
+    assert "Records can be lost, so a hop has this number of retries: siena: 5." in notes
     assert any("`--sweep options.siena.retries=0,5`" in note for note in notes)
 
 
@@ -217,5 +218,5 @@ def test_methods_state_added_replicates_and_hellos() -> None:
     assert any("Replicates were added" in line for line in lines)
     assert any("All costs include hellos" in line for line in lines)
     given = methods_of(msgspec.structs.replace(PLAIN, hello="given"), 4, 3)
-    assert any("are given their neighbours" in line for line in given)
+    assert any("know their neighbours without hellos" in line for line in given)
     assert lines[0].endswith("network, roles, publications and losses, equal for all systems.")

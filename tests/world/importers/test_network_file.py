@@ -148,7 +148,7 @@ def test_partial_positions_are_none_and_counted(tmp_path: Path) -> None:
     assert network.position is None
     assert network.left_out == {"nodes without a position": 2}
     assert network.remarks == (
-        "net.csv: all positions are ignored, because of 2 nodes without a position (1, 2)",
+        "net.csv: Halfway ignores all positions, because of 2 nodes without a position (1, 2)",
     )
     with pytest.raises(Problem, match=r"at.csv: no position for 2 of 5 nodes \(1, 2\) \(add"):
         read_network(path, positions=places)
@@ -274,8 +274,8 @@ BAD_TABLES = {
     "not a number": (PAIRS.replace("0.8", "abc"), ":3:3: column pdr = 'abc': expected a number"),
     "infinite": (PAIRS.replace("0.8", "1e999"), ":3:3: column pdr = '1e999': expected a number"),
     "no id": (PAIRS.replace("2,3,", "2, ,"), ":4:2: no id in column b"),
-    "cut line": (PAIRS[:-4], ":7: fields in this line: 3, expected 4 as in the header"),
-    "long line": (PAIRS + "1,2,3,4,5\n", ":8: fields in this line: 5, expected 4 as in the header"),
+    "cut line": (PAIRS[:-4], ":7: the line has 3 fields: expected 4, as in the header"),
+    "long line": (PAIRS + "1,2,3,4,5\n", ":8: the line has 5 fields: expected 4, as in the header"),
     "open quote": (PAIRS + '1,"2\n', ":8: unexpected end of data"),
     "no lines": ("a,b,pdr\n", "no links"),
     "no column": (PAIRS.replace("pdr", "lqi"), "no column 'pdr' (columns: a, b, lqi, note)"),
@@ -348,7 +348,7 @@ BAD_GRAPHML = {
     "no encoding": ("<?xml version='1.0' encoding='nope'?><graphml/>", "XML"),
     "entities": (
         '<!DOCTYPE g [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><graphml>&b;</graphml>',
-        ": document types are refused",
+        ": the file has a document type",
     ),
     "nothing": ("", "the file is empty"),
 }

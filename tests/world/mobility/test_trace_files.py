@@ -135,7 +135,7 @@ def test_tracks_join_their_fixes(tmp_path: Path, name: str) -> None:
         ("node,t_s,x_m,y_m\na,1,2,3\na,2,,3\n", ":3:3", "column x_m: expected a finite number"),
         ("node,t_s,x_m,y_m\na,1,2,3\n,2,2,3\n", ":3:1", "no id"),
         ("node,t_s,x_m,y_m\na,1,2,3\nb,1,2,3\na,1,9,3\n", ":4", "duplicate fix of node a at 1 s"),
-        ("node,t_s,x_m,y_m\na,1,2\n", ":2", "fields in this line: 3"),
+        ("node,t_s,x_m,y_m\na,1,2\n", ":2", "the line has 3 fields"),
         ("node,t_s,x_m,y_m\na,1,2,9e200\n", ":2:4", "column y_m: expected a finite number"),
     ],
 )

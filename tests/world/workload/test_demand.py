@@ -90,7 +90,7 @@ def test_a_listed_demand_is_sorted_by_time_and_keeps_ties_in_order() -> None:
     ("given", "named"),
     [
         ({"topics": 0}, "topics = 0"),
-        ({"publishers_each": 4, "subscribers_each": 2}, "expected at most n = 5 distinct nodes"),
+        ({"publishers_each": 4, "subscribers_each": 2}, "expected a sum of at most n = 5 nodes"),
         ({"events": -1}, "events = -1"),
         ({"topics": 2, "width": 3}, "width = 3: expected 1 to topics = 2"),
         ({"every_s": 0.0}, "every_s = 0"),

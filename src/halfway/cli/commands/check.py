@@ -27,13 +27,13 @@ def check(
     of `halfway compare` with the same options. It prints cut nodes, bridges, and
     the nodes of the network file that are not in the run. It counts the events
     that fit into the run. It prints why a system cannot run, the number of runs
-    and a rough estimate of the time. The estimate does not cover compiling.
+    and a rough estimate of the time. The estimate does not include compilation.
 
     \b
     halfway check examples/scenarios/office-mesh.toml
     halfway check mesh.toml --set network.over=0.9 --json | jq .survey.topology
 
-    Exit status: 0 the scenario can run, 2 it cannot.
+    Exit status: 0 if the scenario can run, 2 if it cannot run.
     """
     request = requested(scenario, Asked(systems, system, replicates, changes, sweep))
     with spinner("drawing the first network"):

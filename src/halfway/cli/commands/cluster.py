@@ -11,12 +11,14 @@ from halfway.cli.terminal.screen import RUNS_FAILED
 from halfway.files import write_whole
 
 Workers = Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Worker processes.")]
-Cores = Annotated[int, typer.Option(metavar="N", min=1, help="Tasks at once on each worker.")]
+Cores = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Number of tasks that a worker runs at once.")
+]
 WorkerMemory = Annotated[
     str, typer.Option(metavar="SIZE", help="Memory of each worker, such as 2g.")
 ]
 ListeningPort = Annotated[
-    int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0: any free one.")
+    int, typer.Option(metavar="N", min=0, max=65535, help="Port. 0 means any free port.")
 ]
 Connect = Annotated[bool, typer.Option("--connect", help="Start a Spark Connect server as well.")]
 PackFolder = Annotated[
@@ -80,7 +82,7 @@ def start(
 
 @cluster.command()
 def status(as_json: AsJson = False) -> None:
-    """Print the state of the cluster. Exit status: 0 if all its processes run, else 1."""
+    """Print the state of the cluster. Exit status: 0 if all its processes run, 1 if not."""
     from halfway.pipeline.spark.local_cluster import (
         alive_workers,
         cores_in_use,
@@ -91,7 +93,9 @@ def status(as_json: AsJson = False) -> None:
     folder = default_folder()
     state = read(folder)
     if state is None:
-        typer.echo("{}" if as_json else "no cluster runs; start one: halfway cluster start")
+        typer.echo(
+            "{}" if as_json else "no cluster is running; start one with `halfway cluster start`"
+        )
         raise typer.Exit(RUNS_FAILED)
     living, alive, used = state.living(folder), alive_workers(state), cores_in_use(state)
     if as_json:
@@ -113,7 +117,7 @@ def status(as_json: AsJson = False) -> None:
 
 @cluster.command()
 def pack(folder: PackFolder) -> None:
-    """Write the two files that spark-submit needs: this Halfway as an archive, and its driver.
+    """Write the two files that spark-submit needs: an archive of Halfway, and a driver script.
 
     \b
     halfway cluster pack DIR
@@ -131,7 +135,7 @@ def pack(folder: PackFolder) -> None:
 
 @cluster.command()
 def stop() -> None:
-    """Stop the cluster. A sweep that runs on it fails; its finished batches are kept."""
+    """Stop the cluster. A sweep on this cluster then fails, but keeps its finished batches."""
     from halfway.pipeline.spark import local_cluster
 
     count = local_cluster.stop(local_cluster.default_folder())

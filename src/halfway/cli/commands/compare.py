@@ -53,11 +53,12 @@ def compare(
     """Compare systems on a scenario: same networks, same workload, same faults.
 
     \b
-    Prints which system to choose by --need and --minimise, and means with 95 %
-    intervals. A star marks a system that is significantly better than every
-    other that delivers as much. Writes to DIR/TITLE a page (comparison.html)
-    with plots and a map of one run of each system, and tables (.csv, .jsonl,
-    .json). DIR/index.html lists all studies. The same command resumes in DIR.
+    The command prints which system to choose by --need and --minimise, and means
+    with 95 % intervals. A star marks a system that is significantly better than
+    every other system with a comparable delivery ratio. The command writes to
+    DIR/TITLE a page (comparison.html) with plots and a map of one run of each
+    system, and tables (.csv, .jsonl, .json). DIR/index.html lists all studies.
+    After an interrupt, the same command resumes in DIR.
 
     \b
     halfway compare examples/scenarios/sensor-field.toml

@@ -30,14 +30,14 @@ def init(
     halfway init links.csv positions.csv
     halfway init mesh.graphml -o mesh.toml
     halfway init tracks.csv -o fleet.toml      columns node, t_s, x_m, y_m
-    halfway init --example -o field.toml       a small field, without a file of yours
+    halfway init --example -o field.toml       a small example, without a file
     """
     if out.exists():
-        what = "the file exists, and is not replaced"
+        what = "the file already exists, and Halfway does not replace it"
         raise Problem(what, where=str(out), remedy="choose another file with -o")
     if (network is None) != example:
         remedy = "name one file, or write --example alone"
-        raise Problem("expected your file of a network, or --example", remedy=remedy)
+        raise Problem("expected a file of a network, or --example", remedy=remedy)
     from halfway.scenario.json_schema import NAME, json_schema
 
     text, size = _example() if network is None else _first(network, positions, out)

@@ -31,13 +31,14 @@ def results(
     \b
     halfway results halfway-results                  check the folder
     halfway results halfway-results --json | jq .failures
-    halfway results halfway-results --retry-failed   repeat, after you fixed the cause
+    halfway results halfway-results --retry-failed   repeat the failed runs
     halfway results halfway-comparison/mesh-2 --against halfway-comparison/mesh
 
     With --against, DIR and STUDY are folders of two studies of `halfway compare`.
     The command prints the fields and the means that changed from STUDY to DIR.
 
-    Exit status: 0 intact, 1 some runs failed, 2 some files are damaged.
+    Exit status: 0 if the folder is intact, 1 if some runs failed, 2 if some files
+    are damaged.
     """
     if against is not None:
         _print_changes(against, folder, as_json)

@@ -13,7 +13,7 @@ def schema(out: SchemaOut = None) -> None:
 
     \b
     An editor with a TOML language server (Even Better TOML in VS Code, taplo in
-    others) then completes fields, shows their meanings, and marks errors. The first
+    other editors) then completes fields, shows their meanings, and marks errors. The first
     line of the scenario names the schema:
       #:schema ./halfway.schema.json
 

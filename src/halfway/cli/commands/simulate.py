@@ -58,7 +58,7 @@ def simulate(
                   "groups" or "failure-detection"
       \\[\\[faults]]  fault = "crash", "churn", "pause", "link-cut", "partition"
                   or "attack"
-      \\[options.gossip]  the options of a system (a wrong name lists all names)
+      \\[options.gossip]  the options of a system (docs/scenarios.md lists them)
     docs/scenarios.md lists every field with its unit, default and range.
 
     \b

@@ -38,8 +38,8 @@ def walk(
     """Run a publisher's and a subscriber's walk on a network until they meet.
 
     \b
-    Prints the steps of both walks, the meeting point, the loop-erased path, and its
-    stretch over a shortest path. A and B are node ids; the seed draws missing ones.
+    The command prints the steps of both walks, the meeting point, the loop-erased path, and
+    its stretch over a shortest path. A and B are node ids. The seed draws a missing node.
 
     \b
     halfway walk unit-disk:n=3000,r=0.04,seed=7 --plot walk.png

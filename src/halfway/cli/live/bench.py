@@ -13,15 +13,22 @@ from halfway.cli.terminal.screen import warn
 if TYPE_CHECKING:
     from halfway.live.interface.benchmark import BenchPhase
 
-_Nodes = Annotated[int, typer.Option(metavar="N", help="Nodes, with about 6 links each.")]
-_Size = Annotated[int, typer.Option(metavar="B", help="Bytes of a payload.")]
-_Rate = Annotated[float, typer.Option(metavar="N", help="Events a second of the first phase.")]
-_Topics = Annotated[int, typer.Option(metavar="N", help="Topics; each has a publisher of its own.")]
+_Nodes = Annotated[
+    int, typer.Option(metavar="N", help="Number of nodes. Each node has about 6 links.")
+]
+_Size = Annotated[int, typer.Option(metavar="B", help="Size of a payload in bytes.")]
+_Rate = Annotated[float, typer.Option(metavar="N", help="Events per second in the first phase.")]
+_Topics = Annotated[
+    int, typer.Option(metavar="N", help="Number of topics. Each topic has its own publisher.")
+]
 _Subscribers = Annotated[
-    int, typer.Option(metavar="N", help="Subscribers of each topic. 0: all other nodes.")
+    int, typer.Option(metavar="N", help="Subscribers of each topic. 0 means all other nodes.")
 ]
 _FlatOut = Annotated[
-    bool, typer.Option("--flat-out/--no-flat-out", help="Run the second phase, without a limit.")
+    bool,
+    typer.Option(
+        "--flat-out/--no-flat-out", help="Run the second phase, which publishes without a limit."
+    ),
 ]
 _Settle = Annotated[
     float, typer.Option(metavar="S", help="Seconds from the subscriptions to the first event.")
@@ -47,9 +54,10 @@ def bench(
 
     \b
     The nodes run in this process, as an UNSAFE development network on loopback. The first
-    phase publishes at a rate. The second phase publishes without a limit: it shows the
-    greatest rate, and the drops by reason. The CPU time is the sum of all nodes and of the
-    measurement. A busy machine shows other numbers: compare runs of one machine only.
+    phase publishes at a rate. The second phase publishes without a limit, and shows the
+    greatest rate and the drops by reason. The CPU time is the sum of all nodes and of the
+    measurement. The results depend on the load of the machine, so compare only runs on one
+    machine.
 
     \b
     halfway bench

@@ -25,10 +25,10 @@ def doctor(
     """Check this machine: what Halfway finds, and what to do about each failed check.
 
     \b
-    ✓  it works
-    ·  optional: the line below says how to add it
-    ✗  Halfway does not work on this machine; the line below says what to do
-    The exit status is 1 if a line has ✗, else 0.
+    ✓  this part works
+    ·  an optional part is missing; the line below it states how to add the part
+    ✗  Halfway does not work on this machine; the line below states what to do
+    Exit status: 1 if a line has ✗, 0 if not.
 
     \b
     halfway doctor

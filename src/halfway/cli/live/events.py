@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from halfway.live.control.control_requests import Arrived
     from halfway.live.control.places import ControlSocket
 
-_OWN = "no node is running here: this command runs as a node of its own"
+_OWN = "no node is running on this machine, so this command starts a node"
 _BATCH = 256
 _SPY_EVERY_S = 1.0
 
@@ -55,7 +55,7 @@ def pub(
     batches = _batches(_payloads(text, count), 1 if text == "-" else _BATCH)
     published, neighbours = _published(node, topic, batches, settings)
     if neighbours == 0:
-        warn("the node has no neighbour: only subscribers at this node received it")
+        warn("the node has no neighbour, so only subscribers at this node received the event")
     if as_json:
         typer.echo(json.dumps({"published": published, "neighbours": neighbours}))
 
@@ -109,7 +109,7 @@ def spy(
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print each second the topics with events: their number, rate, mean size and mean age.
+    """Print every second the topics with events, and the events' rate, mean size and mean age.
 
     \b
     halfway spy
@@ -223,4 +223,4 @@ def _print_counts(counts: dict[str, list[float]], seconds: float, as_json: bool)
         else:
             typer.echo(f"{rate:8.1f}/s {mean:8.0f} B {1000 * age:8.1f} ms  {topic}")
     if not counts and not as_json:
-        typer.echo("no event in the last second")
+        typer.echo("no event arrived in the last second")

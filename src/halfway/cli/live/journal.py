@@ -16,7 +16,7 @@ journal = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
 @journal.callback()
 def _journal() -> None:
-    """Show the journal of a node: its records on disk, and whether they are sound.
+    """Show the journal of a node: its records on disk, and whether the records are undamaged.
 
     \b
     halfway journal check state/journal
@@ -28,10 +28,10 @@ def check(folder: JournalFolder, as_json: AsJson = False) -> None:
     """Check every record of a journal against its checksum, without changing the journal.
 
     \b
-    A torn tail is the beginning of a record whose writing a loss of power interrupted. The
-    node had not acknowledged the record, and cuts the tail off at its next start. A bad
-    record was damaged after it was written: the node skips it. Exit status: 0 if all
-    records are sound, 1 if some are bad.
+    A torn tail is the beginning of a record that the node could not finish because of a loss
+    of power. The node had not acknowledged this record, and removes the tail at its next
+    start. A bad record was damaged after it was written. The node skips bad records.
+    Exit status: 0 if no record is bad, 1 if a record is bad.
 
     \b
     halfway journal check state/journal

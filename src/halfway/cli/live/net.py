@@ -61,8 +61,8 @@ def _net() -> None:
     halfway net key kitchen.key                     on the node: its keys, and kitchen.pub
     halfway net new home                            on the owner's machine: the network
     halfway net admit home kitchen.pub --days 365   on the owner's machine: a certificate
-    halfway net show home                           who is admitted, and until when
-    halfway net revoke home kitchen                 the node is no longer a member
+    halfway net show home                           the admitted nodes, and their last days
+    halfway net revoke home kitchen                 kitchen is no longer a member
 
     \b
     Private keys never leave the node. The folder of the network has its root key:
@@ -76,8 +76,8 @@ def key(file: KeyFile) -> None:
     """Make the private keys of a node, and a file with its request for a certificate.
 
     \b
-    The file with the keys stays on the node (mode 600). The request FILE.pub is no
-    secret: give it to the owner of the network. An existing file is never replaced.
+    The file with the keys stays on the node (mode 600). The request FILE.pub is not
+    secret. Give the request to the owner of the network. An existing file is never replaced.
 
     \b
     halfway net key kitchen.key
@@ -92,7 +92,7 @@ def key(file: KeyFile) -> None:
 
 @net.command()
 def new(folder: NetworkFolder) -> None:
-    """Make a network: a root key, a secret that all members share, and an empty list of members.
+    """Make a network, with a root key, a secret that all members share, and an empty member list.
 
     \b
     The network has the name of the folder. The folder must be empty or new.
@@ -104,7 +104,7 @@ def new(folder: NetworkFolder) -> None:
 
     network = new_network(folder)
     typer.echo(f"wrote {folder}/root.key and {folder}/network.json: network {network.name}")
-    typer.echo("keep the folder offline, and keep a backup: its root key admits any node")
+    typer.echo("keep the folder offline, because its root key admits any node, and keep a backup")
     typer.echo(f"next, for each node: halfway net admit {folder} NODE.pub")
 
 
@@ -117,7 +117,7 @@ def admit(
     subscribe: Subscribe = None,
     days: Days = 365.0,
 ) -> None:
-    """Sign a certificate for a node: its name, its topics and its last day.
+    """Sign a certificate for a node. It states the name, the topics and the last day of the node.
 
     \b
     A pattern is a topic, with + for one level and # for all further levels. Without
@@ -132,10 +132,12 @@ def admit(
     wanted = Admission(name or request.stem, publish or ["#"], subscribe or ["#"], days)
     path, certificate = admit(folder, request, wanted)
     until = _day(certificate.not_after)
-    typer.echo(f"wrote {path}: node {certificate.node_id}, serial {certificate.serial}, to {until}")
     typer.echo(
-        "copy the file to the node over a secure connection, such as scp: it has the secret of "
-        "the network"
+        f"wrote {path}: node {certificate.node_id}, serial {certificate.serial}, valid to {until}"
+    )
+    typer.echo(
+        "copy the file to the node over a secure connection, such as scp: the file has the "
+        "secret of the network"
     )
 
 
@@ -160,7 +162,7 @@ def revoke(folder: NetworkFolder, name: MemberName) -> None:
 
 @net.command()
 def secret(file: SecretFile) -> None:
-    """Make one secret for all nodes of a small network: weaker than certificates.
+    """Make one secret for all nodes of a small network. A secret is weaker than certificates.
 
     \b
     Any node with the file is a member, under any free name and with all topics. No node

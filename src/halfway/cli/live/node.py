@@ -47,8 +47,8 @@ def node(
 ) -> None:
     """Run a node of a network without brokers, until Ctrl-C.
 
-    Without keys this is an UNSAFE development network on loopback: every program of
-    this machine can read and forge its events. See also `halfway sub` and `halfway pub`.
+    Without keys, the node is part of an UNSAFE development network on loopback: every program of
+    this machine can read and forge the events. See also `halfway sub` and `halfway pub`.
 
     \b
     halfway node --mqtt 1883 --page 8080    then: mosquitto_sub -t 'sensors/#' -v

@@ -21,11 +21,15 @@ SystemOptions = Annotated[
     typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the system."),
 ]
 Nodes = Annotated[
-    int, typer.Option(metavar="N", help="Number of nodes in this process, all linked.")
+    int,
+    typer.Option(metavar="N", help="Number of nodes in this process. All these nodes are linked."),
 ]
 Port = Annotated[
     int,
-    typer.Option(metavar="N", help="UDP port; further nodes use the next ports. 0: any free port."),
+    typer.Option(
+        metavar="N",
+        help="UDP port of the first node. Further nodes use the next ports. 0 means any free port.",
+    ),
 ]
 Peers = Annotated[
     list[str] | None,
@@ -35,36 +39,53 @@ Peers = Annotated[
 ]
 NodeName = Annotated[str, typer.Option(metavar="NAME", help="The name of the node.")]
 OfNetwork = Annotated[
-    str, typer.Option(metavar="NAME", help="The network. Nodes of other networks are not heard.")
+    str,
+    typer.Option(
+        metavar="NAME", help="Name of the network. The node ignores nodes of other networks."
+    ),
 ]
-OnHost = Annotated[str, typer.Option(metavar="ADDRESS", help="The address of the socket.")]
+OnHost = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="Address at which the node receives datagrams.")
+]
 CertificateFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Certificate file from `halfway net admit`; needs --key."),
+    typer.Option(
+        metavar="FILE", help="Certificate file from `halfway net admit`. Also give --key."
+    ),
 ]
 PrivateKeyFile = Annotated[
     Path | None, typer.Option("--key", metavar="FILE", help="Private keys of `halfway net key`.")
 ]
 NetworkSecret = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Secret of `halfway net secret`; needs --key.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Secret of `halfway net secret`. Also give --key."),
 ]
 RevokedFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="The network's revoked.list, read again when it changes."),
+    typer.Option(
+        metavar="FILE",
+        help="Revocation list of the network. The node reads the file again when it changes.",
+    ),
 ]
 State = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Folder for the state that survives a restart."),
 ]
 Interpreted = Annotated[
-    bool, typer.Option("--interpreted", help="Stay interpreted; never use machine code.")
+    bool,
+    typer.Option("--interpreted", help="Run the handlers in Python, and never as machine code."),
 ]
 Logged = Annotated[
-    bool, typer.Option("--log", help="Keep a log of the node's records; `halfway record` needs it.")
+    bool,
+    typer.Option(
+        "--log", help="Keep a log of the node's records. `halfway record` needs this log."
+    ),
 ]
 TraceDir = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Write received, reported and dropped records as Parquet."),
+    typer.Option(
+        metavar="DIR", help="Write received, reported and dropped records to Parquet files."
+    ),
 ]
 Discover = Annotated[
     bool, typer.Option("--discover/--no-discover", help="Look for nodes on this machine.")
@@ -92,12 +113,16 @@ Page = Annotated[
 ]
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Topic, such as sensors/kitchen.")]
 TopicFilter = Annotated[
-    str, typer.Argument(metavar="FILTER", help="Topics; + matches one level, # all further levels.")
+    str,
+    typer.Argument(metavar="FILTER", help="Topics. + matches one level, and # all further levels."),
 ]
-Text = Annotated[str, typer.Argument(metavar="TEXT", help="The payload; - reads lines of stdin.")]
+Text = Annotated[
+    str,
+    typer.Argument(metavar="TEXT", help="The payload. - means one event for each line of stdin."),
+]
 Repeats = Annotated[
     int,
-    typer.Option(metavar="N", min=1, help="Publish N times; {{count}} in TEXT becomes 1, 2, … N."),
+    typer.Option(metavar="N", min=1, help="Publish N times. {{count}} in TEXT becomes 1, 2, … N."),
 ]
 MostEvents = Annotated[
     int | None, typer.Option("--count", metavar="N", min=1, help="Stop after N events.")

@@ -39,8 +39,10 @@ def packages() -> "Finding":
         return failed("packages", f"missing: {', '.join(needed)}", f"pip install {needed[0]}")
     if missing:
         do = f"pip install {' '.join(missing)}"
-        return note("packages", f"missing, and needed for Spark only: {', '.join(missing)}", do)
-    return ok("packages", f"all {len(_required_packages())} are installed")
+        return note(
+            "packages", f"missing packages, which only Spark needs: {', '.join(missing)}", do
+        )
+    return ok("packages", f"all {len(_required_packages())} packages are installed")
 
 
 def cores() -> "Finding":
@@ -67,7 +69,7 @@ def memory() -> "Finding":
         available = min(available, (int(limit) - int(used or 0)) / 1e9)
     text = f"{available:.1f} GB available"
     if available < _LEAST_GB:
-        return note("memory", text, "compare networks of at most some thousand nodes")
+        return note("memory", text, "compare networks of at most a few thousand nodes")
     return ok("memory", text)
 
 
@@ -79,7 +81,7 @@ def java() -> "Finding":
     try:
         java_found = find_java()
     except Problem as problem:
-        return note("Java", f"{problem.what}; only Spark needs it", problem.remedy)
+        return note("Java", f"{problem.what}; only Spark needs Java", problem.remedy)
     return ok("Java", f"{java_found.version}, from {java_found.origin}: {java_found.executable}")
 
 
@@ -91,7 +93,7 @@ def spark() -> "Finding":
 
     version = _version("pyspark")
     if not version:
-        return note("Spark", "not installed; only large sweeps need it", "pip install pyspark")
+        return note("Spark", "not installed; only large sweeps need Spark", "pip install pyspark")
     return ok("Spark", version)
 
 

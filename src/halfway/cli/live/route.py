@@ -30,10 +30,10 @@ def route(
     If an event does not arrive, the command prints the reason.
 
     \b
-    For a topic, the node publishes a probe. The system carries the probe like an event,
-    and every node that receives the probe reports; applications do not receive it. For a
-    node, a search goes over all links, and the command shows the first path found. A name
-    with a slash is a topic. Exit status 1 if no subscriber, or no such node, was reached.
+    For a topic, the node publishes a probe. The system carries the probe like an event, and every
+    node that receives the probe sends a report. Applications do not receive the probe. For a node,
+    a search goes over all links, and the command shows the first path found. A name with a slash is
+    a topic. Exit status: 1 if no subscriber, or no node of this name, was reached.
 
     \b
     halfway route sensors/kitchen
@@ -95,18 +95,23 @@ def _summary(to: str, hops: "dict[int, Hopped]", arrived: "list[Hopped]", end: "
     if not end.is_topic:
         return f"{to}: {max(hop.hops for hop in hops.values())} hops away"
     if arrived:
-        return f"{to}: {len(others)} nodes reached, {len(arrived)} of them have subscriptions"
+        return (
+            f"{to}: the event reached {len(others)} nodes, and {len(arrived)} of them have "
+            "subscriptions"
+        )
     if not end.neighbours:
         return (
-            f"{to}: this node has no neighbour ({end.heard} nodes are heard; `halfway scout` says "
-            "why they are not neighbours)"
+            f"{to}: this node has no neighbour. It hears {end.heard} nodes, and `halfway "
+            "scout` states why they are not neighbours"
         )
     own = [hop.why for hop in hops.values() if hop.node == end.node]
     if own and not others:
-        return f"{to}: dropped at this node: {own[-1]}"
+        return f"{to}: this node dropped the event: {own[-1]}"
     if not others:
         return (
-            f"{to}: no node of this name, and no other node was reached by an event: the system "
-            "knows no path to a subscriber yet"
+            f"{to}: no node has this name, and the event reached no other node, because the "
+            "system knows no path to a subscriber yet"
         )
-    return f"{to}: {len(others)} nodes reached, and none has a subscription that matches"
+    return (
+        f"{to}: the event reached {len(others)} nodes, and none of them has a matching subscription"
+    )

@@ -52,12 +52,11 @@ def real_nodes(
     """Run a scenario with real nodes and real datagrams, beside its simulation.
 
     \b
-    Every node has a network namespace. Positions, motion, losses, delays and faults decide
-    which datagrams reach the node. The command needs Linux, iproute2, nftables, and root
-    or `unshare -rn`.
-    No datagram leaves the namespaces. The live run agrees if its delivery is within the
-    interval of one more simulated run, and its latency within a factor of two of the
-    simulated latency. Exit status 1 if the live run does not agree.
+    Every node has its own network namespace. The positions, motion, losses, delays and faults of
+    the scenario decide which datagrams reach a node. No datagram leaves the namespaces. The command
+    needs Linux, iproute2, nftables, and root or `unshare -rn`. A live run agrees if its delivery
+    ratio is in the 95 % interval of one more simulated run, and if its latency differs from the
+    simulated latency by at most a factor of two. Exit status: 1 if the live run does not agree.
 
     \b
     halfway testbed examples/scenarios/mesh-on-the-air.toml
@@ -88,7 +87,10 @@ def _keeping(record: Path | None, traces: Path | None, system: str) -> "Keeping"
     from halfway.testbed.live_run import Keeping
 
     if record is not None and traces is not None:
-        raise Problem("--record, --traces: expected one of them", remedy="run it twice")
+        raise Problem(
+            "--record, --traces: expected one of them",
+            remedy="run the command twice, once with each option",
+        )
     return Keeping(None if record is None else _new_folder(record / system), traces)
 
 
@@ -96,8 +98,8 @@ def _new_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True)
     except FileExistsError:
-        remedy = "choose another --record"
-        raise Problem("the folder exists", where=str(path), remedy=remedy) from None
+        remedy = "choose another folder for --record"
+        raise Problem("the folder already exists", where=str(path), remedy=remedy) from None
     return path
 
 
@@ -144,7 +146,11 @@ def _print(result: "SideBySide", scenario: "Scenario", as_json: bool) -> None:
         words = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items())
         console().print(f"{title}: {words or 'nothing'}", highlight=False)
     sums = result.account
-    exact = "every datagram is accounted for" if sums.is_exact else f"NOT accounted for: {sums}"
+    exact = (
+        "the counters account for every datagram"
+        if sums.is_exact
+        else f"the counters do NOT account for every datagram: {sums}"
+    )
     console().print(f"{exact}: {sums.sent:,} copies sent", highlight=False)
     late = f"publications were late by at most {1000 * live.late_s:.0f} ms"
     console().print(f"neighbours after {live.linked_s:.1f} s; {late}", highlight=False)

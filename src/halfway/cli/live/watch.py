@@ -35,9 +35,9 @@ def scout(
     """Print the neighbours of a node, and each other node that it hears, with its state.
 
     \b
-    The node of this machine answers at once; with --neighbours N it answers when it
-    has N neighbours. If no node runs on this machine, the command starts a node and
-    listens for --seconds. Exit status 1 if there are fewer than N neighbours.
+    The node of this machine answers at once. With --neighbours N, it answers when it has N
+    neighbours. If no node runs on this machine, the command starts a node, which listens
+    for --seconds. Exit status: 1 if the node has fewer than N neighbours.
 
     \b
     halfway scout
@@ -92,7 +92,7 @@ def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
     typer.echo(
         f"node {state['node']} ({state['id']}) at {state['address']}, process {state['process']}"
     )
-    here = f"{state['nodes']} in this process"
+    here = f"{state['nodes']} node{'s' * (state['nodes'] != 1)} in this process"
     typer.echo(f"{state['system']}, {code}, up {state['up_s']:.0f} s, {here}")
     names = ", ".join(neighbour["name"] for neighbour in state["neighbours"]) or "none"
     typer.echo(f"{len(state['neighbours'])} neighbours: {names}")
@@ -118,7 +118,7 @@ def ping(
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Measure the round trip to a neighbour. Exit status 1 if a ping has no answer.
+    """Measure the round trip to a neighbour. Exit status: 1 if a ping has no answer.
 
     \b
     halfway ping kitchen --count 10
@@ -167,7 +167,7 @@ def replay(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Replay a recorded trace of a node. Exit status 1 if the state at the end differs.
+    """Replay a recorded trace of a node. Exit status: 1 if the state at the end differs.
 
     \b
     In a folder of `halfway node --trace DIR`, each file has a state. The command replays

@@ -30,7 +30,10 @@ def _write_account(folder: Path, file: Path, quiet: bool) -> None:
 
     account = account_of(folder)
     if account is None:
-        warn("--account: Spark was not needed, or it runs elsewhere: there is nothing to account")
+        warn(
+            "--account: Halfway wrote no account, because the runs did not need Spark, or Spark "
+            "runs on another machine"
+        )
         return
     write_whole(file, account_csv(account))
     if not quiet:

@@ -39,8 +39,8 @@ def named_network(
     if name.startswith(DRAWN):
         is_placed = positions is not None or partial_positions or radius is not None
         if is_placed or columns != LinkColumns():
-            what = "a drawn network takes no options of files"
-            raise Problem(what, where=name, remedy="remove them")
+            what = "a drawn network has no file: expected no options for files"
+            raise Problem(what, where=name, remedy="remove the options for files")
         return _drawn_network(name)
     network = read_network(
         name,

@@ -102,7 +102,8 @@ Positions = Annotated[
 PartialPositions = Annotated[
     bool,
     typer.Option(
-        "--partial-positions", help="Accept nodes without a position. Then no position is used."
+        "--partial-positions",
+        help="Accept nodes without a position. Halfway then uses no positions.",
     ),
 ]
 Radius = Annotated[
@@ -224,13 +225,15 @@ OwnSystems = Annotated[
 Replicates = Annotated[
     int,
     typer.Option(
-        metavar="N", min=1, help="Replicates. Each draws its own network, roles and faults."
+        metavar="N",
+        min=1,
+        help="Number of replicates. Each replicate draws its own network, roles and faults.",
     ),
 ]
 Baseline = Annotated[
     str | None,
     _completed(
-        "--baseline", "S", "Baseline of paired differences; default: flooding.", completion.systems
+        "--baseline", "S", "Baseline of paired differences. Default: flooding.", completion.systems
     ),
 ]
 UntilTight = Annotated[
@@ -250,7 +253,7 @@ Swept = Annotated[
     _completed(
         "--sweep",
         "FIELD=A,B,…",
-        "Compare at each value of a field, or 5..50:5. Repeatable.",
+        "Compare at several values of a field, such as 5,10 or 5..50:5. Repeatable.",
         completion.fields,
     ),
 ]
@@ -259,7 +262,8 @@ Needed = Annotated[
     _completed(
         "--need",
         "METRIC=X",
-        "Decide: least delivery-ratio, or greatest value of a cost. Repeatable.",
+        "Bound for the decision: the least delivery-ratio, or the greatest value of a cost. "
+        "Repeatable.",
         completion.needs,
     ),
 ]
@@ -268,7 +272,7 @@ Minimised = Annotated[
     _completed(
         "--minimise",
         "METRIC",
-        "Decide: the cost to minimise. Default for events: messages per notification.",
+        "Cost that the decision minimises. Default for events: messages per notification.",
         completion.metrics,
     ),
 ]

@@ -110,7 +110,11 @@ def report_error(error: BaseException) -> int:
         case _ if hasattr(error, "format_message"):  # misuse, from the parser
             what = error.format_message().replace("Value error, ", "").rstrip(".")
             present = FORMER_OPTIONS.get(getattr(error, "option_name", ""))
-            remedy = f"it is now {present}" if present else "--help lists what is allowed"
+            remedy = (
+                f"the option has a new name: {present}"
+                if present
+                else "--help lists what is allowed"
+            )
             line, status = f"{what} ({remedy})", USER_ERROR
         case _:
             if os.environ.get("HALFWAY_TRACEBACK"):

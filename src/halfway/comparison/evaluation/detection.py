@@ -30,7 +30,7 @@ METRICS: tuple[tuple[Metric, ValueOf], ...] = (
             "crashes that all monitors detect have a value."),
      _read(lambda d: d.all_s)),
     (Metric("mistake-rate", "mistakes / pair", "1/h",
-            "The number of mistakes of one monitor about one member in an hour: a mistake begins "
+            "The number of mistakes of one monitor about one member in an hour. A mistake begins "
             "when the monitor suspects a member that is up. A member behind a partition is up."),
      _read(lambda d: d.mistakes_per_hour)),
     (Metric("mistake-duration", "mistake duration", "s",

@@ -41,7 +41,7 @@ class Air:
 
     def __init__(self, n: int, *, duplicates: float = 0.0, delay: Delay = NO_DELAY) -> None:
         if not 1 <= n <= MOST_NODES:
-            remedy = "a bridge copies every broadcast to all ports"
+            remedy = "use a smaller network, because the bridge copies every broadcast to all nodes"
             raise Problem(f"n = {n}: expected 1 to {MOST_NODES} nodes on the air", remedy=remedy)
         check_share("duplicates", duplicates)
         check_tools()
@@ -165,7 +165,10 @@ class Air:
         self._queue.stdin.write(line_of(self._delay))
         self._queue.stdin.flush()
         if self._queue.stdout.readline().strip() != "ready":
-            raise Problem("the queue of the air did not start", remedy="see its message above")
+            raise Problem(
+                "the program that delays frames on the air did not start",
+                remedy="see the message of the program above",
+            )
 
 
 def check_share(name: str, value: float) -> None:

@@ -83,7 +83,7 @@ class Namespace:
             )
         if done.returncode:
             why = (done.stderr.strip().splitlines() or ["no message"])[0]
-            what = f"{command[0]} refuses a part of the air: {why}"
+            what = f"{command[0]} cannot set up the network of the air: {why}"
             raise Problem(what, remedy="run it as root, on a kernel with network namespaces")
         return done.stdout
 
@@ -105,7 +105,10 @@ def complete_checksums(namespace: Namespace, interface: str) -> None:
         try:
             fcntl.ioctl(sock, _ETHTOOL, request.ljust(40, b"\0"))
         except OSError as error:
-            what = f"{interface}: cannot switch off checksums of the device: {error.strerror}"
+            what = (
+                f"{interface}: cannot switch off the checksums of this network device: "
+                f"{error.strerror}"
+            )
             raise Problem(what, remedy="use a Linux kernel with veth devices") from None
 
 

@@ -88,8 +88,10 @@ def _lines(sock: socket.socket) -> Iterator[bytes | None]:
         *whole, waiting = (waiting + more).split(b"\n")
         yield from whole
         if len(waiting) > 2 * MOST_LINE:
-            what = f"the node answers with a line of over {2 * MOST_LINE:,} bytes"
-            raise Problem(what, remedy="use the same version of halfway for node and command")
+            what = f"the answer of the node has a line of more than {2 * MOST_LINE:,} bytes"
+            raise Problem(
+                what, remedy="use the same version of Halfway for the node and the command"
+            )
 
 
 def answer_of(place: ControlSocket, request: ControlRequest) -> Answer:

@@ -40,7 +40,7 @@ from halfway.problem import Problem
 
 QUEUE = 1024  # events that wait for one connection
 MOST_CONNECTIONS = 256  # connections at a time; a further one is refused
-_TOO_MANY = f"this process serves {MOST_CONNECTIONS} commands already"
+_TOO_MANY = f"this process already serves {MOST_CONNECTIONS} commands"
 _PING_S = 2.0
 _POLL_S = 0.02
 _MOST_RECORD_S = 86_400.0
@@ -63,7 +63,7 @@ class ControlServer:
         """Open the control socket. Raises Problem if another process has a node of that name."""
         if self._path.exists():
             if answers(self._path):
-                what = f"name = {self._path.stem}: a node of this name is running"
+                what = f"name = {self._path.stem}: a node with this name is already running"
                 raise Problem(what, remedy="choose another --name")
             self._path.unlink()
         try:
@@ -72,7 +72,7 @@ class ControlServer:
             )
         except OSError as error:
             what = f"cannot listen for commands: {error.strerror or error}"
-            remedy = "use a folder in which this user can write"
+            remedy = "use a folder that you can write to"
             raise Problem(what, where=str(self._path), remedy=remedy) from None
         self._path.chmod(0o600)
         return self
@@ -97,7 +97,7 @@ class ControlServer:
                 if len(self._connections) <= MOST_CONNECTIONS:
                     await self._serve(reader, writer)
                 else:
-                    await _answer(writer, RefusedAnswer(_TOO_MANY, "end other commands"))
+                    await _answer(writer, RefusedAnswer(_TOO_MANY, "end another command first"))
         finally:
             self._connections.discard(task)
             writer.close()

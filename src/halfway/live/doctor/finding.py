@@ -47,4 +47,6 @@ def checked(name: str, check: Callable[[], Finding]) -> Finding:
         where = f"{problem.where}: " if problem.where else ""
         return failed(name, f"{where}{problem.what}", problem.remedy)
     except OSError as error:
-        return failed(name, (error.strerror or str(error)).lower(), "see the message of the system")
+        return failed(
+            name, (error.strerror or str(error)).lower(), "see the message of the operating system"
+        )

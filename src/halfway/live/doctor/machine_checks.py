@@ -34,7 +34,11 @@ def keys(certificate: Path | None, key: Path | None) -> Finding:
     cipher = _CIPHERS[suitable_cipher()]
     if certificate is None or key is None:
         text = f"{cipher}; no certificate given: only the development network on loopback"
-        return note("keys", text, "halfway net new NETWORK; then doctor --certificate --key")
+        return note(
+            "keys",
+            text,
+            "make a network with `halfway net new`; then run doctor --certificate FILE --key FILE",
+        )
     own = keyed_security(Settings(certificate=certificate, key=key)).membership.own
     days = (own.not_after - time.time()) / _DAY_S
     text = f"{cipher}; node {own.name}, valid for {days:.0f} days"
@@ -50,7 +54,9 @@ def clock() -> Finding:
     name, now = "clock", time.time()
     day = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now))
     if now < _BUILT_S:
-        return failed(name, f"it shows {day}", "set the clock; certificates look not valid yet")
+        return failed(
+            name, f"the clock shows {day}", "set the clock, because certificates depend on it"
+        )
     state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
     if state == _CLOCK_ERROR:
         return note(name, f"{day}, not synchronised", "run an NTP client, such as chrony")
@@ -71,9 +77,11 @@ def disk(state: Path | None) -> Finding:
             os.fdatasync(file.fileno())
             taken.append(time.monotonic() - begun)
     median = statistics.median(taken)
-    text = f"{folder} keeps a record in {1000 * median:.2f} ms"
+    text = f"{folder}: a record is on disk after {1000 * median:.2f} ms"
     if median > _SLOW_S:
-        return note(name, text, "kept events wait this long: give --state a faster disk")
+        return note(
+            name, text, "use a faster disk for --state, because each kept event waits for this time"
+        )
     return ok(name, text)
 
 
@@ -81,8 +89,8 @@ def compile_cache() -> Finding:
     """Check for `halfway doctor` that the compile cache is writable, and measure its size."""
     name = "compile cache"
     if CACHE_FOLDER.name.startswith(_TEMPORARY):
-        text = "no folder can be written: each command compiles anew, for up to a minute"
-        return note(name, text, "set XDG_CACHE_HOME to a folder that can be written")
+        text = "no cache folder is writable, so each command compiles again, for up to a minute"
+        return note(name, text, "set XDG_CACHE_HOME to a writable folder")
     kernels = [file.stat().st_size for file in CACHE_FOLDER.glob("*.kernel")]
     size = sum(kernels) / 1e6
     return ok(name, f"{CACHE_FOLDER}: {len(kernels)} kernels, {size:.0f} MB")

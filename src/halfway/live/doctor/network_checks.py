@@ -71,5 +71,5 @@ def namespaces() -> Finding:
     """
     why, do = why_not()
     if why:
-        return note("namespaces", f"`halfway testbed` does not run here: {why}", do)
-    return ok("namespaces", "`halfway testbed` can make networks of its own")
+        return note("namespaces", f"`halfway testbed` does not run on this machine: {why}", do)
+    return ok("namespaces", "`halfway testbed` can make network namespaces")

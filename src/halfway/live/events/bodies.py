@@ -78,7 +78,7 @@ def new_body(
         raise Refusal("bad topic", f"'{topic}': {problem}")
     body = EventBody(topic, bytes(payload), 0, level, retain, expiry_s, properties, now)
     if body.size() > most:
-        what = f"{body.size()} bytes with its topic: expected at most {most}"
+        what = f"topic and payload have {body.size()} bytes: expected at most {most}"
         raise Refusal("too large", what)
     return body
 

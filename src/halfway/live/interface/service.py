@@ -55,15 +55,17 @@ class ServiceSettings:
                 listening_address(field, text)
         if self.page and not is_loopback(listening_address("page", self.page)):
             what = f"page = {self.page}: expected an address on loopback"
-            raise Problem(what, remedy="the page shows topics: use a tunnel, such as ssh -L")
+            raise Problem(
+                what, remedy="use a tunnel, such as ssh -L, because the page shows all topics"
+            )
         files = {"mqtt_certificate": self.mqtt_certificate, "mqtt_key": self.mqtt_key}
         for field, path in files.items():
             if self.mqtt_tls and path is None:
                 option = f"--{field.replace('_', '-')}"
-                what = f"{field}: expected a PEM file with mqtt_tls"
+                what = f"{field}: mqtt_tls needs this PEM file"
                 raise Problem(what, remedy=f"give {option} FILE")
             if path is not None and not self.mqtt_tls:
-                what = f"{field} = {path}: expected mqtt_tls as well"
+                what = f"{field} = {path}: this file needs mqtt_tls"
                 raise Problem(what, remedy="give --mqtt-tls [HOST:]PORT")
 
 
@@ -162,7 +164,7 @@ class Service:
             raise Problem(f"{what}, because the network has no keys", remedy=remedy)
         if self._offered.mqtt_users is None:
             remedy = "give --mqtt-users FILE; its table [anyone] is for clients without a name"
-            raise Problem(f"{what}, because there is no file of users", remedy=remedy)
+            raise Problem(f"{what}, because no file of users is given", remedy=remedy)
 
 
 def _tls(offered: ServiceSettings) -> ssl.SSLContext | None:

@@ -117,7 +117,7 @@ class Journal:
             self.problems += [f"{name}: {problem}" for problem in scan.bad]
             last = name == names[-1]
             if last and _is_unfinished(scan):
-                self.problems.append(f"{name}: a segment that was not finished is removed")
+                self.problems.append(f"{name}: the journal removes this unfinished segment")
                 self._sequence = _sequence(name)
                 self._storage.remove(name)
                 continue
@@ -264,7 +264,7 @@ class Journal:
             return
         if rest:
             self._storage.truncate(name, size)
-            self.problems.append(f"{name}: a torn tail of {rest} bytes is cut off")
+            self.problems.append(f"{name}: the journal removes a torn tail of {rest} bytes")
         self._place = _Place(name, scan.segment, size)
 
     def _next_segment(self, *, snapshot: bool) -> Segment:

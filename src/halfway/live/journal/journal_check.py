@@ -26,7 +26,7 @@ def checked(folder: Path) -> list[CheckedSegment]:
         raise Problem("expected the folder of a journal", where=str(folder), remedy=remedy)
     paths = sorted(folder.glob(f"*{ENDING}"))
     if not paths:
-        remedy = "the node has kept nothing here yet"
+        remedy = "name the journal of a node that has already kept an event"
         raise Problem(f"no segment *{ENDING} is in this folder", where=str(folder), remedy=remedy)
     segments, replaced = list[CheckedSegment](), False
     for path in reversed(paths):

@@ -146,6 +146,8 @@ def _locked(folder: Path) -> int | None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
-        remedy = "give each node a --state of its own"
-        raise Problem("another node uses this journal", where=str(folder), remedy=remedy) from None
+        remedy = "give each node its own --state folder"
+        raise Problem(
+            "another node already uses this journal", where=str(folder), remedy=remedy
+        ) from None
     return descriptor

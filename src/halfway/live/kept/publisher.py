@@ -65,7 +65,7 @@ class KeptPublisher:
         an event that cannot be kept.
         """
         if len(body.topic.encode()) > MOST_STATED:
-            raise Refusal("too large", f"topic of a kept event: at most {MOST_STATED} bytes")
+            raise Refusal("too large", f"the topic of a kept event has at most {MOST_STATED} bytes")
         topic, now = self._outlet.topic_hash(body.topic), self._scheduler.now()
         expires = self._form.wall() + min(body.expiry_s, RETENTION_S)
         try:
@@ -73,7 +73,7 @@ class KeptPublisher:
         except JournalRefusal as refusal:
             raise Refusal(refusal.reason, "the event is not kept") from None
         if event is None:
-            raise Refusal("disk full", "too many kept events are not acknowledged")
+            raise Refusal("disk full", "too many kept events wait for acknowledgements")
         self._texts[topic] = body.topic
         if event.number == 1:
             self._begun[topic] = now

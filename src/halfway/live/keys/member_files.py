@@ -125,9 +125,13 @@ def read_identity(path: Path) -> Identity:
     try:
         signing, static = (load_pem_private_key(pem.encode(), None) for pem in blocks)
     except (ValueError, TypeError) as error:
-        raise _expected(path, "the private keys of a node", "halfway net key makes them") from error
+        raise _expected(
+            path, "the private keys of a node", "make the keys with `halfway net key`"
+        ) from error
     if not (isinstance(signing, Ed25519PrivateKey) and isinstance(static, X25519PrivateKey)):
-        raise _expected(path, "an Ed25519 and an X25519 key", "halfway net key makes them")
+        raise _expected(
+            path, "an Ed25519 and an X25519 key", "make the keys with `halfway net key`"
+        )
     return Identity(signing, static)
 
 
@@ -141,7 +145,7 @@ def read_request(path: Path) -> tuple[bytes, bytes]:
         except ValueError:
             keys = None
     if keys is None:
-        remedy = "give NAME.pub, which halfway net key writes beside the private keys"
+        remedy = "give the file NAME.pub, which `halfway net key` writes beside the private keys"
         raise _expected(path, "the request of a node", remedy)
     return keys
 
@@ -152,13 +156,15 @@ def read_member(path: Path) -> MemberFile:
     try:
         certificate = read_certificate(member.certificate, member.root_key)
         if certificate.network_id != network_id_of(member.root_key):
-            raise NotValid("the certificate is of another network")
+            raise NotValid("the certificate belongs to another network")
     except NotValid as error:
         raise Problem(
-            str(error), where=str(path), remedy="ask the network for a new one"
+            str(error), where=str(path), remedy="ask the owner of the network for a new certificate"
         ) from error
     if len(member.secret) != KEY_BYTES:
-        raise _expected(path, f"a secret of {KEY_BYTES} bytes", "ask the network for a new one")
+        raise _expected(
+            path, f"a secret of {KEY_BYTES} bytes", "ask the owner of the network for a new file"
+        )
     return member
 
 
@@ -166,8 +172,8 @@ def read_network(folder: Path) -> NetworkFile:
     """Read the network file in a folder. Raises Problem."""
     path = folder / "network.json"
     if not path.exists():
-        remedy = f"halfway net new {folder} makes a network"
-        raise Problem("no network is in this folder", where=str(folder), remedy=remedy)
+        remedy = f"make a network with `halfway net new {folder}`"
+        raise Problem("this folder has no network", where=str(folder), remedy=remedy)
     return _decoded(path, _secret_text(path), NetworkFile)
 
 
@@ -183,7 +189,7 @@ def read_root_key(folder: Path) -> Ed25519PrivateKey:
     path = folder / "root.key"
     if not path.exists():
         remedy = "run the command where the root key is kept"
-        raise Problem("the root key is not in this folder", where=str(folder), remedy=remedy)
+        raise Problem("this folder has no root key", where=str(folder), remedy=remedy)
     try:
         key = load_pem_private_key(_secret_text(path).encode(), None)
     except (ValueError, TypeError) as error:
@@ -209,7 +215,9 @@ def read_secret(path: Path) -> bytes:
     except ValueError:
         secret = b""
     if words[:1] != [_SECRET_WORD] or len(secret) != KEY_BYTES:
-        raise _expected(path, "the secret of a network", "halfway net secret makes it")
+        raise _expected(
+            path, "the secret of a network", "make the secret with `halfway net secret`"
+        )
     return secret
 
 
@@ -243,14 +251,14 @@ def _text(path: Path) -> str:
         what = "the file does not exist: expected a file of `halfway net`"
         raise Problem(what, where=str(path)) from error
     except UnicodeDecodeError as error:
-        raise Problem("expected a file of text", where=str(path)) from error
+        raise Problem("expected a text file", where=str(path)) from error
 
 
 def _secret_text(path: Path) -> str:
     text = _text(path)
     if path.stat().st_mode & 0o077:
         what = "other users may read this file, which has a secret"
-        raise Problem(what, where=str(path), remedy=f"chmod 600 {path}")
+        raise Problem(what, where=str(path), remedy=f"run `chmod 600 {path}`")
     return text
 
 

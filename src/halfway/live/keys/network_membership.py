@@ -57,7 +57,7 @@ class Membership:
         self._bytes: dict[int, bytes] = {}  # of these certificates
         self.own = self._read(own)
         if self.own.static_key != identity.static_public:
-            raise NotValid("the certificate is of another node's key")
+            raise NotValid("the certificate belongs to the key of another node")
 
     @property
     def label(self) -> str:
@@ -145,7 +145,7 @@ class Membership:
     def _read(self, data: bytes) -> Certificate:
         certificate = read_certificate(data, self.root_key)
         if certificate.network_id != self.network_id:
-            raise NotValid("the certificate is of another network")
+            raise NotValid("the certificate belongs to another network")
         return certificate
 
     def _taken(self, certificate: Certificate) -> str:

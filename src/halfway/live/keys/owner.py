@@ -69,7 +69,7 @@ def new_network(folder: Path) -> NetworkFile:
     """Create a network in a new folder: its root key and its secret. Raises Problem."""
     name = folder.resolve().name
     if folder.exists() and any(folder.iterdir()):
-        what = "the folder exists, and is not empty"
+        what = "the folder already exists, and is not empty"
         raise Problem(what, where=str(folder), remedy="choose another name for the network")
     root = Ed25519PrivateKey.generate()
     folder.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Cert
     where = f"name = {admission.name}"
     if not _NAME.fullmatch(admission.name):
         what = "expected letters and digits, and . _ - between them"
-        raise Problem(what, where=where, remedy="choose another with --name")
+        raise Problem(what, where=where, remedy="choose another name with --name")
     if any(row.name == admission.name for row in valid):
         remedy = f"revoke it first: halfway net revoke {folder} {admission.name}"
         raise Problem("the name is already admitted", where=where, remedy=remedy)
@@ -112,7 +112,7 @@ def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Cert
     try:
         data = signed_certificate(certificate, root)
     except NotValid as error:
-        raise Problem(str(error), remedy="halfway net admit --help shows patterns") from error
+        raise Problem(str(error), remedy="see `halfway net admit --help` for patterns") from error
     path = folder / "members" / f"{admission.name}.cert"
     file = MemberFile(network.name, data, network.root_key, network.secret)
     if path.exists():  # of a certificate that is void
@@ -139,7 +139,7 @@ def revoke(folder: Path, name: str) -> tuple[Path, list[int]]:
         if member.revoked and not is_expired(certificate, now):
             serials.append(certificate.serial)
     if not newly:
-        remedy = f"halfway net show {folder} lists them"
+        remedy = f"`halfway net show {folder}` lists the valid certificates"
         raise Problem(
             "expected the name of a valid certificate", where=f"name = {name}", remedy=remedy
         )

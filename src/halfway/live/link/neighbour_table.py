@@ -20,11 +20,11 @@ from halfway.live.wire.frames import NOT_WANTED, Hello
 
 _MOST_PERIOD_S = 60.0
 # The reasons why a heard node is not a neighbour.
-ONE_WAY = "it does not hear this node"
-NEW = "heard too few hellos so far"
-LOSSY = "too few of its hellos arrive"
-OTHER_RULES = "it runs another system, or other options"
-FULL = "this node has no room for more neighbours (limit neighbours)"
+ONE_WAY = "the other node does not hear this node"
+NEW = "this node has heard too few hellos of the other node so far"
+LOSSY = "too few hellos of the other node arrive"
+OTHER_RULES = "the other node has another system, or other options"
+FULL = "this node has no room for more neighbours (limit `neighbours`)"
 NEIGHBOUR = "neighbour"
 
 

@@ -76,25 +76,28 @@ class HostMetrics:
              "sent": self._sum(lambda n: n.endpoint.sent)},
         )  # fmt: skip
         yield _counter(
-            "halfway_datagram_bytes", "Bytes of these datagrams.", "direction",
+            "halfway_datagram_bytes", "Bytes of the datagrams that passed the sockets.",
+            "direction",
             {"received": self._sum(lambda n: n.endpoint.bytes_received),
              "sent": self._sum(lambda n: n.endpoint.bytes_sent)}, unit="bytes",
         )  # fmt: skip
         yield _counter(
-            "halfway_records", "Records of the system from and to neighbours.", "direction",
+            "halfway_records",
+            "Records that the system received from neighbours, and sent to neighbours.",
+            "direction",
             {"received": self._sum(lambda n: n.counts["records received"]),
              "sent": self._sum(lambda n: n.counts["records sent"])},
         )  # fmt: skip
         dropped = dict.fromkeys(map(str, Drop), 0) | self._by_reason(lambda n: n.drops.by_reason())
-        what = "What the nodes dropped, by reason."
+        what = "Datagrams, frames, records and events that the nodes dropped, by reason."
         yield _counter("halfway_dropped", what, "reason", dropped)
-        what = "What the nodes' system forgot or gave up, by cause."
+        what = "Entries and records that the system forgot or gave up, by cause."
         forgotten = self._by_reason(lambda n: n.face.shortfalls())
         yield _counter("halfway_shortfalls", what, "cause", forgotten)
         refused = self._by_reason(lambda n: n.links.refusals)
         what = "Datagrams that the keys refused, by reason."
         yield _counter("halfway_datagrams_refused", what, "reason", refused)
-        what = "Records that the check at the door refused, by reason."
+        what = "Records that the record check refused, by reason."
         yield _counter("halfway_records_refused", what, "reason",
                        self._by_reason(lambda n: n.stepper.refusals()))  # fmt: skip
 
@@ -123,13 +126,13 @@ class HostMetrics:
             ("halfway_nodes", "Nodes of this process.", len(host.nodes)),
             ("halfway_neighbours", "Links to neighbours.",
              self._sum(lambda n: len(n.links.table.links()))),
-            ("halfway_nodes_heard", "Nodes that are heard, neighbours included.",
+            ("halfway_nodes_heard", "Other nodes that the nodes hear, neighbours included.",
              self._sum(lambda n: len(n.links.table.heard()))),
             ("halfway_subscriptions", "Subscriptions of applications and doors.",
              self._sum(lambda n: len(n.subscriptions))),
-            ("halfway_topics", "Topics that have a number.",
+            ("halfway_topics", "Topics in the topic tables of the nodes.",
              self._sum(lambda n: len(n.subscriptions.table))),
-            ("halfway_bodies", "Bodies of events that are kept for neighbours.",
+            ("halfway_bodies", "Bodies of events that the nodes keep for neighbours.",
              self._sum(lambda n: len(n.events.bodies))),
             ("halfway_retained", "Retained values.",
              self._sum(lambda n: len(n.retained_values))),
@@ -150,17 +153,17 @@ class HostMetrics:
         flows = [node.kept for node in host.nodes if node.kept is not None]
         yield GaugeMetricFamily(
             "halfway_kept_pending",
-            "Own kept events that not all readers have.",
+            "Kept events of the nodes that some readers have not acknowledged.",
             value=sum(len(flow.events) for flow in flows),
         )
         yield CounterMetricFamily(
             "halfway_kept_expired",
-            "Own kept events that expired before all readers had them.",
+            "Kept events of the nodes that expired before all readers acknowledged them.",
             value=sum(flow.events.expired for flow in flows),
         )
         yield CounterMetricFamily(
             "halfway_kept_missed",
-            "Kept events of others that were gone when this node asked.",
+            "Kept events of other nodes that no longer existed when a node requested them.",
             value=sum(flow.events.missed for flow in flows),
         )
         yield GaugeMetricFamily(
@@ -198,10 +201,10 @@ def _door(status: Mapping[str, Any]) -> Iterator[Metric]:
     )
     yield GaugeMetricFamily(
         "halfway_door_sessions",
-        "MQTT sessions, those of absent clients included.",
+        "MQTT sessions, including the sessions of absent clients.",
         value=status["sessions"],
     )
     drops = dict.fromkeys(map(str, DoorDrop), 0) | status["drops"]
     yield _counter(
-        "halfway_door_dropped", "What the MQTT door dropped, by reason.", "reason", drops
+        "halfway_door_dropped", "MQTT messages that the door dropped, by reason.", "reason", drops
     )

@@ -167,7 +167,9 @@ class Host:
             if self.settings.host != ANY_INTERFACE:
                 send_to_groups(sockets[0], self.settings.host)
         except OSError as error:
-            _LOG.warning("no discovery by multicast: %s; name peers with --peer", error.strerror)
+            _LOG.warning(
+                "multicast discovery does not work: %s; name peers with --peer", error.strerror
+            )
             return
         first.links.groups = [GROUP]
         asyncio.get_running_loop().add_reader(self._group.fileno(), self._heard, first)
@@ -201,7 +203,7 @@ class Host:
         # Without a cache folder another process cannot help: the nodes stay interpreted.
         if compiler.returncode == 0 and self.nodes[0].stepper.is_stored():
             self._change_over()
-            _LOG.info("%s is compiled", self.settings.system)
+            _LOG.info("%s now runs as machine code", self.settings.system)
         else:
             _LOG.warning("%s stays interpreted: it could not be compiled", self.settings.system)
 

@@ -61,7 +61,10 @@ class Settings:
             if not low <= value <= high:
                 raise Problem(f"{name} = {value}: expected {low} to {high}")
         if self.port and self.port + self.nodes - 1 > 65_535:
-            raise Problem(f"port = {self.port}: expected room for {self.nodes} ports below 65536")
+            raise Problem(
+                f"port = {self.port}: expected at most {65_536 - self.nodes}, because {self.nodes} "
+                f"nodes use {self.nodes} ports"
+            )
         if not 0.05 <= self.period_s <= 60.0:
             raise Problem(f"period_s = {self.period_s:g}: expected 0.05 to 60 s")
         for name, value in (("name", self.name or "x"), ("network", self.network)):
@@ -75,17 +78,21 @@ class Settings:
     def _check_keys(self) -> None:
         option = "certificate" if self.certificate else "secret" if self.secret else ""
         if self.certificate and self.secret:
-            what = f"secret = {self.secret}: expected no certificate with it"
-            raise Problem(what, remedy="a network has either certificates or one secret")
+            what = f"secret = {self.secret}: expected no certificate beside the secret"
+            raise Problem(what, remedy="give either --certificate or --secret")
         if bool(option) != bool(self.key):
             has, missing = ("key", "certificate") if self.key else (option, "key")
-            raise Problem(f"{has}: expected {missing} as well", remedy=f"give --{missing} FILE")
+            raise Problem(f"{has}: expected --{missing} as well", remedy=f"give --{missing} FILE")
         if option and self.nodes > 1:
-            what = f"nodes = {self.nodes}: expected 1 with a {option}"
-            raise Problem(what, remedy="keys belong to one node")
+            what = f"nodes = {self.nodes}: expected 1 for a node with a {option}"
+            raise Problem(
+                what, remedy="start one process for each node, because keys belong to one node"
+            )
         if self.revoked and not self.certificate:
-            what = f"revoked = {self.revoked}: expected a certificate with it"
-            raise Problem(what, remedy="only certificates can be revoked")
+            what = f"revoked = {self.revoked}: expected a certificate beside the revocation list"
+            raise Problem(
+                what, remedy="give --certificate FILE, because only certificates can be revoked"
+            )
 
     @property
     def static(self) -> list[Address]:

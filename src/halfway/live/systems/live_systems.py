@@ -16,13 +16,13 @@ _FACES = {
     "random-walk": "halfway.live.systems.walks:WalksFace",
     "walk-overlay": "halfway.live.systems.walk_overlay:WalkOverlayFace",
 }
-_POSITION = "each node must know its position, and a live node has no position yet"
-_DETECTOR = "it is a failure detector, which spreads no events of applications"
+_POSITION = "its nodes must know their positions, and live nodes have no positions yet"
+_DETECTOR = "it is a failure detector, and spreads no events of applications"
 # Folder in `protocols` -> why its systems do not run live, except the systems in `_FACES`.
 _WITHOUT_FACE = {
     "georendezvous": _POSITION,
     "drip": _POSITION,
-    "broker_trees": "its brokers and their clients have no live face yet",
+    "broker_trees": "live nodes do not support its brokers and their clients yet",
     "failure_detectors": _DETECTOR,
     "walk_detectors": _DETECTOR,
 }

@@ -33,8 +33,8 @@ from halfway.live.trace.parts import (
 from halfway.problem import Problem
 
 _PARQUET = ".parquet"
-_NO_STATE = "no state beside the file of a trace"
-_RECORD_AGAIN = "record it again: the node stopped meanwhile"
+_NO_STATE = "the state of this trace file is missing"
+_RECORD_AGAIN = "record the trace again, because the node stopped while it wrote this file"
 _COPY_ALL = "copy the whole folder, with its hidden files"
 
 
@@ -57,8 +57,10 @@ def replay(path: Path) -> Iterator[Replayed]:
     if path.is_dir():
         files = sorted(path.glob(f"[!.]*{_PARQUET}"))
         if not files:
-            what = "no trace yet"
-            raise Problem(what, where=str(path), remedy="wait up to 10 s for the first file")
+            what = "the folder has no trace yet"
+            raise Problem(
+                what, where=str(path), remedy="wait up to 10 s for the first file of the trace"
+            )
     else:
         check_regular(path)
         files = [path]
@@ -178,8 +180,10 @@ def _stepper(head: dict[str, Any]) -> Stepper:
 def _fill(targets: list[Any], content: bytes, path: Path) -> None:
     """Write the arrays of a part of a live trace into the arrays of the node."""
     if sum(target.nbytes for target in targets) != len(content):
-        what = "the trace is of another version of the system"
-        raise Problem(what, where=str(path), remedy="replay it with the version that wrote it")
+        what = "another version of the system recorded the trace"
+        raise Problem(
+            what, where=str(path), remedy="replay the trace with the version that recorded it"
+        )
     at = 0
     for target in targets:
         if target.nbytes:

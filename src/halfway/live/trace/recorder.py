@@ -39,8 +39,10 @@ class Recorder:
             what = "this node keeps no log of its records"
             raise Problem(what, remedy="start the node with `halfway node --log`")
         if node.stepper.on_log is not None:
-            what = "another record of this node is being made"
-            raise Problem(what, remedy="wait for the other record, or replay the folder of --trace")
+            what = "another command is already recording this node"
+            raise Problem(
+                what, remedy="wait for the other command, or replay the folder of --trace"
+            )
         self._node, self._path, self._count = node, path, 0
         try:
             self._file: BinaryIO = path.open("xb")

@@ -222,5 +222,5 @@ def spark_home() -> Path:
     """
     found = importlib.util.find_spec("pyspark")
     if found is None or found.origin is None:
-        raise Problem("pyspark is not installed", remedy="pip install halfway")
+        raise Problem("pyspark is not installed", remedy="run `pip install halfway`")
     return Path(found.origin).parent

@@ -101,8 +101,8 @@ def start(folder: Path, order: Order) -> Cluster:
     all processes are stopped.
     """
     if running := read(folder):
-        what = f"a cluster runs already: {running.master}"
-        raise Problem(what, where=str(folder), remedy="halfway cluster stop")
+        what = f"a cluster is already running: {running.master}"
+        raise Problem(what, where=str(folder), remedy="stop it with `halfway cluster stop`")
     _check_memory(order.memory)
     if (folder / "master.log").exists():  # of an earlier cluster
         shutil.rmtree(folder, ignore_errors=True)

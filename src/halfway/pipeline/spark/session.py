@@ -209,7 +209,7 @@ def _remote(master: str) -> Iterator[SparkSession]:
         raise Problem(
             f"Spark Connect needs more packages: {error}",
             where=origin(master),
-            remedy="pip install 'pyspark[connect]'",
+            remedy="run `pip install 'pyspark[connect]'`",
         ) from error
     try:
         with tempfile.TemporaryDirectory() as folder:

@@ -78,7 +78,9 @@ class Lease:
             if others := self._writers():
                 self._remote.delete_file(self._own)
                 what = f"{others[0]} is writing to this folder"
-                remedy = f"wait until it ends; a killed process is forgotten after {_LEASE_S:g} s"
+                remedy = (
+                    f"wait until it ends; a killed process loses its lease after {_LEASE_S:g} s"
+                )
                 raise Problem(what, where=self.url, remedy=remedy)
         thread = threading.Thread(target=renew, daemon=True)
         thread.start()

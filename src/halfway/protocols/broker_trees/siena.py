@@ -64,7 +64,10 @@ NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 OPTIONS = {
     "brokers": count(20, "number of brokers, on nodes drawn at random (k in the paper)", 1, 500),
     "refresh_s": seconds(
-        10.0, "between two announcements of a broker, and two checks of a node's broker", 0.1
+        10.0,
+        "from one announcement of a broker to the next, and from one check of a node's broker "
+        "to the next",
+        0.1,
     ),
     "join_delay_s": seconds(3.0, "in which brokers join the tree, in a random order"),
     "search_s": seconds(

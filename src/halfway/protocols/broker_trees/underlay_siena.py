@@ -66,7 +66,7 @@ OPTIONS = {
     "missed_pings": count(
         3, "number of unanswered pings in a row after which a broker considers a path dead", 1, 1000
     ),
-    "tau_s": seconds(10.0, "that a direct path must be dead before the child joins elsewhere"),
+    "tau_s": seconds(10.0, "that a direct path must be dead before the child joins another parent"),
     "confirm_timeout_s": seconds(
         1.0,
         "in which a broker confirms a subscription or an event of another broker. Use more "
@@ -75,7 +75,8 @@ OPTIONS = {
     "balance": count(
         EARLIEST,
         "rule that picks one of a broker's two working paths for an event. 0: the direct "
-        "path; 1: each path in turn; 2: the shorter wait; 3: the earlier arrival",
+        "path. 1: each path in turn. 2: the path with the shorter wait. 3: the path with the "
+        "earlier arrival",
         0,
         len(BALANCES) - 1,
     ),

@@ -61,8 +61,8 @@ OPTIONS = {
     ),
     "least_gain_s": seconds(
         0.0,
-        "by which the delay of another broker must be lower before a node changes its local "
-        "broker. 0 means that a node always chooses the lowest delay",
+        "by which the delay of another broker must be lower than that of the local broker, so "
+        "that a node changes its broker. 0 means that a node always chooses the lowest delay",
     ),
     "retry_interval_s": seconds(0.5, "after which a node retries a record without a next hop"),
     "retries": count(20, "number of retries of a record without a next hop"),
@@ -70,7 +70,8 @@ OPTIONS = {
     "event_capacity": count(1024, "number of events that a broker can store", 1),
     "batch": count(
         64,
-        "number of subscriptions that a broker sends at a time, or of events that it floods again",
+        "largest number of subscriptions that a broker sends at once, and of events that it "
+        "floods again at once",
         1,
         256,
     ),

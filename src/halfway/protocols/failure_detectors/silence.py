@@ -52,8 +52,10 @@ OPTIONS: dict[str, Option] = {
     "phi_threshold": Option(
         0.0, 0.0, 300.0, "φ above which a node suspects a member. 0 means a fixed time-out"
     ),
-    "phi_intervals": count(100, "number of the newest times between counters that φ uses", 4, 1000),
-    "phi_deviation_s": seconds(0.1, "that φ assumes as the least standard deviation", 1e-9),
+    "phi_intervals": count(
+        100, "number of newest times between new counters from which a node computes φ", 4, 1000
+    ),
+    "phi_deviation_s": seconds(0.1, "of the least standard deviation that φ assumes", 1e-9),
 }
 
 

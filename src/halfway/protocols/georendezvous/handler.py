@@ -78,11 +78,14 @@ OPTIONS = {
     "ack_timeout_s": ACK_TIMEOUT_OPTION._replace(low=1e-6),
     "ack_backoff": ACK_BACKOFF_OPTION,
     "home_memory_s": seconds(
-        20.0, "that a cell remembers to be a home. 0 means that each message searches again", 0.0
+        20.0,
+        "for which a cell remembers that it is a home. 0 means that each message searches for "
+        "the home again",
+        0.0,
     ),
     "bridges": count(
         24,
-        "number of empty cells that a node joins at most, to link cells that do not touch",
+        "largest number of empty cells that a node joins to link cells that do not touch",
         0,
         64,
     ),
@@ -90,7 +93,7 @@ OPTIONS = {
         0.0,
         0.0,
         0.9,
-        "share of the reach by which cells are smaller. Use more than 0 for moving nodes",
+        "share of the reach by which Halfway makes cells smaller. Use more than 0 for moving nodes",
     ),
 }
 

@@ -51,7 +51,7 @@ __all__ = [
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS: dict[str, Option] = {
     "join_delay_s": seconds(
-        1.0, "that an initiator waits at most before its walk. The wait is random"
+        1.0, "of the longest wait of an initiator before its walk. The wait is random"
     ),
     "founding_time_s": seconds(
         0.5,
@@ -88,13 +88,13 @@ OPTIONS: dict[str, Option] = {
     ),
     "launches": count(
         10,
-        "number of walks that start relaunch_s apart. Later walks start up to this many times as "
-        "far apart",
+        "number of walks that start relaunch_s apart. Later walks start at intervals of up to "
+        "this number times relaunch_s",
         1,
         1000,
     ),
     "link_check_interval_s": seconds(
-        1.0, "between two checks of overlay neighbours. 0 means never"
+        1.0, "from one check of the overlay neighbours to the next check. 0 means never"
     ),
     "checks_per_keep_alive": count(
         5, "number of link checks from one keep-alive to the next. 0 means no keep-alives", 0, 1000

@@ -176,15 +176,15 @@ OPTIONS = {
     "most_steps": count(100_000, "number of steps after which a walk ends", 1, 2**31 - 2),
     "search_steps": count(
         200,
-        "largest number of steps of a search. The root of a tree searches for members that met "
-        "each other elsewhere. 0 means that no node searches",
+        "largest number of steps of a search. The root of a tree searches for other trees of "
+        "its topic. 0 means that no node searches",
         0,
         2**31 - 2,
     ),
     "sweep_steps": count(
         2000,
-        "largest number of steps of a search that visits all nodes, depth first: n nodes take "
-        "2 n steps. 0 means that searches are walks of at most search_steps steps",
+        "largest number of steps of a depth-first search of all nodes. A search of n nodes "
+        "takes 2 n steps. 0 means that searches are walks of at most search_steps steps",
         0,
         2**31 - 2,
     ),
@@ -203,7 +203,7 @@ OPTIONS = {
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
     "ack_backoff": ACK_BACKOFF_OPTION,
     "relaunch_s": seconds(
-        10.0, "after which a node launches a walk again that had no meeting. 0 means never"
+        10.0, "after which a node launches a walk without a meeting again. 0 means never"
     ),
     "launches": count(10, "largest number of launches in a row without a meeting", 1, 1000),
     "refresh_s": seconds(
@@ -211,15 +211,17 @@ OPTIONS = {
     ),
     "at_meeting": count(
         MERGE,
-        "how members learn of each other. 0: by a tree over all walks that met; 1: a walk stops at "
-        "the first node with another trail, and the members whose trails are there learn of each "
-        "other; 2: the same at each node, and the walk goes on for search_steps steps",
+        "rule by which members learn of each other. 0: by a tree over all walks that met. 1: "
+        "a walk stops at the first node with another trail, and the members with a trail at "
+        "this node learn of each other. 2: members learn of each other at each such node, and "
+        "the walk continues for search_steps steps",
         MERGE,
         GO_ON,
     )._replace(former_name="reading"),
     "buffer_size": count(
         8,
-        "number of events of a topic that a publisher keeps for subscribers that it has no path to",
+        "number of events of a topic that a publisher keeps for subscribers to which it has "
+        "no path",
         0,
         1000,
     ),

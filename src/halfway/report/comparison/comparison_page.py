@@ -98,8 +98,8 @@ def _results(results: Results) -> str:
     few = " [k] means that only k replicates have a value." if partial else ""
     key = (
         f"Each value is the mean over {replicates}. The 95 % interval is below the value.{few} "
-        f"★ {wording.STAR_LEGEND} If a system delivers too little, its costs are not called better "
-        "or worse."
+        f"★ {wording.STAR_LEGEND} If a system delivers too few notifications, its costs are "
+        "not marked as better or worse."
     )
     count = len(results.notes)
     summary = f"<summary>Notes ({count})</summary>"

@@ -115,9 +115,10 @@ def _table(results: Results, decision: Decision) -> str:
         for ranked in decision.systems
     )
     caption = (
-        "Systems by verdict, then cost. Below a mean: its 95 % interval, and the one-sided "
-        "confidence that the mean meets the need; then the replicates that miss the need by "
-        "themselves, and the greatest share of further replicates that could (95 % confidence)"
+        "Systems, ordered by verdict and then by cost. Below a mean are its 95 % interval, "
+        "and the one-sided confidence that the mean meets the need. Below them are the "
+        "replicates that miss the need by themselves, and the greatest share of further "
+        "replicates that could miss it (95 % confidence)"
     )
     return framed("system", caption, heads, rows, "ranking")
 

@@ -46,7 +46,10 @@ def _sentence(decision: Decision, metrics: Mapping[str, Metric], replicates: int
     """Return a decision as a sentence to act on; `replicates` is the number of the comparison."""
     systems = decision.systems
     if replicates < 2:
-        return "No decision: one replicate says nothing about others. Use --replicates 10."
+        return (
+            "No decision: one replicate does not show how much replicates differ. Use "
+            "--replicates 10."
+        )
     if missing := _without_value(decision):
         names = _listed([metrics[name].label for name in missing])
         return f"No decision: no system has a value of {names}."

@@ -99,15 +99,15 @@ def _on_hellos(scenario: Scenario) -> str:
     """Return the note on how nodes of the noted scenario learn their neighbours."""
     if scenario.hello == "sent":
         return (
-            f"Nodes learn their neighbours from hellos, which they send every "
+            "Nodes learn their neighbours from hellos, which they send every "
             f"{scenario.hello_period_s:g} s. All costs include hellos. Systems that read no "
-            "neighbour list send none."
+            "neighbour list send no hellos."
         )
     delay_s = scenario.discovery_delay_s
     when = f"{delay_s:g} s after they happen" if delay_s else "at once"
     return (
-        f"Nodes are given their neighbours, and learn of changes {when}. In all columns, this "
-        "costs nothing."
+        f"Nodes know their neighbours without hellos, and learn of changes {when}. No column "
+        "contains a cost of this knowledge."
     )
 
 

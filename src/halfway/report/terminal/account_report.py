@@ -44,7 +44,8 @@ def print_account(console: Console, account: SweepAccount) -> None:
         table.add_row(job, part, str(len(stages)), f"{tasks:,}", *_sums(stages))
     table.add_row("sum", "", str(len(account.stages)), "", *_sums(account.stages))
     console.print(
-        f"where the time went, in seconds; all but the wall time: over {account.cores} cores"
+        "time of each part in seconds; all times but the wall time are sums over "
+        f"{account.cores} cores"
     )
     console.print(table)
     console.print(

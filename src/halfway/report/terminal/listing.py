@@ -114,7 +114,7 @@ def _nearest(what: str, figures: Iterable[str]) -> str:
     last = papers | {name.rpartition("/")[2]: name for name in reversed(figures)}
     near = difflib.get_close_matches(what.rpartition("/")[2], last, 1, 0.5)
     guess = f"did you mean {last[near[0]]}? " if near else ""
-    return f"{guess}`halfway list` shows them all"
+    return f"{guess}`halfway list` shows all names"
 
 
 def runs(figure: Figure, scale: Scale) -> int:

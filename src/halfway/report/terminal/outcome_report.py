@@ -85,7 +85,7 @@ def _traffic(outcome: Outcome) -> list[tuple[str, str, str]]:
          f"{outcome.delivered:,} of {outcome.expected:,} expected notifications of "
          f"{outcome.published:,} events" + (unpublished if outcome.unpublished else "")),
         ("duplicates, late", f"{outcome.duplicates:,}, {outcome.late:,}",
-         "repeated notifications, and notifications after an event was closed"),
+         "repeated notifications, and notifications that arrived after `window` newer events"),
         ("messages / notification", short(outcome.sent_per_notification),
          f"{sent:,} transmissions, {outcome.bytes_sent:,} bytes"),
         ("receptions / notification", short(outcome.received_per_notification),

@@ -87,8 +87,8 @@ def _print_rest(out: Console, audit: Audit) -> None:
     if audit.unfinished:
         batches = ", ".join(audit.unfinished)
         out.print(
-            f"not counted: batches/{batches}, unfinished ({audit.writer} was interrupted, or is "
-            "still writing). The same command repeats unfinished batches."
+            f"not counted: batches/{batches} are unfinished, because {audit.writer} was "
+            "interrupted or is still writing. The same command repeats unfinished batches."
         )
     for damage in audit.damage[:_MOST]:
         out.print(Text.assemble(("damaged", "red bold"), f"  {damage.file} {damage.what}"))

@@ -28,7 +28,7 @@ def left_out_remarks(
     remarks = [f"left out {', '.join(dropped)}"] if dropped else []
     if UNPLACED in counts:
         left_out = counted(UNPLACED, counts[UNPLACED]) + listed(names[UNPLACED])
-        remarks.append(f"all positions are ignored, because of {left_out}")
+        remarks.append(f"Halfway ignores all positions, because of {left_out}")
     return tuple(remarks)
 
 

@@ -71,7 +71,9 @@ def guessed(table: TextTable) -> TableGuess:
     else:
         remarks.append("no column is a link quality")
     if len(names) == 1 and is_one_way:
-        remarks.append("each link is listed in one direction, so its quality holds for both")
+        remarks.append(
+            "each link is listed in one direction, so its quality counts for both directions"
+        )
     least = min((value for value in values if value > 0.0), default=math.inf)
     has_zero = any(value <= 0.0 for value in values)
     return TableGuess(*ends, names, scale, least, has_zero, less, tuple(remarks))

@@ -87,7 +87,7 @@ def csv_table(path: Path) -> TextTable:
     table = TextTable(path, columns, rows[1:], separator)
     for line, row in table.rows:
         if len(row) != len(columns):
-            what = f"fields in this line: {len(row)}, expected {len(columns)} as in the header"
+            what = f"the line has {len(row)} fields: expected {len(columns)}, as in the header"
             raise table.problem(what, line)
     return table
 

@@ -94,4 +94,6 @@ class XmlReader:
 
     def _doctype(self, *_declared: object) -> None:
         remedy = "remove the line <!DOCTYPE …>"
-        raise Problem("document types are refused", where=self.here(), remedy=remedy)
+        raise Problem(
+            "the file has a document type: expected none", where=self.here(), remedy=remedy
+        )

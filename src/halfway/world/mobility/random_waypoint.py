@@ -158,7 +158,10 @@ def _check_waypoint(
         _expect(
             not 0.0 < value < _SMALLEST, f"speed = {value:g}: expected 0, or at least {_SMALLEST:g}"
         )
-    what = "speed: expected low > 0 for a stationary start, or the mean speed falls for ever"
+    what = (
+        "speed: expected low > 0 for a stationary start, because otherwise the mean speed falls "
+        "for ever"
+    )
     _expect(start == "uniform" or speed[0] > 0.0, what, "use low > 0, or start = 'uniform'")
     what = f"pause = ({pause[0]:g}, {pause[1]:g}): expected 0 <= low <= high"
     _expect(0.0 <= pause[0] <= pause[1] < LARGEST, what)

@@ -74,7 +74,9 @@ def disjoint_legs(
     for target, paths in wanted.items():
         routes.check_end(network, target, shut)
         if target == source:
-            raise Problem(f"target = {target}: expected a row but the source", where=network.name)
+            raise Problem(
+                f"target = {target}: expected another row than the source", where=network.name
+            )
         if paths < 0:
             raise Problem(f"{paths} paths to row {target}: expected 0 or more")
         flow.free[target], flow.ends[target] = min(paths, n), True

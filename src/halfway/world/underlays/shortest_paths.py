@@ -59,7 +59,7 @@ def tree_path_loads(parent: Rows, permutations: npt.NDArray[np.integer]) -> npt.
     ends count, a row that sends to itself counts once, pairs outside the tree count nothing.
     """
     if np.count_nonzero(parent == np.arange(len(parent))) != 1:
-        raise Problem("parent: expected one root, its own parent")
+        raise Problem("parent: expected one root, which is its own parent")
     targets = _checked_targets(len(parent), permutations)
     load = np.zeros(targets.shape, np.int64)
     add_tree_path_load(parent, targets, load)

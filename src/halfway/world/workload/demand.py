@@ -171,7 +171,7 @@ class Drawn:
         roles = publishing + subscribing
         if roles > self.n:
             what = f"publishers_each = {publishing}, subscribers_each = {subscribing}"
-            raise Problem(f"{what}: expected at most n = {self.n} distinct nodes together")
+            raise Problem(f"{what}: expected a sum of at most n = {self.n} nodes")
         if not 0 <= self.events < 2**31:
             raise Problem(f"events = {self.events}: expected 0 to 2^31 - 1")
         if not 0.0 < self.every_s < _LARGEST or not 0.0 <= self.start_s < _LARGEST:

@@ -50,7 +50,7 @@ class NumberIntervals:
             raise Problem(f"{what}: expected a positive rate and a share from 0 to 1")
         if not (self.length >= 0.0 and self.variance >= 0.0):
             what = f"length = {self.length:g}, variance = {self.variance:g}"
-            raise Problem(f"{what}: expected numbers from 0 on")
+            raise Problem(f"{what}: expected numbers of 0 or more")
         self.topics, self.has_payloads = self.numbers, False
         self.periods: Mapping[tuple[int, int], Period] = {}
         self.publishing_periods: Mapping[tuple[int, int], Period] = {}

@@ -126,10 +126,12 @@ def read_users(path: Path) -> Users:
         content = tomllib.loads(path.read_text("utf-8-sig"))
         users = msgspec.convert(content, Users)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise Problem(str(error), where=str(path), remedy="write a TOML file of users") from None
+        raise Problem(
+            str(error), where=str(path), remedy="correct the TOML file of users"
+        ) from None
     except msgspec.ValidationError as error:
         raise Problem(
-            str(error), where=str(path), remedy="[anyone] and [users.NAME] are the tables"
+            str(error), where=str(path), remedy="use the tables [anyone] and [users.NAME]"
         ) from None
     for name, user in users.users.items():
         _check_filters(f"{path}: users.{name}", user)
@@ -144,7 +146,8 @@ def _check_filters(where: str, permissions: Permissions) -> None:
         for one in getattr(permissions, field) or ():
             if not is_filter(one):
                 what = f"{one!r}: expected a topic filter"
-                raise Problem(what, where=f"{where}.{field}", remedy='"sensors/#" is one')
+                remedy = 'write a topic filter, such as "sensors/#"'
+                raise Problem(what, where=f"{where}.{field}", remedy=remedy)
 
 
 def _check_password(where: str, stored: str) -> None:
@@ -157,5 +160,5 @@ def _check_password(where: str, stored: str) -> None:
         raise Problem(
             "expected scrypt:SALT:HASH in hexadecimal digits",
             where=where,
-            remedy="halfway.live.mqtt.policy.access.hashed(password) returns it",
+            remedy="use the text that halfway.live.mqtt.policy.access.hashed(password) returns",
         )

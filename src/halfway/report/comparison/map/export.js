@@ -103,8 +103,8 @@ Player.prototype.toggleFilm = function () {
   const records = window.MediaRecorder && HTMLCanvasElement.prototype.captureStream;
   const type = records && FILM_TYPES.find((one) => MediaRecorder.isTypeSupported(one));
   if (!type) {
-    this.say("This browser cannot record a film: it has no MediaRecorder for WebM or MP4. "
-      + "Firefox and Chromium have it. An SVG file of each moment can be saved here.");
+    this.say("This browser cannot record a film, because it has no MediaRecorder for WebM or MP4. "
+      + "Firefox and Chromium have one. You can save an SVG file of each moment instead.");
     return undefined;
   }
   return (this.film = new Film(this, type));

@@ -22,7 +22,7 @@ class Gestures {
   wheel(event) {
     const { player, camera } = this, pinched = event.ctrlKey;
     if (!pinched && document.activeElement !== player.board) {
-      if (!this.hinted) player.say("Ctrl + wheel zooms. Click the map, and the wheel alone zooms.");
+      if (!this.hinted) player.say("Ctrl + wheel zooms the map. After a click on the map, the wheel alone zooms it.");
       this.hinted = true;
       return;
     }

@@ -72,7 +72,7 @@ Player.prototype.legendNow = function () {
     (ctx, ink) => drawTick(ctx, ink, ...MIDDLE, 6));
   add(following && any((run) => run.due[this.follow] > 0), "a subscriber that waits for the event",
     (ctx, ink) => drawWaiting(ctx, ink, ...MIDDLE, 5.5, false));
-  add(following && any((run) => run.misses(this.follow)), "a subscriber that never receives it",
+  add(following && any((run) => run.misses(this.follow)), "a subscriber that never receives the event",
     (ctx, ink) => drawWaiting(ctx, ink, ...MIDDLE, 5.5, true));
   const walks = new Map();
   for (const run of runs) for (const label of run.walked) walks.set(run.styles[label], run.labels[label]);

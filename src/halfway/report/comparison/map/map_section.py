@@ -57,7 +57,7 @@ def map_section(replays: Sequence[Replay], places: dict[str, int], title: str = 
     seconds = max(world.seconds for world in worlds)
     inner = (
         f'<p class="lead">The first network of the comparison: {n:,} nodes, {seconds:g} s. '
-        "Every system meets the same nodes, publications and faults.</p>"
+        "Every system has the same nodes, publications and faults.</p>"
         '<noscript><p class="lead">The map needs JavaScript. The tables and '
         "plots need no JavaScript.</p>"
         f"</noscript>{_board(replays, places)}{_notes(packed_worlds, packed)}"
@@ -180,7 +180,7 @@ def _help() -> str:
     return (
         '<dialog class="help" aria-labelledby="help-title"><h3 id="help-title">Keys of the map</h3>'
         f'<dl>{keys}</dl><h3>Systems</h3><ul class="system-keys"></ul>'
-        "<p>A wheel with Ctrl, or two fingers, zooms. A drag moves the field.</p>"
+        "<p>The mouse wheel with Ctrl, or two fingers, zooms. A drag moves the field.</p>"
         '<button type="button" class="close">Close</button></dialog>'
     )
 
@@ -195,7 +195,7 @@ def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
             )
         if world.about["frames"] > 1:
             gap = world.about["seconds"] / (world.about["frames"] - 1)
-            notes.append(f"The map knows positions every {gap:.3g} s, and interpolates linearly.")
+            notes.append(f"The map has positions every {gap:.3g} s, and interpolates between them.")
         if world.about["events_left_out"]:
             notes.append(f"{world.about['events_left_out']:,} later events are not on the map.")
     for replay in packed:

@@ -82,8 +82,8 @@ def pareto(results: Results, decision: Decision) -> str:
     )
     names = ", ".join(spot.system for spot in front)
     note = (
-        f"{title[:1].upper()}{title[1:]}: means with 95 % intervals. The dashed line is the Pareto "
-        f"front: systems that no other one surpasses in both ({names})."
+        f"{title[:1].upper()}{title[1:]}: means with 95 % intervals. The dashed line is the "
+        f"Pareto front: the systems that no other system surpasses in both values ({names})."
     )
     return f'<figure class="pareto">{picture}<figcaption>{escape(note)}</figcaption></figure>'
 
