@@ -21,7 +21,7 @@ from halfway.core.outbox import emit
 from halfway.core.records.checks import FROM_APPLICATION, is_accepted
 from halfway.sim.engine.attackers import change_attack, is_withheld, lie
 from halfway.sim.engine.calendar_queue.calendar import NO_ENTRY
-from halfway.sim.engine.calendar_queue.queue import peek, pop, push, reserved
+from halfway.sim.engine.calendar_queue.operations import peek, pop, push, reserved
 from halfway.sim.engine.changes import (
     FORGOTTEN,
     KNOWN,

@@ -10,7 +10,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.prng import advanced, mixed, pick
-from halfway.sim.engine.calendar_queue.queue import push, reserved
+from halfway.sim.engine.calendar_queue.operations import push, reserved
 from halfway.sim.engine.state import OVER, OWN_PHASES, is_up
 
 # Phases of a record: queued, on the air, and, if the record is for one node, the phases of its

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
-from halfway.sim.engine.calendar_queue.queue import comes_first, push, reserved
+from halfway.sim.engine.calendar_queue.operations import comes_first, push, reserved
 from halfway.sim.engine.counting import count_sent, received_by, size_of
 from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED

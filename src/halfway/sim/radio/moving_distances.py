@@ -14,7 +14,7 @@ from halfway.core.compiled import inlined
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import advanced, mixed, seeded, uniform
-from halfway.sim.engine.calendar_queue.queue import push, reserved
+from halfway.sim.engine.calendar_queue.operations import push, reserved
 from halfway.sim.engine.counting import count_sent, received_by
 from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, declare

@@ -13,7 +13,7 @@ from halfway.core.compiled import inlined
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.problem import Problem
-from halfway.sim.engine.calendar_queue.queue import push, reserved
+from halfway.sim.engine.calendar_queue.operations import push, reserved
 from halfway.sim.engine.counting import count_sent, received_by, size_of
 from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.radio_interface import DONE, LAST, declare

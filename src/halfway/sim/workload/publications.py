@@ -14,8 +14,8 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.workload.applications import applications_of
 from halfway.sim.workload.event_numbers import EventNumbers
+from halfway.world.graphs.shortest_paths import distances
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, is_turn
-from halfway.world.underlays.shortest_paths import distances
 from halfway.world.workload.demand import Demand, Publications
 
 _MAX_BATCH = 1024  # publications that are posted ahead

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs import import_remarks
-from halfway.world.graphs.compressed import LinkList, network_of
+from halfway.world.graphs.link_list import LinkList, network_of
 from halfway.world.graphs.network import Network
 from halfway.world.importers.brite import read_brite
 from halfway.world.importers.geojson import topology_of

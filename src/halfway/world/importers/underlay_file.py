@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.link_list import LinkList
 from halfway.world.importers.brite import read_brite
 from halfway.world.importers.graphml import graphml_links
 from halfway.world.importers.link_table import LinkColumns, links

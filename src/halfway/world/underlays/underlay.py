@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.graphs.compressed import LinkList, network_of
+from halfway.world.graphs.link_list import LinkList, network_of
 from halfway.world.graphs.network import Network
 
 SPEED_OF_LIGHT_KM_S = 299_792.458

@@ -12,7 +12,7 @@ import numpy as np
 
 from halfway.core.prng import seeded
 from halfway.problem import Problem
-from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.link_list import LinkList
 from halfway.world.underlays import waxman_bandwidths, waxman_growth
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Underlay, underlay_of
 

@@ -13,7 +13,7 @@ from halfway.problem import Problem
 from halfway.world.workload.arrivals import gap_before
 from halfway.world.workload.attribute_space import check_shape, widened
 from halfway.world.workload.named_roles import DRAWN, LINGER_S, BrokerPeriod, GivenRoles, Period
-from halfway.world.workload.publishing import PublisherPeriods, drawn_events
+from halfway.world.workload.publisher_periods import PublisherPeriods, drawn_events
 
 _WHO, _WHEN = 0x3A0, 0x3B0  # seeds of the random states of roles and of publications
 _LARGEST = 1e100

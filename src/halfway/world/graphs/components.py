@@ -1,7 +1,6 @@
-"""Statistics of a network: degrees, connected components, the largest component."""
+"""The components of a network: their number for each row, the largest one, and subnetworks."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,26 +10,6 @@ from halfway.world.graphs.breadth_first import mark_reachable
 from halfway.world.graphs.network import Network
 
 _u4 = np.uint32
-
-
-class DegreeStatistics(NamedTuple):
-    """Statistics of a network's degrees."""
-
-    least: int
-    mean: float
-    median: float
-    most: int
-    isolated: int  # nodes without a neighbour
-
-
-def degree_statistics(network: Network) -> DegreeStatistics:
-    """Return the statistics of a network's degrees: least, mean, median, greatest, and number of
-    isolated nodes.
-    """
-    degree = network.degree
-    least, most, isolated = degree.min(), degree.max(), np.count_nonzero(degree == 0)
-    middle = float(degree.mean()), float(np.median(degree))
-    return DegreeStatistics(int(least), *middle, int(most), int(isolated))
 
 
 def connected(network: Network) -> bool:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from halfway.world.graphs.components import largest_component
 from halfway.world.graphs.import_remarks import OUTSIDE, UNPLACED, left_out_remarks
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import largest_component
 
 _NODES_A_CELL = 2.0
 
