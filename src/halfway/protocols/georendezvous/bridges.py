@@ -10,7 +10,6 @@ between their cells: [geo §2.1] "nodes do not need to have a precise notion of 
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import cell_neighbours, messages, point_store
@@ -21,7 +20,6 @@ from halfway.protocols.georendezvous.state import (
     CELL_MEMBER,
     FREE,
     LISTENING,
-    LOST_LABELS,
     MEMBER,
     NO_ROOM,
     UNKNOWN,
@@ -32,7 +30,6 @@ _REVIEWS = 2  # reviews with need before the node is a member; without need unti
 _AGREED = 2  # value of `needed`: the node at the other end lists the bridge too
 _SLOT = 16  # positions along an axis in a packed bridge
 _LISTED = 6  # most bridges in one record
-_LATE = 0.5  # the share of a label's life that is left when its renewal is late
 FOREVER = 1e300
 
 
@@ -66,62 +63,6 @@ def act_in(state, i, x, y):
     """
     if place_of(state, i, x, y, MEMBER) != NO_PLACE:
         state.cell[i, 0], state.cell[i, 1] = x, y
-
-
-@apart
-def hear_label(state, rules, i, root, sequence, now):
-    """Take the label that a neighbour sent if it is lower or renewed; return whether the node must
-    announce the label soon.
-    """
-    label = state.label
-    for k in range(LOST_LABELS):
-        stale = root == label.lost_root[i][k] and sequence <= label.lost_sequence[i][k]
-        if stale and label.lost_until[i][k] > now:
-            return False
-    if root > label.root[i] or (root == label.root[i] and sequence <= label.sequence[i]):
-        return False
-    # A new label passes many cells in one beacon interval, and its renewal only a few. The label of
-    # far nodes would expire before the first renewal comes, so a late renewal is announced too.
-    lasts_s = cell_neighbours.silence_s(rules)
-    is_urgent = root < label.root[i] or label.until[i] - now < _LATE * lasts_s
-    label.root[i], label.sequence[i] = root, sequence
-    label.until[i] = now + lasts_s
-    return is_urgent and root != state.node_id[i]
-
-
-@apart
-def renew_label(state, rules, i, now):
-    """Renew the label at the root of a component of cells; at another node, drop the label if its
-    root is gone.
-    """
-    label, me = state.label, state.node_id[i]
-    if label.root[i] != me and label.until[i] <= now:
-        k = 0
-        for other in range(1, LOST_LABELS):
-            if label.lost_until[i][other] < label.lost_until[i][k]:
-                k = other
-        label.lost_root[i][k], label.lost_sequence[i][k] = label.root[i], label.sequence[i]
-        label.lost_until[i][k] = now + 4.0 * cell_neighbours.silence_s(rules)
-        reset_label(state, i)
-    if label.root[i] == me:
-        label.own[i] += 1
-        label.sequence[i] = label.own[i]
-
-
-@apart
-def reset_label(state, i):
-    """Make a node the root of a component of cells with itself alone, as after its start."""
-    state.label.root[i], state.label.sequence[i] = state.node_id[i], state.label.own[i]
-
-
-@apart
-def announce_label(state, i, out):
-    """Send a beacon with the label of this node's component of cells."""
-    o = emit(out, messages.LABELLED_HELLO, 0.0, EVERYONE)
-    o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
-    o.args[messages.LINKS] = cell_neighbours.direct_mask(state, i)
-    o.args[messages.ROOT] = state.label.root[i]
-    o.args[messages.ROOT_SEQUENCE] = state.label.sequence[i]
 
 
 @apart

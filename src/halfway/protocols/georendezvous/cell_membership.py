@@ -12,16 +12,16 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.georendezvous import bridges, cell_neighbours, messages, point_store
-from halfway.protocols.georendezvous.cell_neighbours import OWN, learn_neighbour
-from halfway.protocols.georendezvous.rendezvous_cell import send_store, transfer
-from halfway.protocols.georendezvous.replication import (
-    ALL,
-    drop_others,
-    rehome,
-    route_onwards,
-    warn_homes,
+from halfway.protocols.georendezvous import (
+    bridges,
+    cell_neighbours,
+    component_labels,
+    messages,
+    point_store,
 )
+from halfway.protocols.georendezvous.cell_neighbours import OWN, learn_neighbour
+from halfway.protocols.georendezvous.rehoming import on_populated, rehome, route_onwards
+from halfway.protocols.georendezvous.replication import drop_others, share_store, transfer
 from halfway.protocols.georendezvous.state import (
     CELL_MEMBER,
     FREE,
@@ -100,7 +100,7 @@ def drop_entries(state, i):
 def join(state, rules, i, out):
     """Join a cell as a newcomer; the timer READY ends the time of listening."""
     state.present[i] = 0
-    bridges.reset_label(state, i)
+    component_labels.reset_label(state, i)
     announce(state, i, messages.JOIN, EVERYONE, out)
     start_timer(state, i, messages.READY, rules.join_listen_s, out)
 
@@ -118,7 +118,7 @@ def become_member(state, rules, i, message, out):
 def send_hello(state, rules, i, out):
     """Send a cell member's beacon, with a label if bridges are in use."""
     if rules.bridges > 0:
-        bridges.announce_label(state, i, out)
+        component_labels.announce_label(state, i, out)
     else:
         announce(state, i, messages.HELLO, EVERYONE, out)
 
@@ -163,15 +163,6 @@ def greet(state, rules, i, newcomer, x, y, now, out):
 
 
 @apart
-def share_store(state, rules, i, newcomer, x, y, now, out):
-    """Send a newcomer in cell (x, y) the entries of this cell, if row i is a member of the cell."""
-    bridges.act_in(state, i, x, y)
-    if x == state.cell[i, 0] and y == state.cell[i, 1]:
-        send_store(state, rules, i, newcomer, now, out)
-    bridges.act_at_home(state, i)
-
-
-@apart
 def on_label(state, rules, i, message, out):
     """Handle the label in the beacon of a neighbouring cell member: take a lower or renewed label,
     and announce a lower or late one soon.
@@ -183,19 +174,11 @@ def on_label(state, rules, i, message, out):
     if cell_neighbours.direction_of(state, i, x, y) < 0:
         return
     sequence = message.args[messages.ROOT_SEQUENCE]
-    is_urgent = bridges.hear_label(state, rules, i, root, sequence, message.at)
+    is_urgent = component_labels.hear_label(state, rules, i, root, sequence, message.at)
     if is_urgent and state.announcing[i] == 0:
         state.announcing[i] = 1
         part = 0.5 + 0.5 * uniform(random_bits(state, i))
         start_timer(state, i, messages.ANNOUNCE, _ANNOUNCE * part * rules.beacon_interval_s, out)
-
-
-@apart
-def announce_soon(state, i, out):
-    """Announce the newest label of the component of cells at the next label timer."""
-    state.announcing[i] = 0
-    if state.present[i] == 1:
-        bridges.announce_label(state, i, out)
 
 
 @apart
@@ -218,24 +201,6 @@ def on_bridges(state, rules, i, message, out):
             share_store(state, rules, i, source, x, y, now, out)
         if populated:
             on_populated(state, rules, i, x, y, now, out)
-
-
-@apart
-def on_populated(state, rules, i, x, y, now, out):
-    """Move entries from each cell of this node to a cell that has its first member now."""
-    warned = False
-    for b in range(-1, state.bridges.status.shape[1]):
-        if state.present[i] == 0 or (b >= 0 and state.bridges.status[i, b] != MEMBER):
-            continue
-        if b >= 0:
-            state.cell[i, 0], state.cell[i, 1] = state.bridges.x[i, b], state.bridges.y[i, b]
-        if 0 <= cell_neighbours.direction_of(state, i, x, y) < OWN:
-            if rules.replicas != ALL or cell_neighbours.has_lowest_id(state, i):
-                rehome(state, rules, i, NONE, NONE, x, y, now, out)
-            if not warned:
-                warn_homes(state, rules, i, x, y, now, out)
-            warned = True
-    bridges.act_at_home(state, i)
 
 
 @apart
@@ -262,7 +227,7 @@ def beacon(state, rules, neighbourhood, i, message, out):
 @apart
 def tend_bridges(state, rules, i, now, out):
     """Begin and end a cell member's bridges, as the labels of its neighbours require."""
-    bridges.renew_label(state, rules, i, now)
+    component_labels.renew_label(state, rules, i, now)
     bridges.review(state, i)
     for b in range(state.bridges.status.shape[1]):
         if bridges.has_ended(state, i, b):

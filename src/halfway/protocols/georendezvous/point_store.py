@@ -8,6 +8,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
+from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.cells import cell_of, point_position
 from halfway.protocols.georendezvous.state import NO_ROOM
 
@@ -177,3 +178,21 @@ def claim_pruned(state, i, topic, publisher, now):
         pruned.topic[i, place], pruned.publisher[i, place] = topic, publisher
         pruned.points[i, place] = 0
     return place
+
+
+@inlined
+def write_times(state, rules, i, e, now, o):
+    """Write the age of a replicated entry, and its version or the first arrival of an ADVERT, into
+    a record.
+
+    An entry expires `lifetime_s` after its client renewed it. The driver ages the record, and the
+    reliable hop ages its copy. So an entry lives as long after a transfer as before.
+    """
+    store = state.store
+    # Rounding must not make an age negative.
+    age = max(rules.lifetime_s - (store.until[i, e] - now), 0.0)
+    o.reals[messages.AGE] = age
+    if store.kind[i, e] == messages.ADVERT:
+        o.reals[messages.SINCE] = store.stamp[i, e] - (now - age)
+    else:
+        o.reals[messages.VERSION] = store.stamp[i, e]

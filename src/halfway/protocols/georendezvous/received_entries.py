@@ -1,5 +1,5 @@
-"""The records that a rendezvous cell of GeoRendezvous stores: entries of clients at a home, and
-replicas of other members.
+"""The received entries of a GeoRendezvous cell: it stores the entries of clients at their home, and
+the replicas of other members.
 """
 
 import numpy as np
@@ -17,16 +17,13 @@ from halfway.protocols.georendezvous.point_store import (
     put_entry,
     remember_home,
 )
-from halfway.protocols.georendezvous.rendezvous_cell import (
-    NOTHING,
-    UNWANTED,
-    WANTED,
+from halfway.protocols.georendezvous.replication import is_replica, replicate
+from halfway.protocols.georendezvous.reports import (
     has_subscriber,
-    replicate,
     report_changes,
     report_to_publisher,
 )
-from halfway.protocols.georendezvous.replication import is_replica
+from halfway.protocols.georendezvous.state import NOTHING, UNWANTED, WANTED
 
 
 @apart

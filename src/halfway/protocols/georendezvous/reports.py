@@ -1,90 +1,21 @@
-"""The rendezvous cell of GeoRendezvous [geo §2.2-2.3]: what a cell sends: reports to
-publishers, and notifications.
+"""Reports of a rendezvous cell to publishers, and its notifications to subscribers, in
+GeoRendezvous [geo §2.2-2.3].
 
-Any replica that receives a message acts on it, and replicates the entry by one transmission that
-the whole cell hears.
+Any replica that receives a message sends the reports or notifications.
 """
 
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
-from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import messages
-from halfway.protocols.georendezvous.bridges import is_nearest
-from halfway.protocols.georendezvous.cell_neighbours import OWN, direction_of_known
 from halfway.protocols.georendezvous.point_store import (
     entry_name,
     find_entry,
     is_entry,
 )
-from halfway.protocols.georendezvous.replication import ALL, is_replica, leads, write_times
 from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
-from halfway.protocols.reliable_hop import track
-
-# What the cell reported to a publisher; for UNWANTED, only the reports of this member count.
-NOTHING, WANTED, UNWANTED = 0, 1, 2
-
-
-@apart
-def send_store(state, rules, i, newcomer, now, out):
-    """Send a newcomer the entries of the rendezvous cell that the newcomer will store; only the
-    leading member sends them.
-    """
-    store = state.store
-    for e in range(store.kind.shape[1]):
-        topic, point = store.topic[i, e], store.point[i, e]
-        if (
-            store.until[i, e] > now
-            and is_nearest(state, rules, i, topic, point)
-            and leads(state, rules, i, topic, point)
-            and is_replica(state, rules, i, newcomer, topic, point)
-        ):
-            replicate(state, rules, i, e, messages.NOTIFIED, newcomer, now, out)
-
-
-@apart
-def transfer(state, rules, i, now, out):
-    """Send this node's entries to all members of its cell, because some keys lost a replica."""
-    for e in range(state.store.kind.shape[1]):
-        if rules.replicas != ALL and state.store.until[i, e] > now:
-            emit_entry(state, rules, i, e, messages.NOTIFIED, EVERYONE, now, out)
-
-
-@apart
-def replicate(state, rules, i, e, notified, towards, now, out):
-    """Replicate an entry in its rendezvous cell. `notified`: its publishers have been notified.
-
-    No node acknowledges a broadcast. So, with retries, each other member also gets a copy.
-    """
-    o = emit_entry(state, rules, i, e, notified, towards, now, out)
-    if rules.retries == 0:
-        return
-    if towards != EVERYONE:
-        track(state.hops, rules, i, o, now, out)
-        return
-    neighbours = state.neighbours
-    for s in range(neighbours.node_id.shape[1]):
-        # A bridge node is in its own table.
-        if neighbours.until[i, s] > 0.0 and direction_of_known(state, i, s) == OWN:
-            copy = emit_entry(state, rules, i, e, notified, neighbours.node_id[i, s], now, out)
-            track(state.hops, rules, i, copy, now, out)
-
-
-@apart
-def emit_entry(state, rules, i, e, notified, towards, now, out):
-    """Emit an entry of the rendezvous cell's store."""
-    store = state.store
-    o = emit(out, messages.REPLICATE, 0.0, towards)
-    o.topic, o[messages.SUBSCRIBER] = store.topic[i, e], store.subscriber[i, e]
-    o.publisher = store.publisher[i, e]
-    o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
-    o.args[messages.ENTRY_KIND], o.args[messages.POINT] = store.kind[i, e], store.point[i, e]
-    o["flags"] = notified | (messages.IS_WANTED if store.reported[i, e] == WANTED else np.uint8(0))
-    o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
-    write_times(state, rules, i, e, now, o)
-    return o
+from halfway.protocols.georendezvous.state import UNWANTED, WANTED
 
 
 @apart
