@@ -12,8 +12,8 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
-from halfway.protocols.georendezvous import cell_neighbours, messages, point_store
-from halfway.protocols.georendezvous.cells import closer
+from halfway.protocols.georendezvous import cell_neighbours, messages
+from halfway.protocols.georendezvous.cells import cell_at, closer, point_of
 from halfway.protocols.georendezvous.state import (
     BRIDGE_LISTENER,
     BRIDGE_MEMBER,
@@ -46,7 +46,7 @@ def place_of(state, i, x, y, least):
 
 @inlined
 def act_at_home(state, i):
-    """Let a bridge node act in its own cell again."""
+    """Let a bridge node act in its own cell again, and no longer over a bridge."""
     state.cell[i, 0], state.cell[i, 1] = state.own_cell[i, 0], state.own_cell[i, 1]
 
 
@@ -90,7 +90,9 @@ def announce_bridges(state, i, towards, out):
 
 @inlined
 def unpacked(x, y, bridge):
-    """Unpack a bridge in a record from a node in cell (x, y): column, row, links and status."""
+    """Unpack a bridge in a BRIDGES record of a bridge node in cell (x, y): column, row, links and
+    status.
+    """
     where = bridge % _SLOT**2
     links, status = (bridge // _SLOT**2) % 256, bridge // (_SLOT**2 * 256)
     to_x, to_y = x + where % _SLOT - _SLOT // 2, y + where // _SLOT - _SLOT // 2
@@ -177,7 +179,7 @@ def need(state, i, far, x, y):
 
 @inlined
 def is_due(state, i, b):
-    """Return whether a bridge's node becomes a member of the cell after this review."""
+    """Return whether the node of a bridge becomes a member of the empty cell after this review."""
     return state.bridges.status[i, b] == LISTENING and state.bridges.reviews[i, b] >= _REVIEWS
 
 
@@ -194,7 +196,7 @@ def know_itself(state, i):
     """
     me, bridges = state.node_id[i], state.bridges
     cell_neighbours.forget_neighbour(state, i, me)
-    if cell_neighbours.first_bridge(state, i) == NO_PLACE:
+    if first_bridge(state, i) == NO_PLACE:
         return
     own_x, own_y = state.own_cell[i, 0], state.own_cell[i, 1]
     cell_neighbours.learn_neighbour(state, i, me, own_x, own_y, np.uint8(1), FOREVER)
@@ -223,9 +225,18 @@ def act_nearest(state, rules, i, topic, point):
     act_at_home(state, i)
     if bridges.status.shape[1] == 0:
         return
-    column, row = point_store.cell_at(rules, *point_store.point_of(rules, topic, point))
+    column, row = cell_at(rules, *point_of(rules, topic, point))
     for b in range(bridges.status.shape[1]):
         x, y = np.int64(bridges.x[i, b]), np.int64(bridges.y[i, b])
         ahead = closer(x, y, state.cell[i, 0], state.cell[i, 1], column, row)
         if ahead and bridges.status[i, b] == MEMBER:
             state.cell[i, 0], state.cell[i, 1] = x, y
+
+
+@apart
+def first_bridge(state, i):
+    """Return the first used place in a node's table of bridges, or NO_PLACE."""
+    for b in range(state.bridges.status.shape[1]):
+        if state.bridges.status[i, b] != FREE:
+            return np.int64(b)
+    return NO_PLACE

@@ -5,19 +5,24 @@ Cells that touch are in one component. Two nodes that hear each other and have d
 in separate components, which bridges join.
 """
 
+import numpy as np
+
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.outbox import emit
+from halfway.core.prng import random_bits, uniform
 from halfway.protocols.georendezvous import cell_neighbours, messages
 from halfway.protocols.georendezvous.state import LOST_LABELS
+from halfway.protocols.georendezvous.timers import start_timer
 
 _LATE = 0.5  # the share of a label's life that is left when its renewal is late
+_ANNOUNCE = 0.02  # beacon intervals until a node announces a new label
 
 
 @apart
 def hear_label(state, rules, i, root, sequence, now):
-    """Take the label that a neighbour sent if it is lower or renewed; return whether the node must
-    announce the label soon.
+    """Take the component label that a neighbour sent if it is lower or renewed; return whether the
+    node must announce the label soon.
     """
     label = state.label
     for k in range(LOST_LABELS):
@@ -37,7 +42,7 @@ def hear_label(state, rules, i, root, sequence, now):
 
 @apart
 def renew_label(state, rules, i, now):
-    """Renew the label at the root of a component of cells; at another node, drop the label if its
+    """Renew the label of a component of cells at its root; at another node, drop the label if its
     root is gone.
     """
     label, me = state.label, state.node_id[i]
@@ -56,7 +61,7 @@ def renew_label(state, rules, i, now):
 
 @apart
 def reset_label(state, i):
-    """Make a node the root of a component of cells with itself alone, as after its start."""
+    """Reset the label of a node to that of a component with the node alone, as after its start."""
     state.label.root[i], state.label.sequence[i] = state.node_id[i], state.label.own[i]
 
 
@@ -72,7 +77,26 @@ def announce_label(state, i, out):
 
 @apart
 def announce_soon(state, i, out):
-    """Announce the newest label of the component of cells at the next label timer."""
+    """Announce the newest component label of a node, when the timer ANNOUNCE is due."""
     state.announcing[i] = 0
     if state.present[i] == 1:
         announce_label(state, i, out)
+
+
+@apart
+def on_label(state, rules, i, message, out):
+    """Handle the component label in a neighbour's beacon: take a lower or renewed label, and
+    announce a lower or late one soon.
+    """
+    x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
+    root = message.args[messages.ROOT]
+    links = np.uint8(message.args[messages.LINKS])
+    cell_neighbours.learn_links(state, i, message.source, x, y, links, root)
+    if cell_neighbours.direction_of(state, i, x, y) < 0:
+        return
+    sequence = message.args[messages.ROOT_SEQUENCE]
+    is_urgent = hear_label(state, rules, i, root, sequence, message.at)
+    if is_urgent and state.announcing[i] == 0:
+        state.announcing[i] = 1
+        part = 0.5 + 0.5 * uniform(random_bits(state, i))
+        start_timer(state, i, messages.ANNOUNCE, _ANNOUNCE * part * rules.beacon_interval_s, out)

@@ -28,9 +28,7 @@ from halfway.protocols.georendezvous.state import NOTHING, UNWANTED, WANTED
 
 @apart
 def cancel_prunes(state, i, topic, point, subscriber, now):
-    """Remove the prunes of a subscriber in the rendezvous cell that are older than its last
-    subscription.
-    """
+    """Remove the prunes of a subscriber that are older than its last received subscription."""
     # The subscriber's own count gives the order, because prune and subscription may have reached
     # different members of the cell.
     store = state.store
@@ -51,8 +49,8 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
 
 @apart
 def put_received(state, i, message, kind, until, stamp):
-    """Store the entry in a record in the rendezvous cell; return its place, or NO_PLACE if it has
-    expired, is an outdated prune, or finds the store full.
+    """Store the received entry in a record; return its place, or NO_PLACE if it has expired, is an
+    outdated prune, or finds the store full.
     """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     if until <= now:
@@ -71,7 +69,7 @@ def put_received(state, i, message, kind, until, stamp):
 
 @apart
 def store_entry(state, rules, i, message, out):
-    """Store an ADVERT, INTEREST or PRUNE in the rendezvous cell, the home of the entry's point."""
+    """Store a received ADVERT, INTEREST or PRUNE in the home cell of the entry's point."""
     now, topic, point = message.at, message.topic, message.args[messages.POINT]
     until = now + rules.lifetime_s - message.reals[messages.AGE]
     stamp = message.reals[messages.VERSION]
@@ -96,26 +94,9 @@ def store_entry(state, rules, i, message, out):
 
 
 @apart
-def forget_home(state, rules, i, topic, point, now, out):
-    """Forget, in the whole rendezvous cell, that this cell is the home of a point, because another
-    cell may be closer.
-    """
-    if not is_home(state, i, topic, point, now):
-        return
-    state.home_until[i, topic, point] = -1.0
-    store = state.store
-    for e in range(store.kind.shape[1]):
-        key = store.topic[i, e] == topic and store.point[i, e] == point
-        if key and store.until[i, e] > now:
-            flags = messages.NOTIFIED | messages.NOT_HOME
-            replicate(state, rules, i, e, flags, EVERYONE, now, out)
-            return
-
-
-@apart
 def is_news(state, rules, i, message, kind, until):
-    """Return whether an entry differs from the replica of a member in the rendezvous cell; an
-    expiry that is later by at most `join_listen_s` does not count.
+    """Return whether a received entry differs from the replica of this member; an expiry that is
+    later by at most `join_listen_s` does not count.
     """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     if message["flags"] & messages.NOT_HOME and is_home(state, i, topic, point, now):
@@ -128,7 +109,7 @@ def is_news(state, rules, i, message, kind, until):
 
 @apart
 def store_replica(state, rules, i, message, out):
-    """Store a replica of an entry from another member of the rendezvous cell."""
+    """Store a replica of an entry that this node received from another member of the cell."""
     x, y = message.args[messages.CELL_X], message.args[messages.CELL_Y]
     if x != state.cell[i, 0] or y != state.cell[i, 1]:
         return
@@ -165,8 +146,8 @@ def store_replica(state, rules, i, message, out):
 
 @apart
 def adopt_reports(state, rules, i, topic, point, now, out):
-    """Mark in the stored records of row i the reports that another member of the cell has sent to
-    publishers, when a replica of this member arrives.
+    """Mark in the stored entries of row i the reports that another member of the cell has sent to
+    publishers, when a replica is received from this member.
     """
     store = state.store
     for e in range(store.kind.shape[1]):

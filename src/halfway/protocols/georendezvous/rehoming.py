@@ -5,21 +5,22 @@ first member or lost its last one.
 import numpy as np
 
 from halfway.core.compiled import apart
+from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.protocols.georendezvous import cell_neighbours, messages
 from halfway.protocols.georendezvous.bridges import act_at_home, is_nearest
 from halfway.protocols.georendezvous.cell_neighbours import OWN
-from halfway.protocols.georendezvous.cells import closer
-from halfway.protocols.georendezvous.point_store import cell_at, point_of, write_times
-from halfway.protocols.georendezvous.replication import ALL, leads
+from halfway.protocols.georendezvous.cells import cell_at, closer, point_of
+from halfway.protocols.georendezvous.point_store import is_home, write_times
+from halfway.protocols.georendezvous.replication import ALL, leads, replicate
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 from halfway.protocols.georendezvous.state import MEMBER
 
 
 @apart
 def is_closer(rules, topic, point, ax, ay, bx, by):
-    """Return whether the entries of a rendezvous point move from home cell b to cell a, which has
-    its first member now.
+    """Return whether rehoming moves the entries of a rendezvous point from cell b to cell a, which
+    has its first member now.
     """
     column, row = cell_at(rules, *point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)
@@ -27,8 +28,8 @@ def is_closer(rules, topic, point, ax, ay, bx, by):
 
 @apart
 def rehome(state, rules, i, topic, point, x, y, now, out):
-    """Route the entries of a rendezvous point (topic NONE: of all points) to a new home after a
-    membership change.
+    """Rehome the entries of a rendezvous point (topic NONE: of all points): route them to a new
+    home after a membership change.
 
     (x, y): the cell that is populated now. This cell becomes the home of the points to which it is
     closer. If the node itself is in this cell, the node routes all its points.
@@ -55,7 +56,9 @@ def rehome(state, rules, i, topic, point, x, y, now, out):
 
 @apart
 def route_entry(state, rules, i, e, now, out):
-    """Route one stored entry to the home of its rendezvous point after a membership change."""
+    """Route one stored entry to its new home, that of its rendezvous point, after a membership
+    change.
+    """
     store = state.store
     o = point_message(
         state, rules, i, store.kind[i, e], store.topic[i, e], store.point[i, e],
@@ -86,8 +89,8 @@ def warn_homes(state, rules, i, x, y, now, out):
 
 @apart
 def route_onwards(state, rules, i, now, out):
-    """Route the entries of the cell where a bridge node acts onwards, starting at the node's own
-    cell.
+    """Route the entries of the cell where a bridge node acts to a new home, starting at the node's
+    own cell.
     """
     store = state.store
     x, y = state.cell[i, 0], state.cell[i, 1]
@@ -102,7 +105,7 @@ def route_onwards(state, rules, i, now, out):
 
 @apart
 def on_populated(state, rules, i, x, y, now, out):
-    """Move entries from each cell of this node to a cell that has its first member now."""
+    """Rehome entries from each cell of this node to a cell that has its first member now."""
     warned = False
     for b in range(-1, state.bridges.status.shape[1]):
         if state.present[i] == 0 or (b >= 0 and state.bridges.status[i, b] != MEMBER):
@@ -116,3 +119,20 @@ def on_populated(state, rules, i, x, y, now, out):
                 warn_homes(state, rules, i, x, y, now, out)
             warned = True
     act_at_home(state, i)
+
+
+@apart
+def forget_home(state, rules, i, topic, point, now, out):
+    """Forget, in a whole cell before rehoming, that this cell is the home of a point, because
+    another cell may be closer.
+    """
+    if not is_home(state, i, topic, point, now):
+        return
+    state.home_until[i, topic, point] = -1.0
+    store = state.store
+    for e in range(store.kind.shape[1]):
+        key = store.topic[i, e] == topic and store.point[i, e] == point
+        if key and store.until[i, e] > now:
+            flags = messages.NOTIFIED | messages.NOT_HOME
+            replicate(state, rules, i, e, flags, EVERYONE, now, out)
+            return

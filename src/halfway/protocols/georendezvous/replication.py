@@ -33,8 +33,8 @@ ALL = 0  # of `rules.replicas`: every member stores every key
 
 @apart
 def weight(rules, node_id, topic, point):
-    """Return the weight of a node for a key: the cell members of greatest weight replicate
-    the key.
+    """Return the weight of a node for a key: the cell members of greatest weight replicate the
+    key.
     """
     return seeded(seeded(seeded(rules.key, topic), point), np.int64(node_id))
 
@@ -98,8 +98,8 @@ def drop_others(state, rules, i):
 
 @apart
 def send_store(state, rules, i, newcomer, now, out):
-    """Send a newcomer the entries of the rendezvous cell that the newcomer will store; only the
-    leading member sends them.
+    """Send a newcomer in the cell the entries of which it will be a replica; only the leading
+    replica sends them.
     """
     store = state.store
     for e in range(store.kind.shape[1]):
@@ -115,7 +115,9 @@ def send_store(state, rules, i, newcomer, now, out):
 
 @apart
 def transfer(state, rules, i, now, out):
-    """Send this node's entries to all members of its cell, because some keys lost a replica."""
+    """Send the replicas of this node's entries to all members of its cell, because some keys lost a
+    replica.
+    """
     for e in range(state.store.kind.shape[1]):
         if rules.replicas != ALL and state.store.until[i, e] > now:
             emit_entry(state, rules, i, e, messages.NOTIFIED, EVERYONE, now, out)
@@ -123,7 +125,7 @@ def transfer(state, rules, i, now, out):
 
 @apart
 def replicate(state, rules, i, e, notified, towards, now, out):
-    """Replicate an entry in its rendezvous cell. `notified`: its publishers have been notified.
+    """Replicate an entry in its cell. `notified`: its publishers have been notified.
 
     No node acknowledges a broadcast. So, with retries, each other member also gets a copy.
     """
@@ -143,7 +145,7 @@ def replicate(state, rules, i, e, notified, towards, now, out):
 
 @apart
 def emit_entry(state, rules, i, e, notified, towards, now, out):
-    """Emit an entry of the rendezvous cell's store."""
+    """Emit a record that replicates a stored entry in the cell."""
     store = state.store
     o = emit(out, messages.REPLICATE, 0.0, towards)
     o.topic, o[messages.SUBSCRIBER] = store.topic[i, e], store.subscriber[i, e]
@@ -158,7 +160,9 @@ def emit_entry(state, rules, i, e, notified, towards, now, out):
 
 @apart
 def share_store(state, rules, i, newcomer, x, y, now, out):
-    """Send a newcomer in cell (x, y) the entries of this cell, if row i is a member of the cell."""
+    """Send a newcomer in cell (x, y) the entries of which it will be a replica, if row i is a
+    member of the cell.
+    """
     act_in(state, i, x, y)
     if x == state.cell[i, 0] and y == state.cell[i, 1]:
         send_store(state, rules, i, newcomer, now, out)

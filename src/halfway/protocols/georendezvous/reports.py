@@ -20,8 +20,8 @@ from halfway.protocols.georendezvous.state import UNWANTED, WANTED
 
 @apart
 def subscribes(state, i, e, topic, point, publisher, now):
-    """Return whether an entry of the rendezvous cell subscribes to a publisher at a point, without
-    a prune.
+    """Return whether notifications of a publisher's events go to the subscriber of an entry in the
+    rendezvous cell: it subscribes at the point, without a prune.
     """
     if not is_entry(state, i, e, messages.INTEREST, topic, point, now):
         return False
@@ -32,7 +32,9 @@ def subscribes(state, i, e, topic, point, publisher, now):
 
 @apart
 def has_subscriber(state, i, topic, point, publisher, now):
-    """Return whether a publisher has a subscriber in the rendezvous cell."""
+    """Return whether a publisher has a subscriber in the rendezvous cell, so that the report to the
+    publisher is WANTED.
+    """
     for e in range(state.store.kind.shape[1]):
         if subscribes(state, i, e, topic, point, publisher, now):
             return True
