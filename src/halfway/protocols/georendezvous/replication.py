@@ -98,8 +98,8 @@ def drop_others(state, rules, i):
 
 @apart
 def send_store(state, rules, i, newcomer, now, out):
-    """Send a newcomer in the cell the entries of which it will be a replica; only the leading
-    replica sends them.
+    """Send a newcomer in the cell the entries of which it will store a replica; only the leading
+    member sends them.
     """
     store = state.store
     for e in range(store.kind.shape[1]):
@@ -160,7 +160,7 @@ def emit_entry(state, rules, i, e, notified, towards, now, out):
 
 @apart
 def share_store(state, rules, i, newcomer, x, y, now, out):
-    """Send a newcomer in cell (x, y) the entries of which it will be a replica, if row i is a
+    """Send a newcomer in cell (x, y) the entries of which it will store a replica, if row i is a
     member of the cell.
     """
     act_in(state, i, x, y)

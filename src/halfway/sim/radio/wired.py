@@ -140,7 +140,7 @@ def arrive(engine, radio, reach, slot, cursor, most):
 
 @inlined
 def lose_contents(radio, place, at):
-    """Drop all records on a wired link and in its queue."""
+    """Drop all records on a link of the wired radio and in its queue."""
     radio.breaks[place] += 1
     radio.free_at[place] = at
 
