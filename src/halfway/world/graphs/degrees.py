@@ -1,4 +1,4 @@
-"""The degrees of a network, in a few numbers."""
+"""The degrees of a network in five numbers."""
 
 from typing import NamedTuple
 
