@@ -44,7 +44,7 @@ from halfway.protocols.georendezvous.messages import (
     UNWANTED,
     WANTED,
 )
-from halfway.protocols.georendezvous.received_entries import put_received
+from halfway.protocols.georendezvous.rendezvous_cell import put_received
 from halfway.protocols.georendezvous.routing import direction_back, packed
 from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT

@@ -14,9 +14,9 @@ from halfway.core.values.ranges import AGE_S
 from halfway.papers.georendezvous.message_run import cell_run, cells_storing, delivered, post
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous import (
+    bridges,
     cell_neighbours,
     clients,
-    component_labels,
     point_store,
     routing,
 )
@@ -260,13 +260,13 @@ def test_old_labels_of_several_lost_roots_are_refused() -> None:
     """With one place, the loss of the second label would bring the first one back."""
     node = state(np.array([9], np.int32), 1, 2, 4, 1)
     scalars, at = rules(0.5, 5, bridges=4), 100.0
-    component_labels.reset_label(node, 0)
+    bridges.reset_label(node, 0)
     for root in (1, 2, 3):
-        assert component_labels.hear_label(node, scalars, 0, root, 20, at)
+        assert bridges.hear_label(node, scalars, 0, root, 20, at)
         node.label.until[0] = at  # as if no count of this root had come for long
-        component_labels.renew_label(node, scalars, 0, at)
+        bridges.renew_label(node, scalars, 0, at)
         assert node.label.root[0] == 9
         at += 1.0
     for root in (1, 2, 3):
-        assert not component_labels.hear_label(node, scalars, 0, root, 20, at)
-    assert component_labels.hear_label(node, scalars, 0, 1, 21, at)
+        assert not bridges.hear_label(node, scalars, 0, root, 20, at)
+    assert bridges.hear_label(node, scalars, 0, 1, 21, at)

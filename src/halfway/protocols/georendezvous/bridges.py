@@ -1,5 +1,5 @@
-"""The bridges of GeoRendezvous: nodes that act as members of empty cells, to join separate
-components of cells.
+"""The bridges of GeoRendezvous: nodes that act as members of empty cells, to join components of
+cells that have different labels.
 
 Cell Hash Routing links touching cells only [geo §2.1]. So two linked nodes may be in components of
 cells between which no message travels. The members of a component agree on a label: the lowest node
@@ -10,6 +10,7 @@ between their cells: [geo §2.1] "nodes do not need to have a precise notion of 
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import cell_neighbours, messages
@@ -20,6 +21,7 @@ from halfway.protocols.georendezvous.state import (
     CELL_MEMBER,
     FREE,
     LISTENING,
+    LOST_LABELS,
     MEMBER,
     NO_ROOM,
     UNKNOWN,
@@ -30,6 +32,7 @@ _REVIEWS = 2  # reviews with need before the node is a member; without need unti
 _AGREED = 2  # value of `needed`: the node at the other end lists the bridge too
 _SLOT = 16  # positions along an axis in a packed bridge
 _LISTED = 6  # most bridges in one record
+_LATE = 0.5  # the share of a label's life that is left when its renewal is late
 FOREVER = 1e300
 
 
@@ -240,3 +243,69 @@ def first_bridge(state, i):
         if state.bridges.status[i, b] != FREE:
             return np.int64(b)
     return NO_PLACE
+
+
+@apart
+def hear_label(state, rules, i, root, sequence, now):
+    """Take the label of a component of cells that a neighbour sent if it is lower or renewed;
+    return whether the node must announce the label soon.
+    """
+    label = state.label
+    for k in range(LOST_LABELS):
+        stale = root == label.lost_root[i][k] and sequence <= label.lost_sequence[i][k]
+        if stale and label.lost_until[i][k] > now:
+            return False
+    if root > label.root[i] or (root == label.root[i] and sequence <= label.sequence[i]):
+        return False
+    # A new label passes many cells in one beacon interval, and its renewal only a few. The label of
+    # far nodes would expire before the first renewal comes, so a late renewal is announced too.
+    lasts_s = cell_neighbours.silence_s(rules)
+    is_urgent = root < label.root[i] or label.until[i] - now < _LATE * lasts_s
+    label.root[i], label.sequence[i] = root, sequence
+    label.until[i] = now + lasts_s
+    return is_urgent and root != state.node_id[i]
+
+
+@apart
+def renew_label(state, rules, i, now):
+    """Renew the label of a component of cells at its root; at another node, drop the label if its
+    root is gone.
+    """
+    label, me = state.label, state.node_id[i]
+    if label.root[i] != me and label.until[i] <= now:
+        k = 0
+        for other in range(1, LOST_LABELS):
+            if label.lost_until[i][other] < label.lost_until[i][k]:
+                k = other
+        label.lost_root[i][k], label.lost_sequence[i][k] = label.root[i], label.sequence[i]
+        label.lost_until[i][k] = now + 4.0 * cell_neighbours.silence_s(rules)
+        reset_label(state, i)
+    if label.root[i] == me:
+        label.own[i] += 1
+        label.sequence[i] = label.own[i]
+
+
+@apart
+def reset_label(state, i):
+    """Reset the label of a node to that of a component of cells with the node alone, as after its
+    start.
+    """
+    state.label.root[i], state.label.sequence[i] = state.node_id[i], state.label.own[i]
+
+
+@apart
+def announce_label(state, i, out):
+    """Announce in a beacon the label of this node's component of cells."""
+    o = emit(out, messages.LABELLED_HELLO, 0.0, EVERYONE)
+    o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
+    o.args[messages.LINKS] = cell_neighbours.direct_mask(state, i)
+    o.args[messages.ROOT] = state.label.root[i]
+    o.args[messages.ROOT_SEQUENCE] = state.label.sequence[i]
+
+
+@apart
+def announce_soon(state, i, out):
+    """Announce the newest label of a node's component of cells, when the timer ANNOUNCE is due."""
+    state.announcing[i] = 0
+    if state.present[i] == 1:
+        announce_label(state, i, out)

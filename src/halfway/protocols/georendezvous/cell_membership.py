@@ -16,7 +16,6 @@ from halfway.core.prng import random_bits, uniform
 from halfway.protocols.georendezvous import (
     bridges,
     cell_neighbours,
-    component_labels,
     messages,
     point_store,
 )
@@ -32,8 +31,9 @@ from halfway.protocols.georendezvous.state import (
     NEWCOMER,
     UNKNOWN,
 )
-from halfway.protocols.georendezvous.timers import start_timer
 from halfway.protocols.reliable_hop import release_all
+
+_ANNOUNCE = 0.02  # beacon intervals until a node announces a new label
 
 
 @apart
@@ -88,7 +88,7 @@ def start(state, rules, neighbourhood, i, out):
 def join(state, rules, i, out):
     """Join a cell as a newcomer; the timer READY ends the time of listening."""
     state.present[i] = 0
-    component_labels.reset_label(state, i)
+    bridges.reset_label(state, i)
     announce(state, i, messages.JOIN, EVERYONE, out)
     start_timer(state, i, messages.READY, rules.join_listen_s, out)
 
@@ -106,7 +106,7 @@ def become_member(state, rules, i, message, out):
 def send_hello(state, rules, i, out):
     """Send a cell member's beacon, with a label if bridges are in use."""
     if rules.bridges > 0:
-        component_labels.announce_label(state, i, out)
+        bridges.announce_label(state, i, out)
     else:
         announce(state, i, messages.HELLO, EVERYONE, out)
 
@@ -128,7 +128,7 @@ def on_neighbour(state, rules, i, message, out):
     else:
         populated = learn_neighbour(state, i, message.source, x, y, CELL_MEMBER, until)
         if message.kind == messages.LABELLED_HELLO:
-            component_labels.on_label(state, rules, i, message, out)
+            on_label(state, rules, i, message, out)
         if populated and message.kind != messages.HERE:
             on_populated(state, rules, i, x, y, message.at, out)
 
@@ -200,7 +200,7 @@ def tend_bridges(state, rules, i, now, out):
     """Begin and end a node's cell memberships over bridges, as the labels of its neighbours
     require.
     """
-    component_labels.renew_label(state, rules, i, now)
+    bridges.renew_label(state, rules, i, now)
     bridges.review(state, i)
     for b in range(state.bridges.status.shape[1]):
         if bridges.has_ended(state, i, b):
@@ -259,3 +259,31 @@ def leave(state, rules, i, message, out):
         rehome(state, rules, i, NONE, NONE, x, y, message.at, out)
     else:
         transfer(state, rules, i, message.at, out)
+
+
+@apart
+def start_timer(state, i, kind, after, out):
+    """Start a membership timer of a GeoRendezvous node; the next start or leave of the node makes
+    this timer void.
+    """
+    o = emit(out, kind, after, state.node_id[i])
+    o.args[messages.STARTS] = state.starts[i]
+
+
+@apart
+def on_label(state, rules, i, message, out):
+    """Handle the label in the beacon of a neighbouring cell member: take a lower or renewed label,
+    and announce a lower or late one soon.
+    """
+    x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
+    root = message.args[messages.ROOT]
+    links = np.uint8(message.args[messages.LINKS])
+    cell_neighbours.learn_links(state, i, message.source, x, y, links, root)
+    if cell_neighbours.direction_of(state, i, x, y) < 0:
+        return
+    sequence = message.args[messages.ROOT_SEQUENCE]
+    is_urgent = bridges.hear_label(state, rules, i, root, sequence, message.at)
+    if is_urgent and state.announcing[i] == 0:
+        state.announcing[i] = 1
+        part = 0.5 + 0.5 * uniform(random_bits(state, i))
+        start_timer(state, i, messages.ANNOUNCE, _ANNOUNCE * part * rules.beacon_interval_s, out)

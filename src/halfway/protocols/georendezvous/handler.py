@@ -18,7 +18,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
 from halfway.protocols import deaf_neighbours, reliable_hop
 from halfway.protocols.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
-from halfway.protocols.georendezvous import bridges, cell_membership, component_labels, messages
+from halfway.protocols.georendezvous import bridges, cell_membership, messages
 from halfway.protocols.georendezvous.cell_neighbours import OWN
 from halfway.protocols.georendezvous.clients import (
     advertise,
@@ -31,10 +31,9 @@ from halfway.protocols.georendezvous.clients import (
     subscribe,
 )
 from halfway.protocols.georendezvous.messages import KINDS
-from halfway.protocols.georendezvous.received_entries import store_entry, store_replica
 from halfway.protocols.georendezvous.rehoming import forget_home, rehome
+from halfway.protocols.georendezvous.rendezvous_cell import notify, store_entry, store_replica
 from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica
-from halfway.protocols.georendezvous.reports import notify
 from halfway.protocols.georendezvous.routing import (
     addressed_cell,
     cell_of_sender,
@@ -46,7 +45,6 @@ from halfway.protocols.georendezvous.routing import (
 )
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import NO_ROUTE, CellState, state
-from halfway.protocols.georendezvous.timers import start_timer
 from halfway.protocols.link_test import LINK_TEST
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
@@ -164,13 +162,13 @@ def on_timer(state, rules, neighbourhood, i, message, out):
         cell_membership.become_member(state, rules, i, message, out)
         renew(state, rules, i, next_version(state, i), out)
     elif message.kind == messages.ANNOUNCE:
-        component_labels.announce_soon(state, i, out)
+        bridges.announce_soon(state, i, out)
     elif message.kind == messages.BEACON:
         cell_membership.beacon(state, rules, neighbourhood, i, message, out)
     else:
         if state.present[i] == 1:
             renew(state, rules, i, 0.0, out)
-        start_timer(state, i, messages.RENEW, rules.renewal_interval_s, out)
+        cell_membership.start_timer(state, i, messages.RENEW, rules.renewal_interval_s, out)
 
 
 @apart

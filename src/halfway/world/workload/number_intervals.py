@@ -133,8 +133,8 @@ class IndependentDetection(NumberIntervals):
         due = int(np.searchsorted(self._all.t, until))
         self._published = max(first, min(due, first + most))
         t, row, topic, event, _ = self._all
-        some = slice(first, self._published)
-        return Publications(t[some], row[some], topic[some], event[some])
+        taken = slice(first, self._published)
+        return Publications(t[taken], row[taken], topic[taken], event[taken])
 
 
 def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:

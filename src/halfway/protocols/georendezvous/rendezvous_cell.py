@@ -1,5 +1,7 @@
-"""The received entries of a GeoRendezvous cell: it stores the entries of clients at their home, and
-the replicas of other members.
+"""The rendezvous cell of GeoRendezvous [geo §2.2-2.3]: it stores received entries, reports to
+publishers, and notifies subscribers.
+
+Any member that receives a message acts on it, and replicates the entry.
 """
 
 import numpy as np
@@ -18,17 +20,98 @@ from halfway.protocols.georendezvous.point_store import (
     remember_home,
 )
 from halfway.protocols.georendezvous.replication import is_replica, replicate
-from halfway.protocols.georendezvous.reports import (
-    has_subscriber,
-    report_changes,
-    report_to_publisher,
-)
+from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
 from halfway.protocols.georendezvous.state import NOTHING, UNWANTED, WANTED
 
 
 @apart
+def subscribes(state, i, e, topic, point, publisher, now):
+    """Return whether the rendezvous cell notifies the subscriber of an entry of a publisher's
+    events: it subscribes at the point, without a prune.
+    """
+    if not is_entry(state, i, e, messages.INTEREST, topic, point, now):
+        return False
+    subscriber = state.store.subscriber[i, e]
+    prune = entry_name(messages.PRUNE, topic, point, publisher, subscriber)
+    return find_entry(state, i, prune, now) < 0
+
+
+@apart
+def has_subscriber(state, i, topic, point, publisher, now):
+    """Return whether a publisher has a subscriber in the rendezvous cell."""
+    for e in range(state.store.kind.shape[1]):
+        if subscribes(state, i, e, topic, point, publisher, now):
+            return True
+    return False
+
+
+@apart
+def report_to_publisher(state, rules, i, kind, e, out):
+    """Report WANTED or UNWANTED from the rendezvous cell to a publisher with a stored ADVERT."""
+    store = state.store
+    store.reported[i, e] = WANTED if kind == messages.WANTED else UNWANTED
+    o = point_message(
+        state, rules, i, kind, store.topic[i, e], store.point[i, e], store.publisher[i, e],
+        store.publisher[i, e], out,
+    )  # fmt: skip
+    o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = store.x[i, e], store.y[i, e]
+    state.reports[i] += 1
+    o.args[messages.REPORT], o.reals[messages.REPORTER] = state.reports[i], state.node_id[i]
+    dispatch(state, rules, i, o, out)
+
+
+@apart
+def report_changes(state, rules, i, topic, point, now, out):
+    """Report to each publisher that gained its first subscriber, or lost its last one, at the
+    rendezvous cell; return the number of reports.
+    """
+    store = state.store
+    reports = np.int64(0)
+    for e in range(store.kind.shape[1]):
+        if is_entry(state, i, e, messages.ADVERT, topic, point, now):
+            wanted = has_subscriber(state, i, topic, point, store.publisher[i, e], now)
+            if wanted != (store.reported[i, e] == WANTED):
+                reports += 1
+                kind = messages.WANTED if wanted else messages.UNWANTED
+                report_to_publisher(state, rules, i, kind, e, out)
+    return reports
+
+
+@apart
+def notify(state, rules, i, message, out):
+    """Notify subscribers from the rendezvous cell: [geo §2.2] "forward each of the notifications it
+    gets to the interested subscribers".
+    """
+    now, topic, point = message.at, message.topic, message.args[messages.POINT]
+    publisher = message.publisher
+    wait = state.fresh_until[i] - now
+    advert = entry_name(messages.ADVERT, topic, point, publisher, NONE)
+    known = find_entry(state, i, advert, now)
+    # A cell that received the publisher's advertisement only recently has just become the home.
+    # Then subscriptions are still in flight, or on their way to the other members.
+    since = state.store.stamp[i, known] if known >= 0 else now
+    if not message["flags"] & messages.WAITED:
+        wait = max(wait, since + rules.join_listen_s - now)
+    if wait > 0.0:
+        o = copy_of(message, messages.NOTIFY, state.node_id[i], out)
+        o.at = wait
+        o["flags"] = messages.WAITED  # the event is routed again from here
+        return
+    store = state.store
+    for e in range(store.kind.shape[1]):
+        if subscribes(state, i, e, topic, point, publisher, now):
+            o = copy_of(message, messages.NOTIFY_CLIENT, state.node_id[i], out)
+            o["flags"] = 0
+            o.target = store.subscriber[i, e]
+            o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = store.x[i, e], store.y[i, e]
+            dispatch(state, rules, i, o, out)
+
+
+@apart
 def cancel_prunes(state, i, topic, point, subscriber, now):
-    """Remove the prunes of a subscriber that are older than its last received subscription."""
+    """Remove the prunes of a subscriber in the rendezvous cell that are older than its last
+    received subscription.
+    """
     # The subscriber's own count gives the order, because prune and subscription may have reached
     # different members of the cell.
     store = state.store
@@ -49,8 +132,8 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
 
 @apart
 def put_received(state, i, message, kind, until, stamp):
-    """Store the received entry in a record; return its place, or NO_PLACE if it has expired, is an
-    outdated prune, or finds the store full.
+    """Store the received entry in a record at the rendezvous cell; return its place, or NO_PLACE if
+    it has expired, is an outdated prune, or finds the store full.
     """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     if until <= now:
@@ -69,7 +152,9 @@ def put_received(state, i, message, kind, until, stamp):
 
 @apart
 def store_entry(state, rules, i, message, out):
-    """Store a received ADVERT, INTEREST or PRUNE in the home cell of the entry's point."""
+    """Store a received ADVERT, INTEREST or PRUNE in the rendezvous cell, the home of the entry's
+    point.
+    """
     now, topic, point = message.at, message.topic, message.args[messages.POINT]
     until = now + rules.lifetime_s - message.reals[messages.AGE]
     stamp = message.reals[messages.VERSION]
@@ -95,8 +180,8 @@ def store_entry(state, rules, i, message, out):
 
 @apart
 def is_news(state, rules, i, message, kind, until):
-    """Return whether a received entry differs from the replica of this member; an expiry that is
-    later by at most `join_listen_s` does not count.
+    """Return whether an entry that the rendezvous cell received differs from this member's replica;
+    an expiry that is later by at most `join_listen_s` does not count.
     """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     if message["flags"] & messages.NOT_HOME and is_home(state, i, topic, point, now):
@@ -109,7 +194,7 @@ def is_news(state, rules, i, message, kind, until):
 
 @apart
 def store_replica(state, rules, i, message, out):
-    """Store a replica of an entry that this node received from another member of the cell."""
+    """Store a received replica of an entry from another member of the rendezvous cell."""
     x, y = message.args[messages.CELL_X], message.args[messages.CELL_Y]
     if x != state.cell[i, 0] or y != state.cell[i, 1]:
         return
@@ -146,8 +231,8 @@ def store_replica(state, rules, i, message, out):
 
 @apart
 def adopt_reports(state, rules, i, topic, point, now, out):
-    """Mark in the stored entries of row i the reports that another member of the cell has sent to
-    publishers, when a replica is received from this member.
+    """Mark in the stored entries of row i the reports to publishers that another member of the
+    rendezvous cell has sent, when a replica is received from this member.
     """
     store = state.store
     for e in range(store.kind.shape[1]):
