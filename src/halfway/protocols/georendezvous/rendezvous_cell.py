@@ -26,8 +26,8 @@ from halfway.protocols.georendezvous.state import NOTHING, UNWANTED, WANTED
 
 @apart
 def subscribes(state, i, e, topic, point, publisher, now):
-    """Return whether the rendezvous cell notifies the subscriber of an entry of a publisher's
-    events: it subscribes at the point, without a prune.
+    """Return whether the rendezvous cell notifies the subscriber of an entry about a publisher's
+    events, because the subscriber has no prune at the point.
     """
     if not is_entry(state, i, e, messages.INTEREST, topic, point, now):
         return False
