@@ -18,7 +18,7 @@ from rich.table import Table
 
 from halfway.core.borrowed import borrowed
 from halfway.sim.engine.calendar_queue import heap as heaps
-from halfway.sim.engine.calendar_queue import queue as queues
+from halfway.sim.engine.calendar_queue import operations as queues
 from halfway.sim.engine.calendar_queue.calendar import SLOT_BITS, queue
 from side_by_side import race
 

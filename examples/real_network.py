@@ -20,11 +20,11 @@ from halfway.bulk.walks.walks import Walkers, WalkSystem
 from halfway.cli.program import Parser, run, whole
 from halfway.problem import Problem
 from halfway.report.pictures.network_picture import draw_walk
+from halfway.world.graphs.degrees import degree_statistics
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import degree_statistics
+from halfway.world.graphs.shortest_paths import diameter, distances, shortest_path_loads
 from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
-from halfway.world.underlays.shortest_paths import diameter, distances, shortest_path_loads
 from halfway.world.workload.pairs import derangements, distinct_pairs
 
 SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")

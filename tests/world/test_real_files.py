@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from halfway.world.graphs.components import components
+from halfway.world.graphs.degrees import degree_statistics
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import components, degree_statistics
+from halfway.world.graphs.shortest_paths import diameter
 from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
-from halfway.world.underlays.shortest_paths import diameter
 
 
 def parts(network: Network) -> tuple[int, int]:

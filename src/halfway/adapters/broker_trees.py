@@ -21,8 +21,8 @@ from halfway.protocols.deaf_neighbours import REPLACED
 from halfway.protocols.hash_table import FORGOTTEN
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.protocols.shortfalls import FORGOTTEN_DEAF, UNACKNOWLEDGED, WITHOUT_ROUTE
+from halfway.world.graphs.components import components
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import components
 from halfway.world.workload.attribute_space import Box, values_of
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.subscription_intervals import begins, boxes, ends

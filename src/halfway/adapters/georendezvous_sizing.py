@@ -10,7 +10,7 @@ from halfway.core.compiled import kernel
 from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII, point_position
 from halfway.protocols.georendezvous.rules import Rules
 from halfway.world.graphs.common_reach import common_reach
-from halfway.world.graphs.statistics import components
+from halfway.world.graphs.components import components
 from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.workload.demand import Demand
 

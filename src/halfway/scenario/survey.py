@@ -7,9 +7,10 @@ import msgspec
 
 from halfway.scenario.build import checked_environment, link_columns, network_of, prepared
 from halfway.scenario.schema import FromFile, Scenario
+from halfway.world.graphs.components import components
 from halfway.world.graphs.cut_points import cut_points
+from halfway.world.graphs.degrees import degree_statistics
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import components, degree_statistics
 from halfway.world.importers.network_file import read_network
 from halfway.world.mobility.moving_grid import network_at, present
 from halfway.world.workload.demand import Demand

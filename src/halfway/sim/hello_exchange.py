@@ -1,4 +1,4 @@
-"""The knowledge of a run's nodes about their neighbours: given by the simulator, or learnt from
+"""How the nodes of a run know their neighbours: given by the simulator, or learnt in an exchange of
 hellos.
 """
 
@@ -71,7 +71,9 @@ class GivenNeighbours:
         return self._environment.neighbourhood
 
     def instance(self, of: SystemInstance) -> SystemInstance:
-        """Return the instance of a system unchanged, because given neighbours need no hellos."""
+        """Return the instance of a system unchanged, because given neighbours need no hello
+        exchange.
+        """
         return of
 
     def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
@@ -85,12 +87,14 @@ class GivenNeighbours:
         """Take the given neighbourhoods from the environment's next window."""
 
     def forget(self, row: int, incarnation: int) -> None:
-        """Do nothing: the simulator gives a node without memory its neighbours again."""
+        """Do nothing for given neighbours: the simulator gives them again to a node without
+        memory.
+        """
 
     def warm_up(
         self, instance: SystemInstance, copies: Copies, new: NewRadio, clocks: Clocks
     ) -> None:
-        """Do nothing: given neighbours are known at time 0."""
+        """Do nothing for given neighbours, which nodes know at time 0."""
 
 
 class HelloExchange(GivenNeighbours):
@@ -132,12 +136,12 @@ class HelloExchange(GivenNeighbours):
 
     @property
     def neighbourhood(self) -> Neighbourhood:
-        """The neighbourhoods of all rows, as learnt from hellos."""
+        """The neighbourhoods of all rows by a run's hello exchange."""
         return self._learnt
 
     def instance(self, of: SystemInstance) -> SystemInstance:
-        """Return the instance of a system with hellos added. Raises Problem if the system uses the
-        record kinds of hellos.
+        """Return the instance of a system with the hello exchange added. Raises Problem if the
+        system uses the record kinds of hellos.
         """
         try:
             kinds = kinds_with_hellos(of.kinds)
@@ -165,8 +169,8 @@ class HelloExchange(GivenNeighbours):
         }
 
     def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
-        """Return the state and the rules for the engine, from an instance with hellos that emits
-        into `out`.
+        """Return the state and the rules for the engine, from an instance with a hello exchange
+        that emits into `out`.
         """
         if self._out is not out:
             self._node = with_hellos(
@@ -183,7 +187,9 @@ class HelloExchange(GivenNeighbours):
             self._learnt.y[:n] = self._environment.neighbourhood.y
 
     def forget(self, row: int, incarnation: int) -> None:
-        """Empty a node's memory of hellos, and draw random numbers for its new incarnation."""
+        """Empty a node's memory of the hello exchange, and draw random numbers for its new
+        incarnation.
+        """
         self._blank.restore(row, incarnation)
         self._learnt.last[row] = self._learnt.first[row]
 
@@ -242,7 +248,7 @@ class HelloExchange(GivenNeighbours):
 
 
 def _own_rows(state: Hellos, name: str, row: int) -> slice:
-    """Return the rows of one node in an array of the memory of hellos."""
+    """Return the rows of one node in an array of the hello exchange's memory."""
     if name == "first":
         return slice(0, 0)
     if name == "link":

@@ -52,7 +52,9 @@ class VolatileMemory:
         self._earlier: Counter[str] = Counter()
 
     def lose(self, row: int, incarnation: int) -> None:
-        """Empty the memory of a node for a new incarnation, and keep the run's shortfalls."""
+        """Empty the volatile memory of a node for a new incarnation, and keep the run's
+        shortfalls.
+        """
         before = Counter(self._instance.all_shortfalls())
         self._blank.restore(row, incarnation)
         self._forget(row, incarnation)
@@ -60,7 +62,9 @@ class VolatileMemory:
         self._earlier += before
 
     def shortfalls(self) -> Mapping[str, int]:
-        """Return the shortfalls of the run, with those of earlier incarnations."""
+        """Return the shortfalls of the run, with those that nodes counted in memory that they
+        lost.
+        """
         return self._earlier + Counter(self._instance.all_shortfalls())
 
 

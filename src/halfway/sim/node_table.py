@@ -1,4 +1,6 @@
-"""Fill the node table of a run (`NodeTable`) from its engine, its radio and its deliveries."""
+"""How the node table of a run (`NodeTable`) is filled, from its engine, its radio and its
+deliveries.
+"""
 
 from halfway.sim.engine.counting import volume_of
 from halfway.sim.engine.state import RECEIVED, SENT
@@ -7,7 +9,8 @@ from halfway.sim.simulation import Simulation
 
 
 def nodes_of(run: Simulation) -> NodeTable:
-    """Return the node table of a simulation so far.
+    """Return the node table of a simulation so far, filled from its engine, its radio and its
+    deliveries.
 
     Before the end of the run, `NodeTable.lost` also counts notifications that may still arrive.
     """

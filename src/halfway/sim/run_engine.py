@@ -1,4 +1,6 @@
-"""The engine of one run, and the instance of its system."""
+"""The engine of one run, with the sizes of the run's records, and the instance of its system for
+this engine.
+"""
 
 import os
 
@@ -26,7 +28,8 @@ CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
 
 
 def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInstance:
-    """Return the instance of a system for the engine of a run. Raises Unsupported with the reason.
+    """Return the instance of a system for the engine of one run. Raises Unsupported with the
+    reason.
 
     name: the name of the system.
     """
@@ -36,7 +39,7 @@ def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInsta
 
 
 def with_room(engine: Engine, free: int) -> Engine:
-    """Return the engine of a run with room for at least `free` more records in flight."""
+    """Return the engine of one run, enlarged until `free` more records in flight have room."""
     while engine.out.tally[0] < free:
         engine = grown(engine)
     return engine

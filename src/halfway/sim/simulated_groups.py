@@ -84,7 +84,9 @@ class SimulatedGroups:
         return self._simulation.environment.names()
 
     def stays(self, group: int | None = None) -> list[Stay]:
-        """Return the stays of the members in a group, or in all groups: row, times and roles."""
+        """Return the stays of the members in a simulated group, or in all groups: row, times and
+        roles.
+        """
         return [one for one in self._demand.stays if group in (None, one.group)]
 
     def members(self, group: int) -> list[int]:
@@ -113,7 +115,7 @@ class SimulatedGroups:
         return sorted(changes, key=lambda change: change.at)
 
     def list(self, node: int, group: int) -> "list[ListedMember]":
-        """Return the members that a member of a group lists now (LIST), by row.
+        """Return the members that a member of a simulated group lists now (LIST), by row.
 
         Raises Problem for a row that is not a member of the group now.
         """
@@ -124,8 +126,8 @@ class SimulatedGroups:
         ]
 
     def path(self, node: int, group: int, member: int) -> tuple[int, ...]:
-        """Return the rows of the current path to a member, both ends included, or () if there is
-        none.
+        """Return the rows of the current path to a member of a simulated group, both ends included,
+        or () if there is none.
 
         The path is read from the tables of the nodes. Only systems over walks keep such paths.
         """
@@ -137,14 +139,16 @@ class SimulatedGroups:
         return tuple(find(node, group, member, np.array(own)))
 
     def cast(self, node: int, group: int, data: bytes) -> None:
-        """Let a member send data to its whole group (CAST), `reaction_s` from now.
+        """Let a member of a simulated group send data to the whole group (CAST), `reaction_s` from
+        now.
 
         Raises Problem for a row that is not a publishing member of the group now.
         """
         self._publish(node, group, GroupMessage(self._present(node, group), int(NONE), data))
 
     def send(self, node: int, group: int, member: int, data: bytes) -> None:
-        """Let a member send data to one other member of its group (SEND), `reaction_s` from now.
+        """Let a member of a simulated group send data to one other member (SEND), `reaction_s` from
+        now.
 
         The sender does not learn whether the message arrives. Raises Problem for rows that are not
         two different members of the group.
@@ -165,7 +169,9 @@ class SimulatedGroups:
         return self._simulation.outcome()
 
     def _present(self, node: int, group: int) -> int:
-        """Return the number of a member's stay in a group. Raises Problem if it is not there."""
+        """Return the number of a member's stay in a simulated group. Raises Problem if it is not
+        there.
+        """
         number = self._stay_of.get((node, group))
         if number is not None:
             stay = self._demand.stays[number]

@@ -14,7 +14,7 @@ from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.sim.endless_loop import InstantLimit
 from halfway.sim.engine import loop
-from halfway.sim.engine.calendar_queue.queue import peek
+from halfway.sim.engine.calendar_queue.operations import peek
 from halfway.sim.engine.state import new_log
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion

@@ -1,4 +1,5 @@
-"""The times of declared faults: when which nodes and links are down, paused or under attack.
+"""The times of declared faults: the nodes and links that each declaration names, and when they are
+down, paused or under attack.
 
 Overlapping faults nest: a node or link that two faults take down recovers when the last one ends.
 `outages.py` draws and merges the times.
@@ -27,7 +28,8 @@ _ATTACKS = {"black-hole": outages.BLACK_HOLE_BEGINS, "liar": outages.LIES_BEGIN}
 def schedule(
     faults: Sequence[Fault], network: Network | int, seed: int, seconds: float, since: float = 0.0
 ) -> FaultEvents:
-    """Return the faults' events in [since, seconds); consecutive windows join to the whole.
+    """Return the events of declared faults in [since, seconds); consecutive windows join to the
+    whole.
 
     network: a network with links (and positions, for a partition by a line), or the number of nodes
     if links change over time. Then a cut pair has no link even while its nodes are in range. The

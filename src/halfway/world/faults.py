@@ -93,7 +93,8 @@ Fault = Crash | Churn | Pause | LinkCut | Partition | Attack
 
 
 def turns_a_second(faults: Sequence[Fault], n: int) -> float:
-    """Return the expected number of fault events per second among n nodes from churn and pauses.
+    """Return the expected number of events per second among n nodes from fault declarations of
+    churn and pauses.
 
     A fault whose times are not positive counts as none; `fault_times.schedule` refuses it.
     """
@@ -108,5 +109,5 @@ def turns_a_second(faults: Sequence[Fault], n: int) -> float:
 
 
 def loses_memory(faults: Sequence[Fault]) -> bool:
-    """Return whether a fault takes the memory of nodes."""
+    """Return whether a fault declaration takes the memory of nodes."""
     return any(isinstance(fault, Crash | Churn) and fault.memory == "lost" for fault in faults)

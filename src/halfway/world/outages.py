@@ -1,4 +1,4 @@
-"""Outages: the times during which nodes and links are down, drawn from faults and merged to events.
+"""Outages of nodes and links: their random begins and ends, and their merging to fault events.
 
 `faults.py` declares the faults that a user can choose.
 """
@@ -35,19 +35,23 @@ class FaultEvents(NamedTuple):
 
 
 def is_turn(kind: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Return which kinds of fault events are turns of a node: it goes down, or comes up."""
+    """Return which fault events of outages are turns of a node: it goes down, or comes up."""
     return kind <= NODE_UP
 
 
 @inlined
 def is_pause(kind):
-    """Return whether a fault event begins or ends the pause of a node, by its kind."""
+    """Return whether the fault event of an outage begins or ends the pause of a node, by its
+    kind.
+    """
     return NODE_PAUSED <= kind <= NODE_RESUMED
 
 
 @inlined
 def is_attack(kind):
-    """Return whether a fault event begins or ends an attack of a node, by its kind."""
+    """Return whether the fault event of an outage begins or ends an attack by a node, by its
+    kind.
+    """
     return kind >= BLACK_HOLE_BEGINS
 
 
@@ -111,14 +115,16 @@ def events(
 
 
 def in_order(*parts: FaultEvents) -> FaultEvents:
-    """Join fault events of several outages in their order."""
+    """Join the fault events of several outages in their order."""
     t, kind, a, b = (np.concatenate([part[column] for part in parts]) for column in range(4))
     order = np.lexsort((b, a, kind, t))
     return FaultEvents(t[order], kind[order], a[order], b[order])
 
 
 def random_state_of(seed: int, fault: int) -> np.uint64:
-    """Return the random state of a fault's outages, which seeds the random states of its nodes."""
+    """Return the random state of the outages of one fault, which seeds the random states of its
+    nodes.
+    """
     return np.uint64(_seeded(np.uint64(seed), fault))
 
 
@@ -175,7 +181,9 @@ def _draw_lots(word, lot):
 
 @inlined
 def exponential_time(word, mean):
-    """Draw an exponential time between outages of a given mean: next random state, and time."""
+    """Draw the exponential length of an outage, or of the time between two, for a given mean: next
+    random state, and time.
+    """
     # We use von Neumann's comparisons, because the last bit of a logarithm differs between
     # machines. A run of falling uniforms of odd length yields its first.
     whole = 0.0

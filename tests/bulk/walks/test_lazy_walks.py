@@ -11,9 +11,9 @@ from halfway.bulk.walks import choices, trails
 from halfway.bulk.walks.lazy_walks import LazyMeeting, LazyWalkers
 from halfway.bulk.walks.walks import Interpretation, Meeting, Walkers, WalkSystem
 from halfway.problem import Problem
+from halfway.world.graphs.components import components
 from halfway.world.graphs.lazy.lazy_disk import LazyDisk
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import components
 from halfway.world.workload.pairs import distinct_pairs
 from tests.networks import in_memory
 

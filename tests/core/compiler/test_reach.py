@@ -63,7 +63,7 @@ def test_a_module_without_a_file_reaches_nothing() -> None:
 def test_the_engine_reaches_no_protocol() -> None:
     importlib.import_module(ENGINE)
     found = reach.reachable([ENGINE])
-    assert f"{ENGINE.rpartition('.')[0]}.calendar_queue.queue" in found
+    assert f"{ENGINE.rpartition('.')[0]}.calendar_queue.operations" in found
     rooms = {name.split(".")[1] for name in found if "." in name}
     assert rooms <= {"core", "sim", "world", "problem", "files"}
 

@@ -29,8 +29,8 @@ from halfway.protocols.reliable_hop import longest_wait_s
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.environment.mobility import Motion
 from halfway.world.faults import Crash
+from halfway.world.graphs.components import components
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import components
 from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.mobility.tracks import NodeTrack, traces_of
 from tests.protocols.georendezvous.judged_runs import (

@@ -16,8 +16,8 @@ from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.georendezvous.state import MEMBER
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.world.faults import Crash, Fault
+from halfway.world.graphs.components import components
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import components
 from halfway.world.graphs.unit_disk import unit_disk
 from tests.protocols.georendezvous.cell_networks import network_of
 from tests.protocols.georendezvous.judged_runs import JudgedRun, begin_clients, publishing_of

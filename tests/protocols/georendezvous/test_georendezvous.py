@@ -44,9 +44,9 @@ from halfway.protocols.georendezvous.messages import (
     UNWANTED,
     WANTED,
 )
+from halfway.protocols.georendezvous.rendezvous_cell import put_received
 from halfway.protocols.georendezvous.routing import direction_back, packed
 from halfway.protocols.georendezvous.rules import rules
-from halfway.protocols.georendezvous.stored_records import put_received
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash

@@ -54,7 +54,7 @@ def is_shorter(state: Any, rules: Any, i: Any, message: Any, best: Any, fewest: 
 
 @kernel
 def distance_to(state: Any, rules: Any, i: Any, topic: Any, point: Any) -> Any:
-    return point_store.distance_to(state, rules, i, topic, point)
+    return clients.distance_to(state, rules, i, topic, point)
 
 
 @kernel

@@ -14,7 +14,7 @@ from halfway.core.outbox import emit
 from halfway.problem import Problem
 from halfway.protocols import application, flooding
 from halfway.sim.engine import loop
-from halfway.sim.engine.calendar_queue.queue import peek, pop
+from halfway.sim.engine.calendar_queue.operations import peek, pop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import RECEIVED, SENT, Engine, grown, new_engine
 from halfway.sim.radio.delays import Distances, Ideal, Lossy, distances, lossy

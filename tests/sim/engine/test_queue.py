@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.sim.engine.calendar_queue.calendar import enlarged, queue
-from halfway.sim.engine.calendar_queue.queue import (
+from halfway.sim.engine.calendar_queue.operations import (
     comes_first,
     peek,
     pop,

@@ -4,8 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from halfway.world.graphs.compressed import LinkList, network_of
 from halfway.world.graphs.cut_points import cut_points
+from halfway.world.graphs.link_list import LinkList, network_of
 from halfway.world.graphs.network import Network
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from halfway.problem import Problem
+from halfway.world.graphs.components import connected
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import connected
 from halfway.world.graphs.unit_disk import connected_unit_disk, draw_positions, unit_disk
 
 Points = npt.NDArray[np.float64]

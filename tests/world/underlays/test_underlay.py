@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from halfway.problem import Problem
-from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.link_list import LinkList
 from halfway.world.graphs.network import Network
 from halfway.world.underlays.routes import Closed, Doubles
 from halfway.world.underlays.underlay import Underlay, by_place, underlay_of

@@ -81,7 +81,7 @@ def simulate(
     run, outcome = _run(read, mine, chosen, trace, debug=debug)
     _show(run, outcome, nodes, _notes(read, chosen), as_json=as_json)
     if trace is not None:
-        from halfway.sim.trace.trace_file import rows_of
+        from halfway.sim.trace.reader import rows_of
 
         warn(f"wrote {trace}: {rows_of(trace):,} rows (docs/replaying.md describes the columns)")
 

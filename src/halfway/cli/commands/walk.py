@@ -49,7 +49,7 @@ def walk(
     """
     from halfway.bulk.walks.walks import walk_pair
     from halfway.report.terminal.walk_report import lines, walked, walked_json
-    from halfway.world.underlays.shortest_paths import distances
+    from halfway.world.graphs.shortest_paths import distances
 
     draw = _drawing(plot)
     part, a, b = _network_and_ends(

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from halfway.problem import Problem
+from halfway.world.graphs.components import components, largest_component, subnetwork
 from halfway.world.graphs.import_remarks import OUTSIDE, left_out_remarks
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import components, largest_component, subnetwork
 from halfway.world.graphs.unit_disk import connected_unit_disk, unit_disk
 from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network

@@ -11,8 +11,8 @@ from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
+from halfway.world.graphs.shortest_paths import distances
 from halfway.world.graphs.unit_disk import kept_draw
-from halfway.world.underlays.shortest_paths import distances
 from halfway.world.workload.groups.group_workload import Groups, Stay, drawn_stays
 
 INTERPRETATIONS = {"merge": MERGE, "stop": STOP, "go-on": GO_ON}

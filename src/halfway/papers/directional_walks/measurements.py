@@ -8,12 +8,12 @@ import numpy.typing as npt
 from halfway.bulk.walks.walks import Walkers, WalkSystem
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.unit_disk import kept_draw
-from halfway.world.underlays.shortest_paths import (
+from halfway.world.graphs.shortest_paths import (
     breadth_first_tree,
     shortest_path_loads,
     tree_path_loads,
 )
+from halfway.world.graphs.unit_disk import kept_draw
 from halfway.world.workload.pairs import derangements, distinct_pairs, involutions
 
 

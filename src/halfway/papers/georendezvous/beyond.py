@@ -17,7 +17,7 @@ from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE
 from halfway.protocols.georendezvous.rules import rules
 from halfway.world.graphs.mean_degree import radius_of_degree
-from halfway.world.underlays.shortest_paths import distances
+from halfway.world.graphs.shortest_paths import distances
 from halfway.world.workload.pairs import distinct_pairs
 
 

@@ -9,8 +9,8 @@ from halfway.bulk.georendezvous.cell_routes import CellRoutes
 from halfway.papers.georendezvous.points import TREE_INTERPRETATIONS
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.mean_degree import radius_of_degree
+from halfway.world.graphs.shortest_paths import distances
 from halfway.world.graphs.unit_disk import connected_unit_disk
-from halfway.world.underlays.shortest_paths import distances
 from halfway.world.workload.pairs import distinct_pairs
 
 

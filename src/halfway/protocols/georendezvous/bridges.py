@@ -1,5 +1,5 @@
-"""The bridges of GeoRendezvous: nodes that act as members of empty cells, to join separate
-components of cells.
+"""The bridges of GeoRendezvous: nodes that act as members of empty cells, to join components of
+cells that have different labels.
 
 Cell Hash Routing links touching cells only [geo §2.1]. So two linked nodes may be in components of
 cells between which no message travels. The members of a component agree on a label: the lowest node
@@ -13,8 +13,8 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
-from halfway.protocols.georendezvous import cell_neighbours, messages, point_store
-from halfway.protocols.georendezvous.cells import closer
+from halfway.protocols.georendezvous import cell_neighbours, messages
+from halfway.protocols.georendezvous.cells import cell_at, closer, point_of
 from halfway.protocols.georendezvous.state import (
     BRIDGE_LISTENER,
     BRIDGE_MEMBER,
@@ -49,7 +49,7 @@ def place_of(state, i, x, y, least):
 
 @inlined
 def act_at_home(state, i):
-    """Let a bridge node act in its own cell again."""
+    """Let a bridge node act in its own cell again, and no longer over a bridge."""
     state.cell[i, 0], state.cell[i, 1] = state.own_cell[i, 0], state.own_cell[i, 1]
 
 
@@ -66,62 +66,6 @@ def act_in(state, i, x, y):
     """
     if place_of(state, i, x, y, MEMBER) != NO_PLACE:
         state.cell[i, 0], state.cell[i, 1] = x, y
-
-
-@apart
-def hear_label(state, rules, i, root, sequence, now):
-    """Take the label that a neighbour sent if it is lower or renewed; return whether the node must
-    announce the label soon.
-    """
-    label = state.label
-    for k in range(LOST_LABELS):
-        stale = root == label.lost_root[i][k] and sequence <= label.lost_sequence[i][k]
-        if stale and label.lost_until[i][k] > now:
-            return False
-    if root > label.root[i] or (root == label.root[i] and sequence <= label.sequence[i]):
-        return False
-    # A new label passes many cells in one beacon interval, and its renewal only a few. The label of
-    # far nodes would expire before the first renewal comes, so a late renewal is announced too.
-    lasts_s = cell_neighbours.silence_s(rules)
-    is_urgent = root < label.root[i] or label.until[i] - now < _LATE * lasts_s
-    label.root[i], label.sequence[i] = root, sequence
-    label.until[i] = now + lasts_s
-    return is_urgent and root != state.node_id[i]
-
-
-@apart
-def renew_label(state, rules, i, now):
-    """Renew the label at the root of a component of cells; at another node, drop the label if its
-    root is gone.
-    """
-    label, me = state.label, state.node_id[i]
-    if label.root[i] != me and label.until[i] <= now:
-        k = 0
-        for other in range(1, LOST_LABELS):
-            if label.lost_until[i][other] < label.lost_until[i][k]:
-                k = other
-        label.lost_root[i][k], label.lost_sequence[i][k] = label.root[i], label.sequence[i]
-        label.lost_until[i][k] = now + 4.0 * cell_neighbours.silence_s(rules)
-        reset_label(state, i)
-    if label.root[i] == me:
-        label.own[i] += 1
-        label.sequence[i] = label.own[i]
-
-
-@apart
-def reset_label(state, i):
-    """Make a node the root of a component of cells with itself alone, as after its start."""
-    state.label.root[i], state.label.sequence[i] = state.node_id[i], state.label.own[i]
-
-
-@apart
-def announce_label(state, i, out):
-    """Send a beacon with the label of this node's component of cells."""
-    o = emit(out, messages.LABELLED_HELLO, 0.0, EVERYONE)
-    o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
-    o.args[messages.LINKS] = cell_neighbours.direct_mask(state, i)
-    o.args[messages.ROOT] = state.label.root[i]
-    o.args[messages.ROOT_SEQUENCE] = state.label.sequence[i]
 
 
 @apart
@@ -149,7 +93,9 @@ def announce_bridges(state, i, towards, out):
 
 @inlined
 def unpacked(x, y, bridge):
-    """Unpack a bridge in a record from a node in cell (x, y): column, row, links and status."""
+    """Unpack a bridge in a BRIDGES record of a bridge node in cell (x, y): column, row, links and
+    status.
+    """
     where = bridge % _SLOT**2
     links, status = (bridge // _SLOT**2) % 256, bridge // (_SLOT**2 * 256)
     to_x, to_y = x + where % _SLOT - _SLOT // 2, y + where // _SLOT - _SLOT // 2
@@ -236,7 +182,7 @@ def need(state, i, far, x, y):
 
 @inlined
 def is_due(state, i, b):
-    """Return whether a bridge's node becomes a member of the cell after this review."""
+    """Return whether the node of a bridge becomes a member of the empty cell after this review."""
     return state.bridges.status[i, b] == LISTENING and state.bridges.reviews[i, b] >= _REVIEWS
 
 
@@ -253,7 +199,7 @@ def know_itself(state, i):
     """
     me, bridges = state.node_id[i], state.bridges
     cell_neighbours.forget_neighbour(state, i, me)
-    if cell_neighbours.first_bridge(state, i) == NO_PLACE:
+    if first_bridge(state, i) == NO_PLACE:
         return
     own_x, own_y = state.own_cell[i, 0], state.own_cell[i, 1]
     cell_neighbours.learn_neighbour(state, i, me, own_x, own_y, np.uint8(1), FOREVER)
@@ -282,9 +228,84 @@ def act_nearest(state, rules, i, topic, point):
     act_at_home(state, i)
     if bridges.status.shape[1] == 0:
         return
-    column, row = point_store.cell_at(rules, *point_store.point_of(rules, topic, point))
+    column, row = cell_at(rules, *point_of(rules, topic, point))
     for b in range(bridges.status.shape[1]):
         x, y = np.int64(bridges.x[i, b]), np.int64(bridges.y[i, b])
         ahead = closer(x, y, state.cell[i, 0], state.cell[i, 1], column, row)
         if ahead and bridges.status[i, b] == MEMBER:
             state.cell[i, 0], state.cell[i, 1] = x, y
+
+
+@apart
+def first_bridge(state, i):
+    """Return the first used place in a node's table of bridges, or NO_PLACE."""
+    for b in range(state.bridges.status.shape[1]):
+        if state.bridges.status[i, b] != FREE:
+            return np.int64(b)
+    return NO_PLACE
+
+
+@apart
+def hear_label(state, rules, i, root, sequence, now):
+    """Take the label of a component of cells that a neighbour sent if it is lower or renewed;
+    return whether the node must announce the label soon.
+    """
+    label = state.label
+    for k in range(LOST_LABELS):
+        stale = root == label.lost_root[i][k] and sequence <= label.lost_sequence[i][k]
+        if stale and label.lost_until[i][k] > now:
+            return False
+    if root > label.root[i] or (root == label.root[i] and sequence <= label.sequence[i]):
+        return False
+    # A new label passes many cells in one beacon interval, and its renewal only a few. The label of
+    # far nodes would expire before the first renewal comes, so a late renewal is announced too.
+    lasts_s = cell_neighbours.silence_s(rules)
+    is_urgent = root < label.root[i] or label.until[i] - now < _LATE * lasts_s
+    label.root[i], label.sequence[i] = root, sequence
+    label.until[i] = now + lasts_s
+    return is_urgent and root != state.node_id[i]
+
+
+@apart
+def renew_label(state, rules, i, now):
+    """Renew the label of a component of cells at its root; at another node, drop the label if its
+    root is gone.
+    """
+    label, me = state.label, state.node_id[i]
+    if label.root[i] != me and label.until[i] <= now:
+        k = 0
+        for other in range(1, LOST_LABELS):
+            if label.lost_until[i][other] < label.lost_until[i][k]:
+                k = other
+        label.lost_root[i][k], label.lost_sequence[i][k] = label.root[i], label.sequence[i]
+        label.lost_until[i][k] = now + 4.0 * cell_neighbours.silence_s(rules)
+        reset_label(state, i)
+    if label.root[i] == me:
+        label.own[i] += 1
+        label.sequence[i] = label.own[i]
+
+
+@apart
+def reset_label(state, i):
+    """Reset the label of a node to that of a component of cells with the node alone, as after its
+    start.
+    """
+    state.label.root[i], state.label.sequence[i] = state.node_id[i], state.label.own[i]
+
+
+@apart
+def announce_label(state, i, out):
+    """Announce in a beacon the label of this node's component of cells."""
+    o = emit(out, messages.LABELLED_HELLO, 0.0, EVERYONE)
+    o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
+    o.args[messages.LINKS] = cell_neighbours.direct_mask(state, i)
+    o.args[messages.ROOT] = state.label.root[i]
+    o.args[messages.ROOT_SEQUENCE] = state.label.sequence[i]
+
+
+@apart
+def announce_soon(state, i, out):
+    """Announce the newest label of a node's component of cells, when the timer ANNOUNCE is due."""
+    state.announcing[i] = 0
+    if state.present[i] == 1:
+        announce_label(state, i, out)

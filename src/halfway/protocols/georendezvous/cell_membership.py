@@ -1,4 +1,5 @@
-"""Cell membership of GeoRendezvous nodes [geo §2.1]: join, beacons, leave, and transfer of keys.
+"""Cell membership of GeoRendezvous nodes [geo §2.1]: join, beacons and leave, also of empty cells
+over bridges.
 
 A newcomer first listens: it sends JOIN, the members answer with HERE and with entries, and then the
 newcomer sends HELLO. The last member that leaves a cell routes the entries again, and so do homes
@@ -12,16 +13,16 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.georendezvous import bridges, cell_neighbours, messages, point_store
-from halfway.protocols.georendezvous.cell_neighbours import OWN, learn_neighbour
-from halfway.protocols.georendezvous.rendezvous_cell import send_store, transfer
-from halfway.protocols.georendezvous.replication import (
-    ALL,
-    drop_others,
-    rehome,
-    route_onwards,
-    warn_homes,
+from halfway.protocols.georendezvous import (
+    bridges,
+    cell_neighbours,
+    messages,
+    point_store,
 )
+from halfway.protocols.georendezvous.cell_neighbours import OWN, learn_neighbour
+from halfway.protocols.georendezvous.cells import cell_at
+from halfway.protocols.georendezvous.rehoming import on_populated, rehome, route_onwards
+from halfway.protocols.georendezvous.replication import drop_others, share_store, transfer
 from halfway.protocols.georendezvous.state import (
     CELL_MEMBER,
     FREE,
@@ -37,25 +38,20 @@ _ANNOUNCE = 0.02  # beacon intervals until a node announces a new label
 
 @apart
 def announce(state, i, kind, towards, out):
-    """Announce the membership of a GeoRendezvous node in the cell where it acts."""
+    """Announce the cell membership of a GeoRendezvous node: join, answer or leave, with the cell
+    where the node acts.
+    """
     o = emit(out, kind, 0.0, towards)
     o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
 
 
 @apart
-def start_timer(state, i, kind, after, out):
-    """Start a membership timer of a GeoRendezvous node; the next start or leave of the node makes
-    this timer void.
-    """
-    o = emit(out, kind, after, state.node_id[i])
-    o.args[messages.STARTS] = state.starts[i]
-
-
-@apart
 def locate(state, rules, neighbourhood, i):
-    """Update the position of a GeoRendezvous node and the cell at this position."""
+    """Locate a GeoRendezvous node: update its position, and the cell of which it is or becomes a
+    member.
+    """
     state.position[i, 0], state.position[i, 1] = neighbourhood.x[i], neighbourhood.y[i]
-    x, y = point_store.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
+    x, y = cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     state.cell[i, 0], state.cell[i, 1] = x, y
     state.own_cell[i, 0], state.own_cell[i, 1] = x, y
 
@@ -63,7 +59,7 @@ def locate(state, rules, neighbourhood, i):
 @apart
 def has_moved(state, rules, neighbourhood, i):
     """Return whether the position of a GeoRendezvous node is outside the cell of its membership."""
-    x, y = point_store.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
+    x, y = cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     return x != state.cell[i, 0] or y != state.cell[i, 1]
 
 
@@ -74,7 +70,7 @@ def start(state, rules, neighbourhood, i, out):
     locate(state, rules, neighbourhood, i)
     for s in range(state.neighbours.node_id.shape[1]):
         state.neighbours.until[i, s] = -1.0
-    drop_entries(state, i)
+    point_store.drop_entries(state, i)
     for b in range(state.bridges.status.shape[1]):
         state.bridges.status[i, b] = FREE
     state.announcing[i] = 0
@@ -86,14 +82,6 @@ def start(state, rules, neighbourhood, i, out):
     start_timer(state, i, messages.BEACON, rules.beacon_interval_s * part, out)
     part = 0.5 + 0.5 * uniform(random_bits(state, i))
     start_timer(state, i, messages.RENEW, rules.renewal_interval_s * part, out)
-
-
-@apart
-def drop_entries(state, i):
-    """Empty the store of a node whose cell membership ends."""
-    for e in range(state.store.until.shape[1]):
-        state.store.until[i, e] = -1.0
-    state.home_until[i] = -1.0
 
 
 @apart
@@ -125,8 +113,8 @@ def send_hello(state, rules, i, out):
 
 @apart
 def on_neighbour(state, rules, i, message, out):
-    """Handle JOIN, HERE, GONE, BRIDGES or a beacon: update the members of the cell, and move
-    entries whose home changes.
+    """Handle JOIN, HERE, GONE, BRIDGES or a beacon by the cell membership of the sender: update the
+    members of the cell, and move entries whose home changes.
     """
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
     until = message.at + cell_neighbours.silence_s(rules)
@@ -147,7 +135,9 @@ def on_neighbour(state, rules, i, message, out):
 
 @apart
 def greet(state, rules, i, newcomer, x, y, now, out):
-    """Answer a newcomer in a cell near one of this node's cells."""
+    """Answer the JOIN of a newcomer in a cell near one of this node's cells, with the node's own
+    membership.
+    """
     if state.present[i] == 0:
         return
     if cell_neighbours.direction_of(state, i, x, y) >= 0:
@@ -163,45 +153,9 @@ def greet(state, rules, i, newcomer, x, y, now, out):
 
 
 @apart
-def share_store(state, rules, i, newcomer, x, y, now, out):
-    """Send a newcomer in cell (x, y) the entries of this cell, if row i is a member of the cell."""
-    bridges.act_in(state, i, x, y)
-    if x == state.cell[i, 0] and y == state.cell[i, 1]:
-        send_store(state, rules, i, newcomer, now, out)
-    bridges.act_at_home(state, i)
-
-
-@apart
-def on_label(state, rules, i, message, out):
-    """Handle the label in the beacon of a neighbouring cell member: take a lower or renewed label,
-    and announce a lower or late one soon.
-    """
-    x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
-    root = message.args[messages.ROOT]
-    links = np.uint8(message.args[messages.LINKS])
-    cell_neighbours.learn_links(state, i, message.source, x, y, links, root)
-    if cell_neighbours.direction_of(state, i, x, y) < 0:
-        return
-    sequence = message.args[messages.ROOT_SEQUENCE]
-    is_urgent = bridges.hear_label(state, rules, i, root, sequence, message.at)
-    if is_urgent and state.announcing[i] == 0:
-        state.announcing[i] = 1
-        part = 0.5 + 0.5 * uniform(random_bits(state, i))
-        start_timer(state, i, messages.ANNOUNCE, _ANNOUNCE * part * rules.beacon_interval_s, out)
-
-
-@apart
-def announce_soon(state, i, out):
-    """Announce the newest label of the component of cells at the next label timer."""
-    state.announcing[i] = 0
-    if state.present[i] == 1:
-        bridges.announce_label(state, i, out)
-
-
-@apart
 def on_bridges(state, rules, i, message, out):
-    """Handle a BRIDGES record: enter its sender as a member of the empty cells in the record, and
-    greet listeners.
+    """Handle a BRIDGES record by the cell membership of its sender: enter the sender as a member of
+    the empty cells in the record, and send listeners their entries.
     """
     now, source = message.at, message.source
     own_x, own_y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
@@ -221,24 +175,6 @@ def on_bridges(state, rules, i, message, out):
 
 
 @apart
-def on_populated(state, rules, i, x, y, now, out):
-    """Move entries from each cell of this node to a cell that has its first member now."""
-    warned = False
-    for b in range(-1, state.bridges.status.shape[1]):
-        if state.present[i] == 0 or (b >= 0 and state.bridges.status[i, b] != MEMBER):
-            continue
-        if b >= 0:
-            state.cell[i, 0], state.cell[i, 1] = state.bridges.x[i, b], state.bridges.y[i, b]
-        if 0 <= cell_neighbours.direction_of(state, i, x, y) < OWN:
-            if rules.replicas != ALL or cell_neighbours.has_lowest_id(state, i):
-                rehome(state, rules, i, NONE, NONE, x, y, now, out)
-            if not warned:
-                warn_homes(state, rules, i, x, y, now, out)
-            warned = True
-    bridges.act_at_home(state, i)
-
-
-@apart
 def beacon(state, rules, neighbourhood, i, message, out):
     """Send the beacon of a cell member, drop silent neighbours, and change cells after a move."""
     if cell_neighbours.expire_neighbours(state, i, message.at):
@@ -246,7 +182,7 @@ def beacon(state, rules, neighbourhood, i, message, out):
     if state.present[i] == 1 and has_moved(state, rules, neighbourhood, i):
         leave(state, rules, i, message, out)
         locate(state, rules, neighbourhood, i)
-        drop_entries(state, i)
+        point_store.drop_entries(state, i)
         join(state, rules, i, out)
     elif state.present[i] == 1:
         locate(state, rules, neighbourhood, i)
@@ -254,14 +190,16 @@ def beacon(state, rules, neighbourhood, i, message, out):
         if rules.bridges > 0:
             tend_bridges(state, rules, i, message.at, out)
         send_hello(state, rules, i, out)
-        if cell_neighbours.first_bridge(state, i) != NO_PLACE:
+        if bridges.first_bridge(state, i) != NO_PLACE:
             bridges.announce_bridges(state, i, EVERYONE, out)
     start_timer(state, i, messages.BEACON, rules.beacon_interval_s, out)
 
 
 @apart
 def tend_bridges(state, rules, i, now, out):
-    """Begin and end a cell member's bridges, as the labels of its neighbours require."""
+    """Begin and end a node's cell memberships over bridges, as the labels of its neighbours
+    require.
+    """
     bridges.renew_label(state, rules, i, now)
     bridges.review(state, i)
     for b in range(state.bridges.status.shape[1]):
@@ -273,8 +211,8 @@ def tend_bridges(state, rules, i, now, out):
 
 @apart
 def begin_bridge(state, rules, i, b, now, out):
-    """Become a member of an empty cell over a bridge; the first member of the cell expects entries
-    in flight.
+    """Begin the membership of an empty cell over a bridge; the first member of the cell expects
+    entries in flight.
     """
     x, y = np.int64(state.bridges.x[i, b]), np.int64(state.bridges.y[i, b])
     state.bridges.status[i, b] = MEMBER
@@ -289,7 +227,9 @@ def begin_bridge(state, rules, i, b, now, out):
 
 @apart
 def end_bridge(state, rules, i, b, now, out):
-    """End a bridge and leave its empty cell; its last member routes the entries onwards."""
+    """End the membership of an empty cell over a bridge; the last member of the cell routes the
+    entries onwards.
+    """
     x, y = np.int64(state.bridges.x[i, b]), np.int64(state.bridges.y[i, b])
     was_member = state.bridges.status[i, b] == MEMBER
     bridges.act_in(state, i, x, y)
@@ -306,7 +246,9 @@ def end_bridge(state, rules, i, b, now, out):
 
 @apart
 def leave(state, rules, i, message, out):
-    """Leave a cell; the last member of the cell routes the entries to their new homes."""
+    """End a node's membership of a cell; the last member of the cell routes the entries to their
+    new homes.
+    """
     for b in range(state.bridges.status.shape[1]):
         if state.bridges.status[i, b] >= LISTENING:
             end_bridge(state, rules, i, b, message.at, out)
@@ -317,3 +259,31 @@ def leave(state, rules, i, message, out):
         rehome(state, rules, i, NONE, NONE, x, y, message.at, out)
     else:
         transfer(state, rules, i, message.at, out)
+
+
+@apart
+def start_timer(state, i, kind, after, out):
+    """Start a membership timer of a GeoRendezvous node; the next start or leave of the node makes
+    this timer void.
+    """
+    o = emit(out, kind, after, state.node_id[i])
+    o.args[messages.STARTS] = state.starts[i]
+
+
+@apart
+def on_label(state, rules, i, message, out):
+    """Handle the label in the beacon of a neighbouring cell member: take a lower or renewed label,
+    and announce a lower or late one soon.
+    """
+    x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
+    root = message.args[messages.ROOT]
+    links = np.uint8(message.args[messages.LINKS])
+    cell_neighbours.learn_links(state, i, message.source, x, y, links, root)
+    if cell_neighbours.direction_of(state, i, x, y) < 0:
+        return
+    sequence = message.args[messages.ROOT_SEQUENCE]
+    is_urgent = bridges.hear_label(state, rules, i, root, sequence, message.at)
+    if is_urgent and state.announcing[i] == 0:
+        state.announcing[i] = 1
+        part = 0.5 + 0.5 * uniform(random_bits(state, i))
+        start_timer(state, i, messages.ANNOUNCE, _ANNOUNCE * part * rules.beacon_interval_s, out)

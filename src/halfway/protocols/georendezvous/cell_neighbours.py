@@ -22,7 +22,9 @@ _BEACONS_MISSED = 2.5  # number of missed beacons after which a node is gone
 
 @inlined
 def silence_s(rules):
-    """Return the seconds of silence after which a GeoRendezvous node counts a neighbour as gone."""
+    """Return the seconds of silence after which a node in the neighbour table of GeoRendezvous
+    counts as gone.
+    """
     # With acknowledgements, a missing acknowledgement shows a dead node. So a node may miss beacons
     # for longer, and the members of one cell agree on its members although beacons get lost.
     return (_BEACONS_MISSED + rules.retries) * rules.beacon_interval_s
@@ -30,8 +32,8 @@ def silence_s(rules):
 
 @apart
 def direction_of(state, i, x, y):
-    """Return the direction from the cell of row i to a neighbour's cell: one of eight, OWN, or -1
-    if the cells do not touch.
+    """Return the direction from the cell of row i to the cell of a node in the neighbour table: one
+    of eight, OWN, or -1 if the cells do not touch.
     """
     if x == state.cell[i, 0] and y == state.cell[i, 1]:
         return OWN
@@ -69,18 +71,9 @@ def direction_of_known(state, i, s):
 
 
 @apart
-def first_bridge(state, i):
-    """Return the first used place in a node's table of bridges between cells, or NO_PLACE."""
-    for b in range(state.bridges.status.shape[1]):
-        if state.bridges.status[i, b] != FREE:
-            return np.int64(b)
-    return NO_PLACE
-
-
-@apart
 def is_close(state, i, x, y):
-    """Return whether a neighbour's cell is, or touches, a cell of this node, by its position or
-    over a bridge.
+    """Return whether the cell of a node for the neighbour table is, or touches, a cell of this
+    node, by its position or over a bridge.
     """
     if max(abs(x - state.own_cell[i, 0]), abs(y - state.own_cell[i, 1])) <= 1:
         return True

@@ -1,4 +1,5 @@
-"""The geometry of square cells in Cell Hash Routing: cell of a position, point of a key, next cell.
+"""The grid of square cells in Cell Hash Routing: cell of a position, position of a point, and the
+choice of the next cell.
 
 Cell Hash Routing [geo §2.1] sees only cells. A populated cell is one virtual node at its centre,
 with links to the populated cells among its eight neighbours. Cells are pairs of integers, so
@@ -9,7 +10,7 @@ populated.
 
 import numpy as np
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import apart, inlined
 from halfway.core.prng import advanced, mixed, seeded, uniform
 
 # The side of a cell in radii: 1 / (2 sqrt 2), rounded down. Then any two nodes in touching cells,
@@ -57,8 +58,8 @@ def point_position(key, topic, point):
 
 @inlined
 def closer(ax, ay, bx, by, dx, dy):
-    """Return whether cell a precedes cell b in closeness to cell d: by distance, then column, then
-    row.
+    """Return whether cell a of the grid precedes cell b in closeness to cell d: by distance, then
+    column, then row.
     """
     # We break ties of distance, because with a plain `<` publisher and subscriber would settle on
     # different homes for about half of the empty cells.
@@ -71,8 +72,8 @@ def closer(ax, ay, bx, by, dx, dy):
 
 @inlined
 def greedy(mask, x, y, dx, dy):
-    """[geo §2.1] Return the greedy direction to cell d: the populated cell closest to it,
-    or STAY.
+    """[geo §2.1] Return the greedy choice of the next cell in the grid: the direction to the
+    populated cell closest to cell d, or STAY.
     """
     best_x, best_y, best = x, y, STAY
     for direction in range(8):
@@ -99,8 +100,8 @@ def octant(across, up):
 
 @inlined
 def next_counterclockwise(mask, direction):
-    """Return the next populated direction counterclockwise from a direction in the grid of cells;
-    this direction itself comes last.
+    """Return the next populated direction counterclockwise from a direction at a square cell of the
+    grid; this direction itself comes last.
     """
     for turn in range(1, 9):
         onto = (direction + turn) & 7
@@ -111,8 +112,8 @@ def next_counterclockwise(mask, direction):
 
 @inlined
 def decide(mask, x, y, dx, dy, on_perimeter, entry_x, entry_y, first, back):
-    """Decide the direction of a message for cell d at cell (x, y), by the complete rule of Cell
-    Hash Routing.
+    """Choose the next cell of the grid for a message at cell (x, y) with destination d, by the
+    complete rule of Cell Hash Routing.
 
     on_perimeter: 1 in perimeter mode, which the message entered at (entry_x, entry_y) when it left
     in direction `first`; back: the direction from which the message came. Returns (direction or
@@ -146,3 +147,20 @@ def decide(mask, x, y, dx, dy, on_perimeter, entry_x, entry_y, first, back):
     # [geo §2.1] "contour the face in the direction where the line c3 d lies"
     direction = next_counterclockwise(mask, octant(dx - x, dy - y))
     return direction, 1, x, y, direction
+
+
+@apart
+def point_of(rules, topic, point):
+    """Return the position of a rendezvous point [geo §2.3] in the rectangle of the grid, which all
+    nodes know.
+    """
+    x, y = point_position(rules.key, topic, point)
+    return rules.low_x + x * rules.wide, rules.low_y + y * rules.high
+
+
+@apart
+def cell_at(rules, x, y):
+    """Return the column and the row of the square cell at a position, by the rules of
+    GeoRendezvous.
+    """
+    return cell_of(x, rules.low_x, rules.side), cell_of(y, rules.low_y, rules.side)

@@ -13,7 +13,8 @@ from halfway.protocols.event_window import (
     window_slot,
 )
 from halfway.protocols.georendezvous import messages
-from halfway.protocols.georendezvous.point_store import claim_pruned, distance_to, is_tried
+from halfway.protocols.georendezvous.cells import point_of
+from halfway.protocols.georendezvous.point_store import claim_pruned
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 from halfway.protocols.incarnation_numbers import number_before
 from halfway.protocols.reliable_hop import begin_hops
@@ -25,8 +26,8 @@ _NO_POINT = np.int32(255)  # the event came over a detour, which shows nothing a
 
 @apart
 def begin_numbers(state, i, incarnation):
-    """Begin the numbers of a GeoRendezvous node at the numbers of its incarnation, because other
-    nodes still have the versions, reports and labels of its earlier incarnations.
+    """Begin the numbers of a GeoRendezvous client and its node at the numbers of the incarnation,
+    because other nodes still have the versions, reports and labels of its earlier incarnations.
     """
     state.version[i] = max(state.version[i], np.float64(incarnation) * _VERSIONS)
     begin_hops(state.hops, i, incarnation)
@@ -181,3 +182,24 @@ def prefer(state, rules, i, message, winner, loser, out):
     o = point_message(state, rules, i, messages.PRUNE, topic, loser, publisher, me, out)
     o.reals[messages.VERSION] = version
     dispatch(state, rules, i, o, out)
+
+
+@apart
+def distance_to(state, rules, i, topic, point):
+    """Return the squared distance of a GeoRendezvous client from a rendezvous point."""
+    x, y = point_of(rules, topic, point)
+    across, up = state.position[i, 0] - x, state.position[i, 1] - y
+    return across * across + up * up
+
+
+@apart
+def is_tried(state, rules, i, topic, point):
+    """Return whether a GeoRendezvous client subscribes at a rendezvous point: it is among the
+    `tried` points closest to the node's position [geo §2.4].
+    """
+    own = distance_to(state, rules, i, topic, point)
+    ahead = 0
+    for other in range(rules.points):
+        away = distance_to(state, rules, i, topic, np.int32(other))
+        ahead += away < own or (away == own and other < point)
+    return ahead < rules.tried

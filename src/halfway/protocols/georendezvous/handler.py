@@ -31,8 +31,9 @@ from halfway.protocols.georendezvous.clients import (
     subscribe,
 )
 from halfway.protocols.georendezvous.messages import KINDS
-from halfway.protocols.georendezvous.rendezvous_cell import notify
-from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica, rehome
+from halfway.protocols.georendezvous.rehoming import forget_home, rehome
+from halfway.protocols.georendezvous.rendezvous_cell import notify, store_entry, store_replica
+from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica
 from halfway.protocols.georendezvous.routing import (
     addressed_cell,
     cell_of_sender,
@@ -44,7 +45,6 @@ from halfway.protocols.georendezvous.routing import (
 )
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import NO_ROUTE, CellState, state
-from halfway.protocols.georendezvous.stored_records import forget_home, store_entry, store_replica
 from halfway.protocols.link_test import LINK_TEST
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
@@ -116,8 +116,8 @@ def limits(state: CellState, rules: Rules) -> dict[str, int]:
 
 @apart
 def pass_to_replica(state, rules, i, message, out):
-    """Pass a message at a GeoRendezvous home to the cell member that stores the key; return True if
-    another member stores it.
+    """Pass a message that GeoRendezvous's handler has at its home to the cell member that stores
+    the key; return True if another member stores it.
     """
     topic, point = message.topic, message.args[messages.POINT]
     if rules.replicas == ALL or to_client(message.kind):
@@ -134,7 +134,7 @@ def pass_to_replica(state, rules, i, message, out):
 
 @apart
 def arrived(state, rules, i, message, out):
-    """Handle a GeoRendezvous message that has arrived at its destination."""
+    """Handle a message that has arrived at its destination, in GeoRendezvous's handler."""
     kind, topic, point = message.kind, message.topic, message.args[messages.POINT]
     if pass_to_replica(state, rules, i, message, out):
         return
@@ -156,8 +156,8 @@ def arrived(state, rules, i, message, out):
 
 @apart
 def on_timer(state, rules, neighbourhood, i, message, out):
-    """Handle a timer of GeoRendezvous, from READY to ANNOUNCE, unless an earlier start set the
-    timer.
+    """Handle a timer in GeoRendezvous's handler, from READY to ANNOUNCE, unless an earlier start
+    set the timer.
     """
     if message.args[messages.STARTS] != state.starts[i]:
         return
@@ -165,7 +165,7 @@ def on_timer(state, rules, neighbourhood, i, message, out):
         cell_membership.become_member(state, rules, i, message, out)
         renew(state, rules, i, next_version(state, i), out)
     elif message.kind == messages.ANNOUNCE:
-        cell_membership.announce_soon(state, i, out)
+        bridges.announce_soon(state, i, out)
     elif message.kind == messages.BEACON:
         cell_membership.beacon(state, rules, neighbourhood, i, message, out)
     else:
@@ -176,7 +176,7 @@ def on_timer(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_command(state, rules, i, message, out):
-    """Handle a command of the application at a GeoRendezvous node; a newcomer handles commands
+    """Handle a command of the application in GeoRendezvous's handler; a newcomer handles commands
     after READY.
     """
     topic = message.topic
@@ -201,8 +201,8 @@ def on_command(state, rules, i, message, out):
 
 @apart
 def hear_neighbour(state, rules, i, message, out):
-    """Handle a record about cells that a GeoRendezvous node sent, unless that node does not hear
-    row i. A node that starts, or that answers row i, may hear row i again.
+    """Handle a record about cells in GeoRendezvous's handler, unless its sender does not hear row
+    i. A node that starts, or that answers row i, may hear row i again.
     """
     if message.kind in (messages.JOIN, messages.HERE):
         deaf_neighbours.unmark(state.deaf, i, message.source)
@@ -215,8 +215,8 @@ def hear_neighbour(state, rules, i, message, out):
 
 @apart
 def on_ack_timeout(state, rules, i, message, out):
-    """Handle GeoRendezvous's ACK_TIMEOUT: retransmit the hop. After the last retry, begin the hop
-    again if its receiver is not in doubt yet, and else reroute the message.
+    """Handle ACK_TIMEOUT in GeoRendezvous's handler: retransmit the hop. After the last retry,
+    begin the hop again if its receiver is not in doubt yet, and else reroute the message.
     """
     place = reliable_hop.overdue(state.hops, rules, i, message, messages.AGES, out)
     if place == NO_PLACE:
@@ -239,8 +239,8 @@ def on_ack_timeout(state, rules, i, message, out):
 
 @apart
 def on_carried(state, rules, i, message, out):
-    """Handle a message that has arrived in the cell to which Cell Hash Routing of GeoRendezvous
-    sent it.
+    """Handle a message that has arrived in the cell to which Cell Hash Routing sent it, in
+    GeoRendezvous's handler.
     """
     if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return

@@ -1,5 +1,5 @@
-"""The store of a GeoRendezvous node, and its tables of rendezvous points, perimeter traversals and
-prunes.
+"""The store of a GeoRendezvous node, and its tables of homes of rendezvous points, perimeter
+traversals and prunes.
 """
 
 from typing import NamedTuple
@@ -8,7 +8,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
-from halfway.protocols.georendezvous.cells import cell_of, point_position
+from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.state import NO_ROOM
 
 
@@ -28,19 +28,6 @@ def entry_name(kind, topic, point, publisher, subscriber):
     return EntryName(
         np.int64(kind), np.int64(topic), np.int64(point), np.int64(publisher), np.int64(subscriber)
     )
-
-
-@apart
-def point_of(rules, topic, point):
-    """Return the position of a rendezvous point [geo §2.3] in the rectangle that all nodes know."""
-    x, y = point_position(rules.key, topic, point)
-    return rules.low_x + x * rules.wide, rules.low_y + y * rules.high
-
-
-@apart
-def cell_at(rules, x, y):
-    """Return the column and the row of the GeoRendezvous cell at a position."""
-    return cell_of(x, rules.low_x, rules.side), cell_of(y, rules.low_y, rules.side)
 
 
 @inlined
@@ -94,8 +81,8 @@ def put_entry(state, i, name, x, y, until, stamp, now):
 
 @inlined
 def is_home(state, i, topic, point, now):
-    """Return whether the tables of a GeoRendezvous node show that the cell where it acts is the
-    home of a point.
+    """Return whether a GeoRendezvous node's table of homes shows that the cell where it acts is the
+    home of a rendezvous point.
     """
     home = state.home_cell
     here = home[i, topic, point, 0] == state.cell[i, 0]
@@ -105,8 +92,8 @@ def is_home(state, i, topic, point, now):
 
 @inlined
 def remember_home(state, i, topic, point, until):
-    """Remember in a GeoRendezvous node that the cell where it acts is the home of a rendezvous
-    point.
+    """Enter into a GeoRendezvous node's table of homes that the cell where it acts is the home of a
+    rendezvous point.
     """
     # A bridge node keeps only the newest such cell, because the home in another of its cells must
     # not end a route here.
@@ -117,8 +104,8 @@ def remember_home(state, i, topic, point, until):
 
 @apart
 def put_traversal(state, i, topic, point, x, y, until, now):
-    """Put the traversal of a home perimeter into the node's table of traversals, over the entry
-    that expires first.
+    """Put the traversal of a home perimeter into a GeoRendezvous node's table of perimeter
+    traversals, over the entry that expires first.
     """
     traversals = state.traversals
     place, known = 0, False
@@ -139,30 +126,9 @@ def put_traversal(state, i, topic, point, x, y, until, now):
 
 
 @apart
-def distance_to(state, rules, i, topic, point):
-    """Return the squared distance of a GeoRendezvous node from a rendezvous point."""
-    x, y = point_of(rules, topic, point)
-    across, up = state.position[i, 0] - x, state.position[i, 1] - y
-    return across * across + up * up
-
-
-@apart
-def is_tried(state, rules, i, topic, point):
-    """Return whether a rendezvous point is among the `tried` points closest to a node's position
-    [geo §2.4].
-    """
-    own = distance_to(state, rules, i, topic, point)
-    ahead = 0
-    for other in range(rules.points):
-        away = distance_to(state, rules, i, topic, np.int32(other))
-        ahead += away < own or (away == own and other < point)
-    return ahead < rules.tried
-
-
-@apart
 def claim_pruned(state, i, topic, publisher, now):
-    """Return the place of a publisher in the table of pruned points; a new publisher gets an empty
-    place. If the table has no room, the publisher takes the place that expires first.
+    """Return the place of a publisher in a GeoRendezvous node's table of prunes; a new publisher
+    gets an empty place. If the table has no room, the publisher takes the place that expires first.
     """
     pruned, place = state.pruned, 0
     for r in range(pruned.publisher.shape[1]):
@@ -177,3 +143,29 @@ def claim_pruned(state, i, topic, publisher, now):
         pruned.topic[i, place], pruned.publisher[i, place] = topic, publisher
         pruned.points[i, place] = 0
     return place
+
+
+@inlined
+def write_times(state, rules, i, e, now, o):
+    """Write the age of an entry in the GeoRendezvous store, and its version or the first arrival of
+    an ADVERT, into a record.
+
+    An entry expires `lifetime_s` after its client renewed it. The driver ages the record, and the
+    reliable hop ages its copy. So an entry lives as long after a transfer as before.
+    """
+    store = state.store
+    # Rounding must not make an age negative.
+    age = max(rules.lifetime_s - (store.until[i, e] - now), 0.0)
+    o.reals[messages.AGE] = age
+    if store.kind[i, e] == messages.ADVERT:
+        o.reals[messages.SINCE] = store.stamp[i, e] - (now - age)
+    else:
+        o.reals[messages.VERSION] = store.stamp[i, e]
+
+
+@apart
+def drop_entries(state, i):
+    """Empty the store of a GeoRendezvous node whose cell membership ends."""
+    for e in range(state.store.until.shape[1]):
+        state.store.until[i, e] = -1.0
+    state.home_until[i] = -1.0

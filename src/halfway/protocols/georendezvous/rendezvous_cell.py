@@ -1,96 +1,33 @@
-"""The rendezvous cell of GeoRendezvous [geo §2.2-2.3]: what a cell sends: reports to
-publishers, and notifications.
+"""The rendezvous cell of GeoRendezvous [geo §2.2-2.3]: it stores received entries, reports to
+publishers, and notifies subscribers.
 
-Any replica that receives a message acts on it, and replicates the entry by one transmission that
-the whole cell hears.
+Any member that receives a message acts on it, and replicates the entry.
 """
 
 import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
-from halfway.core.missing import NONE
-from halfway.core.outbox import emit
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.georendezvous import messages
-from halfway.protocols.georendezvous.bridges import is_nearest
-from halfway.protocols.georendezvous.cell_neighbours import OWN, direction_of_known
+from halfway.protocols.georendezvous.bridges import is_over_bridge
 from halfway.protocols.georendezvous.point_store import (
     entry_name,
     find_entry,
     is_entry,
+    is_home,
+    put_entry,
+    remember_home,
 )
-from halfway.protocols.georendezvous.replication import ALL, is_replica, leads, write_times
+from halfway.protocols.georendezvous.replication import is_replica, replicate
 from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
-from halfway.protocols.reliable_hop import track
-
-# What the cell reported to a publisher; for UNWANTED, only the reports of this member count.
-NOTHING, WANTED, UNWANTED = 0, 1, 2
-
-
-@apart
-def send_store(state, rules, i, newcomer, now, out):
-    """Send a newcomer the entries of the rendezvous cell that the newcomer will store; only the
-    leading member sends them.
-    """
-    store = state.store
-    for e in range(store.kind.shape[1]):
-        topic, point = store.topic[i, e], store.point[i, e]
-        if (
-            store.until[i, e] > now
-            and is_nearest(state, rules, i, topic, point)
-            and leads(state, rules, i, topic, point)
-            and is_replica(state, rules, i, newcomer, topic, point)
-        ):
-            replicate(state, rules, i, e, messages.NOTIFIED, newcomer, now, out)
-
-
-@apart
-def transfer(state, rules, i, now, out):
-    """Send this node's entries to all members of its cell, because some keys lost a replica."""
-    for e in range(state.store.kind.shape[1]):
-        if rules.replicas != ALL and state.store.until[i, e] > now:
-            emit_entry(state, rules, i, e, messages.NOTIFIED, EVERYONE, now, out)
-
-
-@apart
-def replicate(state, rules, i, e, notified, towards, now, out):
-    """Replicate an entry in its rendezvous cell. `notified`: its publishers have been notified.
-
-    No node acknowledges a broadcast. So, with retries, each other member also gets a copy.
-    """
-    o = emit_entry(state, rules, i, e, notified, towards, now, out)
-    if rules.retries == 0:
-        return
-    if towards != EVERYONE:
-        track(state.hops, rules, i, o, now, out)
-        return
-    neighbours = state.neighbours
-    for s in range(neighbours.node_id.shape[1]):
-        # A bridge node is in its own table.
-        if neighbours.until[i, s] > 0.0 and direction_of_known(state, i, s) == OWN:
-            copy = emit_entry(state, rules, i, e, notified, neighbours.node_id[i, s], now, out)
-            track(state.hops, rules, i, copy, now, out)
-
-
-@apart
-def emit_entry(state, rules, i, e, notified, towards, now, out):
-    """Emit an entry of the rendezvous cell's store."""
-    store = state.store
-    o = emit(out, messages.REPLICATE, 0.0, towards)
-    o.topic, o[messages.SUBSCRIBER] = store.topic[i, e], store.subscriber[i, e]
-    o.publisher = store.publisher[i, e]
-    o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
-    o.args[messages.ENTRY_KIND], o.args[messages.POINT] = store.kind[i, e], store.point[i, e]
-    o["flags"] = notified | (messages.IS_WANTED if store.reported[i, e] == WANTED else np.uint8(0))
-    o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
-    write_times(state, rules, i, e, now, o)
-    return o
+from halfway.protocols.georendezvous.state import NOTHING, UNWANTED, WANTED
 
 
 @apart
 def subscribes(state, i, e, topic, point, publisher, now):
-    """Return whether an entry of the rendezvous cell subscribes to a publisher at a point, without
-    a prune.
+    """Return whether the rendezvous cell notifies the subscriber of an entry about a publisher's
+    events, because the subscriber has no prune at the point.
     """
     if not is_entry(state, i, e, messages.INTEREST, topic, point, now):
         return False
@@ -168,3 +105,142 @@ def notify(state, rules, i, message, out):
             o.target = store.subscriber[i, e]
             o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = store.x[i, e], store.y[i, e]
             dispatch(state, rules, i, o, out)
+
+
+@apart
+def cancel_prunes(state, i, topic, point, subscriber, now):
+    """Remove the prunes of a subscriber in the rendezvous cell that are older than its last
+    received subscription.
+    """
+    # The subscriber's own count gives the order, because prune and subscription may have reached
+    # different members of the cell.
+    store = state.store
+    interest = entry_name(messages.INTEREST, topic, point, NONE, subscriber)
+    tried = find_entry(state, i, interest, now)
+    if tried < 0:
+        return
+    for e in range(store.kind.shape[1]):
+        if (
+            store.kind[i, e] == messages.PRUNE
+            and store.topic[i, e] == topic
+            and store.point[i, e] == point
+            and store.subscriber[i, e] == subscriber
+            and store.stamp[i, e] <= store.stamp[i, tried]
+        ):
+            store.until[i, e] = -1.0
+
+
+@apart
+def put_received(state, i, message, kind, until, stamp):
+    """Store the received entry in a record at the rendezvous cell; return its place, or NO_PLACE if
+    it has expired, is an outdated prune, or finds the store full.
+    """
+    topic, point, now = message.topic, message.args[messages.POINT], message.at
+    if until <= now:
+        return NO_PLACE
+    x = np.int32(message.reals[messages.CLIENT_X])
+    y = np.int32(message.reals[messages.CLIENT_Y])
+    subscriber = message[messages.SUBSCRIBER]
+    name = entry_name(kind, topic, point, message.publisher, subscriber)
+    e = put_entry(state, i, name, x, y, until, stamp, now)
+    if e >= 0:
+        cancel_prunes(state, i, topic, point, subscriber, now)
+        if state.store.until[i, e] <= now:
+            return NO_PLACE
+    return e
+
+
+@apart
+def store_entry(state, rules, i, message, out):
+    """Store a received ADVERT, INTEREST or PRUNE in the rendezvous cell, the home of the entry's
+    point.
+    """
+    now, topic, point = message.at, message.topic, message.args[messages.POINT]
+    until = now + rules.lifetime_s - message.reals[messages.AGE]
+    stamp = message.reals[messages.VERSION]
+    if message.kind == messages.ADVERT:
+        advert = entry_name(messages.ADVERT, topic, point, message.publisher, NONE)
+        known = find_entry(state, i, advert, now)
+        stamp = now if known < 0 else state.store.stamp[i, known]
+    e = put_received(state, i, message, message.kind, until, stamp)
+    if e < 0:
+        return
+    # [geo §2.2] "The rendezvous cell only needs to do this for the first subscriber"; we repeat the
+    # report when the publisher renews, because the report is soft state as well.
+    if message.kind == messages.ADVERT and not message["flags"] & messages.TRANSFERRED:
+        state.store.reported[i, e] = NOTHING
+    reports = report_changes(state, rules, i, topic, point, now, out)
+    notified = messages.NOTIFIED if reports > 0 else np.uint8(0)
+    # Nodes on the perimeter remember an ADVERT or INTEREST, and warn the home if a cell fills.
+    if message.kind != messages.PRUNE and message["flags"] & messages.PERIMETER:
+        remember_home(state, i, topic, point, now + rules.home_memory_s)
+        notified |= messages.IS_HOME
+    replicate(state, rules, i, e, notified, EVERYONE, now, out)
+
+
+@apart
+def is_news(state, rules, i, message, kind, until):
+    """Return whether an entry that the rendezvous cell received differs from this member's replica;
+    an expiry that is later by at most `join_listen_s` does not count.
+    """
+    topic, point, now = message.topic, message.args[messages.POINT], message.at
+    if message["flags"] & messages.NOT_HOME and is_home(state, i, topic, point, now):
+        return True
+    subscriber = message[messages.SUBSCRIBER]
+    name = entry_name(kind, topic, point, message.publisher, subscriber)
+    e = find_entry(state, i, name, now)
+    return e < 0 or until > state.store.until[i, e] + rules.join_listen_s
+
+
+@apart
+def store_replica(state, rules, i, message, out):
+    """Store a received replica of an entry from another member of the rendezvous cell."""
+    x, y = message.args[messages.CELL_X], message.args[messages.CELL_Y]
+    if x != state.cell[i, 0] or y != state.cell[i, 1]:
+        return
+    now, topic, point = message.at, message.topic, message.args[messages.POINT]
+    if not is_replica(state, rules, i, state.node_id[i], topic, point):
+        return
+    kind = np.uint8(message.args[messages.ENTRY_KIND])
+    age, stamp = message.reals[messages.AGE], message.reals[messages.VERSION]
+    until = now + rules.lifetime_s - age
+    if kind == messages.ADVERT:
+        stamp = now - age + message.reals[messages.SINCE]
+    is_new = is_news(state, rules, i, message, kind, until)
+    if message["flags"] & messages.IS_HOME:
+        remember_home(state, i, topic, point, now + rules.home_memory_s)
+    elif message["flags"] & messages.NOT_HOME and is_home(state, i, topic, point, now):
+        state.home_until[i, topic, point] = -1.0
+    e = put_received(state, i, message, kind, until, stamp)
+    if e < 0:
+        return
+    if is_new and is_over_bridge(state, i):
+        # Members over bridges need not all hear each other.
+        passed = message["flags"] & ~messages.IS_WANTED
+        replicate(state, rules, i, e, passed, EVERYONE, now, out)
+    if kind == messages.ADVERT:
+        state.store.reported[i, e] = message["flags"] & messages.IS_WANTED
+    elif state.present[i] == 0:
+        return
+    elif message["flags"] & messages.NOTIFIED == 0 and kind == messages.INTEREST:
+        # The sender had nothing to report to a publisher; this member may have.
+        report_changes(state, rules, i, topic, point, now, out)
+    else:
+        adopt_reports(state, rules, i, topic, point, now, out)
+
+
+@apart
+def adopt_reports(state, rules, i, topic, point, now, out):
+    """Mark in the stored entries of row i the reports to publishers that another member of the
+    rendezvous cell has sent, when a replica is received from this member.
+    """
+    store = state.store
+    for e in range(store.kind.shape[1]):
+        if is_entry(state, i, e, messages.ADVERT, topic, point, now):
+            wanted = has_subscriber(state, i, topic, point, store.publisher[i, e], now)
+            if wanted and store.reported[i, e] == UNWANTED:
+                # The UNWANTED of this member may overtake the WANTED of the other member: report
+                # again.
+                report_to_publisher(state, rules, i, messages.WANTED, e, out)
+            elif wanted or store.reported[i, e] == WANTED:
+                store.reported[i, e] = WANTED if wanted else NOTHING

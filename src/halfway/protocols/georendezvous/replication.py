@@ -1,7 +1,8 @@
-"""Replication of keys within a GeoRendezvous cell [geo §2.1], and transfer of entries to a new
-home.
+"""Replication of keys within a GeoRendezvous cell [geo §2.1]: which members store a key, and the
+transfer of entries between members.
 
 The replicas of a key are all members of the cell, or a few members that rendezvous hashing chooses.
+A member that changes an entry replicates the entry by one transmission that the whole cell hears.
 
 [geo §2.1] "optionally, to conserve resources, keys inside a cell can be divided by the nodes". We
 divide the keys by highest random weight (Thaler & Ravishankar, IEEE/ACM ToN 6(1), 1998). Then a
@@ -11,22 +12,29 @@ itself. `docs/decisions/0015` has the rules for newcomers and emptied cells.
 
 import numpy as np
 
-from halfway.core.compiled import apart, inlined
-from halfway.core.missing import NONE
+from halfway.core.compiled import apart
+from halfway.core.message import EVERYONE
+from halfway.core.outbox import emit
 from halfway.core.prng import seeded
-from halfway.protocols.georendezvous import messages, point_store
-from halfway.protocols.georendezvous.bridges import act_at_home, act_nearest, is_nearest
-from halfway.protocols.georendezvous.cell_neighbours import OWN, direction_of_member, has_lowest_id
-from halfway.protocols.georendezvous.cells import closer
-from halfway.protocols.georendezvous.routing import dispatch, point_message
+from halfway.protocols.georendezvous import messages
+from halfway.protocols.georendezvous.bridges import act_at_home, act_in, act_nearest, is_nearest
+from halfway.protocols.georendezvous.cell_neighbours import (
+    OWN,
+    direction_of_known,
+    direction_of_member,
+    has_lowest_id,
+)
+from halfway.protocols.georendezvous.point_store import write_times
+from halfway.protocols.georendezvous.state import WANTED
+from halfway.protocols.reliable_hop import track
 
 ALL = 0  # of `rules.replicas`: every member stores every key
 
 
 @apart
 def weight(rules, node_id, topic, point):
-    """Return the weight of a node for a key: the cell members of greatest weight replicate
-    the key.
+    """Return the weight of a node for a key: the cell members of greatest weight replicate the
+    key.
     """
     return seeded(seeded(seeded(rules.key, topic), point), np.int64(node_id))
 
@@ -88,103 +96,74 @@ def drop_others(state, rules, i):
     act_at_home(state, i)
 
 
-@inlined
-def write_times(state, rules, i, e, now, o):
-    """Write the age of a replicated entry, and its version or the first arrival of an ADVERT, into
-    a record.
-
-    An entry expires `lifetime_s` after its client renewed it. The driver ages the record, and the
-    reliable hop ages its copy. So an entry lives as long after a transfer as before.
+@apart
+def send_store(state, rules, i, newcomer, now, out):
+    """Send a newcomer in the cell the entries of which it will store a replica; only the leading
+    member sends them.
     """
     store = state.store
-    # Rounding must not make an age negative.
-    age = max(rules.lifetime_s - (store.until[i, e] - now), 0.0)
-    o.reals[messages.AGE] = age
-    if store.kind[i, e] == messages.ADVERT:
-        o.reals[messages.SINCE] = store.stamp[i, e] - (now - age)
-    else:
-        o.reals[messages.VERSION] = store.stamp[i, e]
+    for e in range(store.kind.shape[1]):
+        topic, point = store.topic[i, e], store.point[i, e]
+        if (
+            store.until[i, e] > now
+            and is_nearest(state, rules, i, topic, point)
+            and leads(state, rules, i, topic, point)
+            and is_replica(state, rules, i, newcomer, topic, point)
+        ):
+            replicate(state, rules, i, e, messages.NOTIFIED, newcomer, now, out)
 
 
 @apart
-def is_closer(rules, topic, point, ax, ay, bx, by):
-    """Return whether the entries of a rendezvous point move from home cell b to cell a, which has
-    its first member now.
+def transfer(state, rules, i, now, out):
+    """Send the replicas of this node's entries to all members of its cell, because some keys lost a
+    replica.
     """
-    column, row = point_store.cell_at(rules, *point_store.point_of(rules, topic, point))
-    return closer(ax, ay, bx, by, column, row)
+    for e in range(state.store.kind.shape[1]):
+        if rules.replicas != ALL and state.store.until[i, e] > now:
+            emit_entry(state, rules, i, e, messages.NOTIFIED, EVERYONE, now, out)
 
 
 @apart
-def rehome(state, rules, i, topic, point, x, y, now, out):
-    """Route the entries of a rendezvous point (topic NONE: of all points) to a new home after a
-    membership change.
+def replicate(state, rules, i, e, notified, towards, now, out):
+    """Replicate an entry in its cell. `notified`: its publishers have been notified.
 
-    (x, y): the cell that is populated now. This cell becomes the home of the points to which it is
-    closer. If the node itself is in this cell, the node routes all its points.
+    No node acknowledges a broadcast. So, with retries, each other member also gets a copy.
     """
-    store = state.store
-    here_x, here_y = state.cell[i, 0], state.cell[i, 1]
-    # Advertisements go last, because a home with an advertisement assumes that it also has the
-    # subscriptions.
-    for last in range(2):
-        for e in range(store.kind.shape[1]):
-            turn = (store.kind[i, e] == messages.ADVERT) == (last == 1) and store.until[i, e] > now
-            concerned = topic < 0 or (store.topic[i, e] == topic and store.point[i, e] == point)
-            if not turn or not concerned:
-                continue
-            key = store.topic[i, e], store.point[i, e]
-            anywhere = x == here_x and y == here_y
-            # A REHOME for one point reaches one replica, which may be another replica than the
-            # leading one.
-            acts = rules.replicas == ALL or topic >= 0 or leads(state, rules, i, *key)
-            acts = acts and is_nearest(state, rules, i, *key)
-            if acts and (anywhere or is_closer(rules, *key, x, y, here_x, here_y)):
-                route_entry(state, rules, i, e, now, out)
+    o = emit_entry(state, rules, i, e, notified, towards, now, out)
+    if rules.retries == 0:
+        return
+    if towards != EVERYONE:
+        track(state.hops, rules, i, o, now, out)
+        return
+    neighbours = state.neighbours
+    for s in range(neighbours.node_id.shape[1]):
+        # A bridge node is in its own table.
+        if neighbours.until[i, s] > 0.0 and direction_of_known(state, i, s) == OWN:
+            copy = emit_entry(state, rules, i, e, notified, neighbours.node_id[i, s], now, out)
+            track(state.hops, rules, i, copy, now, out)
 
 
 @apart
-def route_entry(state, rules, i, e, now, out):
-    """Route one stored entry to the home of its rendezvous point after a membership change."""
+def emit_entry(state, rules, i, e, notified, towards, now, out):
+    """Emit a record that replicates a stored entry in the cell."""
     store = state.store
-    o = point_message(
-        state, rules, i, store.kind[i, e], store.topic[i, e], store.point[i, e],
-        store.publisher[i, e], store.subscriber[i, e], out,
-    )  # fmt: skip
+    o = emit(out, messages.REPLICATE, 0.0, towards)
+    o.topic, o[messages.SUBSCRIBER] = store.topic[i, e], store.subscriber[i, e]
+    o.publisher = store.publisher[i, e]
+    o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
+    o.args[messages.ENTRY_KIND], o.args[messages.POINT] = store.kind[i, e], store.point[i, e]
+    o["flags"] = notified | (messages.IS_WANTED if store.reported[i, e] == WANTED else np.uint8(0))
     o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
     write_times(state, rules, i, e, now, o)
-    o["flags"] = messages.TRANSFERRED
-    dispatch(state, rules, i, o, out)
+    return o
 
 
 @apart
-def warn_homes(state, rules, i, x, y, now, out):
-    """Send REHOME to the homes of points beyond the adjacent cells, because a cell on their
-    perimeter has gained a member.
+def share_store(state, rules, i, newcomer, x, y, now, out):
+    """Send a newcomer in cell (x, y) the entries of which it will store a replica, if row i is a
+    member of the cell.
     """
-    traversals = state.traversals
-    for t in range(traversals.topic.shape[1]):
-        topic, point = traversals.topic[i, t], traversals.point[i, t]
-        home_x, home_y = traversals.x[i, t], traversals.y[i, t]
-        if traversals.until[i, t] > now and is_closer(
-            rules, topic, point, x, y, np.int64(home_x), np.int64(home_y)
-        ):
-            o = point_message(state, rules, i, messages.REHOME, topic, point, NONE, NONE, out)
-            o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = home_x, home_y
-            dispatch(state, rules, i, o, out)
-
-
-@apart
-def route_onwards(state, rules, i, now, out):
-    """Route the entries of the cell where a bridge node acts onwards, starting at the node's own
-    cell.
-    """
-    store = state.store
-    x, y = state.cell[i, 0], state.cell[i, 1]
-    for last in range(2):
-        for e in range(store.kind.shape[1]):
-            turn = (store.kind[i, e] == messages.ADVERT) == (last == 1) and store.until[i, e] > now
-            state.cell[i, 0], state.cell[i, 1] = x, y
-            if turn and is_nearest(state, rules, i, store.topic[i, e], store.point[i, e]):
-                act_at_home(state, i)
-                route_entry(state, rules, i, e, now, out)
+    act_in(state, i, x, y)
+    if x == state.cell[i, 0] and y == state.cell[i, 1]:
+        send_store(state, rules, i, newcomer, now, out)
+    act_at_home(state, i)

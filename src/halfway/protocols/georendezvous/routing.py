@@ -1,5 +1,5 @@
-"""Cell Hash Routing [geo §2.1]: messages travel from cell to cell, to the home of a point or to a
-client.
+"""Cell Hash Routing [geo §2.1]: routed messages travel from cell to cell, to the home of a point or
+to a client.
 
 The function `cells.decide` makes each decision, here and in the bulk driver. A node decides by its
 own cell and by the members of adjacent cells, which it knows from beacons.
@@ -12,7 +12,14 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import cell_neighbours, messages, point_store
 from halfway.protocols.georendezvous.cell_neighbours import OWN
-from halfway.protocols.georendezvous.cells import HOME, adjacent_cell, decide, direction_between
+from halfway.protocols.georendezvous.cells import (
+    HOME,
+    adjacent_cell,
+    cell_at,
+    decide,
+    direction_between,
+    point_of,
+)
 from halfway.protocols.georendezvous.state import NO_ROUTE
 from halfway.protocols.reliable_hop import copy_record, emit_again, release, track
 
@@ -24,19 +31,19 @@ _SETTLED = 1.5  # a newcomer is a member after this many times `join_listen_s`
 
 @apart
 def to_client(kind):
-    """Return whether Cell Hash Routing delivers messages of a kind to one node, and not to a
-    cell.
-    """
+    """Return whether Cell Hash Routing takes messages of a kind to one node, and not to a cell."""
     return kind >= messages.WANTED
 
 
 @apart
 def point_message(state, rules, i, kind, topic, point, publisher, target, out):
-    """Emit an unrouted message to the cell of a rendezvous point."""
+    """Emit a message of Cell Hash Routing to the cell of a rendezvous point, before its first
+    step.
+    """
     o = emit(out, kind, 0.0, state.node_id[i])
-    x, y = point_store.point_of(rules, topic, point)
+    x, y = point_of(rules, topic, point)
     o.topic, o.target, o.publisher = topic, target, publisher
-    o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = point_store.cell_at(rules, x, y)
+    o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = cell_at(rules, x, y)
     o.args[messages.POINT] = point
     come_from(o, state.cell[i, 0], state.cell[i, 1], OWN)
     o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = state.cell[i, 0], state.cell[i, 1]
@@ -45,7 +52,7 @@ def point_message(state, rules, i, kind, topic, point, publisher, target, out):
 
 @apart
 def copy_of(message, kind, towards, out):
-    """Emit an unrouted copy of a message of Cell Hash Routing."""
+    """Emit a copy of a message of Cell Hash Routing, before its first step."""
     o = emit(out, kind, 0.0, towards)
     copy_record(message, o)
     o.kind = kind
@@ -79,7 +86,7 @@ def come_from(o, x, y, direction):
 
 @apart
 def addressed_cell(message):
-    """Return the cell whose members a routed message addresses."""
+    """Return the cell whose members a routed message of Cell Hash Routing addresses."""
     x = np.floor(message.reals[messages.PREVIOUS] / _SPAN + 0.5)
     y = np.int64(message.reals[messages.PREVIOUS] - x * _SPAN)
     direction = np.int64(message.args[messages.STEP]) & (messages.RELAYED - 1)
@@ -172,14 +179,16 @@ def drop(state, i, o):
 
 @apart
 def packed(x, y):
-    """Pack the cell of a routed message into an integer that one real represents exactly."""
+    """Pack a cell of Cell Hash Routing into an integer that one real of a routed message represents
+    exactly.
+    """
     return np.float64(x) * _SPAN + np.float64(y)
 
 
 @apart
 def direction_back(x, y, previous):
-    """Return the direction from cell (x, y) to the packed cell in a routed message, or -1 if the
-    cells do not touch.
+    """Return the direction from cell (x, y) back to the packed cell in a routed message of Cell
+    Hash Routing, or -1 if the cells do not touch.
     """
     from_x = np.floor(previous / _SPAN + 0.5)
     return direction_between(x, y, np.int64(from_x), np.int64(previous - from_x * _SPAN))
@@ -220,9 +229,9 @@ def next_direction(state, rules, i, o, mask):
 
 @apart
 def knows_home(state, i, o):
-    """Return whether a routed message has reached a cell that is known as the home of its point:
-    [geo §2.1, footnote 1] nodes may "assume that h is the home cell of d before they send the
-    message".
+    """Return whether a message of Cell Hash Routing has reached a cell that is known as the home of
+    its point: [geo §2.1, footnote 1] nodes may "assume that h is the home cell of d before they
+    send the message".
     """
     for_point = o.kind <= messages.NOTIFY
     point = o.args[messages.POINT]

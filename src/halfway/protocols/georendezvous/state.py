@@ -71,7 +71,10 @@ ENTRY = np.dtype(
         # became known
         ("stamp", "<f8"),
         ("kind", "<u1"),  # ADVERT, INTEREST or PRUNE
-        ("reported", "<u1"),  # of an ADVERT: the last report to the publisher
+        (
+            "reported",
+            "<u1",
+        ),  # of an ADVERT: NOTHING, WANTED or UNWANTED
         ("topic", "<i4"),
         ("point", "<i4"),  # which of the topic's rendezvous points
         ("publisher", "<i4"),  # -1 for an INTEREST
@@ -81,6 +84,8 @@ ENTRY = np.dtype(
     ],
     align=True,
 )
+# The last report of a cell to a publisher; for UNWANTED, only the reports of this member count.
+NOTHING, WANTED, UNWANTED = 0, 1, 2
 # A home perimeter that passes through this node's cell; x, y: column and row of the home.
 TRAVERSAL = np.dtype(
     [("until", "<f8"), ("topic", "<i4"), ("point", "<i4"), ("x", "<i4"), ("y", "<i4")], align=True

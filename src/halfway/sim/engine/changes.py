@@ -53,8 +53,8 @@ def merged(*parts: Changes | FaultEvents) -> Changes:
 
 @inlined
 def set_link_broken(engine, reach, a, b, broken):
-    """Break or repair a link in both directions in the engine; the neighbour lists keep the
-    link.
+    """Break or repair a link in both directions, as a change of the world; the neighbour lists keep
+    the link.
     """
     there, back = place_of(reach, a, b), place_of(reach, b, a)
     if there >= 0 and back >= 0:
@@ -72,7 +72,7 @@ def loses_memory(changes, k):
 
 @inlined
 def next_change(engine, changes, until):
-    """Return the time of the engine's next change, or inf, and make it the queue's horizon.
+    """Return the time of the next change of the world, or inf, and make it the queue's horizon.
 
     Receptions that are later than this change or than `until` wait.
     """

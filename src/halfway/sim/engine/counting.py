@@ -1,4 +1,6 @@
-"""What the engine counts of a transmission: records, and their bytes with payloads."""
+"""What the engine counts of a transmission: records, and their bytes with the payloads of
+events.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -24,14 +26,14 @@ def bytes_by_kind(engine: Engine) -> npt.NDArray[np.int64]:
 
 @inlined
 def key_of(publisher, event):
-    """Return the key of an event in the engine's table of payloads."""
+    """Return the key of an event, by which the engine looks up the payload bytes that it counts."""
     return np.int64(publisher) << 32 | np.int64(event)
 
 
 @inlined
 def payload_size(payload, publisher, event):
-    """Return the bytes of an event's payload in the engine, or 0 if the table of payloads has
-    forgotten the event.
+    """Return the bytes that the engine counts for an event's payload, or 0 if the table of payloads
+    has forgotten the event.
     """
     key, first, last = key_of(publisher, event), 0, payload.event.shape[0]
     while first < last:
@@ -47,7 +49,9 @@ def payload_size(payload, publisher, event):
 
 @inlined
 def size_of(engine, message):
-    """Return the bytes of a record in flight, with the payload of the event that it carries."""
+    """Return the bytes that the engine counts for a record in flight, with the payload of the event
+    that it carries.
+    """
     size = record_bytes(engine.sizes, message)
     if engine.payload.size.shape[0] > 0 and engine.payload.carried[message.kind] == 1:
         size += payload_size(engine.payload, message.publisher, message.event)
@@ -75,7 +79,9 @@ def count_received(engine, row, message):
 
 @inlined
 def received_by(engine, row, message):
-    """Make a row of the engine the only receiver of a record, and count its reception; return 1."""
+    """Make a row the only receiver of a record, and count the reception in the engine's counters;
+    return 1.
+    """
     engine.receivers[0] = row
     count_received(engine, row, message)
     engine.counters.received_kind[message.kind] += 1

@@ -1,4 +1,4 @@
-"""The records that a run keeps in memory for its caller: received records, and reports to
+"""The kept records of a run, which its caller reads: received records, and reports to
 applications.
 """
 
@@ -38,7 +38,9 @@ class KeptRecords:
         return _joined(self._received)
 
     def reports(self) -> Records:
-        """Return the records that nodes reported to applications, and the row of each sender."""
+        """Return the kept records that nodes reported to applications, and the row of each
+        sender.
+        """
         return _joined(self._reported)
 
 

@@ -1,4 +1,5 @@
-"""The event loop of the engine: it delivers records in a total order (time, then insertion).
+"""The event loop of the engine: it delivers records in a total order (time, then insertion), queues
+commands, and applies changes.
 
 The loop is compiled once for each type of radio, and calls the handler of any protocol by its
 address (its door). The pool of records is also the outbox. A transmission is one entry of the
@@ -21,7 +22,7 @@ from halfway.core.outbox import emit
 from halfway.core.records.checks import FROM_APPLICATION, is_accepted
 from halfway.sim.engine.attackers import change_attack, is_withheld, lie
 from halfway.sim.engine.calendar_queue.calendar import NO_ENTRY
-from halfway.sim.engine.calendar_queue.queue import peek, pop, push, reserved
+from halfway.sim.engine.calendar_queue.operations import peek, pop, push, reserved
 from halfway.sim.engine.changes import (
     FORGOTTEN,
     KNOWN,
@@ -83,8 +84,8 @@ def send_emissions(engine, radio, reach, now, hops, before, plain):
 
 @inlined
 def deliver(door, engine, radio, reach, count, slot, plain):
-    """Deliver the record in a slot to the first `count` receivers of the engine: each handler runs,
-    unless the check at its door refuses the record. Only plain deliveries have more than one
+    """Let the event loop deliver the record in a slot to the first `count` receivers: each handler
+    runs, unless the check at its door refuses the record. Only plain deliveries have more than one
     receiver.
     """
     message, receivers = engine.out.pool[slot], engine.receivers
@@ -201,7 +202,7 @@ def post_all(engine, commands):
 
 @inlined
 def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
-    """Apply change k of the world in the event loop; return False, without effect, if a list is
+    """Let the event loop apply change k of the world; return False, without effect, if a list is
     full.
 
     starts: whether a node that comes up receives the start event.

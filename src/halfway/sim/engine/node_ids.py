@@ -42,13 +42,15 @@ class NodeIds:
 
 @inlined
 def id_of(engine, row):
-    """Return the node id of a row in the engine's state."""
+    """Return the node id of a row, from the map of ids in the engine's state."""
     return np.int32(row) if engine.node_id.shape[0] == 0 else engine.node_id[row]
 
 
 @inlined
 def row_of(engine, node_id):
-    """Return the row of a node id in the engine's state, or -1 for an unknown id."""
+    """Return the row of a node id, from the map of ids in the engine's state, or -1 for an unknown
+    id.
+    """
     n = engine.node_id.shape[0]
     if n == 0:
         known = 0 <= node_id < engine.incarnation.shape[0]

@@ -9,7 +9,7 @@ import numpy as np
 from halfway.core import driver
 from halfway.core.compiled import inlined
 from halfway.core.missing import NO_PLACE
-from halfway.sim.engine.calendar_queue.queue import push, reserved
+from halfway.sim.engine.calendar_queue.operations import push, reserved
 from halfway.sim.engine.state import ARRIVED, HELD
 from halfway.world.outages import NODE_PAUSED
 

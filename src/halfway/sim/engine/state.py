@@ -203,13 +203,13 @@ def _flight(slots: int) -> Flight:
 
 
 def new_log(capacity: int) -> Log:
-    """Return an empty log of the engine with room for `capacity` records."""
+    """Return an empty log for the state of the engine, with room for `capacity` records."""
     record = np.zeros(capacity, RECORD).view(np.recarray)
     return Log(record, np.zeros(capacity, np.int64), np.zeros(1, np.int64))
 
 
 def drain(log: Log, *, copied: bool = True) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Empty a log of the engine; return its records and their rows.
+    """Empty a log in the state of the engine; return its records and their rows.
 
     copied: whether to copy them. Otherwise, the next piece of the run overwrites both arrays.
     """
@@ -221,7 +221,7 @@ def drain(log: Log, *, copied: bool = True) -> tuple[npt.NDArray[np.void], npt.N
 
 @inlined
 def append_record(log, record, row):
-    """Append a copy of a record to an engine's log, which must have room."""
+    """Append a copy of a record to a log in the engine's state, which must have room."""
     place = log.tally[0]
     log.record[place] = record
     log.row[place] = row
@@ -236,8 +236,9 @@ def is_up(engine, row):
 
 @inlined
 def is_plain(engine):
-    """Return whether deliveries of the engine need no special step. In a plain engine no node
-    pauses, attacks, or has its own clock or id, and records have no age, check or log.
+    """Return whether the state of the engine is plain, so that deliveries need no special step. In
+    a plain engine no node pauses, attacks, or has its own clock or id, and records have no age,
+    check or log.
     """
     return (
         engine.pauses.is_paused.shape[0] + engine.attacks.conduct.shape[0]
@@ -248,7 +249,9 @@ def is_plain(engine):
 
 @inlined
 def origin_of(engine, slot):
-    """Return the origin of a record that the engine delivers, which its check at the door needs."""
+    """Return the origin of a record in flight by the state of the engine, which the check at the
+    door needs.
+    """
     phase = engine.flight.phase[slot]
     if phase == HELD:
         return FROM_SELF

@@ -1,5 +1,5 @@
-"""Mobility during a run: the links between moving nodes, window by window, without the links that
-faults cut.
+"""Mobility during a run: the source of motion, and the links between moving nodes, window by
+window, without the links that faults cut.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,10 +25,10 @@ class MotionSource(Protocol):
 
     @property
     def n(self) -> int:
-        """The number of nodes that move."""
+        """The number of nodes of a source of motion."""
 
     def legs(self, t0: float, t1: float) -> Legs:
-        """Return mobility legs that cover [t0, t1] for every node."""
+        """Return from a source of motion the legs that cover [t0, t1] for every node."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,19 @@ class Motion:
 
     @property
     def n(self) -> int:
-        """The number of nodes that move."""
+        """The number of moving nodes of a run with mobility."""
         return self.course.n
 
     def course_of(self, seconds: float) -> Callable[[], Legs]:
-        """Return a function that computes the mobility legs of a whole run."""
+        """Return a function that computes the legs of a run's mobility from its begin to its
+        end.
+        """
         return partial(self.legs, 0.0, seconds)
 
     def legs(self, t0: float, t1: float) -> Legs:
-        """Return the legs of a run's motion; for every node they cover at least [t0, t1]."""
+        """Return the legs of a run's mobility from its source of motion; for every node they cover
+        at least [t0, t1].
+        """
         return self.course if isinstance(self.course, Legs) else self.course.legs(t0, t1)
 
 
@@ -72,16 +76,18 @@ class MovingLinks:
         self._pairs = _Pairs(self.start, cuts)
 
     def window_end(self, at: float) -> float:
-        """Return the first multiple of the mobility window after a time."""
+        """Return the end of the mobility window at a time: the first multiple of its length after
+        this time.
+        """
         return float((np.floor(at / self.window_s + 1e-9) + 1.0) * self.window_s)
 
     def positions(self) -> npt.NDArray[np.float64]:
-        """Return the positions of all moving nodes now, [n, 2]."""
+        """Return the positions of all moving nodes of the run now, [n, 2]."""
         return positions(self._grid.legs, self._grid.at)
 
     def advance(self, end: float, cuts: FaultEvents) -> Changes:
-        """Return the changes LINK_NEAR and LINK_GONE of moving links in [now, end), given cuts and
-        repairs.
+        """Return the changes LINK_NEAR and LINK_GONE by a run's mobility in [now, end), given cuts
+        and repairs.
         """
         links = self._grid.advance(end)
         if not isinstance(self._motion.course, Legs):
@@ -129,8 +135,8 @@ class _Pairs:
         self._cut = dict.fromkeys(pairs, False)
 
     def advance(self, links: Changes, cuts: FaultEvents) -> Changes:
-        """Return the changes of links between moving nodes: a link exists while in reach and not
-        cut.
+        """Return the changes of links by a run's mobility and its cuts: a link exists while in
+        reach and not cut.
         """
         if not self._cut:
             return links

@@ -97,7 +97,9 @@ class DeliveryAccounting:
         return True
 
     def settle(self, now: float) -> None:
-        """Count the expected notifications of publications up to a time (seconds, inclusive)."""
+        """Count in the delivery accounting the expected notifications of publications up to a time
+        (seconds, inclusive).
+        """
         while self._ahead and self._ahead[0][0] <= now:
             _, expected = self._ahead.popleft()
             self.published += expected >= 0
@@ -105,8 +107,8 @@ class DeliveryAccounting:
             self.expected += max(expected, 0)
 
     def deliver(self, event: Longs, row: Longs, at: Reals, hops: Longs) -> None:
-        """Enter notifications in order of time: events (-1: unknown, or closed), rows, times and
-        hops.
+        """Enter notifications into the delivery accounting, in order of time: events (-1: unknown,
+        or closed), rows, times and hops.
         """
         if not len(event):
             return
@@ -156,5 +158,7 @@ class DeliveryAccounting:
 
     @property
     def delivery_ratio(self) -> float:
-        """The delivery ratio: delivered over expected notifications; nan if none was expected."""
+        """The delivery ratio by the delivery accounting: delivered over expected notifications; nan
+        if none was expected.
+        """
         return self.delivered / self.expected if self.expected else float("nan")

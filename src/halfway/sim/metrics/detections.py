@@ -104,7 +104,9 @@ class DetectionAccounting:
         self._enter(t, row, np.full(len(row), -1), code)
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter reports of failure detectors that suspect a member, or trust it again."""
+        """Enter reports of failure detectors into the detection accounting: they suspect a member,
+        or trust it again.
+        """
         suspects, kind = reports["kind"] == self._suspected, reports["kind"]
         code = np.where(suspects, _SUSPECTED, _TRUSTED)
         members = self._ids.rows(reports["target"])  # both kinds reuse this field for the member
@@ -117,7 +119,9 @@ class DetectionAccounting:
             self._log.append(tuple(column.astype(np.float64) for column in columns))
 
     def detection(self, at: float) -> Detection:
-        """Return the quality of failure detection up to a time (seconds)."""
+        """Return the quality of failure detection by the detection accounting, up to a time
+        (seconds).
+        """
         t, row, other, code = (
             np.concatenate([np.zeros(0), *(part[column] for part in self._log)])
             for column in range(4)
@@ -179,7 +183,8 @@ def _count_time(pairs, m, x, start, now):
 
 @kernel
 def _end_crash(pairs, x, place):
-    """Enter which failure detectors detected a crash, at the return of the member or at the end.
+    """Enter into the detection accounting which failure detectors detected a crash, at the return
+    of the member or at the end.
 
     Return whether the crash counts: a monitor was up, knew the member, and stayed up.
     """
@@ -205,7 +210,7 @@ def _end_crash(pairs, x, place):
 
 @kernel
 def _replay(pairs, t, row, other, code, start, end):
-    """Replay the log of suspicions and crashes into sums and detection times; return how many
+    """Replay the log of the detection accounting into sums and detection times; return how many
     crashes count.
     """
     n, place = pairs.up.shape[0], 0

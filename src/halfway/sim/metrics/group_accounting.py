@@ -122,8 +122,8 @@ class GroupAccounting:
         at: npt.NDArray[np.float64],
         hops: npt.NDArray[np.int64],
     ) -> None:
-        """Enter announcements that group members heard: events (-1: unknown), rows, times and
-        hops.
+        """Enter into the group accounting announcements that members heard: events (-1: unknown),
+        rows, times and hops.
         """
         heard = zip(*(column.tolist() for column in (event, row, at, hops)), strict=True)
         for number, viewer, t, distance in heard:
@@ -139,8 +139,8 @@ class GroupAccounting:
         self._settle_many()
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter reports by which the system lists a group member, or lists it no
-        longer.
+        """Enter into the group accounting reports by which the system lists a member, or lists it
+        no longer.
         """
         if self._view is None:
             return
@@ -166,7 +166,7 @@ class GroupAccounting:
             self.settle(max(entry[0] for entry in self._entries))
 
     def settle(self, until: float) -> None:
-        """Update the group views by all entries up to a time (seconds)."""
+        """Update the views of the group accounting by all entries up to a time (seconds)."""
         while self._scheduled and self._scheduled[0][0] <= until:
             t, code, stay = self._scheduled.pop(0)
             self._entries.append((t, code, stay, -1, 0, 0))
@@ -202,8 +202,8 @@ class GroupAccounting:
         return int(waiting)
 
     def view(self, row: int, group: int) -> dict[int, int]:
-        """Return the members that a group member lists now (LIST), by ascending row: row -> hops of
-        the newest announcement.
+        """Return from the group accounting the members that a member lists now (LIST), by ascending
+        row: row -> hops of the newest announcement.
         """
         stay, members = self._stay_of[row, group], {}
         for place in np.flatnonzero(self.views.listed[stay]).tolist():
@@ -212,7 +212,7 @@ class GroupAccounting:
         return dict(sorted(members.items()))
 
     def quality(self, at: float) -> GroupQuality:
-        """Return the quality of the group views up to a time (seconds)."""
+        """Return the quality of views by the group accounting, up to a time (seconds)."""
         self.settle(at)
         total, bins, sums = self._tally.total, self._tally.bins, self._tally.sums
         counts = [int(count) for count in sums[:, COUNT]]
@@ -247,7 +247,7 @@ def _ratio(amount: float, of: float) -> float:
 
 
 def _tally_of(groups: Groups) -> GroupTally:
-    """Return the tally of groups before any member has joined."""
+    """Return the tally of groups for the group accounting before any member has joined."""
     stays = groups.stays
     group = np.array([stay.group for stay in stays], np.int64)
     peer = np.argsort(group, kind="stable").astype(np.int32)

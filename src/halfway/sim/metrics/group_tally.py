@@ -84,7 +84,7 @@ class ViewChanges(NamedTuple):
 
 
 def empty_changes(count: int) -> ViewChanges:
-    """Return empty columns for `count` changes of group views."""
+    """Return empty columns for `count` changes of group views that the tally collects."""
     whole = (np.zeros(count, np.int32) for _ in range(4))
     viewer, member, number, hops = whole
     joined = np.zeros(count, np.bool_)

@@ -32,12 +32,12 @@ class NodeTable(NamedTuple):
 
     @property
     def load(self) -> Longs:
-        """The load of each node: messages sent and received."""
+        """The load of each node in the node table: messages sent and received."""
         return self.sent + self.received
 
     @property
     def lost(self) -> Longs:
-        """The expected notifications that each node did not receive."""
+        """The expected notifications that each node in the node table did not receive."""
         return self.expected - self.delivered
 
     def by_load(self) -> list[int]:
@@ -45,7 +45,7 @@ class NodeTable(NamedTuple):
         return [int(row) for row in np.argsort(-self.load, kind="stable")]
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """Yield the rows of the metrics of nodes, with the keys COLUMNS, in the network's order."""
+        """Yield the rows of the node table, with the keys COLUMNS, in the network's order."""
         for row, name in enumerate(self.name):
             x, y = (None, None) if self.position is None else self.position[row].tolist()
             values = (

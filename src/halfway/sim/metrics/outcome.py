@@ -1,4 +1,6 @@
-"""The outcome of a run: deliveries, delays, traffic, load, energy and memory."""
+"""The outcome of a run as a value, with its parts: deliveries, distributions, load, counts by kind,
+energy and memory.
+"""
 
 import math
 from collections.abc import Mapping
@@ -25,7 +27,7 @@ class RunId(NamedTuple):
 
 
 class Percentiles(NamedTuple):
-    """A distribution in an outcome as five numbers, nan if it is empty."""
+    """A distribution, a part of an outcome, as five numbers, nan if it is empty."""
 
     mean: float
     median: float
@@ -35,7 +37,7 @@ class Percentiles(NamedTuple):
 
 
 class Load(NamedTuple):
-    """The load in an outcome: the distribution of messages over the nodes."""
+    """The load, a part of an outcome: the distribution of messages over the nodes."""
 
     mean: float
     median: float
@@ -124,13 +126,15 @@ def _plain(value: Any) -> Any:
 
 
 def percentiles(values: Histogram) -> Percentiles:
-    """Return the five numbers of an outcome that describe a histogram."""
+    """Return the distribution in a histogram as a part of an outcome: five numbers."""
     median, p95, p99 = (values.quantile(share) for share in (0.5, 0.95, 0.99))
     return Percentiles(values.mean, median, p95, p99, values.max if values.count else math.nan)
 
 
 def load(traffic: npt.NDArray[np.int64]) -> Load:
-    """Return the load in an outcome from the messages that each node sent and received, [n, 2]."""
+    """Return the load, a part of an outcome, from the messages that each node sent and received,
+    [n, 2].
+    """
     each = np.sort(traffic.sum(axis=1)).astype(np.float64)
     n, total = len(each), each.sum()
     if total == 0.0:
@@ -140,5 +144,5 @@ def load(traffic: npt.NDArray[np.int64]) -> Load:
 
 
 def by_kind(counts: npt.NDArray[np.int64], kinds: Mapping[int, str]) -> dict[str, int]:
-    """Return an outcome's positive counts by name of record kind."""
+    """Return positive counts by name of record kind, a part of an outcome."""
     return {kinds.get(k, f"kind {k}"): int(counts[k]) for k in np.flatnonzero(counts).tolist()}

@@ -1,4 +1,6 @@
-"""The summary of a run: it turns the counters of the run into its outcome and its digest."""
+"""The summary of a run: it turns the counters, the refused records and the state of the run into
+its outcome and its digest.
+"""
 
 import hashlib
 from collections.abc import Mapping
@@ -32,7 +34,7 @@ def outcome(
     deliveries: DeliveryAccounting, use: RadioUse, batteries: Batteries | None,
     observers: Observers, shortfalls: Mapping[str, int],
 ) -> Outcome:  # fmt: skip
-    """Return the outcome of a run up to a time (seconds), from its counters."""
+    """Return the outcome of a run up to a time (seconds), as the summary of its counters."""
     airtime, energy = use.airtime, use.energy
     counters, kinds = engine.counters, instance.kinds.names
     deliveries.settle(at if at < run.seconds else np.inf)
@@ -77,7 +79,7 @@ def outcome(
 
 
 def refusals(engine: Engine) -> dict[str, int]:
-    """Return the records that the check at the door refused, by reason, for a run's summary."""
+    """Return for the summary of a run the records that the check at the door refused, by reason."""
     return {
         f"records refused, {REASONS[why]}": int(count)
         for why, count in enumerate(engine.checks.refused)
@@ -85,7 +87,9 @@ def refusals(engine: Engine) -> dict[str, int]:
 
 
 def digest(state: Any, counters: Counters) -> str:
-    """Return a hex digest of the state of all nodes and the run's counters."""
+    """Return a hex digest, for the summary of a run, of the state of all nodes and the run's
+    counters.
+    """
     whole = hashlib.sha256()
     for part in (counters.traffic, counters.sent_kind, counters.received_kind, counters.handled):
         whole.update(part.tobytes())

@@ -19,8 +19,8 @@ class Turns:
     ) -> tuple[
         npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.int32]
     ]:
-        """Return the crashes and returns of nodes in a run since the last call: time, kind, row and
-        memory of each.
+        """Return the crashes and returns of nodes that this accounting has not yet received: time,
+        kind, row and memory of each.
 
         kind: NODE_DOWN or NODE_UP; memory: KEPT or LOST, of a node that comes up.
         """

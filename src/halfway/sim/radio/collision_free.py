@@ -15,7 +15,7 @@ from halfway.core.compiled import inlined
 from halfway.core.compiler.by_type import chosen_by_type
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
-from halfway.sim.engine.calendar_queue.queue import comes_first, push, reserved
+from halfway.sim.engine.calendar_queue.operations import comes_first, push, reserved
 from halfway.sim.engine.counting import count_received, count_sent, received_by
 from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, declare

@@ -1,4 +1,5 @@
-"""The CSMA radio: neighbours share a medium, with carrier sense, backoff and collisions.
+"""The CSMA radio of a run, as a value: the timing of the medium, and the state of carrier sensing,
+backoff and exchange at each node.
 
 CSMA/CA on the unit disk: a node senses exactly the nodes in reach, and there is no capture. The
 model, its interpretations and its validation are in docs/models/contention.md.
@@ -95,7 +96,7 @@ _BACKOFF, _LOSS = 0xB0FF, 0x1055  # the random streams of backoffs and of losses
 def csma(
     n: int, seed: int, timing: Timing = WIFI_B, success: npt.NDArray[np.float32] | float = 1.0
 ) -> Csma:
-    """Return a CSMA radio, whose medium is silent, for n nodes.
+    """Return the CSMA radio of a run, whose medium is silent, for n nodes.
 
     success: the probability that a node receives a frame without collision, acknowledgements too.
     It is one number for all links, or one for each directed link [m]. A frame of b bytes lasts

@@ -1,5 +1,5 @@
-"""The backoff of the CSMA radio: the queue of frames of a node, and the countdown of the first
-frame (the head).
+"""The queue of frames of a CSMA node, and the backoff of the first frame (the head): its countdown
+in silence.
 
 Only the head contends. The countdown of the head runs while the node senses silence, and freezes
 while a node in reach transmits. Only the head has an entry in the event queue, at most one. The
@@ -10,7 +10,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.prng import advanced, mixed, pick
-from halfway.sim.engine.calendar_queue.queue import push, reserved
+from halfway.sim.engine.calendar_queue.operations import push, reserved
 from halfway.sim.engine.state import OVER, OWN_PHASES, is_up
 
 # Phases of a record: queued, on the air, and, if the record is for one node, the phases of its
@@ -45,8 +45,8 @@ def is_flagged(engine, slot, flag):
 
 @inlined
 def is_silent(station, i):
-    """Return whether a node senses no transmission and itself sends none, so that its CSMA backoff
-    may run.
+    """Return whether a node senses no transmission and sends none, so that the CSMA backoff of the
+    head may run.
     """
     return station[i].busy == 0 and station[i].on_air < 0
 
@@ -103,7 +103,7 @@ def freeze(radio, i, now):
 
 @apart
 def contend(engine, radio, i, now):
-    """Begin the CSMA backoff of a frame that has reached the head of the queue."""
+    """Begin the CSMA backoff of a frame that has reached the head of its node's queue."""
     radio.station[i].cw = radio.timing.cw_min
     radio.station[i].attempts = 0
     draw_backoff(radio.station, i)
@@ -112,7 +112,7 @@ def contend(engine, radio, i, now):
 
 @apart
 def enqueue(engine, radio, slot):
-    """Append a frame to its sender's CSMA queue; drop the frame if the queue is full."""
+    """Append a frame to its CSMA node's queue of frames; drop the frame if the queue is full."""
     message = engine.out.pool[slot]
     i, now = np.int64(engine.out.row[slot]), message.at
     station = radio.station
@@ -137,7 +137,9 @@ def enqueue(engine, radio, slot):
 
 @apart
 def dequeue(engine, radio, i, now):
-    """Remove the head of a CSMA queue and begin the next frame's backoff. The slot stays in use."""
+    """Remove the head of a CSMA node's queue of frames, and begin the backoff of the next frame.
+    The slot stays in use.
+    """
     station = radio.station
     station[i].head = engine.flight.order[station[i].head]
     station[i].length -= 1
@@ -147,7 +149,9 @@ def dequeue(engine, radio, i, now):
 
 @apart
 def clear_queue(engine, radio, i):
-    """Empty a node's CSMA queue. A slot with a scheduled entry is freed when the entry is due."""
+    """Empty a CSMA node's queue of frames. A slot with a scheduled entry is freed when the entry is
+    due.
+    """
     station = radio.station
     slot = station[i].head
     radio.station[i].lost_in_crashes += station[i].length

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
-from halfway.sim.engine.calendar_queue.queue import comes_first, push, reserved
+from halfway.sim.engine.calendar_queue.operations import comes_first, push, reserved
 from halfway.sim.engine.counting import count_sent, received_by, size_of
 from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED
@@ -21,13 +21,13 @@ from halfway.sim.radio.csma_sensing import begin, end
 
 @inlined
 def airtime(radio, size):
-    """Return the airtime (seconds) of a CSMA frame with `size` bytes."""
+    """Return the airtime (seconds) of a frame of `size` bytes in a CSMA exchange."""
     return size * 8.0 / radio.timing.bit_rate
 
 
 @inlined
 def depart(engine, radio, reach, slot):
-    """Begin the CSMA frame exchange of a record: append the record to its sender's queue."""
+    """Begin the CSMA frame exchange of a record, which waits for access in its sender's queue."""
     csma_backoff.enqueue(engine, radio, slot)
 
 
@@ -50,7 +50,9 @@ def yields_once(engine, slot, now):
 
 @inlined
 def on_access(engine, radio, reach, i, slot, now):
-    """Transmit the head of a CSMA queue if the medium is free; postpone it otherwise."""
+    """Begin access in a CSMA frame exchange: transmit the head of the queue if the medium is free;
+    postpone it otherwise.
+    """
     station, cursor = radio.station, engine.flight.cursor
     if is_flagged(engine, slot, csma_backoff.DEAD):
         return DONE, LAST
@@ -76,8 +78,8 @@ def on_access(engine, radio, reach, i, slot, now):
 
 @inlined
 def on_frame_end(engine, radio, reach, i, slot, now):
-    """End a CSMA frame: deliver the frame to its receivers, and schedule the acknowledgement of a
-    frame for one node.
+    """End the transmission of a frame in a CSMA exchange: deliver the frame to its receivers, and
+    schedule the acknowledgement of a frame for one node.
     """
     if is_flagged(engine, slot, csma_backoff.ABORTED):
         return DONE, LAST
@@ -100,7 +102,7 @@ def on_frame_end(engine, radio, reach, i, slot, now):
 
 @inlined
 def next_receiver(engine, radio, slot, k):
-    """Let receiver k of a broadcast CSMA frame receive it."""
+    """Let receiver k of a broadcast frame in a CSMA exchange receive it."""
     count = radio.tally[0]
     if k >= count:
         return DONE, LAST
@@ -111,7 +113,7 @@ def next_receiver(engine, radio, slot, k):
 
 @inlined
 def schedule_ack(engine, radio, slot, now):
-    """Schedule the acknowledgement of a received CSMA frame."""
+    """Schedule the acknowledgement in a CSMA frame exchange, after the frame was received."""
     engine.flight.phase[slot] = csma_backoff.ACK_DUE
     schedule(engine, slot, now + radio.timing.sifs_s)
     return QUEUED, LAST
@@ -119,8 +121,8 @@ def schedule_ack(engine, radio, slot, now):
 
 @inlined
 def send_ack(engine, radio, reach, slot, now):
-    """Begin the acknowledgement of a CSMA frame, without carrier sense, if its receiver is still
-    able to send.
+    """Begin the acknowledgement in a CSMA frame exchange, without carrier sense, if its receiver is
+    still able to send.
     """
     j = row_of(engine, engine.out.pool[slot].next)
     if yields_once(engine, slot, now):
@@ -138,7 +140,7 @@ def send_ack(engine, radio, reach, slot, now):
 
 @inlined
 def on_ack_end(engine, radio, reach, i, slot, now):
-    """End the acknowledgement of a CSMA frame: the exchange is complete if the sender
+    """End the acknowledgement in a CSMA frame exchange: the exchange is complete if the sender
     received it.
     """
     received = False
@@ -159,7 +161,9 @@ def on_ack_end(engine, radio, reach, i, slot, now):
 
 @inlined
 def retry(engine, radio, i, slot, now):
-    """Retry an unacknowledged CSMA frame in a wider contention window, or give up."""
+    """Retry the frame of a CSMA exchange without acknowledgement in a wider contention window, or
+    give up.
+    """
     station = radio.station
     if is_flagged(engine, slot, csma_backoff.DEAD):
         return DONE, LAST
@@ -188,7 +192,9 @@ def continue_delivery(engine, radio, slot, cursor):
 
 @inlined
 def on_ack_step(engine, radio, reach, i, slot, now):
-    """Take the next step of a CSMA acknowledgement: it begins, ends, or is found missing."""
+    """Take the next step of the acknowledgement in a CSMA frame exchange: it begins, ends, or is
+    found missing.
+    """
     phase = engine.flight.phase[slot]
     if phase == csma_backoff.ACK_DUE:
         return send_ack(engine, radio, reach, slot, now)

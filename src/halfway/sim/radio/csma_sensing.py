@@ -1,5 +1,5 @@
-"""The carrier sensing of the CSMA radio: the transmissions that each node senses, and the frames
-that it can receive.
+"""The carrier sensing of the CSMA radio: the transmissions that each node senses, their begin and
+end, and the frames that nodes receive.
 
 A node receives a frame if it sensed silence when the frame began, transmits nothing itself, and no
 other node in reach transmits before the end of the frame. The model has no capture: a node receives
@@ -26,8 +26,8 @@ def is_cut(engine, place):
 
 @inlined
 def account(radio, i, now, up):
-    """Add the time since the last change of a CSMA node to its seconds of sending and of
-    sensing.
+    """Add the time since the last change of carrier sensing to a CSMA node's seconds of sending and
+    of sensing.
     """
     station = radio.station
     if up:
@@ -40,8 +40,8 @@ def account(radio, i, now, up):
 
 @apart
 def begin(engine, radio, reach, i, slot, now):
-    """Begin a CSMA transmission, a frame or an acknowledgement: the sender's neighbours
-    sense it.
+    """Begin a CSMA transmission, a frame or an acknowledgement: the sender's neighbours sense
+    it.
     """
     station = radio.station
     account(radio, i, now, True)
@@ -65,7 +65,9 @@ def begin(engine, radio, reach, i, slot, now):
 
 @inlined
 def succeeds(radio, place):
-    """Draw whether a CSMA frame without collision is received on the link at an index."""
+    """Draw, for carrier sensing, whether a CSMA frame without collision is received on the link at
+    an index.
+    """
     links = radio.success.shape[0]
     if links == 0:
         return True
@@ -106,7 +108,9 @@ def end(engine, radio, reach, i, slot, now, whole):
 
 @inlined
 def went_down(engine, radio, reach, i, now):
-    """Break off the CSMA transmission of a crashed node, and empty the node's queue."""
+    """End the sensing of a crashed CSMA node's transmission, which breaks off, and empty the node's
+    queue.
+    """
     station = radio.station
     account(radio, i, now, True)
     slot = station[i].on_air

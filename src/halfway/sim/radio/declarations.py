@@ -1,5 +1,5 @@
-"""The radios that a scenario file declares, with one class for each kind; a run makes its radio
-from a declaration.
+"""The declared radios of a scenario file, with one class for each kind; a run makes its radio from
+a declaration.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class _Declared(
     """The interface of a radio's declaration in a scenario file."""
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
-        """Return the radio of a declaration for one run; `course` is None if the nodes do not move.
+        """Make the declared radio for one run; `course` is None if the nodes do not move.
 
         Raises Problem for values that do not fit.
         """
@@ -127,7 +127,7 @@ class IdealRadio(_WithLosses, frozen=True, kw_only=True, tag="ideal"):
     delay_s: float = 0.004  # the longest frame of 802.15.4, 127 bytes, is 4.1 ms on the air
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
-        """Return the ideal radio for one run."""
+        """Make the declared ideal radio for one run."""
         delay_s = _checked_delay(self.delay_s)
         return self.with_losses(Ideal(delay_s), network, course, seed)
 
@@ -143,7 +143,7 @@ class DistanceRadio(_WithLosses, frozen=True, kw_only=True, tag="distance"):
     speed: float
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
-        """Return the distance radio for one run. Raises Problem for unknown positions."""
+        """Make the declared distance radio for one run. Raises Problem for unknown positions."""
         delay_s = _checked_delay(self.delay_s)
         if course is not None:
             success = float(self.success_of(network, course))  # `ratios` need a static network
@@ -168,7 +168,7 @@ class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
     queue_limit: int | None = None  # frames that a node queues
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
-        """Return the CSMA radio for one run."""
+        """Make the declared CSMA radio for one run."""
         return csma(network.n, seed, self.timing, self.success_of(network, course))
 
     @property
@@ -187,14 +187,16 @@ class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
         return one.difs_s + one.cw_min / 2.0 * one.slot_s + air_s + one.sifs_s
 
     def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
-        """Return the CSMA radio's measured airtime: a node receives whenever it senses a
-        transmission.
+        """Return the measured airtime of a declared CSMA radio: a node receives whenever it senses
+        a transmission.
         """
         del engine, power
         return Airtime(radio.station.sending_s.copy(), radio.station.hearing_s.copy())
 
     def counted(self, radio: Any) -> dict[str, int]:
-        """Return the CSMA radio's counters: frames on the air, and frames lost by reason."""
+        """Return the counters of a declared CSMA radio: frames on the air, and frames lost by
+        reason.
+        """
         words = {
             "frames": "frames",
             "acknowledgements": "acks",
@@ -220,7 +222,7 @@ class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
     limit_s: float = float("inf")  # a record that would wait longer is dropped
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
-        """Return the wired radio for one run. Raises Problem for moving nodes."""
+        """Make the declared wired radio for one run. Raises Problem for moving nodes."""
         del seed
         if course is not None:
             what = 'radio.kind = "wired": expected a static network'
@@ -231,14 +233,14 @@ class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
         return wired(network, delay, self.bandwidth, self.limit_s)
 
     def copies(self, max_degree: int) -> int:
-        """Return the number of slots of one emission on the wired radio: a broadcast needs one copy
-        for each link.
+        """Return the number of slots of one emission on the declared wired radio: a broadcast needs
+        one copy for each link.
         """
         return max_degree
 
     def counted(self, radio: Any) -> dict[str, int]:
-        """Return the number of records that the wired radio dropped because their wait would be too
-        long.
+        """Return the counters of a declared wired radio: the records that it dropped because their
+        wait would be too long.
         """
         return {"dropped, queue full": int(radio.dropped.sum())}
 

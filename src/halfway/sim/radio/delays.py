@@ -42,7 +42,8 @@ class Lossy(NamedTuple):
 
 
 def distances(network: Network, delay: npt.ArrayLike) -> Distances:
-    """Return a distance radio from the delay of each directed link, [m] in seconds.
+    """Return a collision-free radio with a delay of each directed link, [m] in seconds: the
+    distance radio.
 
     Raises Problem for delays that are negative or not finite, or not one for each link.
     """
@@ -60,7 +61,8 @@ def distances(network: Network, delay: npt.ArrayLike) -> Distances:
 def lossy(
     radio: Ideal | Distances, success: npt.ArrayLike, network: Network | None, seed: int
 ) -> Lossy:
-    """Return a lossy radio from one probability of reception, or one for each directed link [m].
+    """Return a collision-free radio with random losses, from one probability of reception, or one
+    for each directed link [m].
 
     network: None where links come and go, which have one probability for all.
     Raises Problem for values outside 0…1, or not one for each link.

@@ -14,7 +14,7 @@ from halfway.core.compiled import inlined
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import advanced, mixed, seeded, uniform
-from halfway.sim.engine.calendar_queue.queue import push, reserved
+from halfway.sim.engine.calendar_queue.operations import push, reserved
 from halfway.sim.engine.counting import count_sent, received_by
 from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, declare
@@ -46,7 +46,9 @@ def moving_distances(
 
 @inlined
 def position_at(legs, row, t):
-    """Return the position of a moving row at a time, found by binary search among its legs."""
+    """Return the position of a moving row for the distance radio at a time, found by binary search
+    among its legs.
+    """
     first, last = legs.first[row], legs.first[row + 1] - 1
     while first < last:
         middle = (first + last + 1) >> 1
@@ -59,8 +61,8 @@ def position_at(legs, row, t):
 
 @inlined
 def travel_s(radio, sender, row, departed):
-    """Return the delay in seconds of a hop between two moving rows, by their distance at
-    departure.
+    """Return the delay in seconds of a hop of the distance radio between two moving rows, by their
+    distance at departure.
     """
     x, y = position_at(radio.legs, sender, departed)
     to_x, to_y = position_at(radio.legs, row, departed)
@@ -119,7 +121,9 @@ def depart(engine, radio, reach, slot):
 
 @inlined
 def receives(engine, radio, reach, sender, row):
-    """Return whether a moving row is still in reach and receives the record."""
+    """Return whether a moving row is still in reach, and receives the record from the distance
+    radio.
+    """
     if not is_up(engine, row) or place_of(reach, sender, row) < 0:
         return False
     if radio.success < 1.0:
@@ -131,7 +135,9 @@ def receives(engine, radio, reach, sender, row):
 
 @inlined
 def arrive(engine, radio, reach, slot, cursor, most):
-    """Let the moving row receive the record, then make the record due at the next row."""
+    """Let the next moving receiver of the distance radio receive the record, then make the record
+    due at the one after it.
+    """
     message, sender = engine.out.pool[slot], engine.out.row[slot]
     row, is_spreading = np.int64(engine.flight.cursor[slot]), engine.flight.phase[slot] == SPREADING
     if cursor == FRESH and receives(engine, radio, reach, sender, np.uint32(row)):
@@ -146,7 +152,9 @@ def arrive(engine, radio, reach, slot, cursor, most):
 
 @inlined
 def changed(engine, radio, reach, kind, a, b, at):
-    """Ignore a change of the world: the moving receivers are looked up when a record is due."""
+    """Ignore a change of the world: the distance radio looks up moving receivers when a record is
+    due.
+    """
 
 
 declare(MovingDistances, depart, arrive, changed)

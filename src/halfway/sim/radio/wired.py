@@ -13,7 +13,7 @@ from halfway.core.compiled import inlined
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.problem import Problem
-from halfway.sim.engine.calendar_queue.queue import push, reserved
+from halfway.sim.engine.calendar_queue.operations import push, reserved
 from halfway.sim.engine.counting import count_sent, received_by, size_of
 from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.radio_interface import DONE, LAST, declare
@@ -140,7 +140,7 @@ def arrive(engine, radio, reach, slot, cursor, most):
 
 @inlined
 def lose_contents(radio, place, at):
-    """Drop all records on a wired link and in its queue."""
+    """Drop all records on a link of the wired radio and in its queue."""
     radio.breaks[place] += 1
     radio.free_at[place] = at
 

@@ -1,1 +1,1 @@
-"""The traces of runs: the writer and the rerun."""
+"""The traces of runs: their writer, their reader, and the rerun."""

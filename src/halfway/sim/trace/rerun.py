@@ -19,7 +19,7 @@ from halfway.sim.engine.changes import FORGOTTEN, KNOWN
 from halfway.sim.engine.clocks import Clocks, own_time
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.outcome import RunId
-from halfway.sim.trace.trace_file import opened, received_records
+from halfway.sim.trace.reader import opened, received_records
 
 
 class KnownNeighbours(Protocol):

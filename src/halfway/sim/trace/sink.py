@@ -1,4 +1,4 @@
-"""The interface of a trace: what a run log gives its records to."""
+"""The interface of a trace (`TraceSink`): what a run log gives its records to."""
 
 from typing import Any, Protocol
 
@@ -20,13 +20,14 @@ class TraceSink(Protocol):
         owners: npt.NDArray[np.int64],
         changes: Changes,
     ) -> None:
-        """Take the records since the last call, and the run's changes so far.
+        """Take, in the interface of a trace, the records since the last call, and the run's changes
+        so far.
 
         The engine overwrites `received` and `receivers` after the call.
         """
 
     def close(self, run: RunId, state: Any) -> None:
-        """Complete the trace at the end of the run."""
+        """Complete a trace of any kind at the end of the run."""
 
     def abandon(self) -> None:
-        """Give up the trace of a run that was interrupted."""
+        """Give up a trace of any kind, because the run was interrupted."""

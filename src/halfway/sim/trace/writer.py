@@ -23,8 +23,8 @@ _PARQUET = b"PAR1"  # the first bytes of a Parquet file
 
 
 def checked_target(path: Path) -> None:
-    """Check the file that a trace is written to. Raises Problem for an existing file that is no
-    trace.
+    """Check the file to which a trace writer will write. Raises Problem for an existing file that
+    is no trace.
     """
     try:
         mode = path.lstat().st_mode
@@ -78,7 +78,7 @@ class Trace:
         owners: npt.NDArray[np.int64],
         changes: Changes,
     ) -> None:
-        """Write the records received and reported since the last call into the trace, and the
+        """Write the records received and reported since the last call into the trace file, and the
         changes.
         """
         if changes is not self._changes:
@@ -106,7 +106,8 @@ class Trace:
                 raise _unwritable(self.path, error) from None
 
     def close(self, run: RunId, state: Any) -> None:
-        """Complete the trace file; its metadata have the run and the digest of its final state.
+        """Complete the written trace file; its metadata have the run and the digest of its final
+        state.
 
         A second entry has the nodes' names, by row.
         """
@@ -124,12 +125,14 @@ class Trace:
             self.abandon()
 
     def abandon(self) -> None:
-        """Delete an incomplete trace file; no effect after `close`, or a second time."""
+        """Delete the incomplete file of a trace writer; no effect after `close`, or a second
+        time.
+        """
         self._discard()
 
 
 def _beside(path: Path) -> tuple[Path, BinaryIO]:
-    """Open a new trace file next to the target, under a unique name."""
+    """Open a new file for the trace writer next to the target, under a unique name."""
     for number in range(1000):
         partial = path.with_name(f"{path.name}.{os.getpid()}-{number}.partial")
         try:

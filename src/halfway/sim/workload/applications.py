@@ -23,7 +23,9 @@ class Applications(Protocol):
 
     @property
     def reaction_s(self) -> float:
-        """The seconds from a cause to the event that an application publishes because of it."""
+        """The seconds from a cause to the event that an application of a run publishes because of
+        it.
+        """
         ...
 
     def hear(
@@ -40,16 +42,18 @@ class Applications(Protocol):
         ...
 
     def act(self, until: float) -> None:
-        """Let the applications act on all that they heard before a time (seconds)."""
+        """Let the applications of a run act on all that they heard before a time (seconds)."""
         ...
 
     def settle(self, until: float) -> None:
-        """Let the applications act up to a time (seconds), where the run stops."""
+        """Let the applications of a run act up to a time (seconds), where the run stops."""
         ...
 
 
 class HeardMessage(NamedTuple):
-    """A message that a member heard; sender and viewer are numbers of stays."""
+    """A message that a member heard through the mailboxes of applications; sender and viewer are
+    numbers of stays.
+    """
 
     at: float  # seconds
     sender: int
@@ -79,7 +83,7 @@ class Mailboxes:
         at: npt.NDArray[np.float64],
         hops: npt.NDArray[np.int64],
     ) -> None:
-        """Enter the messages that members heard into the mailboxes of the applications.
+        """Enter the messages that members heard into the mailboxes of the run's applications.
 
         event: numbers in the run, negative where unknown.
         """
@@ -102,10 +106,12 @@ class Mailboxes:
                 )
 
     def act(self, until: float) -> None:
-        """Do nothing: the program acts."""
+        """Do nothing for the mailboxes of applications: the program outside the run acts."""
 
     def settle(self, until: float) -> None:
-        """Do nothing: the program acts."""
+        """Do nothing for the mailboxes of applications at a stop: the program outside the run
+        acts.
+        """
 
     def taken(self) -> list[HeardMessage]:
         """Return the messages that the applications' mailboxes received since the last call, in

@@ -31,8 +31,8 @@ class PayloadSizes:
         self._sizes = np.zeros(0, np.int64)
 
     def enter(self, publisher: npt.NDArray[np.int32], publications: Publications) -> None:
-        """Enter the payload sizes of the next publications, if the workload has sizes. publisher:
-        node ids.
+        """Enter the payload sizes of the run's next publications, if the workload has sizes.
+        publisher: node ids.
         """
         if publications.size is None:
             return

@@ -14,8 +14,8 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.workload.applications import applications_of
 from halfway.sim.workload.event_numbers import EventNumbers
+from halfway.world.graphs.shortest_paths import distances
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, is_turn
-from halfway.world.underlays.shortest_paths import distances
 from halfway.world.workload.demand import Demand, Publications
 
 _MAX_BATCH = 1024  # publications that are posted ahead
@@ -61,8 +61,8 @@ class PublicationFeed:
         self._changes, self._next = window, 0
 
     def take(self, end: float) -> tuple[Publications, float]:
-        """Take the next publications of the feed before a time; return also the time up to which
-        they are complete.
+        """Take the next publications of the publication feed before a time; return also the time up
+        to which they are complete.
 
         The events have the publishers' own numbers. If applications react to events, everything
         before the last returned time must have happened.
@@ -99,8 +99,8 @@ class PublicationFeed:
             self.applications.settle(until)
 
     def events_of(self, delivered: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-        """Return the numbers in the run of reported events, or -1 for an event that is
-        too old for the feed.
+        """Return the numbers in the run of events that nodes reported, or -1 for an event that is
+        too old for the publication feed.
 
         Raises Problem for a report without a publisher.
         """

@@ -1,1 +1,1 @@
-"""Network graphs: unit disk graphs, compressed rows, statistics."""
+"""Network graphs: unit disk graphs, their components and degrees, and shortest paths."""

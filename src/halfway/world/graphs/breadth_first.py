@@ -1,4 +1,6 @@
-"""Breadth-first search over a graph in compressed rows, for components and for distances."""
+"""The breadth-first search over a graph in compressed rows, one kernel for components and for
+distances.
+"""
 
 import numpy as np
 

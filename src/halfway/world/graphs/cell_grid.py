@@ -1,4 +1,5 @@
-"""The cell grid kernels of unit disk graphs: points in cell order and the neighbours of each point.
+"""The kernels of the cell grid, with which unit disk graphs are built: points in cell order and the
+neighbours of each point.
 
 Rows of cells are at least a radius high and cut into columns. All points within the radius lie in
 runs of cells in three rows, and a run is contiguous in memory. The public API is `unit_disk.py`.
@@ -59,8 +60,7 @@ def _grid(position, radius):
 
 @kernel
 def binned(position, grid):
-    """Sort points by cell of the grid; return the start of each cell [cells + 1], the sorted points
-    [n, 2], and their indices in `position` [n].
+    """Sort points by cell of the grid.
 
     Return the start of each cell [cells + 1], the points in this order [n, 2], and their indices in
     `position` [n].
@@ -172,7 +172,9 @@ def _has_neighbour(i, first, ordered, grid, radius):
 
 @kernel
 def draw_into(position, seed, draw):
-    """Fill `position` [n, 2] for a cell grid: one draw, uniform in [0, 1), x before y."""
+    """Fill `position` [n, 2] with points for a cell grid: one draw, uniform in [0, 1), x before
+    y.
+    """
     word = seeded(seed, draw)
     for i in range(position.shape[0]):
         word = advanced(word)
@@ -183,7 +185,8 @@ def draw_into(position, seed, draw):
 
 @kernel
 def first_without_isolated(position, radius, seed, begun, last):
-    """Return the first draw of points in [begun, last) whose cell grid isolates no node, or `last`.
+    """Find with the cell grid the first draw of points in [begun, last) that isolates no node;
+    return its number, or `last`.
 
     Most draws are rejected at an isolated node, before the graph is built. The points of the draw
     are left in `position`.

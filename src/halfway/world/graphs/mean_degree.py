@@ -10,7 +10,8 @@ from halfway.problem import Problem
 
 
 def neighbour_probability(radius: float) -> float:
-    """Return P(distance of two uniform points of the unit square < `radius` <= 1), with borders.
+    """Return P(distance of two uniform points of the unit square < `radius` <= 1), with borders,
+    from which the mean degree follows.
 
     The distribution of the distance of two points in a square: π r² - 8/3 r³ + r⁴/2.
     """
@@ -36,7 +37,8 @@ def radius_of_degree(n: int, degree: float) -> float:
 
 
 def distance_to_neighbours(position: npt.NDArray[np.float64], neighbours: int) -> float:
-    """Return the radius within which half of a graph's nodes have the wanted degree.
+    """Return the radius at which half of the nodes of a unit disk graph have at least a given
+    degree.
 
     position: [n, 2]; with fewer nodes, the distance to the farthest one. For less than 2 nodes the
     result is 1.

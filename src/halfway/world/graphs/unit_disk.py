@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.world.graphs.cell_grid import draw_into, fill, first_without_isolated, grid_of
+from halfway.world.graphs.components import connected
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import connected
 
 _LARGEST = 1e100  # beyond it, squares of doubles overflow or vanish, and `<` is wrong
 _MOST_ENTRIES = 2**32 - 1  # `start` is unsigned 32-bit

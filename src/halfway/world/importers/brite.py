@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.link_list import LinkList
 from halfway.world.graphs.network import Network
 from halfway.world.importers.file_content import content
 from halfway.world.underlays.underlay import (

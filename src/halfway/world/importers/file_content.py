@@ -12,7 +12,7 @@ _MOST_BYTES = 1_000_000_000  # of a file, packed and unpacked
 
 
 def content(path: Path) -> bytes:
-    """Return the bytes of a user's file of at most 1 GB, unpacked if it is .gz.
+    """Return the content of a user's file of at most 1 GB as bytes, unpacked if it is .gz.
 
     Raises Problem if the file is unreadable, empty, too large, or not a regular file.
     """
@@ -69,12 +69,3 @@ def _binary(path: Path, data: bytes, offset: int) -> Problem:
     line = data.count(b"\n", 0, offset) + 1
     column = offset - (data.rfind(b"\n", 0, offset) + 1) + 1
     return Problem("expected a text file in UTF-8", where=f"{path}:{line}:{column}")
-
-
-def is_number(word: str) -> bool:
-    """Return whether a word of an imported file is a number."""
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

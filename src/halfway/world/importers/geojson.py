@@ -5,7 +5,6 @@ of points. Without a point at an end, a node with the coordinates as its id begi
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from halfway.world.importers.json_topology import (
@@ -13,20 +12,10 @@ from halfway.world.importers.json_topology import (
     JsonLink,
     JsonNode,
     JsonTopology,
-    json_topology,
 )
 
 _NAMES = ("id", "node", "name", "label")
 _ENDS = (("source", "target"), ("from", "to"))
-
-
-def topology_of(path: Path) -> JsonTopology:
-    """Read a JSON topology of any format. Raises Problem with file, line or item, and cause."""
-    items = Items(path)
-    plain = items.plain
-    if isinstance(plain, dict) and plain.get("type") in ("FeatureCollection", "Feature"):
-        return geojson(items, plain)
-    return json_topology(items)
 
 
 def geojson(items: Items, plain: Mapping[str, Any]) -> JsonTopology:

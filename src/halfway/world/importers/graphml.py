@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.link_list import LinkList
 from halfway.world.importers.xml_file import XmlReader
 
 _PLANE = ("x", "y")

@@ -27,7 +27,7 @@ class ItemTable(TextTable):
         self._names = [name for name, _ in rows]
 
     def problem(self, what: str, line: int, column: int | None = None) -> Problem:
-        """Return a Problem of an item of the JSON file, or of a field of it."""
+        """Return a Problem of an item of the JSON topology, or of a field of it."""
         field = "" if column is None else f".{self.columns[column]}"
         return Problem(f"{self._names[line]}{field}: {what}", where=str(self.path))
 
@@ -59,7 +59,9 @@ class JsonNode(NamedTuple):
 
 
 def json_topology(items: "Items") -> JsonTopology:
-    """Return a mesh topology: all formats but GeoJSON. Raises Problem with item and cause."""
+    """Return the JSON topology of mesh routers: all formats but GeoJSON. Raises Problem with item
+    and cause.
+    """
     plain = items.plain
     kind = plain.get("type") if isinstance(plain, dict) else None
     if kind in ("NetworkGraph", "NetworkCollection"):
@@ -106,11 +108,11 @@ class Items:
             raise Problem(what, where=where, remedy="correct the file at this place") from None
 
     def problem(self, what: str) -> Problem:
-        """Return a Problem of the JSON file."""
+        """Return a Problem of the JSON topology's file."""
         return Problem(what, where=str(self.path))
 
     def listed(self, outer: Mapping[str, Any], name: str, item: str = "") -> list[Any]:
-        """Return the list of objects with this name in an object of the JSON file.
+        """Return the list of objects with this name in an object of the JSON topology.
 
         item: the place of `outer` in the file, for errors.
         """
@@ -129,7 +131,9 @@ class Items:
         nodes: Sequence[JsonNode] = (),
         columns: tuple[str, str] = ("x", "y"),
     ) -> JsonTopology:
-        """Return the topology of links and nodes. columns: the names of a node's coordinates."""
+        """Return the JSON topology of links and nodes. columns: the names of a node's
+        coordinates.
+        """
         valued = dict.fromkeys(
             name for link in links for name, value in link.values.items() if _is_simple(value)
         )
@@ -155,7 +159,7 @@ def _field(value: Any) -> str:
 
 
 def place(given: Any) -> tuple[tuple[Any, Any], tuple[str, str]] | None:
-    """Return the coordinates of a JSON object and their names, or None."""
+    """Return the coordinates of an object of a JSON topology and their names, or None."""
     if isinstance(given, dict):
         for names in _PLACES:
             if all(_is_simple(given.get(name)) for name in names):

@@ -55,13 +55,17 @@ def measured_success(
 
 
 def is_one_way(table: TextTable, columns: tuple[str, ...]) -> bool:
-    """Return whether a table of ratios has one column, and each link in one direction only."""
+    """Return whether a table of measured ratios has one column, and each link in one direction
+    only.
+    """
     pairs = [(table.name(row, line, 0), table.name(row, line, 1)) for line, row in table.rows]
     return len(columns) == 1 and is_symmetric(pairs)
 
 
 def repeated_links(table: TextTable, columns: tuple[str, ...]) -> int:
-    """Return how many links (with one column, ordered pairs) several lines of ratios have."""
+    """Return how many links (with one column, ordered pairs) several lines of measured ratios
+    have.
+    """
     pairs = [(table.name(row, line, 0), table.name(row, line, 1)) for line, row in table.rows]
     if len(columns) == 2 or is_one_way(table, columns):
         pairs = [(min(pair), max(pair)) for pair in pairs]
@@ -69,8 +73,8 @@ def repeated_links(table: TextTable, columns: tuple[str, ...]) -> int:
 
 
 def _ratio(table: TextTable, row: list[str], line: int, column: int, scale: float) -> float:
-    """Return the ratio in a link table's field, NaN for an empty one; "67%" is a ratio on any
-    scale.
+    """Return the measured ratio in a link table's field, NaN for an empty one; "67%" is a ratio on
+    any scale.
     """
     is_share = column < len(row) and row[column].strip().endswith("%")
     ratio = table.quality(row, line, column) / (1.0 if is_share else scale)

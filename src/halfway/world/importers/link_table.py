@@ -1,4 +1,6 @@
-"""The links and the positions of nodes in a table file."""
+"""The link table of a network file: its links, the limits of their quality, and the positions of
+nodes.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.link_list import LinkList
 from halfway.world.importers.projection import GEOGRAPHIC
 from halfway.world.importers.text_table import TextTable
 
@@ -26,7 +28,7 @@ class LinkQuality(NamedTuple):
     both_ways: bool  # both directions must be within the limits, not only one
 
     def holds(self, value: float) -> bool:
-        """Return whether a quality of the link table is within the limits; NaN is not."""
+        """Return whether a quality in the link table is within the limits; NaN is not."""
         least = self.threshold
         if least is None:
             least = 0.0 if self.under is None else -math.inf
@@ -60,13 +62,15 @@ class LinkColumns(NamedTuple):
     only: Mapping[str, str] | None = None
 
     def measured(self) -> LinkQuality:
-        """Return the columns of link quality in a table file as a list, with their limits."""
+        """Return the declared quality columns of a link table as a list, with their limits."""
         columns = column_names(self.quality)
         return LinkQuality(columns, self.threshold, self.under, self.both_ways)
 
 
 def links(table: TextTable, columns: LinkColumns) -> LinkList:
-    """Return the nodes and links of a table; every id in a read line is a node, linked or not."""
+    """Return the nodes and links of a link table; every id in a read line is a node, linked or
+    not.
+    """
     if len(table.columns) < 2:
         what = f"one column ({table.columns[0][:40]}): expected two ends of a link"
         raise Problem(what, where=str(table.path))

@@ -9,12 +9,12 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs import import_remarks
-from halfway.world.graphs.compressed import LinkList, network_of
+from halfway.world.graphs.link_list import LinkList, network_of
 from halfway.world.graphs.network import Network
 from halfway.world.importers.brite import read_brite
-from halfway.world.importers.geojson import topology_of
+from halfway.world.importers.geojson import geojson
 from halfway.world.importers.graphml import graphml_links
-from halfway.world.importers.json_topology import JSON
+from halfway.world.importers.json_topology import JSON, Items, JsonTopology, json_topology
 from halfway.world.importers.link_table import (
     LinkColumns,
     LinkQuality,
@@ -147,7 +147,7 @@ def _placed(
 
 
 def table_of(path: Path) -> TextTable:
-    """Read a network file's table; the suffix (before an optional .gz) gives the format."""
+    """Read a network file as a table; the suffix (before an optional .gz) gives the format."""
     if suffix(path) in JSON:
         return topology_of(path).links
     return csv_table(path) if suffix(path) in _CSV else blank_table(path)
@@ -187,3 +187,14 @@ def _check(path: Path, quality: LinkQuality) -> None:
         if limit is not None and not quality.columns:
             what = f"{name} = {limit:g}: expected a quality column"
             raise Problem(what, where=str(path), remedy="choose the quality column")
+
+
+def topology_of(path: Path) -> JsonTopology:
+    """Read a network file in JSON, GeoJSON too, as a topology. Raises Problem with file, line or
+    item, and cause.
+    """
+    items = Items(path)
+    plain = items.plain
+    if isinstance(plain, dict) and plain.get("type") in ("FeatureCollection", "Feature"):
+        return geojson(items, plain)
+    return json_topology(items)

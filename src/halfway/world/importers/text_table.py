@@ -1,4 +1,4 @@
-"""The rows of a table file as text: CSV with a header, or columns between blanks."""
+"""The text table of a file: rows of CSV with a header, or of columns between blanks."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from halfway.problem import Problem
-from halfway.world.importers.file_content import is_number, text
+from halfway.world.importers.file_content import text
 
 _COMMENTS = ("#", "%")
 _DECIMAL_COMMA = re.compile(r"^([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)$")
@@ -15,7 +15,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}$")
 
 
 class TextTable:
-    """The rows of a table file with line numbers; errors name file:line:column."""
+    """The rows of a text table with line numbers; errors name file:line:column."""
 
     def __init__(
         self, path: Path, columns: list[str], rows: list[tuple[int, list[str]]], separator: str = ""
@@ -23,14 +23,14 @@ class TextTable:
         self.path, self.columns, self.rows, self.separator = path, columns, rows, separator
 
     def column(self, name: str) -> int:
-        """Return the index of a link table's column; raises Problem with the existing ones."""
+        """Return the index of a text table's column; raises Problem with the existing ones."""
         if name not in self.columns:
             remedy = f"columns: {', '.join(self.columns)}"
             raise Problem(f"the file has no column '{name}'", where=str(self.path), remedy=remedy)
         return self.columns.index(name)
 
     def problem(self, what: str, line: int, column: int | None = None) -> Problem:
-        """Return a Problem of a link table's line or field (columns count from 0)."""
+        """Return a Problem of a text table's line or field (columns count from 0)."""
         place = f"{self.path}:{line}" if column is None else f"{self.path}:{line}:{column + 1}"
         return Problem(what, where=place)
 
@@ -41,7 +41,7 @@ class TextTable:
         return row[column].strip()
 
     def number(self, row: list[str], line: int, column: int) -> float:
-        """Return a finite number of a link table, or NaN if the field is empty or missing.
+        """Return a finite number of a text table, or NaN if the field is empty or missing.
 
         A single comma is a decimal comma. Where commas separate fields, "1,234" is not a number,
         because it may mean 1234.
@@ -60,7 +60,7 @@ class TextTable:
         return value
 
     def quality(self, row: list[str], line: int, column: int) -> float:
-        """Return a quality of a link table as `number` does; "67%" is 0.67."""
+        """Return a quality in a field of a text table as `number` does; "67%" is 0.67."""
         field = row[column].strip() if column < len(row) else ""
         if not field.endswith("%"):
             return self.number(row, line, column)
@@ -69,7 +69,7 @@ class TextTable:
 
 
 def csv_table(path: Path) -> TextTable:
-    """Read a CSV table of links with a header; commas, semicolons or tabs separate fields."""
+    """Read a CSV file with a header as a text table; commas, semicolons or tabs separate fields."""
     body = text(path)
     header = body.lstrip("\r\n").split("\n", 1)[0]
     separator = next((sign for sign in ",;\t" if sign in header), ",")
@@ -93,7 +93,7 @@ def csv_table(path: Path) -> TextTable:
 
 
 def blank_table(path: Path) -> TextTable:
-    """Read a link table without a header, of blanks or tabs; columns are named 1, 2, 3…
+    """Read a file without a header, of blanks or tabs, as a text table; columns are named 1, 2, 3…
 
     Lines that begin with # or % are comments. Values at the end of a line may be missing.
     """
@@ -111,3 +111,12 @@ def blank_table(path: Path) -> TextTable:
             what = f"the line has {len(row)} columns: expected 2 to {max(len(columns), 2)}"
             raise table.problem(what, line)
     return table
+
+
+def is_number(word: str) -> bool:
+    """Return whether a word of a text table is a number."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

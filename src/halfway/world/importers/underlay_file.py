@@ -1,4 +1,6 @@
-"""Reader of underlay files: BRITE, GraphML with positions, or link tables with delays."""
+"""Reader of underlay files: BRITE, GraphML with positions, or link tables with delays; lengths and
+bandwidths of their links.
+"""
 
 import math
 from dataclasses import replace
@@ -7,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.link_list import LinkList
 from halfway.world.importers.brite import read_brite
 from halfway.world.importers.graphml import graphml_links
 from halfway.world.importers.link_table import LinkColumns, links
@@ -63,7 +65,7 @@ def read_underlay(
 def with_drawn_bandwidths(
     underlay: Underlay, seed: int, least_mbps: float = 10.0, most_mbps: float = 1024.0
 ) -> Underlay:
-    """Return the underlay with unknown bandwidths drawn uniformly from least to most.
+    """Return the underlay of a file with its unknown bandwidths drawn uniformly from least to most.
 
     A draw depends on the link's number among all links, so known bandwidths do not shift it.
     """
@@ -73,8 +75,8 @@ def with_drawn_bandwidths(
 
 
 def great_circle_km(a: Doubles, b: Doubles) -> Doubles:
-    """Return the great circle lengths [links] of an underlay's links in km, from ends [links, 2] in
-    degrees (lon, lat).
+    """Return the great circle lengths [links] in km of the links in an underlay file, from ends
+    [links, 2] in degrees (lon, lat).
 
     Lengths are rounded to whole metres, because sines of two machines may differ in their last bit.
     """
@@ -86,7 +88,9 @@ def great_circle_km(a: Doubles, b: Doubles) -> Doubles:
 
 
 def plane_km(a: Doubles, b: Doubles) -> Doubles:
-    """Return an underlay's plane distances [links] of link ends [links, 2] in kilometres."""
+    """Return the lengths [links] in a plane, in km, of the links in an underlay file, from ends
+    [links, 2].
+    """
     x, y = (a - b).T
     return np.asarray(np.sqrt(x * x + y * y))
 

@@ -137,7 +137,8 @@ def _add_path(pieces, legs, i, k, begin, end, most, count):
 
 @kernel
 def cut(legs, presence, cursors, most, begin, end, pieces):
-    """Cut paths in [begin, end) into pieces for crossings, by node and time; return their number.
+    """Cut paths in [begin, end) into pieces for the search of crossings, by node and time; return
+    their number.
 
     -1: `pieces` is full.
     """

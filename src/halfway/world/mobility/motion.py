@@ -1,4 +1,4 @@
-"""Motion data: the straight legs of each node in time order, with rests between them.
+"""Motion as data (`Legs`): the straight legs of each node in time order, with rests between them.
 
 All mobility models and trace files give `Legs`; `moving_grid.py` computes the links.
 """

@@ -1,5 +1,5 @@
-"""Links of moving nodes: the exact times at which links come up and go down, found with a cell
-grid.
+"""The moving grid: the links of moving nodes, with the exact times at which links come up and go
+down, found with a cell grid.
 
 Two nodes are linked while both exist and their distance is below the radius. Time is cut into
 slices in which nodes move about one radius, and paths into short straight pieces. Only pieces
@@ -96,7 +96,9 @@ class MovingGrid:
 
 
 def network_at(legs: Legs, radius: float, t: float, presence: Presence | None = None) -> Network:
-    """Return moving nodes' unit disk graph at t seconds; row = node; absent nodes have no links."""
+    """Return the links of moving nodes at t seconds as a network, their unit disk graph; row =
+    node; absent nodes have no links.
+    """
     position = positions(legs, t)
     there = np.arange(legs.n, dtype=np.int32)
     if presence is not None:
@@ -111,7 +113,7 @@ def network_at(legs: Legs, radius: float, t: float, presence: Presence | None = 
 
 
 def present(presence: Presence, t: float) -> npt.NDArray[np.bool_]:
-    """Return which moving nodes exist at t seconds, [n]."""
+    """Return which moving nodes exist at t seconds, and so can have links, [n]."""
     node = np.repeat(np.arange(len(presence.first) - 1), np.diff(presence.first))
     there = np.zeros(len(presence.first) - 1, bool)
     there[node[(presence.t0 <= t) & (t < presence.t1)]] = True

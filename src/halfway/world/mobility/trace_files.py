@@ -1,4 +1,5 @@
-"""Reader of mobility traces: ns-2 `setdest` files with churn, CSV tracks, and other formats.
+"""Reader of mobility trace files: ns-2 `setdest` files with churn, CSV files of fixes, and files of
+other formats.
 
 All give `Legs` and `Presence`, like a mobility model; an invalid line raises Problem.
 """
@@ -40,7 +41,7 @@ _SKIPPED = re.compile(r"\$god_\s|set\s+(god_|opt\(|val\(|topo)\b|\$topo\s")
 
 
 def read_motion(path: str | Path) -> Traces:
-    """Read a mobility trace; the suffix (before an optional .gz) gives the format.
+    """Read a mobility trace file; the suffix (before an optional .gz) gives the format.
 
     .csv: `read_tracks`; .gpx, .xml, .fcd: GPX or SUMO; .one, .txt: The ONE; any other known suffix:
     ns-2, or BonnMotion if the first line has only numbers. Raises Problem for an unknown suffix.
@@ -61,7 +62,7 @@ def read_motion(path: str | Path) -> Traces:
 
 
 def is_motion(path: Path) -> bool:
-    """Return whether a file is a trace of movement. The columns decide for a CSV file, the suffix
+    """Return whether a file is a mobility trace file. The columns decide for a CSV file, the suffix
     and the first lines for other files.
     """
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
@@ -74,7 +75,8 @@ def is_motion(path: Path) -> bool:
 
 
 def read_tracks(path: str | Path, columns: Sequence[str] = ()) -> Traces:
-    """Read a CSV trace with a header: one fix per line, in any order, interpolated linearly.
+    """Read a CSV mobility trace file with a header: one fix per line, in any order, interpolated
+    linearly.
 
     columns: the names of id, time (seconds), x and y; without them, the usual names. A node exists
     from its first to its last fix. Rows are in order of first appearance.

@@ -1,10 +1,13 @@
-"""Reader of mobility traces in lines of numbers: The ONE's external movement, and BonnMotion."""
+"""Reader of mobility traces whose lines are numbers: The ONE's external movement, and
+BonnMotion.
+"""
 
 import math
 from pathlib import Path
 
 from halfway.problem import Problem
-from halfway.world.importers.file_content import is_number, text
+from halfway.world.importers.file_content import text
+from halfway.world.importers.text_table import is_number
 from halfway.world.mobility.motion import LARGEST
 from halfway.world.mobility.tracks import DuplicateFixError, Fix, Traces, traces_of_fixes
 
@@ -14,7 +17,9 @@ _WAYPOINT = 3  # numbers of a waypoint of BonnMotion: t, x, y
 
 
 def is_one(path: Path) -> bool:
-    """Return whether a file is a mobility trace of The ONE: by its first two lines."""
+    """Return whether the lines of a file are numbers of The ONE's mobility trace: by its first two
+    lines.
+    """
     lines = [line.split() for line in text(path).splitlines() if line.strip()][:2]
     if len(lines) < 2 or lines[0][0].startswith("#"):
         return False
@@ -23,7 +28,9 @@ def is_one(path: Path) -> bool:
 
 
 def is_bonnmotion(path: Path) -> bool:
-    """Return whether a file is a mobility trace of BonnMotion: numbers alone in its first line."""
+    """Return whether the lines of a file are numbers of BonnMotion's mobility trace: by its first
+    line.
+    """
     for line in text(path).splitlines():
         words = line.split()
         if words and not words[0].startswith("#"):
@@ -32,7 +39,8 @@ def is_bonnmotion(path: Path) -> bool:
 
 
 def read_lines(path: Path) -> Traces:
-    """Read The ONE's mobility trace: a line of limits, then lines of t, id, x, y.
+    """Read the lines of numbers of The ONE's mobility trace: a line of limits, then lines of t, id,
+    x, y.
 
     A node exists from its first to its last fix. Raises Problem with file and line.
     """
@@ -56,7 +64,8 @@ def read_lines(path: Path) -> Traces:
 
 
 def read_bonnmotion(path: Path) -> Traces:
-    """Read BonnMotion's mobility trace: one line per node, of waypoints t, x, y.
+    """Read the lines of numbers of BonnMotion's mobility trace: one line per node, of waypoints t,
+    x, y.
 
     A node rests before its first and after its last waypoint, and always exists. Names are the
     numbers of the nodes from 0. Raises Problem with file and line.

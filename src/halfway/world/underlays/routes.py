@@ -38,7 +38,9 @@ class Tree(NamedTuple):
 
 
 class RowHeap(NamedTuple):
-    """The routes' binary heap of (key, row) with a count; entries whose row is done are skipped."""
+    """The binary heap of (key, row) of a search for routes, with a count; entries whose row is done
+    are skipped.
+    """
 
     key: Doubles
     row: Rows
@@ -163,7 +165,9 @@ def _new_search(network: Network) -> RouteSearch:
 
 @inlined
 def risen(keys, rows, k, key, row):
-    """Insert an entry into the routes' heap at the hole k, or above it where the order requires."""
+    """Insert an entry into the heap of the search for routes, at the hole k or above it where the
+    order requires.
+    """
     while k > _u4(0):
         above = (k - _u4(1)) >> _u4(1)
         if keys[above] <= key:
@@ -175,7 +179,9 @@ def risen(keys, rows, k, key, row):
 
 @inlined
 def popped(keys, rows, last):
-    """Remove the least entry of the routes' heap, read by the caller; `last` entries stay."""
+    """Remove the least entry of the heap of the search for routes, read by the caller; `last`
+    entries stay.
+    """
     # The hole sinks to the bottom along the lesser children without a test whether it may stop:
     # the last entry nearly always belongs there, and a mispredicted test costs more than a step.
     k, below = _u4(0), _u4(2)

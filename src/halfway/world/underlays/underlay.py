@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.graphs.compressed import LinkList, network_of
+from halfway.world.graphs.link_list import LinkList, network_of
 from halfway.world.graphs.network import Network
 
 SPEED_OF_LIGHT_KM_S = 299_792.458
@@ -79,7 +79,7 @@ class Underlay:
 def underlay_of(
     listed: LinkList, delay_s: Doubles, bandwidth_bps: Doubles, name: str, *, largest: bool = False
 ) -> Underlay:
-    """Return the underlay of a list of links, with their delays and bandwidths [links, as listed].
+    """Make an `Underlay` of a list of links, with their delays and bandwidths [links, as listed].
 
     An unknown bandwidth is NaN. Of repeated links the shortest delay and the greatest bandwidth
     count. Rows are in the order of `network_of`, `labels` are the list's.
@@ -94,7 +94,7 @@ def underlay_of(
 
 
 def by_place(network: Network, ends: Ends, value: Doubles) -> Doubles:
-    """Return [m]: values of the underlay's links [links, 2] (rows) by place, the same both ways.
+    """Return [m]: values of links [links, 2] (rows) by place of an `Underlay`, the same both ways.
 
     Of repeated links the least value counts; loops and unknown rows (-1) are skipped; NaN
     where no link is listed.

@@ -12,7 +12,7 @@ import numpy as np
 
 from halfway.core.prng import seeded
 from halfway.problem import Problem
-from halfway.world.graphs.compressed import LinkList
+from halfway.world.graphs.link_list import LinkList
 from halfway.world.underlays import waxman_bandwidths, waxman_growth
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Underlay, underlay_of
 
@@ -77,7 +77,7 @@ def waxman(parameters: Waxman, seed: int) -> Underlay:
 
 
 def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: float) -> Doubles:
-    """Return [links]: the bandwidths of a Waxman network in bits a second, uniform from least to
+    """Return [links]: the bandwidths of an AS-level network in bits a second, uniform from least to
     most (in Mb/s) [uas Table 2 and its text].
     """
     speed_mbps = np.empty(links)

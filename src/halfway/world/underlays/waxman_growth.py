@@ -1,4 +1,4 @@
-"""The loops of the Waxman generator: they place nodes, and link them as BRITE does."""
+"""The growth loops of the Waxman generator: they place nodes, and link them as BRITE does."""
 
 import numpy as np
 
@@ -45,7 +45,9 @@ def _anywhere(table, side, word):
 
 @kernel
 def place_randomly(position, side, word):
-    """Place Waxman nodes: fill position [n, 2] with uniform distinct whole numbers of [0, side)."""
+    """Place the nodes of the Waxman generator: fill position [n, 2] with uniform distinct whole
+    numbers of [0, side).
+    """
     table = _empty_table(position.shape[0])
     for i in range(position.shape[0]):
         x, y, word = _anywhere(table, side, word)
@@ -54,7 +56,8 @@ def place_randomly(position, side, word):
 
 @kernel
 def place_heavy_tailed(position, side, square, word):
-    """Place Waxman nodes: fill position [n, 2] by squares with heavy-tailed numbers of nodes.
+    """Place the nodes of the Waxman generator: fill position [n, 2] by squares with heavy-tailed
+    numbers of nodes.
 
     A node that hits a taken place is placed uniformly, as in BRITE.
     """
@@ -126,7 +129,8 @@ def _partner(position, chosen, i, first, last, reach, word):
 
 @kernel
 def grow(position, m, reach, word, ends):
-    """Grow Waxman links into ends [n * m, 2], in BRITE's order; returns their number.
+    """Let the Waxman generator link nodes: fill ends [n * m, 2], in BRITE's order; return their
+    number.
 
     Fewer than n * m only where one of the first m nodes is linked to all others already.
     """

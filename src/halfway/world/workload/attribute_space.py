@@ -1,4 +1,4 @@
-"""Content of events as cells: each attribute has a number of values, and a topic is one cell.
+"""The attribute space of content: each attribute has a number of values, and a topic is one cell.
 
 A filter on the content is a box: for each attribute a range of consecutive values. Cells are
 numbered in row-major order, so the values of the last attribute vary first.
@@ -18,7 +18,8 @@ Box = tuple[tuple[int, int], ...]  # for each attribute the first and the last v
 
 
 def check_shape(shape: Sequence[int], topics: int, width: int) -> None:
-    """Raise Problem unless the values of each attribute fit the topics and the width of a filter.
+    """Raise Problem unless the values of each attribute of an attribute space fit the topics and
+    the width of a filter.
 
     Without attributes, the topics are the values of one attribute.
     """
@@ -35,15 +36,17 @@ def check_shape(shape: Sequence[int], topics: int, width: int) -> None:
 
 
 def values_of(shape: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Return [cells, attributes]: the value of each attribute in each cell of a content."""
+    """Return [cells, attributes]: the value of each attribute in each cell of an attribute
+    space.
+    """
     return np.indices(shape).reshape(len(shape), -1).T.astype(np.int64)
 
 
 def widened(
     rows: Sequence[npt.NDArray[np.int32]], shape: Sequence[int], width: int
 ) -> list[npt.NDArray[np.int32]]:
-    """Return the subscribed rows of each cell, ascending; rows[c] want the box of `width` values of
-    each attribute from cell c on.
+    """Return the subscribed rows of each cell of an attribute space, ascending; rows[c] want the
+    box of `width` values of each attribute from cell c on.
 
     A box that would exceed the last value of an attribute ends at this value, and keeps its
     width.
@@ -58,7 +61,7 @@ def widened(
 
 
 def boxes_of(cells: Iterable[int], shape: Sequence[int]) -> list[Box]:
-    """Return disjoint boxes that together cover exactly these cells of a content.
+    """Return disjoint boxes of an attribute space that together cover exactly these cells.
 
     Boxes that touch along one attribute are merged, beginning with the last attribute.
     """

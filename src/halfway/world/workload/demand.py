@@ -13,7 +13,7 @@ from halfway.problem import Problem
 from halfway.world.workload.arrivals import gap_before
 from halfway.world.workload.attribute_space import check_shape, widened
 from halfway.world.workload.named_roles import DRAWN, LINGER_S, BrokerPeriod, GivenRoles, Period
-from halfway.world.workload.publishing import PublisherPeriods, drawn_events
+from halfway.world.workload.publisher_periods import PublisherPeriods, drawn_events
 
 _WHO, _WHEN = 0x3A0, 0x3B0  # seeds of the random states of roles and of publications
 _LARGEST = 1e100
@@ -49,17 +49,17 @@ class Demand(Protocol):
     subscribers: list[npt.NDArray[np.int32]]  # topic -> rows that subscribe to it, ascending
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the next publications of a demand before `until` (seconds), at most `most`; each
+        """Return the next publications of any demand before `until` (seconds), at most `most`; each
         only once.
         """
         ...
 
     def next_at(self) -> float:
-        """Return the time of a demand's next publication in seconds, or inf after the last."""
+        """Return the time of any demand's next publication in seconds, or inf after the last."""
         ...
 
     def begun_again(self) -> "Demand":
-        """Return the same demand before its first publication."""
+        """Return the same demand, of any kind, before its first publication."""
         ...
 
 
@@ -105,8 +105,8 @@ class Listed:
         return self._ordered[self._taken][0] if self._taken < len(self._ordered) else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return at most `most` listed publications before `until` (seconds). No later call returns
-        them again.
+        """Return at most `most` publications of a listed demand before `until` (seconds). No later
+        call returns them again.
         """
         first = self._taken
         while self._taken - first < most and self.next_at() < until:
@@ -234,8 +234,8 @@ class Drawn:
             self._advance()
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the drawn publications of topics before `until` (seconds), at most `most`; each
-        only once.
+        """Return at most `most` publications of a drawn demand before `until` (seconds). No later
+        call returns them again.
         """
         t: list[float] = []
         moments: list[int] = []

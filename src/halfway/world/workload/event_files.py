@@ -67,7 +67,8 @@ def read_events(path: str | Path, columns: Mapping[str, str]) -> RecordedEvents:
 
 
 def read_roles(path: str | Path) -> list[NamedRole]:
-    """Read a workload's subscribers or publishers: columns node, topic, from_s, until_s.
+    """Read the subscribers or publishers of a recorded workload: columns node, topic, from_s,
+    until_s.
 
     A file without a column topic names nodes of all topics; times may be empty or missing.
     """
@@ -131,7 +132,9 @@ def _parquet_table(path: Path) -> TextTable:
 
 
 def _time(table: TextTable, row: list[str], line: int, column: int) -> float:
-    """Return the time of an event in an event file: a number, or seconds from an ISO 8601 date."""
+    """Return the time of an event in a recorded workload: a number, or seconds from an ISO 8601
+    date.
+    """
     field = row[column].strip()
     try:
         value = float(field)

@@ -1,4 +1,6 @@
-"""The roles of named nodes in a topic workload: publishers and subscribers, and their periods."""
+"""The named roles of a workload: publishers, subscribers and brokers by the names of nodes, and
+their periods.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -155,7 +157,7 @@ def _numbers(topic: str | None, topics: Names, where: str) -> Iterable[int]:
 
 
 class RolePeriods:
-    """The periods of a workload's roles by (row, topic), for many pairs at once."""
+    """The periods of named roles by (row, topic), for many pairs at once."""
 
     def __init__(self, periods: Mapping[tuple[int, int], Period], topics: int) -> None:
         self.some, self._topics = bool(periods), topics
@@ -167,7 +169,7 @@ class RolePeriods:
     def begin(
         self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]]
     ) -> npt.NDArray[np.float64]:
-        """Return the seconds at which a workload's roles begin, one for each pair."""
+        """Return the seconds at which named roles begin, one for each pair."""
         found = np.zeros(len(row))
         known, place = self._places(row, topic)
         found[known] = self._from[place]
@@ -179,7 +181,9 @@ class RolePeriods:
         topic: npt.NDArray[np.integer[Any]] | int,
         at: npt.NDArray[np.float64] | float,
     ) -> npt.NDArray[np.bool_]:
-        """Return for each pair of row and topic whether its role holds at a time (seconds)."""
+        """Return for each pair of row and topic whether its named role holds at a time
+        (seconds).
+        """
         holds = np.ones(len(row), bool)
         known, place = self._places(row, topic)
         then = np.broadcast_to(at, len(row))[known]
@@ -189,7 +193,7 @@ class RolePeriods:
     def _places(
         self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]] | int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the pairs that have a period in the workload, and the index of the period."""
+        """Return the pairs whose named role has a period, and the index of the period."""
         code = row.astype(np.int64) * self._topics + topic
         place = np.searchsorted(self._code, code)
         known = np.flatnonzero(place < len(self._code))

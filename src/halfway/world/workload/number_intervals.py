@@ -70,11 +70,15 @@ class NumberIntervals:
         return float(gap_before(np.uint64(self.seed), _EVENT + 1, event, 1.0 / self.rate))
 
     def next_at(self) -> float:
-        """Return the time of the next number published, in seconds, or inf after the last."""
+        """Return the time of the next publication in a number interval workload, in seconds, or inf
+        after the last.
+        """
         return self._due if self._due < self.end_s else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the next numbers published before `until` (s), at most `most`; each once."""
+        """Return the next numbers that a number interval workload publishes before `until` (s), at
+        most `most`; each once.
+        """
         first, t = self._taken, list[float]()
         while len(t) < most and self.next_at() < until:
             t.append(self._due)
@@ -115,23 +119,27 @@ class IndependentDetection(NumberIntervals):
         self._published = 0
 
     def next_at(self) -> float:
-        """Return the time of the next detection of a number, in seconds, or inf after the last."""
+        """Return the time of the next independent detection in a number interval workload, in
+        seconds, or inf after the last.
+        """
         left = self._all.t[self._published :]
         return float(left[0]) if len(left) else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the next detections of numbers before `until` (s), at most `most`; each once."""
+        """Return the next independent detections in a number interval workload before `until` (s),
+        at most `most`; each once.
+        """
         first = self._published
         due = int(np.searchsorted(self._all.t, until))
         self._published = max(first, min(due, first + most))
         t, row, topic, event, _ = self._all
-        some = slice(first, self._published)
-        return Publications(t[some], row[some], topic[some], event[some])
+        taken = slice(first, self._published)
+        return Publications(t[taken], row[taken], topic[taken], event[taken])
 
 
 def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
-    """Return DRIP detectors' capabilities 1, 1/2, … 1/n for a workload, shuffled [n]: a power law
-    without rounding.
+    """Return the capabilities of nodes in a number interval workload: 1, 1/2, … 1/n, shuffled [n]:
+    a power law without rounding.
     """
     lot = np.empty(n, np.uint64)
     _lots(np.uint64(seed), lot)

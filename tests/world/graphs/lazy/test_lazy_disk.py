@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
+from halfway.world.graphs.components import components
 from halfway.world.graphs.lazy import lazy_disk
 from halfway.world.graphs.lazy.halvings import first_ids, in_first_half
 from halfway.world.graphs.lazy.lazy_disk import LazyDisk
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import components
 from halfway.world.graphs.unit_disk import unit_disk
 from tests.networks import in_memory
 

@@ -18,8 +18,8 @@ from halfway.sim.engine.calendar_queue.calendar import (
 
 @inlined
 def rescale(queue, scale, now):
-    """Set the bucket width from a number of buckets per second, limited by the precision of
-    `now`.
+    """Set the bucket width of the queue from a number of buckets per second, limited by the
+    precision of `now`.
     """
     if now < np.inf:
         scale = min(scale, calendar.FINEST / max(abs(now), 1.0 / MAX_SCALE), MAX_SCALE)
@@ -83,8 +83,8 @@ def rebuild(queue, scale):
 
 @kernel
 def gathered(queue):
-    """Take all entries except the far ones out of the buckets of the queue, as one list; return the
-    first slot of the list.
+    """Take all entries except the far ones out of the queue's buckets of the old width, as one
+    list; return the first slot of the list.
     """
     tally, near = queue.tally, queue.near
     chain = np.uint32(tally[calendar.RUN])

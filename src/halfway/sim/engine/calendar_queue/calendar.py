@@ -1,4 +1,5 @@
-"""The calendar queue of the engine: the current bucket, a ring of later buckets, and a far heap.
+"""The calendar queue of the engine, as a data structure: the current bucket, a ring of later
+buckets, and a far heap.
 
 The current bucket is a sorted run and a small heap. Each later bucket is a linked list through the
 slots. Entries beyond the last bucket are in a heap.
@@ -78,7 +79,7 @@ def enlarged(old: Queue, slots: int) -> Queue:
 
 @inlined
 def earlier(at, key, other_at, other_key):
-    """Return whether one entry of the calendar queue precedes another in the total order."""
+    """Return whether an entry precedes another in the calendar queue: by time, then by key."""
     return at < other_at or (at == other_at and key < other_key)
 
 
@@ -123,15 +124,15 @@ def place(queue, at, key, slot):
 
 @kernel
 def put_far(far, at, key):
-    """Put an entry into the far heap of the calendar queue, in a call that is not inlined because
-    it is rare.
+    """Put an entry into the calendar queue's far heap, in a call that is not inlined because it is
+    rare.
     """
     heap_push(far, at, key)
 
 
 @inlined
 def pull_from_far(queue):
-    """Move the entries of the calendar queue that are near by now from the far heap to the near
+    """Move the entries of the calendar queue that are near by now from its far heap to its near
     heap.
     """
     far = queue.far

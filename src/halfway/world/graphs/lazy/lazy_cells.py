@@ -1,5 +1,5 @@
-"""The kernels of lazy unit disk graphs: the nodes of a cell, the cell of a node, and the neighbours
-of a node.
+"""The kernels of lazy unit disk graphs (`LazyGraph`): the nodes of a cell, the cell of a node, and
+the neighbours of a node.
 
 A part of the unit square is a number as in a heap: 1 is the square, and the halves of part p are 2p
 and 2p + 1, split across x and y in turn. Fair coins, one for each node, divide the nodes of part p
@@ -28,7 +28,7 @@ _TO_UNIT_37 = 2.0**-37  # a cell's number has 15 bits at most, so a coordinate i
 
 
 class CachedCells(NamedTuple):
-    """The cells of a lazy graph that were looked up last, with their nodes."""
+    """The cells of a `LazyGraph` that were looked up last, with their nodes."""
 
     key: npt.NDArray[np.int64]  # [slots] number of the cell; -1: empty
     used: npt.NDArray[np.int64]  # [slots] time of the last use
@@ -39,7 +39,7 @@ class CachedCells(NamedTuple):
 
 
 class CachedViews(NamedTuple):
-    """The nodes of a lazy graph that were looked up last, with their neighbours."""
+    """The nodes of a `LazyGraph` that were looked up last, with their neighbours."""
 
     key: npt.NDArray[np.int64]  # [slots] id of the node; -1: empty
     used: npt.NDArray[np.int64]  # [slots] time of the last use
@@ -135,7 +135,7 @@ def _slot(cache, clock, key, hashed):
 
 @inlined
 def cell_slot(graph, column, row):
-    """Return the slot of a cell of a lazy graph in the cache, with the cell's nodes.
+    """Return the slot of a cell in the cache of a `LazyGraph`, with the cell's nodes.
 
     Raises OverflowError if the cell has more nodes than a slot has room for.
     """
@@ -162,8 +162,8 @@ def cell_slot(graph, column, row):
 
 @inlined
 def place_in_cells(graph, value):
-    """Return the column of an x, or the row of a y, in a lazy graph; of the nearest cell, if
-    outside.
+    """Return the column of an x, or the row of a y, in the cells of a `LazyGraph`; of the nearest
+    cell, if outside.
     """
     most = (np.int64(1) << graph.bits) - 1
     return min(max(np.int64(np.floor(value * float(most + 1))), 0), most)
@@ -191,7 +191,8 @@ def _window(graph, x, y):
 
 @inlined
 def view_at(graph, i, x, y):
-    """Return the slot of the neighbours of a lazy graph's node i, whose position is (x, y).
+    """Return the slot of the neighbours of node i in the cache of a `LazyGraph`; (x, y) is the
+    node's position.
 
     The slot stays valid for the next two calls at least. Raises OverflowError if the node has more
     neighbours than a slot has room for.
@@ -224,7 +225,7 @@ def view_at(graph, i, x, y):
 
 @inlined
 def position_of(graph, i):
-    """Return the position (x, y) of a lazy graph's node, by its id alone."""
+    """Return the position (x, y) of a node of a `LazyGraph`, by its id and its cell alone."""
     cell = _cell_of(graph, np.int64(i))
     column, row = np.int64(0), np.int64(0)
     for bit in range(graph.bits):
@@ -237,7 +238,7 @@ def position_of(graph, i):
 
 @inlined
 def view(graph, i):
-    """Return the slot of the neighbours of a lazy graph's node; see `view_at`."""
+    """Return the slot of a node's neighbours in the cache of a `LazyGraph`; see `view_at`."""
     slot, known = _slot(graph.views, graph.clock, np.int64(i), mixed(_u8(i)))
     if known:
         return slot
@@ -247,7 +248,7 @@ def view(graph, i):
 
 @kernel
 def positions(graph, nodes, position):
-    """Fill position [k, 2] for the nodes [k] of a lazy graph."""
+    """Fill position [k, 2] for the nodes [k] of a `LazyGraph`, by their cells."""
     graph = borrowed(graph)
     for k in range(nodes.shape[0]):
         position[k, 0], position[k, 1] = position_of(graph, nodes[k])
@@ -255,7 +256,7 @@ def positions(graph, nodes, position):
 
 @kernel
 def neighbours(graph, i):
-    """Return the neighbours of a lazy graph's node, ascending: [degree] ids."""
+    """Return the neighbours of a node of a `LazyGraph`, ascending: [degree] ids."""
     graph = borrowed(graph)
     slot = view(graph, i)
     return graph.views.who[slot, : graph.views.degree[slot]].copy()
@@ -263,7 +264,7 @@ def neighbours(graph, i):
 
 @kernel
 def count_reached(graph, i, most):
-    """Return how many nodes of a lazy graph a breadth-first search from node i reaches, `most` at
+    """Return how many nodes of a `LazyGraph` a breadth-first search from node i reaches, `most` at
     most.
     """
     graph = borrowed(graph)
@@ -292,7 +293,7 @@ def count_reached(graph, i, most):
 
 @kernel
 def draw_giant_pairs(graph, n, enough, most_draws, word, drawn):
-    """Fill `drawn` [pairs, 2] with different nodes of a lazy graph that reach `enough` nodes each.
+    """Fill `drawn` [pairs, 2] with different nodes of a `LazyGraph` that reach `enough` nodes each.
 
     Returns how many draws were repeated; -1 if `most_draws` nodes in a row did not reach enough.
     """

@@ -1,4 +1,4 @@
-"""Lazy unit disk graphs: uniform nodes of the unit square, which are drawn on demand.
+"""Lazy unit disk graphs (`LazyDisk`): uniform nodes of the unit square, which are drawn on demand.
 
 Memory does not depend on the number of nodes, except for a table of at most 8 MB. The law is that
 of `unit_disk.draw_positions`: exactly n independent, uniform points. `lazy_cells.py` has the draw,
@@ -57,17 +57,17 @@ class LazyDisk:
 
     @property
     def name(self) -> str:
-        """The name of the lazy graph in messages."""
+        """The name of the `LazyDisk` in messages."""
         return f"lazy unit disk graph, n = {self.n}, r = {self.radius:g}"
 
     @property
     def drawn(self) -> tuple[int, int]:
-        """The numbers of drawn cells and of drawn neighbour lists of the lazy graph."""
+        """The numbers of drawn cells and of drawn neighbour lists of the `LazyDisk`."""
         return int(self.graph.drawn[0]), int(self.graph.drawn[1])
 
     def positions(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return positions [k, 2] of nodes [k] of the lazy graph. Raises Problem for an
-        unknown id.
+        """Return positions [k, 2] of nodes [k] of the `LazyDisk`. Raises Problem for an unknown
+        id.
         """
         self.check(nodes)
         position = np.empty((len(nodes), 2))
@@ -75,21 +75,21 @@ class LazyDisk:
         return position
 
     def neighbours(self, node: int) -> npt.NDArray[np.uint32]:
-        """Return neighbours of a node of the lazy graph, ascending. Raises Problem for an unknown
+        """Return neighbours of a node of the `LazyDisk`, ascending. Raises Problem for an unknown
         id.
         """
         self.check(np.array([node]))
         return np.asarray(lazy_cells.neighbours(self.graph, node))
 
     def count_reached(self, node: int, most: int = GIANT) -> int:
-        """Return how many nodes a breadth-first search of the lazy graph reaches from a node, at
+        """Return how many nodes of the `LazyDisk` a breadth-first search reaches from a node, at
         most `most`; the node counts.
         """
         self.check(np.array([node]))
         return int(lazy_cells.count_reached(self.graph, node, most))
 
     def giant_pairs(self, pairs: int, seed: int) -> tuple[npt.NDArray[np.int64], int]:
-        """Draw pairs [pairs, 2] of different nodes of the lazy graph's giant component.
+        """Draw pairs [pairs, 2] of different nodes of the `LazyDisk`'s giant component.
 
         A node counts as one of the giant component if a breadth-first search reaches `GIANT` nodes,
         or more than half of all. Other nodes are drawn again; the second result is their number.
@@ -108,7 +108,7 @@ class LazyDisk:
         return drawn, again
 
     def check(self, nodes: npt.NDArray[np.int64]) -> None:
-        """Check node ids of the lazy graph. Raises Problem for one that does not exist."""
+        """Check node ids of the `LazyDisk`. Raises Problem for one that does not exist."""
         if len(nodes) and not 0 <= nodes.min() <= nodes.max() < self.n:
             bad = nodes.min() if nodes.min() < 0 else nodes.max()
             remedy = f"use nodes 0 to {self.n - 1}"

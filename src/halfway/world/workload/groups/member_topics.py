@@ -1,4 +1,5 @@
-"""Groups whose members send events to one member (SEND), or to the whole group (CAST).
+"""Groups whose members send events to one member (SEND), or to the whole group (CAST), on topics of
+members.
 
 CAST(group) is an event on the topic of the group. SEND(group, member) is an event on a topic to
 which only this member subscribes. So every system that carries groups carries both
@@ -24,12 +25,14 @@ class Addressed(Protocol):
 
     @property
     def sender(self) -> int:
-        """The number of the stay of the member that sends."""
+        """The number of the stay of the member that sends this event (SEND or CAST)."""
         ...
 
     @property
     def receiver(self) -> int:
-        """The number of the receiver's stay; NONE: the whole group."""
+        """The number of the receiver's stay for an event by SEND; NONE for CAST: the whole
+        group.
+        """
         ...
 
 
@@ -67,18 +70,22 @@ class AddressedGroups(Groups, Generic[_Event], ABC):
         self.periods, self.publishing_periods = subscribing, publishing
 
     def publish(self, at: float, event: _Event) -> None:
-        """Let a group member publish an event at a time (seconds)."""
+        """Let a group's member send an event by SEND or CAST: the demand publishes it at a time
+        (seconds).
+        """
         heapq.heappush(self._due, (at, event.sender, OTHER_EVENTS + len(self.events)))
         self.events.append(event)
 
     def event_of(self, event: int) -> _Event | None:
-        """Return a group member's event by its number in the run, or None for an announcement."""
+        """Return the event that a group's member sent by SEND or CAST, by its number in the run, or
+        None for an announcement.
+        """
         what = self.said[event][1]
         return None if what < OTHER_EVENTS else self.events[what - OTHER_EVENTS]
 
     @abstractmethod
     def _bytes(self, event: _Event) -> int:
-        """Return the bytes of payload of a group member's event."""
+        """Return the bytes of payload of an event that a group's member sent by SEND or CAST."""
 
     def _content(self, number: int, what: int) -> tuple[int, int]:
         """Return the topic and the bytes of payload of what a member of a group publishes."""

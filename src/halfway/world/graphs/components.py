@@ -1,7 +1,8 @@
-"""Statistics of a network: degrees, connected components, the largest component."""
+"""The components of a network: the component of each row, the largest component, and
+subnetworks.
+"""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,33 +14,15 @@ from halfway.world.graphs.network import Network
 _u4 = np.uint32
 
 
-class DegreeStatistics(NamedTuple):
-    """Statistics of a network's degrees."""
-
-    least: int
-    mean: float
-    median: float
-    most: int
-    isolated: int  # nodes without a neighbour
-
-
-def degree_statistics(network: Network) -> DegreeStatistics:
-    """Return the statistics of a network's degrees: least, mean, median, greatest, and number of
-    isolated nodes.
-    """
-    degree = network.degree
-    least, most, isolated = degree.min(), degree.max(), np.count_nonzero(degree == 0)
-    middle = float(degree.mean()), float(np.median(degree))
-    return DegreeStatistics(int(least), *middle, int(most), int(isolated))
-
-
 def connected(network: Network) -> bool:
-    """Return whether all pairs of nodes of a graph have a path. A single node is connected."""
+    """Return whether a network has one component: all pairs of nodes have a path. A single node is
+    connected.
+    """
     return bool(reaches_everyone(network.start, network.who))
 
 
 def components(network: Network) -> npt.NDArray[np.int32]:
-    """Return the number of the graph component of each network row [n].
+    """Return the number of the component of each network row [n].
 
     Numbers begin at 0, in the order of the lowest rows of the components.
     """
@@ -58,8 +41,8 @@ def largest_component(network: Network) -> Network:
 
 
 def subnetwork(network: Network, rows: npt.NDArray[np.integer]) -> Network:
-    """Return the subgraph of some rows of a network (ascending), such as a component, with their
-    labels and positions.
+    """Return the subnetwork of some rows (ascending), such as a component, with their labels and
+    positions.
     """
     kept = np.zeros(network.n, np.bool_)
     kept[rows] = True
@@ -78,7 +61,7 @@ def subnetwork(network: Network, rows: npt.NDArray[np.integer]) -> Network:
 
 @kernel
 def reaches_everyone(start, who):
-    """Return whether row 0 reaches every row of a graph, so that it has one component."""
+    """Return whether a network has one component, as row 0 reaches every row."""
     n = start.shape[0] - 1
     component = np.full(n, -1, np.int32)
     return np.int64(mark_reachable(start, who, _u4(0), 0, 0, component, np.empty(n, np.int32))) == n

@@ -64,8 +64,8 @@ def pop(queue, slot):
 
 @inlined
 def comes_first(queue, at, order):
-    """Return whether an entry with this time and order will certainly be the first entry of the
-    event queue.
+    """Return whether an entry with this time and order, if it were pushed, will certainly be the
+    first entry of the event queue.
 
     False means "not certain": the function does not search later buckets, because earlier entries
     may still be pushed.
@@ -83,8 +83,8 @@ def comes_first(queue, at, order):
 
 @inlined
 def run_is_first(queue):
-    """Return whether the earliest entry of the event queue is in the sorted run, and not in the
-    near heap.
+    """Return whether the earliest entry, for the operation `peek` of the event queue, is in the
+    sorted run, and not in the near heap.
     """
     run = queue.tally[RUN]
     if run == NO_ENTRY or queue.near.size[0] == 0:
@@ -95,7 +95,7 @@ def run_is_first(queue):
 
 @inlined
 def advance(queue):
-    """Advance the event queue to its next bucket that is not empty."""
+    """Advance to the next bucket that is not empty, for the operation `peek` of the event queue."""
     tally, far = queue.tally, queue.far
     if tally[calendar.POPPED] >= tally[calendar.ADAPT_AT]:
         adapt(queue)
@@ -122,8 +122,8 @@ def advance(queue):
 
 @inlined
 def load_bucket(queue, spot):
-    """Load a bucket of the event queue as the sorted run; entries out of order go to the
-    near heap.
+    """Load a bucket as the sorted run, for the operation `peek` of the event queue; entries out of
+    order go to the near heap.
     """
     last = queue.ring[spot]
     if last == NO_ENTRY:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
-from halfway.world.underlays.shortest_paths import (
+from halfway.world.graphs.shortest_paths import (
     breadth_first_tree,
     diameter,
     distances,
@@ -18,7 +18,7 @@ from halfway.world.underlays.shortest_paths import (
     tree_path_loads,
 )
 from tests.networks import disk, from_links, line
-from tests.world.graphs.test_statistics import Links, as_networkx, graphs
+from tests.world.graphs.test_components import Links, as_networkx, graphs
 
 SEEDS = st.integers(0, 2**64 - 1)
 GRID = [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)]  # 0-1-2 over 3-4-5

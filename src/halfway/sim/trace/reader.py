@@ -1,4 +1,4 @@
-"""The trace file of a run, read: its metadata, its received records and its number of rows."""
+"""The reader of a run's trace file: its metadata, its received records and its number of rows."""
 
 import json
 from pathlib import Path
@@ -15,14 +15,15 @@ from halfway.sim.metrics.outcome import RunId
 
 
 def rows_of(path: Path) -> int:
-    """Return the number of rows in a complete trace file."""
+    """Read the number of rows in a complete trace file."""
     from pyarrow import parquet
 
     return int(parquet.read_metadata(path).num_rows)
 
 
 def opened(path: Path, run: RunId) -> tuple[Any, str]:
-    """Return the Parquet file of a run's trace, and the digest of the final state in its metadata.
+    """Open the reader of a trace file; return the Parquet file, and the digest of the final state
+    in its metadata.
 
     Raises Problem for a file that is not a trace, or is the trace of another run.
     """
@@ -43,7 +44,7 @@ def opened(path: Path, run: RunId) -> tuple[Any, str]:
 
 
 def received_records(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Return the received records of a trace's batch for a rerun, and their rows."""
+    """Read the received records in a batch of a trace file; return them and their rows."""
     words = batch["what"].dictionary.to_pylist()
     which = np.flatnonzero(batch["what"].indices.to_numpy() == words.index("received"))
     records = np.zeros(len(which), RECORD)

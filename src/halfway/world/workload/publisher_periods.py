@@ -1,4 +1,4 @@
-"""The publishers of a drawn workload over time, and the draw of an event's topic and publisher."""
+"""The periods of publishers in a drawn workload, and the draw of an event's topic and publisher."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,7 +15,7 @@ Rows = npt.NDArray[np.int32]
 
 
 class PublisherPeriods:
-    """The nodes that publish on each topic of a workload, over time.
+    """The nodes that publish on each topic of a drawn workload, over time.
 
     publishers: rows [topic]; periods: (row, topic) -> seconds; others publish for ever. Between two
     bounds, which are the begins and ends of periods, the publishers do not change. Raises Problem
@@ -36,13 +36,15 @@ class PublisherPeriods:
         self._there = np.cumsum(change)[:-1] > 0  # [bounds] from each bound on
 
     def is_any(self, at: float) -> bool:
-        """Return whether a node publishes on any topic of the workload at a time in seconds."""
+        """Return whether any node has a period as publisher on a topic of the workload at a time in
+        seconds.
+        """
         place = np.searchsorted(self._bounds, at, side="right") - 1
         return not self._some or bool(self._there[place])
 
     def parts(self, at: Sequence[float]) -> Iterator[tuple[slice, list[Rows]]]:
-        """Yield the parts of some times, ascending, in which a workload's publishers are the same,
-        with these publishers: rows [topic].
+        """Yield the parts of some times, ascending, between the bounds of the publishers' periods,
+        with the publishers in each part: rows [topic].
         """
         if not self._some:
             yield slice(0, len(at)), self._publishers
@@ -63,7 +65,7 @@ class PublisherPeriods:
 def drawn_events(
     seeds: tuple[int, int], event: Rows, exponent: float, publishers: list[Rows]
 ) -> tuple[Rows, Rows]:
-    """Draw a topic and a row that publishes on it for each event of a workload.
+    """Draw a topic, and a publisher in its period, for each event of a workload.
 
     Topic k has a weight of 1 / (k + 1)^exponent, or 0 without publishers: rows [topic]. The random
     state of an event depends on the seeds and its number.

@@ -1,4 +1,5 @@
-"""Shortest paths and breadth-first trees by hops: the centralised baselines.
+"""Shortest paths and breadth-first trees by hops in a whole network, and how many of them pass each
+row: the centralised baselines.
 
 These functions see the whole network; protocols must not import them.
 """
@@ -17,9 +18,7 @@ Rows = npt.NDArray[np.int32]
 
 
 def distances(network: Network, source: int) -> Rows:
-    """Return [n]: hops of a shortest path from row `source`, breadth first, or -1 where no path
-    exists.
-    """
+    """Return [n]: hops of a shortest path from row `source`, or -1 where no path exists."""
     if not 0 <= source < network.n:
         raise Problem(f"row = {source}: expected 0…{network.n - 1}", where=network.name)
     hops, queue = np.full(network.n, -1, np.int32), np.empty(network.n, np.int32)
@@ -42,8 +41,8 @@ def shortest_path_loads(
 
 
 def breadth_first_tree(network: Network, root: int, seed: int) -> Rows:
-    """Return [n]: parent of each row in a tree of shortest paths to
-    `root`, drawn uniformly row by row.
+    """Return [n]: parent of each row in a breadth-first tree of shortest paths to `root`, drawn
+    uniformly row by row.
 
     The root is its own parent; -1 where the root cannot be reached.
     """
@@ -53,7 +52,8 @@ def breadth_first_tree(network: Network, root: int, seed: int) -> Rows:
 
 
 def tree_path_loads(parent: Rows, permutations: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return [P, n]: how many tree paths pass each row when row i sends to permutations[p, i].
+    """Return [P, n]: how many paths in a breadth-first tree pass each row when row i sends to
+    permutations[p, i].
 
     parent as of `breadth_first_tree`. The path leads through the lowest common ancestor; both
     ends count, a row that sends to itself counts once, pairs outside the tree count nothing.
@@ -67,8 +67,8 @@ def tree_path_loads(parent: Rows, permutations: npt.NDArray[np.integer]) -> npt.
 
 
 def diameter(network: Network) -> int:
-    """Return the diameter: hops of the longest shortest path, within components if there are
-    several.
+    """Return the diameter of a network: hops of its longest shortest path, within components if
+    there are several.
     """
     return int(_longest(network.start, network.who))
 
@@ -157,7 +157,8 @@ def _depths(parent):
 
 @kernel
 def add_tree_path_load(parent, targets, load):
-    """Add 1 to load[p, row] for each row on the tree path from each row i to targets[p, i].
+    """Add 1 to load[p, row] for each row on the path in a breadth-first tree from each row i to
+    targets[p, i].
 
     parent int32 [n] as of `breadth_first_tree`, targets int32 [P, n], load int64 [P, n].
     """

@@ -10,15 +10,17 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from halfway.world.graphs.components import largest_component
 from halfway.world.graphs.import_remarks import OUTSIDE, UNPLACED, left_out_remarks
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import largest_component
 
 _NODES_A_CELL = 2.0
 
 
 class LinkList(NamedTuple):
-    """The list of nodes and links of a network file, before conversion to compressed rows."""
+    """A list of links and nodes, such as that of a network file, before its conversion to
+    compressed rows.
+    """
 
     labels: list[str]  # [n] ids in the source, in order of first appearance
     ends: npt.NDArray[np.int64]  # [links, 2] indices into labels; with loops and repeats
@@ -28,7 +30,7 @@ class LinkList(NamedTuple):
 
 
 def network_of(listed: LinkList, name: str, *, largest: bool = False) -> Network:
-    """Return the simple undirected network of a list of links, or only its largest component.
+    """Convert a list of links to a simple undirected network, or only to its largest component.
 
     If all positions are known, rows are in cell order, otherwise in Cuthill-McKee order (breadth
     first from a peripheral node). Either way, near nodes lie near in memory.
@@ -63,7 +65,9 @@ def _labels(network: Network) -> npt.NDArray[np.str_]:
 
 
 def near_order(network: Network) -> npt.NDArray[np.int64]:
-    """Return compressed rows [n] ordered so that near nodes lie near: by cells, or by links."""
+    """Return an order of rows, for the conversion of a list of links, in which near nodes lie near:
+    by cells, or by links.
+    """
     if network.position is None:
         rows = np.ones(len(network.who), np.int8), network.who, network.start.astype(np.int32)
         graph = csr_array(rows, shape=(network.n, network.n))
@@ -78,8 +82,8 @@ def near_order(network: Network) -> npt.NDArray[np.int64]:
 
 
 def reordered(network: Network, order: npt.NDArray[np.int64]) -> Network:
-    """Return the compressed network with the old row order[i] as row i; labels and positions move
-    too.
+    """Return a network converted from a list of links with the old row order[i] as row i; labels
+    and positions move too.
     """
     rank = np.empty(network.n, np.int64)
     rank[order] = np.arange(network.n)

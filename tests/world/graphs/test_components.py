@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.world.graphs.network import Network
-from halfway.world.graphs.statistics import (
+from halfway.world.graphs.components import (
     components,
     connected,
-    degree_statistics,
     largest_component,
     subnetwork,
 )
+from halfway.world.graphs.degrees import degree_statistics
+from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import draw_positions, unit_disk
 from tests.networks import from_links, line
 

@@ -1,0 +1,138 @@
+"""Rehoming of entries in GeoRendezvous: their transfer to a new home, after a cell has gained its
+first member or lost its last one.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart
+from halfway.core.message import EVERYONE
+from halfway.core.missing import NONE
+from halfway.protocols.georendezvous import cell_neighbours, messages
+from halfway.protocols.georendezvous.bridges import act_at_home, is_nearest
+from halfway.protocols.georendezvous.cell_neighbours import OWN
+from halfway.protocols.georendezvous.cells import cell_at, closer, point_of
+from halfway.protocols.georendezvous.point_store import is_home, write_times
+from halfway.protocols.georendezvous.replication import ALL, leads, replicate
+from halfway.protocols.georendezvous.routing import dispatch, point_message
+from halfway.protocols.georendezvous.state import MEMBER
+
+
+@apart
+def is_closer(rules, topic, point, ax, ay, bx, by):
+    """Return whether rehoming moves the entries of a rendezvous point from cell b to cell a, which
+    has its first member now.
+    """
+    column, row = cell_at(rules, *point_of(rules, topic, point))
+    return closer(ax, ay, bx, by, column, row)
+
+
+@apart
+def rehome(state, rules, i, topic, point, x, y, now, out):
+    """Rehome the entries of a rendezvous point (topic NONE: of all points): route them to a new
+    home after a membership change.
+
+    (x, y): the cell that is populated now. This cell becomes the home of the points to which it is
+    closer. If the node itself is in this cell, the node routes all its points.
+    """
+    store = state.store
+    here_x, here_y = state.cell[i, 0], state.cell[i, 1]
+    # Advertisements go last, because a home with an advertisement assumes that it also has the
+    # subscriptions.
+    for last in range(2):
+        for e in range(store.kind.shape[1]):
+            turn = (store.kind[i, e] == messages.ADVERT) == (last == 1) and store.until[i, e] > now
+            concerned = topic < 0 or (store.topic[i, e] == topic and store.point[i, e] == point)
+            if not turn or not concerned:
+                continue
+            key = store.topic[i, e], store.point[i, e]
+            anywhere = x == here_x and y == here_y
+            # A REHOME for one point reaches one replica, which may be another replica than the
+            # leading one.
+            acts = rules.replicas == ALL or topic >= 0 or leads(state, rules, i, *key)
+            acts = acts and is_nearest(state, rules, i, *key)
+            if acts and (anywhere or is_closer(rules, *key, x, y, here_x, here_y)):
+                route_entry(state, rules, i, e, now, out)
+
+
+@apart
+def route_entry(state, rules, i, e, now, out):
+    """Route one stored entry to its new home, that of its rendezvous point, after a membership
+    change.
+    """
+    store = state.store
+    o = point_message(
+        state, rules, i, store.kind[i, e], store.topic[i, e], store.point[i, e],
+        store.publisher[i, e], store.subscriber[i, e], out,
+    )  # fmt: skip
+    o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
+    write_times(state, rules, i, e, now, o)
+    o["flags"] = messages.TRANSFERRED
+    dispatch(state, rules, i, o, out)
+
+
+@apart
+def warn_homes(state, rules, i, x, y, now, out):
+    """Send REHOME to the homes of points beyond the adjacent cells, because a cell on their
+    perimeter has gained a member.
+    """
+    traversals = state.traversals
+    for t in range(traversals.topic.shape[1]):
+        topic, point = traversals.topic[i, t], traversals.point[i, t]
+        home_x, home_y = traversals.x[i, t], traversals.y[i, t]
+        if traversals.until[i, t] > now and is_closer(
+            rules, topic, point, x, y, np.int64(home_x), np.int64(home_y)
+        ):
+            o = point_message(state, rules, i, messages.REHOME, topic, point, NONE, NONE, out)
+            o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = home_x, home_y
+            dispatch(state, rules, i, o, out)
+
+
+@apart
+def route_onwards(state, rules, i, now, out):
+    """Route the entries of the cell where a bridge node acts to a new home, starting at the node's
+    own cell.
+    """
+    store = state.store
+    x, y = state.cell[i, 0], state.cell[i, 1]
+    for last in range(2):
+        for e in range(store.kind.shape[1]):
+            turn = (store.kind[i, e] == messages.ADVERT) == (last == 1) and store.until[i, e] > now
+            state.cell[i, 0], state.cell[i, 1] = x, y
+            if turn and is_nearest(state, rules, i, store.topic[i, e], store.point[i, e]):
+                act_at_home(state, i)
+                route_entry(state, rules, i, e, now, out)
+
+
+@apart
+def on_populated(state, rules, i, x, y, now, out):
+    """Rehome entries from each cell of this node to a cell that has its first member now."""
+    warned = False
+    for b in range(-1, state.bridges.status.shape[1]):
+        if state.present[i] == 0 or (b >= 0 and state.bridges.status[i, b] != MEMBER):
+            continue
+        if b >= 0:
+            state.cell[i, 0], state.cell[i, 1] = state.bridges.x[i, b], state.bridges.y[i, b]
+        if 0 <= cell_neighbours.direction_of(state, i, x, y) < OWN:
+            if rules.replicas != ALL or cell_neighbours.has_lowest_id(state, i):
+                rehome(state, rules, i, NONE, NONE, x, y, now, out)
+            if not warned:
+                warn_homes(state, rules, i, x, y, now, out)
+            warned = True
+    act_at_home(state, i)
+
+
+@apart
+def forget_home(state, rules, i, topic, point, now, out):
+    """Forget, in a whole cell before rehoming, that this cell is the home of a point, because
+    another cell may be closer.
+    """
+    if not is_home(state, i, topic, point, now):
+        return
+    state.home_until[i, topic, point] = -1.0
+    store = state.store
+    for e in range(store.kind.shape[1]):
+        key = store.topic[i, e] == topic and store.point[i, e] == point
+        if key and store.until[i, e] > now:
+            flags = messages.NOTIFIED | messages.NOT_HOME
+            replicate(state, rules, i, e, flags, EVERYONE, now, out)
+            return
