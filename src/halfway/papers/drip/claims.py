@@ -1,6 +1,4 @@
-"""Verdicts on paper 4's simulations [drip §VI-B]: DRIP's coverage, mean delay and transmissions
-over each radio, and by each way to elect brokers.
-"""
+"""Verdicts on paper 4's simulations [drip §VI-B]: DRIP's coverage, mean delay and transmissions."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,6 +1,4 @@
-"""The walks of the walk-probe detector: their records, steps and trails, the members that they look
-for, and the answers to them.
-"""
+"""The walks of the walk-probe detector: records, steps, trails, wanted members, and answers."""
 
 from typing import NamedTuple
 
