@@ -168,7 +168,7 @@ def test_a_former_option_is_answered_with_the_new_one(
     old: str, new: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["walk", "unit-disk:n=9,r=1", old, "heard"]) == USER_ERROR
-    assert f"(it is now {new})" in capsys.readouterr().err
+    assert f"(the option has a new name: {new})" in capsys.readouterr().err
 
 
 def test_reproduce_writes_an_edition_and_says_where(

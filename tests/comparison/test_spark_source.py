@@ -124,7 +124,7 @@ def test_a_metric_over_time_has_the_ends_of_its_bins(scenario):
         ({"replicates": "0"}, "option replicates = 0: expected a whole number, at least 1"),
         ({"seed": "x"}, "option seed = x: expected a whole number, at least 0"),
         ({"sistems": "gossip"}, r"option sistems: expected one of .*systems"),
-        ({"sweep.seed": "1,2"}, "this (field )?cannot be swept"),
+        ({"sweep.seed": "1,2"}, "a sweep cannot change this (field|value)"),
     ],
 )
 def test_invalid_options_are_named(scenario, options, message):

@@ -218,7 +218,8 @@ def test_an_unfinished_batch_is_named_and_kept(full, capsys):
     found = audit(full)
     assert (found.unfinished, found.damage, found.runs) == (("00003",), (), 20)
     cli.main(["results", str(full.folder)])
-    assert f"batches/00003, unfinished (process {os.getpid()} on" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert f"batches/00003 are unfinished, because process {os.getpid()} on" in printed
     assert (full.batches / "00003" / "part-0.parquet").exists()
 
 

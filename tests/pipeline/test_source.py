@@ -117,6 +117,6 @@ def test_columns_follow_the_parameters():
     assert (kinds["n"], kinds["x"], kinds["on"], kinds["who"]) == (
         *("int64", "double", "bool", "string"),
     )
-    with pytest.raises(Problem, match="parameter metric: the name"):
+    with pytest.raises(Problem, match="parameter metric: another column has this name"):
         tidy_schema(['{"metric":1}'])
     assert "metric" in tidy_schema(['{"metric":1}'], []).names

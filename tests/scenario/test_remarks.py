@@ -64,7 +64,7 @@ def test_nodes_that_were_left_out_are_named_by_every_command(
 
 
 def test_a_network_that_is_too_small_names_what_was_left_out(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match=r"at most n = 6 distinct nodes.*left out 2 nodes .*far1"):
+    with pytest.raises(Problem, match=r"a sum of at most n = 6 nodes.*left out 2 nodes .*far1"):
         remarks(written(tmp_path, MESH), workload__subscribers_each="6")
 
 

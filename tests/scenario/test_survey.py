@@ -89,7 +89,7 @@ def test_moving_nodes_are_surveyed_at_time_0(tmp_path: Path) -> None:
 
 
 def test_what_a_run_refuses_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match="distinct nodes"):
+    with pytest.raises(Problem, match="a sum of at most n = 6 nodes"):
         surveyed(tmp_path, FILE + "[workload]\nsubscribers_each = 50\n")
     with pytest.raises(Problem, match="there is no node 'zz'"):
         surveyed(tmp_path, FILE + '[[faults]]\nfault = "crash"\nnode = "zz"\nat = 1\n')

@@ -116,9 +116,15 @@ def _port_in_use() -> dict[str, Any]:
         (lambda _: _port_in_use(), r"mqtt = \d+: another program uses this port"),
         (lambda _: {"mqtt": "0.0.0.0:0"}, "mqtt = 0.0.0.0:0: expected an address on loopback"),
         (lambda _: {"mqtt": "here"}, "mqtt = here: expected a port"),
-        (lambda _: {"mqtt": "example.org:1"}, "expected .HOST:.PORT with a host in numbers"),
+        (
+            lambda _: {"mqtt": "example.org:1"},
+            "expected .HOST:.PORT with a numeric address as HOST",
+        ),
         (lambda _: {"mqtt": "70000"}, "expected a port from 0 to 65535"),
-        (lambda _: {"mqtt_tls": "0"}, "mqtt_certificate: expected a PEM file"),
+        (
+            lambda _: {"mqtt_tls": "0"},
+            "mqtt_certificate: expected a PEM file, because mqtt_tls is set",
+        ),
         (lambda f: {"mqtt_key": f / "k"}, "this file needs mqtt_tls"),
         (
             lambda f: {"mqtt_tls": "0", "mqtt_certificate": f / "c", "mqtt_key": f / "k"},

@@ -61,11 +61,11 @@ def test_nodes_with_keys_exchange_events_and_others_are_not_heard(tmp_path: Path
 
 
 def test_one_file_without_the_other_is_a_problem(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match="expected key as well"):
+    with pytest.raises(Problem, match="expected --key as well"):
         node(certificate=tmp_path / "a.cert")
     with pytest.raises(Problem, match="expected 1 for a node with a certificate"):
         node(certificate=tmp_path / "a.cert", key=tmp_path / "a.key", nodes=2)
-    with pytest.raises(Problem, match="either certificates or one secret"):
+    with pytest.raises(Problem, match="expected no certificate beside the secret"):
         node(certificate=tmp_path / "a.cert", key=tmp_path / "a.key", secret=tmp_path / "s")
     with pytest.raises(Problem, match="only certificates can be revoked"):
         node(revoked=tmp_path / "revoked.list")

@@ -98,7 +98,10 @@ def test_a_topic_without_subscribers_says_so(
 ) -> None:
     assert len(ring.host.nodes) == 6
     assert main(["route", "a/b", "--seconds", "0.5"]) == 1
-    assert "5 nodes reached, and none has a subscription" in capsys.readouterr().out
+    assert (
+        "the event reached 5 nodes, and none of them has a matching subscription"
+        in capsys.readouterr().out
+    )
 
 
 def test_a_lone_node_says_that_it_has_no_neighbour(

@@ -115,7 +115,7 @@ def test_a_replay_notices_a_changed_row_and_missing_parts(tmp_path: Path) -> Non
     with pytest.raises(Problem, match="too few rows"):
         list(replay(path))
     beside(path).unlink()
-    with pytest.raises(Problem, match="no state beside"):
+    with pytest.raises(Problem, match="the state of this trace file is missing"):
         list(replay(path))
 
 
@@ -178,7 +178,7 @@ def test_a_service_writes_a_trace_until_it_ends(
     async def program() -> None:
         async with Service(settings, ServiceSettings(trace=tmp_path / "traces")) as service:
             await service.host.nodes[0].publish("a", b"1")
-            with pytest.raises(Problem, match="another record"):
+            with pytest.raises(Problem, match="another command is already recording this node"):
                 Recorder(service.host.nodes[0], tmp_path / "one.trace")
             trace = service.host.sections["trace"]()
             assert trace["folder"] == str(tmp_path / "traces")

@@ -115,7 +115,9 @@ def test_the_limits_of_rumor_routing_are_named_where_it_runs() -> None:
     (several,) = on_scenario(BUSY, "rumor-routing")
     assert "rumor-routing: a query ends at one publisher" in several
     assert "up to 3 a topic" in several
-    assert any("ends at its first loss" in note for note in on_scenario(LOSSY, "rumor-routing"))
+    assert any(
+        "ends at its first lost record" in note for note in on_scenario(LOSSY, "rumor-routing")
+    )
     assert on_scenario(BUSY, "gossip") == ()
 
 

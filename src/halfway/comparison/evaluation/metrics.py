@@ -34,16 +34,17 @@ _read_lifetime = reader(lambda o: o.lifetime)
 _METRICS: tuple[tuple[Metric, ValueOf | None], ...] = (
     (Metric("delivery-ratio", "delivery ratio", "",
             "The delivered notifications divided by the expected notifications. A notification "
-            "is expected for each event at each subscriber of the event's topic, except at the "
-            "event's publisher. The subscriber must be up when the event is published. Events "
-            "near the end of the run count too. An event does not count if its publisher is "
-            "down. A notification counts as delivered if it arrives before the run ends and "
-            "before `window` newer events are published.", "more", most=1.0),
+            "is the arrival of an event at a subscriber. A notification is expected for each "
+            "event at each subscriber of the event's topic, except at the event's publisher. The "
+            "subscriber must be up when the event is published. Events near the end of the run "
+            "also count. An event does not count if its publisher is down. A notification counts "
+            "as delivered if it arrives before the run ends and before `window` newer events are "
+            "published.", "more", most=1.0),
      lambda o: o.delivery_ratio),
     (Metric("latency-p50", "latency p50", "s",
             "The median time from the publication of an event to its notification. Only "
-            "delivered notifications count, so a system that loses distant subscribers looks "
-            "fast."),
+            "delivered notifications count, so a system that does not reach distant subscribers "
+            "has a low latency."),
      lambda o: o.latency_s.median),
     (Metric("latency-p95", "latency p95", "s",
             "The 95th percentile of the time from publication to notification, with an error of "
@@ -54,14 +55,14 @@ _METRICS: tuple[tuple[Metric, ValueOf | None], ...] = (
             "at most 0.8 %."),
      lambda o: o.latency_s.p99),
     (Metric("stretch", "stretch", "",
-            "The mean ratio of two numbers of hops: the hops of a notification, and the hops of "
-            "a shortest path when its event was published. A system has no value if its records "
-            "do not count the hops from the publisher.", least=1.0),
+            "The mean ratio of the hops of a notification to the hops of a shortest path. The "
+            "shortest path is computed in the network at the time of the publication. A system "
+            "has no value if its records do not count the hops from the publisher.", least=1.0),
      lambda o: o.stretch.mean),
     (Metric("messages-per-notification", "messages / notification", "",
             "The transmissions of the whole run, including set-up and upkeep, divided by the "
             "number of notifications. A notification also counts if its subscriber was down at "
-            "the publication and caught up later. Hellos count."),
+            "the publication and received the event later. Transmissions of hellos count."),
      lambda o: o.sent_per_notification),
     (Metric("bytes-per-notification", "bytes / notification", "",
             "The bytes of all transmissions divided by the number of notifications. A record "
@@ -71,9 +72,9 @@ _METRICS: tuple[tuple[Metric, ValueOf | None], ...] = (
     (Metric("energy", "energy", "J",
             "The energy that all nodes spend in the whole run for sending, receiving and "
             "idling. A record counts the length of its wire format. A record that carries an "
-            "event also counts its payload. If a record is "
-            "addressed to one neighbour, only this neighbour spends receiving energy. A radio "
-            "with contention is an exception to this rule. Hellos count."),
+            "event also counts its payload. If a record is addressed to one neighbour, only this "
+            "neighbour spends receiving energy. On a radio with contention, all neighbours spend "
+            "this energy. The energy for hellos counts."),
      lambda o: o.energy_j),
     (Metric("max-node-energy", "max node energy", "J",
             "The highest energy that one node spends in the whole run."),

@@ -62,7 +62,7 @@ class ServiceSettings:
         for field, path in files.items():
             if self.mqtt_tls and path is None:
                 option = f"--{field.replace('_', '-')}"
-                what = f"{field}: mqtt_tls needs this PEM file"
+                what = f"{field}: expected a PEM file, because mqtt_tls is set"
                 raise Problem(what, remedy=f"give {option} FILE")
             if path is not None and not self.mqtt_tls:
                 what = f"{field} = {path}: this file needs mqtt_tls"
