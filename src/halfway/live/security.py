@@ -111,7 +111,7 @@ class Security(Protocol):
         ...
 
     def learn_certificate(self, certificate: bytes) -> bool:
-        """Take the certificate of any node into a node's security. Return False if it is not valid
-        now.
+        """Take the certificate of another node into this `Security`. Return False if the
+        certificate is not valid now.
         """
         ...

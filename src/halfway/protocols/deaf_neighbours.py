@@ -133,8 +133,8 @@ def unmark_all(deaf, i):
 
 @apart
 def ignores(deaf, hops, rules, i, message, shortest_s, out):
-    """Return whether row i ignores a broadcast of a route because its sender is deaf, and send the
-    sender a LINK_TEST if one is due. shortest_s: the shortest wait between two LINK_TESTs.
+    """Return whether row i ignores a deaf neighbour's broadcast of a route, and test this neighbour
+    if a LINK_TEST is due. shortest_s: the shortest wait between two LINK_TESTs.
     """
     if deaf.counts[i, MARKED] == 0:
         return False

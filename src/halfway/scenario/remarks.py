@@ -1,5 +1,5 @@
-"""The remarks on a scenario: skipped content of its files, and work that does not fit into the
-run.
+"""The remarks on a scenario: skipped content of its files, work that does not fit into the run, and
+systems that do not use named brokers.
 """
 
 import math

@@ -91,7 +91,7 @@ def live_table(
     node: tuple[int, str, int], kinds: Mapping[int, str], names: Mapping[int, str],
     now: tuple[float, float, int],
 ) -> Any:  # fmt: skip
-    """Return rows of a live node's trace as an Arrow table with these columns: records, then drops.
+    """Return rows of a live node as an Arrow table in the columns of a trace: records, then drops.
 
     stamps: [rows] wall clock and hybrid logical clock. node: id, name and boot. names: names of
     other nodes, by id. now: clock of the node, wall clock and hybrid logical clock at the drops.

@@ -78,7 +78,10 @@ def state_file(
 
 
 def opened_state_file(content: bytes) -> bytes:
-    """Return the parts in a hidden file, with the mark. Raises ValueError for other bytes."""
+    """Return the parts of a recording from the hidden state file of a trace folder.
+
+    Raises ValueError for bytes without the mark.
+    """
     try:
         opened = zlib.decompressobj().decompress(content, _MOST_PART)
     except zlib.error:

@@ -121,9 +121,7 @@ class Rules(NamedTuple):
 
 
 def swim_rules(values: Mapping[str, Value]) -> Rules:
-    """Return the rules that SWIM and Lifeguard share, as SWIM has them, from the values of its
-    options.
-    """
+    """Return the `Rules` that SWIM and Lifeguard share, for SWIM: without Lifeguard's additions."""
     return Rules(
         float(values["period_s"]), float(values["ack_timeout_s"]), int(values["proxies"]),
         float(values["suspicion_factor"]), int(values["transmissions"]),

@@ -32,8 +32,8 @@ def row_of(state, i, node_id):
 
 @apart
 def buffer_place(state, i, message):
-    """Return the place of an event in a walk-overlay node's buffer, which is also its place among
-    the bits of a holder, or NO_PLACE if the buffer lacks the event.
+    """Return the place of a buffered event among the bits of each holder, or NO_PLACE if the
+    walk-overlay node's buffer lacks the event.
     """
     buffer = state.buffer
     for k in range(min(state.members.buffered[i], buffer.shape[1])):

@@ -62,7 +62,7 @@ def send_step(tables, rules, i, step, move, now, out):
 
 @apart
 def fresh_nodes(tables, rules, i, step):
-    """Return how many nodes a search walk has visited for the first time, up to its STEP."""
+    """Return how many nodes a walk has visited for the first time, up to this STEP of the walk."""
     side = step.args[messages.SIDE]
     place = trail_of(tables, rules, i, step.topic, side, step[messages.MEMBER], step.at)
     fresh = place != NO_PLACE and tables.trails[i, step.topic, place].since == step.at

@@ -26,7 +26,7 @@ GridCell = tuple[int, int]
 def draw_route(
     cells: CellRoutes, route: Route, goal: GridCell, *, title: str = "", form: str = "svg"
 ) -> bytes:
-    """[geo Fig. 1] Draw one route to a cell's home, by mode, and its perimeter traversal.
+    """Draw a picture of georendezvous cells as in [geo Fig. 1]: one route to a home, by mode.
 
     form: svg, png or pdf.
     """

@@ -29,7 +29,7 @@ def roomy(neighbourhood: Neighbourhood) -> Neighbourhood:
 
 
 def with_ids(neighbourhood: Neighbourhood, ids: NodeIds) -> Neighbourhood:
-    """Return neighbour lists of node ids, without spare room, from lists of rows."""
+    """Return the neighbour lists of a changing world as node ids, without room to grow."""
     if ids.are_rows:
         return neighbourhood
     degree = neighbourhood.last.astype(np.int64) - neighbourhood.first

@@ -1,4 +1,4 @@
-"""The underlay: a wired network with a delay and a bandwidth of each link."""
+"""The underlay: a wired network with values by link, such as a delay and a bandwidth."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,5 +1,5 @@
-"""The kernels of lazy unit disk graphs (`LazyGraph`): the nodes of a cell, the cell of a node, and
-the neighbours of a node.
+"""The kernels of lazy unit disk graphs (`LazyGraph`): cells, nodes, neighbours, and breadth-first
+searches for pairs in the giant component.
 
 A part of the unit square is a number as in a heap: 1 is the square, and the halves of part p are 2p
 and 2p + 1, split across x and y in turn. Fair coins, one for each node, divide the nodes of part p
