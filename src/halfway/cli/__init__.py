@@ -80,22 +80,22 @@ def _halfway(
     Halfway implements published systems, and compares measured results with the published results.
 
     \b
-    halfway list                                 papers, figures, systems
-    halfway options gossip                       the options of a system
-    halfway reproduce directional-walks/figure-6 one figure, in about a minute
-    halfway reproduce --scale paper              all figures, on as many networks as the papers
-    halfway walk mesh.graphml --plot walk.png    two walks on your network
-    halfway simulate scenario.toml               one system, message by message
-    halfway film scenario.toml -o run.gif        one event on its way, as a film
-    halfway init links.csv                       a first scenario for your network
-    halfway check scenario.toml                  what a comparison would run
-    halfway compare scenario.toml                all systems on your scenario
-    halfway results halfway-results              check a folder of results
-    halfway cluster start                        a Spark cluster on this machine
-    halfway doctor                               checks of this machine, with advice
-    halfway net                                  keys of a live network
-    halfway testbed mesh.toml                    real nodes on a scenario
-    halfway node                                 a live node; then halfway pub, sub, scout
+    halfway list                                 lists papers, figures and systems
+    halfway options gossip                       lists the options of a system
+    halfway reproduce directional-walks/figure-6 measures one figure, in about a minute
+    halfway reproduce --scale paper              measures all figures at the scale of the papers
+    halfway walk mesh.graphml --plot walk.png    runs two walks on your network
+    halfway simulate scenario.toml               runs one system, message by message
+    halfway film scenario.toml -o run.gif        draws one event on its way, as a film
+    halfway init links.csv                       writes a first scenario for your network
+    halfway check scenario.toml                  shows what a comparison would run
+    halfway compare scenario.toml                compares all systems on your scenario
+    halfway results halfway-results              checks a folder of results
+    halfway cluster start                        starts a Spark cluster on this machine
+    halfway doctor                               checks this machine, and gives advice
+    halfway net                                  makes the keys of a live network
+    halfway testbed mesh.toml                    runs a scenario with real nodes
+    halfway node                                 runs a live node (see also halfway pub, sub, scout)
     """
     if context.invoked_subcommand is None and not version:
         typer.echo(context.get_help())

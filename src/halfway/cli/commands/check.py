@@ -20,7 +20,7 @@ def check(
     seed: options.RootSeed = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check a scenario without running it: network, roles, events, systems, runs.
+    """Check the network, roles, events and systems of a scenario, without running it.
 
     \b
     The command builds the network, the roles and the faults of the first replicate

@@ -10,19 +10,31 @@ from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
 from halfway.files import write_whole
 
-Workers = Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Worker processes.")]
+Workers = Annotated[
+    int, typer.Option(metavar="N", min=1, max=64, help="Number of worker processes.")
+]
 Cores = Annotated[
     int, typer.Option(metavar="N", min=1, help="Number of tasks that a worker runs at once.")
 ]
 WorkerMemory = Annotated[
     str, typer.Option(metavar="SIZE", help="Memory of each worker, such as 2g.")
 ]
-ListeningPort = Annotated[
-    int, typer.Option(metavar="N", min=0, max=65535, help="Port. 0 means any free port.")
+MasterPort = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, max=65535, help="Port of the Spark master. 0 means any free port."
+    ),
+]
+ConnectPort = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, max=65535, help="Port of Spark Connect. 0 means any free port."
+    ),
 ]
 Connect = Annotated[bool, typer.Option("--connect", help="Start a Spark Connect server as well.")]
 PackFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folder for the archive and the driver.")
+    Path,
+    typer.Argument(metavar="DIR", help="Folder to write the archive and the driver script to."),
 ]
 _DRIVER = '''\
 """The driver of `spark-submit`: Spark's own session, then any command of `halfway`."""
@@ -53,7 +65,7 @@ def _cluster() -> None:
     halfway compare mesh.toml --master spark://127.0.0.1:7077
     halfway compare mesh.toml --master sc://127.0.0.1:15002
     halfway cluster stop
-    halfway cluster pack DIR      for spark-submit: docs/clusters.md
+    halfway cluster pack DIR      writes the files for spark-submit (see docs/clusters.md)
     """
 
 
@@ -62,9 +74,9 @@ def start(
     workers: Workers = 3,
     cores: Cores = 1,
     memory: WorkerMemory = "1g",
-    port: ListeningPort = 7077,
+    port: MasterPort = 7077,
     connect: Connect = False,
-    connect_port: ListeningPort = 15002,
+    connect_port: ConnectPort = 15002,
 ) -> None:
     """Start a cluster, and print its addresses when all its workers are ready.
 
@@ -135,7 +147,7 @@ def pack(folder: PackFolder) -> None:
 
 @cluster.command()
 def stop() -> None:
-    """Stop the cluster. A sweep on this cluster then fails, but keeps its finished batches."""
+    """Stop the cluster. A command that uses the cluster fails, but keeps its finished batches."""
     from halfway.pipeline.spark import local_cluster
 
     count = local_cluster.stop(local_cluster.default_folder())

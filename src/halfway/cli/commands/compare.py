@@ -50,14 +50,15 @@ def compare(
     account: options.AccountFile = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare systems on a scenario: same networks, same workload, same faults.
+    """Compare systems on a scenario, with the same networks, workload and faults for each system.
 
     \b
-    The command prints which system to choose by --need and --minimise, and means
-    with 95 % intervals. A star marks a system that is significantly better than
-    every other system with a comparable delivery ratio. The command writes to
-    DIR/TITLE a page (comparison.html) with plots and a map of one run of each
-    system, and tables (.csv, .jsonl, .json). DIR/index.html lists all studies.
+    The command prints which system to choose by --need and --minimise. It prints
+    the means of the metrics with 95 % intervals. A star marks a system that is
+    significantly better than every other system with a comparable delivery ratio.
+    The command writes a page and tables to DIR/TITLE. The page (comparison.html)
+    has plots and a map of one run of each system. The tables are .csv, .jsonl and
+    .json files. DIR/index.html lists all studies.
     After an interrupt, the same command resumes in DIR.
 
     \b
@@ -67,7 +68,7 @@ def compare(
     halfway compare mesh.toml --until half-width=2%,energy
     halfway compare mesh.toml --sweep workload.events=10,20,40 --set seconds=90
     halfway compare mesh.toml --system my_protocol.py --baseline gossip
-    docs/comparing.md: the metrics, the statistics, and how to add a protocol.
+    docs/comparing.md describes the metrics, the statistics, and how to add a protocol.
     """
     asked = Asked(
         systems, system, replicates, changes, sweep, baseline, until, most, need, minimise

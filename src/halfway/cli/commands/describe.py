@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def list_papers() -> None:
-    """List all papers, figures and systems. Each figure has its number of runs.
+    """List all papers, figures and systems. The list shows the number of runs of each figure.
 
     [bold]halfway reproduce[/bold] takes the names of papers and figures.
     [bold]halfway compare[/bold] and [bold]halfway simulate[/bold] take the names of systems.
@@ -24,7 +24,7 @@ def list_papers() -> None:
 
 
 def list_options(system: DescribedSystem = None, as_json: AsJson = False) -> None:
-    """List the options of a system, or of all systems: default, range, meaning.
+    """List the options of a system, or of all systems, with default, range and meaning.
 
     \b
     halfway options gossip

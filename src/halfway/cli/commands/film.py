@@ -12,13 +12,17 @@ from halfway.cli.terminal.screen import spinner
 
 def film(
     scenario: ScenarioFile,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The film: FILE.gif.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="GIF file to write the film to.")
+    ],
     system: SystemName = None,
     seed: ScenarioSeed = None,
     changes: Changed = None,
-    event: Annotated[int, typer.Option(metavar="N", help="Number of the event, from 1.")] = 1,
+    event: Annotated[
+        int, typer.Option(metavar="N", help="Number of the event. The first is 1.")
+    ] = 1,
     seconds: Annotated[
-        float, typer.Option(metavar="S", min=0.1, max=60.0, help="Length of the film.")
+        float, typer.Option(metavar="S", min=0.1, max=60.0, help="Length of the film in seconds.")
     ] = 6.0,
 ) -> None:
     """Write a film of one event on its way through the network, for a talk.
@@ -30,7 +34,7 @@ def film(
     \b
     halfway film examples/scenarios/sensor-field.toml --system flooding -o flooding.gif
     halfway film mesh.toml --system walk-overlay --event 3 --seconds 10 -o overlay.gif
-    docs/replaying.md: the map of a comparison, which also records films.
+    docs/replaying.md describes the map of a comparison, which also records films.
     """
     from halfway.adapters.registry import named
     from halfway.comparison.replay.replay import replay_of_scenario

@@ -29,8 +29,8 @@ def init(
     \b
     halfway init links.csv positions.csv
     halfway init mesh.graphml -o mesh.toml
-    halfway init tracks.csv -o fleet.toml      columns node, t_s, x_m, y_m
-    halfway init --example -o field.toml       a small example, without a file
+    halfway init tracks.csv -o fleet.toml      the table has columns node, t_s, x_m, y_m
+    halfway init --example -o field.toml       writes a small example, and needs no file of yours
     """
     if out.exists():
         what = "the file already exists, and Halfway does not replace it"

@@ -50,13 +50,12 @@ def reproduce(
     The command writes to a folder of DIR with the name of the figures: a page
     with the plots (index.html), verdicts.csv, verdicts.jsonl, summaries.csv and
     figures/. DIR/index.html lists all studies of DIR. The verdict "differs" is a
-    result, not an error. You may interrupt the command. The same command then
-    resumes.
+    result, not an error. After an interrupt, the same command resumes.
 
     \b
-    halfway reproduce                                everything, quickly
+    halfway reproduce                                measures all figures, on few networks
     halfway reproduce directional-walks/figure-6 --scale paper
-    halfway reproduce drip/figure-3a drip/figure-3b  several, on one page
+    halfway reproduce drip/figure-3a drip/figure-3b  shows both figures on one page
     halfway reproduce --json | jq 'select(.verdict == "differs")'
     """
     from halfway.papers import PAPERS

@@ -25,13 +25,13 @@ def results(
 
     \b
     The command checks every file against its checksum, and every run against
-    its digest. The command changes no file. With --retry-failed, the command
-    repeats the failed runs from their stored parameters.
+    its digest. Without --retry-failed, the command changes no file. With
+    --retry-failed, it repeats the failed runs from their stored parameters.
 
     \b
-    halfway results halfway-results                  check the folder
+    halfway results halfway-results                  checks the folder
     halfway results halfway-results --json | jq .failures
-    halfway results halfway-results --retry-failed   repeat the failed runs
+    halfway results halfway-results --retry-failed   repeats the failed runs
     halfway results halfway-comparison/mesh-2 --against halfway-comparison/mesh
 
     With --against, DIR and STUDY are folders of two studies of `halfway compare`.

@@ -12,9 +12,9 @@ def schema(out: SchemaOut = None) -> None:
     """Print the JSON schema of the scenario file, or write it to a file for an editor.
 
     \b
-    An editor with a TOML language server (Even Better TOML in VS Code, taplo in
-    other editors) then completes fields, shows their meanings, and marks errors. The first
-    line of the scenario names the schema:
+    With this file, an editor that has a TOML language server (Even Better TOML in VS
+    Code, taplo in other editors) completes fields, shows their meanings, and marks
+    errors. The first line of the scenario names the schema:
       #:schema ./halfway.schema.json
 
     \b

@@ -51,7 +51,7 @@ def simulate(
       system = "gossip"            seconds = 60        seed = 1
       \\[network]   kind = "unit-disk" (n, degree or radius), "file" (path, …),
                   "random-waypoint" (n, width, height, radius, speed, pause)
-                  "waxman" (n, m, side), wired, or "recorded" (path, radius)
+                  "waxman" (n, m, side; its links are wired), "recorded" (path, radius)
       \\[radio]     kind = "ideal", "distance", "contention" or "wired"
       \\[workload]  topics, publishers_each, subscribers_each, events, every_s,
                   publishers and subscribers by name, or kind = "recorded" (path),
@@ -67,7 +67,7 @@ def simulate(
     halfway simulate mesh.toml --set workload.events=100 --trace run.parquet
     halfway simulate mesh.toml --nodes nodes.csv
     halfway simulate mesh.toml --system my_protocol.py --debug --set network.n=50
-    docs/comparing.md: how to write and to debug a protocol.
+    docs/comparing.md describes how to write and to debug a protocol.
     """
     if debug:
         _interpret()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from halfway.cli.terminal import options
+from halfway.cli.terminal import options, walk_options
 from halfway.cli.terminal.screen import spinner, warn
 
 if TYPE_CHECKING:
@@ -16,30 +16,31 @@ if TYPE_CHECKING:
 
 
 def walk(
-    network: options.NetworkName,
-    source: options.From = None,
-    target: options.To = None,
-    system: options.WalkSystemName = "directional-walk",
-    interpretation: options.WalkInterpretation = "heard",
-    k: options.WalkSteps = 1,
-    seed: options.WalkSeed = 1,
-    plot: options.PlotFile = None,
-    largest: options.Largest = False,
-    positions: options.Positions = None,
-    partial_positions: options.PartialPositions = False,
-    radius: options.Radius = None,
-    quality: options.QualityColumn = None,
-    quality_back: options.QualityBackColumn = None,
-    over: options.Over = None,
-    under: options.Under = None,
-    both_ways: options.BothWays = True,
+    network: walk_options.NetworkName,
+    source: walk_options.From = None,
+    target: walk_options.To = None,
+    system: walk_options.WalkSystemName = "directional-walk",
+    interpretation: walk_options.WalkInterpretation = "heard",
+    k: walk_options.WalkSteps = 1,
+    seed: walk_options.WalkSeed = 1,
+    plot: walk_options.PlotFile = None,
+    largest: walk_options.Largest = False,
+    positions: walk_options.Positions = None,
+    partial_positions: walk_options.PartialPositions = False,
+    radius: walk_options.Radius = None,
+    quality: walk_options.QualityColumn = None,
+    quality_back: walk_options.QualityBackColumn = None,
+    over: walk_options.Over = None,
+    under: walk_options.Under = None,
+    both_ways: walk_options.BothWays = True,
     as_json: options.AsJson = False,
 ) -> None:
     """Run a publisher's and a subscriber's walk on a network until they meet.
 
     \b
     The command prints the steps of both walks, the meeting point, the loop-erased path, and
-    its stretch over a shortest path. A and B are node ids. The seed draws a missing node.
+    its stretch over a shortest path. A and B are node ids. If A or B is missing, the
+    seed draws a node.
 
     \b
     halfway walk unit-disk:n=3000,r=0.04,seed=7 --plot walk.png

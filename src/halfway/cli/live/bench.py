@@ -17,12 +17,15 @@ _Nodes = Annotated[
     int, typer.Option(metavar="N", help="Number of nodes. Each node has about 6 links.")
 ]
 _Size = Annotated[int, typer.Option(metavar="B", help="Size of a payload in bytes.")]
-_Rate = Annotated[float, typer.Option(metavar="N", help="Events per second in the first phase.")]
+_Rate = Annotated[
+    float, typer.Option(metavar="N", help="Number of events per second in the first phase.")
+]
 _Topics = Annotated[
     int, typer.Option(metavar="N", help="Number of topics. Each topic has its own publisher.")
 ]
 _Subscribers = Annotated[
-    int, typer.Option(metavar="N", help="Subscribers of each topic. 0 means all other nodes.")
+    int,
+    typer.Option(metavar="N", help="Number of subscribers of each topic. 0 means all other nodes."),
 ]
 _FlatOut = Annotated[
     bool,
@@ -31,9 +34,14 @@ _FlatOut = Annotated[
     ),
 ]
 _Settle = Annotated[
-    float, typer.Option(metavar="S", help="Seconds from the subscriptions to the first event.")
+    float,
+    typer.Option(
+        metavar="S", help="Seconds to wait between the subscriptions and the first event."
+    ),
 ]
-_Each = Annotated[float, typer.Option(metavar="S", help="Seconds of each of the two phases.")]
+_Each = Annotated[
+    float, typer.Option(metavar="S", help="Length of each of the two phases in seconds.")
+]
 
 
 def bench(
@@ -54,9 +62,9 @@ def bench(
 
     \b
     The nodes run in this process, as an UNSAFE development network on loopback. The first
-    phase publishes at a rate. The second phase publishes without a limit, and shows the
-    greatest rate and the drops by reason. The CPU time is the sum of all nodes and of the
-    measurement. The results depend on the load of the machine, so compare only runs on one
+    phase publishes at --rate. The second phase publishes without a limit, and shows the
+    greatest rate and the drops by reason. The CPU time includes all nodes and the
+    measurement itself. The results depend on the load of the machine, so compare only runs on one
     machine.
 
     \b

@@ -22,7 +22,7 @@ def doctor(
     state: node_options.State = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check this machine: what Halfway finds, and what to do about each failed check.
+    """Check what Halfway needs on this machine, and print what to do about each failed check.
 
     \b
     ✓  this part works

@@ -35,7 +35,7 @@ def pub(
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Publish an event, or an event for each line of stdin.
+    """Publish one event, or one event for each line of stdin.
 
     \b
     The node of this machine publishes the event. If no node runs on this machine, the
@@ -46,7 +46,7 @@ def pub(
     halfway pub sensors/kitchen --count 5 'reading {{count}}'
     vmstat 1 | halfway pub machine/load -
     halfway pub lamps/hall on --retain
-    halfway pub alarms/door open --keep     on disk before this command ends
+    halfway pub alarms/door open --keep     the event is on disk before this command ends
     """
     from halfway.live.mesh import Level
 
@@ -84,10 +84,10 @@ def sub(
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print each event when it arrives: topic and payload, one event per line.
+    """Print the topic and payload of each event when the event arrives, one event per line.
 
     \b
-    Retained values come first.
+    The command first prints the retained values of the topics.
 
     \b
     halfway sub 'sensors/#'
@@ -109,7 +109,7 @@ def spy(
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print every second the topics with events, and the events' rate, mean size and mean age.
+    """Print every second each topic that had events, with the rate, mean size and mean age.
 
     \b
     halfway spy

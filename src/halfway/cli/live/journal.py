@@ -9,14 +9,16 @@ import typer
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
 
-JournalFolder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of a journal.")]
+JournalFolder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Folder of a journal, such as state/journal.")
+]
 
 journal = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
 
 @journal.callback()
 def _journal() -> None:
-    """Show the journal of a node: its records on disk, and whether the records are undamaged.
+    """Check whether the records in the journal of a node, on disk, are damaged.
 
     \b
     halfway journal check state/journal
@@ -29,8 +31,8 @@ def check(folder: JournalFolder, as_json: AsJson = False) -> None:
 
     \b
     A torn tail is the beginning of a record that the node could not finish because of a loss
-    of power. The node had not acknowledged this record, and removes the tail at its next
-    start. A bad record was damaged after it was written. The node skips bad records.
+    of power. The node has never acknowledged this record. The node removes the torn tail when
+    it starts again. A bad record was damaged after it was written. The node skips bad records.
     Exit status: 0 if no record is bad, 1 if a record is bad.
 
     \b

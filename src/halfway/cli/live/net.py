@@ -16,38 +16,47 @@ if TYPE_CHECKING:
 NetworkFolder = Annotated[
     Path,
     typer.Argument(
-        metavar="NETWORK", help="Folder of the network: its root key and the list of its members."
+        metavar="NETWORK",
+        help="Folder of the network, with its root key and the list of its members.",
     ),
 ]
 KeyFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="File for the private keys, such as kitchen.key.")
+    Path,
+    typer.Argument(metavar="FILE", help="File to write the private keys to, such as kitchen.key."),
 ]
 SecretFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="File for the secret, such as shed.secret.")
+    Path, typer.Argument(metavar="FILE", help="File to write the secret to, such as shed.secret.")
 ]
 RequestFile = Annotated[
-    Path, typer.Argument(metavar="NODE.pub", help="The request that `halfway net key` wrote.")
+    Path, typer.Argument(metavar="NODE.pub", help="Request file that `halfway net key` wrote.")
 ]
 Name = Annotated[
-    str, typer.Option(metavar="N", help="Name of the node. Default: the name of its file.")
+    str,
+    typer.Option(
+        metavar="N", help="Name of the node. Default: the name of the request file without .pub."
+    ),
 ]
 Publish = Annotated[
     list[str] | None,
-    typer.Option(metavar="P", help="Topics that the node may publish. Repeatable."),
+    typer.Option(metavar="P", help="Pattern of topics that the node may publish to. Repeatable."),
 ]
 Subscribe = Annotated[
     list[str] | None,
-    typer.Option(metavar="P", help="Topics that the node may subscribe to. Repeatable."),
+    typer.Option(metavar="P", help="Pattern of topics that the node may subscribe to. Repeatable."),
 ]
 Days = Annotated[
     float,
     typer.Option(
-        metavar="N", min=1 / 1440, max=36_500.0, help="Days until the certificate expires."
+        metavar="N",
+        min=1 / 1440,
+        max=36_500.0,
+        help="Number of days until the certificate expires.",
     ),
 ]
 MemberName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the node.")]
 Shown = Annotated[
-    Path, typer.Argument(metavar="NETWORK|FILE", help="Folder of a network, or a certificate.")
+    Path,
+    typer.Argument(metavar="NETWORK|FILE", help="Folder of a network, or file of a certificate."),
 ]
 
 net = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
@@ -58,16 +67,16 @@ def _net() -> None:
     """Make a network with keys, and admit nodes to it.
 
     \b
-    halfway net key kitchen.key                     on the node: its keys, and kitchen.pub
-    halfway net new home                            on the owner's machine: the network
-    halfway net admit home kitchen.pub --days 365   on the owner's machine: a certificate
-    halfway net show home                           the admitted nodes, and their last days
-    halfway net revoke home kitchen                 kitchen is no longer a member
+    halfway net key kitchen.key                     makes the keys, on the node itself
+    halfway net new home                            makes the network, on the owner's machine
+    halfway net admit home kitchen.pub --days 365   signs a certificate, on the owner's machine
+    halfway net show home                           shows the admitted nodes and their last days
+    halfway net revoke home kitchen                 ends the membership of the node kitchen
 
     \b
-    Private keys never leave the node. The folder of the network has its root key:
-    keep the folder offline, and keep a backup. Without the root key, no node can be
-    admitted or revoked.
+    Private keys never leave the node. The folder of the network has its root key, so
+    keep the folder offline, and keep a backup of the folder. Without the root key, no
+    node can be admitted or revoked.
     """
 
 
@@ -76,8 +85,9 @@ def key(file: KeyFile) -> None:
     """Make the private keys of a node, and a file with its request for a certificate.
 
     \b
-    The file with the keys stays on the node (mode 600). The request FILE.pub is not
-    secret. Give the request to the owner of the network. An existing file is never replaced.
+    The file with the keys has mode 600, and stays on the node. The request has the
+    suffix .pub, and is not secret. Give the request to the owner of the network. An
+    existing file is never replaced.
 
     \b
     halfway net key kitchen.key
@@ -117,11 +127,12 @@ def admit(
     subscribe: Subscribe = None,
     days: Days = 365.0,
 ) -> None:
-    """Sign a certificate for a node. It states the name, the topics and the last day of the node.
+    """Sign a certificate for a node. The certificate states the node's name, topics and last day.
 
     \b
-    A pattern is a topic, with + for one level and # for all further levels. Without
-    --publish or --subscribe, the node may use all topics (#).
+    A pattern P is a topic in which + stands for any one level, and # at the end for all
+    further levels. Without --publish, the node may publish to all topics. Without
+    --subscribe, the node may subscribe to all topics.
 
     \b
     halfway net admit home kitchen.pub
@@ -146,9 +157,10 @@ def revoke(folder: NetworkFolder, name: MemberName) -> None:
     """Revoke the certificates of a node, and write the signed revocation list.
 
     \b
-    Give the list to any running node with --revoked. The nodes pass the list on, and end
+    Copy the list to any node that runs with --revoked. The nodes pass the list on, and end
     their sessions with the revoked node. The revoked node still knows the secret of the
-    network, but the secret alone neither opens a datagram nor finishes a handshake.
+    network, but the secret alone is not enough to decrypt a datagram or to finish a
+    handshake.
 
     \b
     halfway net revoke home kitchen
@@ -165,8 +177,9 @@ def secret(file: SecretFile) -> None:
     """Make one secret for all nodes of a small network. A secret is weaker than certificates.
 
     \b
-    Any node with the file is a member, under any free name and with all topics. No node
-    can be revoked. A node without the file can neither join nor read.
+    Any node with the file is a member. The node may have any free name, and may use
+    all topics. No node can be revoked. A node without the file can neither join the
+    network nor read its events.
 
     \b
     halfway net secret shed.secret

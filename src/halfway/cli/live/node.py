@@ -51,7 +51,7 @@ def node(
     this machine can read and forge the events. See also `halfway sub` and `halfway pub`.
 
     \b
-    halfway node --mqtt 1883 --page 8080    then: mosquitto_sub -t 'sensors/#' -v
+    halfway node --mqtt 1883 --page 8080    clients: mosquitto_sub -t 'sensors/#' -v
     halfway node --nodes 20 --system walk-overlay --trace traces
     halfway node --certificate a.cert --key a.key --host 0.0.0.0 --port 4711
     """

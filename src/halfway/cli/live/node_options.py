@@ -10,34 +10,46 @@ AtNode = Annotated[
     typer.Option(
         "--node",
         metavar="NAME",
-        help="Node to ask. Default: the node that has run longest on this machine.",
+        help="Name of the node to ask. Default: the node that has run longest on this machine.",
     ),
 ]
 LiveSystem = Annotated[
-    str, typer.Option(metavar="SYSTEM", help="System of the node. All nodes need the same system.")
+    str,
+    typer.Option(
+        metavar="SYSTEM",
+        help="System that the node runs. All nodes of a network need the same system.",
+    ),
 ]
 SystemOptions = Annotated[
     list[str] | None,
-    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the system."),
+    typer.Option(
+        "--option", "-o", metavar="NAME=VALUE", help="Value of an option of the system. Repeatable."
+    ),
 ]
 Nodes = Annotated[
     int,
-    typer.Option(metavar="N", help="Number of nodes in this process. All these nodes are linked."),
+    typer.Option(
+        metavar="N",
+        help="Number of nodes in this process. Links connect these nodes to one network.",
+    ),
 ]
 Port = Annotated[
     int,
     typer.Option(
         metavar="N",
-        help="UDP port of the first node. Further nodes use the next ports. 0 means any free port.",
+        help="UDP port of the first node. The other nodes use the next ports. 0 "
+        "means any free port.",
     ),
 ]
 Peers = Annotated[
     list[str] | None,
     typer.Option(
-        "--peer", metavar="HOST:PORT", help="Address of a node that multicast does not reach."
+        "--peer",
+        metavar="HOST:PORT",
+        help="Address of a node that multicast does not reach. Repeatable.",
     ),
 ]
-NodeName = Annotated[str, typer.Option(metavar="NAME", help="The name of the node.")]
+NodeName = Annotated[str, typer.Option(metavar="NAME", help="Name of the node.")]
 OfNetwork = Annotated[
     str,
     typer.Option(
@@ -50,48 +62,54 @@ OnHost = Annotated[
 CertificateFile = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Certificate file from `halfway net admit`. Also give --key."
+        metavar="FILE", help="File of the certificate from `halfway net admit`. Also give --key."
     ),
 ]
 PrivateKeyFile = Annotated[
-    Path | None, typer.Option("--key", metavar="FILE", help="Private keys of `halfway net key`.")
+    Path | None,
+    typer.Option("--key", metavar="FILE", help="File of the private keys from `halfway net key`."),
 ]
 NetworkSecret = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Secret of `halfway net secret`. Also give --key."),
+    typer.Option(
+        metavar="FILE", help="File of the secret from `halfway net secret`. Also give --key."
+    ),
 ]
 RevokedFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Revocation list of the network. The node reads the file again when it changes.",
+        help="File of the revocation list. The node reads the file again when the file changes.",
     ),
 ]
 State = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Folder for the state that survives a restart."),
+    typer.Option(metavar="DIR", help="Folder for the node's state, which survives a restart."),
 ]
 Interpreted = Annotated[
     bool,
-    typer.Option("--interpreted", help="Run the handlers in Python, and never as machine code."),
+    typer.Option("--interpreted", help="Run the system in Python, and never as machine code."),
 ]
 Logged = Annotated[
     bool,
     typer.Option(
-        "--log", help="Keep a log of the node's records. `halfway record` needs this log."
+        "--log",
+        help="Keep a log of the records that the node receives. `halfway record` needs this log.",
     ),
 ]
 TraceDir = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="Write received, reported and dropped records to Parquet files."
+        metavar="DIR",
+        help="Write the records that the node receives, reports and drops to Parquet files in DIR.",
     ),
 ]
 Discover = Annotated[
-    bool, typer.Option("--discover/--no-discover", help="Look for nodes on this machine.")
+    bool, typer.Option("--discover/--no-discover", help="Find other nodes by multicast.")
 ]
 Mqtt = Annotated[
-    str, typer.Option(metavar="[HOST:]PORT", help="Serve clients of MQTT 3.1.1 and 5.0.")
+    str,
+    typer.Option(metavar="[HOST:]PORT", help="Serve clients of MQTT 3.1.1 and 5.0, without TLS."),
 ]
 MqttTls = Annotated[
     str, typer.Option(metavar="[HOST:]PORT", help="Serve clients of MQTT with TLS.")
@@ -100,44 +118,66 @@ MqttCertificate = Annotated[
     Path | None, typer.Option(metavar="FILE", help="PEM file with the certificate for --mqtt-tls.")
 ]
 MqttKey = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="The private key of --mqtt-tls, PEM.")
+    Path | None, typer.Option(metavar="FILE", help="PEM file with the private key for --mqtt-tls.")
 ]
 MqttUsers = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Users and topics of MQTT clients, TOML.")
+    Path | None,
+    typer.Option(metavar="FILE", help="TOML file with the users of MQTT and their topics."),
 ]
 Metrics = Annotated[
-    str, typer.Option(metavar="[HOST:]PORT", help="Serve metrics for Prometheus, at /metrics.")
+    str,
+    typer.Option(metavar="[HOST:]PORT", help="Serve metrics for Prometheus, at the path /metrics."),
 ]
 Page = Annotated[
     str, typer.Option(metavar="PORT", help="Serve the status page to browsers of this machine.")
 ]
-Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Topic, such as sensors/kitchen.")]
+Topic = Annotated[
+    str, typer.Argument(metavar="TOPIC", help="Topic of the event, such as sensors/kitchen.")
+]
 TopicFilter = Annotated[
     str,
-    typer.Argument(metavar="FILTER", help="Topics. + matches one level, and # all further levels."),
+    typer.Argument(
+        metavar="FILTER",
+        help="Filter of topics. + matches one level, and # matches all further levels.",
+    ),
 ]
 Text = Annotated[
     str,
-    typer.Argument(metavar="TEXT", help="The payload. - means one event for each line of stdin."),
+    typer.Argument(
+        metavar="TEXT", help="Payload of the event. - means one event for each line of stdin."
+    ),
 ]
 Repeats = Annotated[
     int,
-    typer.Option(metavar="N", min=1, help="Publish N times. {{count}} in TEXT becomes 1, 2, … N."),
+    typer.Option(
+        metavar="N", min=1, help="Publish the event N times. {{count}} in TEXT becomes 1, 2, … N."
+    ),
 ]
+Pings = Annotated[int, typer.Option(metavar="N", min=1, help="Number of pings.")]
 MostEvents = Annotated[
     int | None, typer.Option("--count", metavar="N", min=1, help="Stop after N events.")
 ]
-ForSeconds = Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds to run.")]
+ForSeconds = Annotated[
+    float,
+    typer.Option(metavar="S", min=0.1, help="Longest time that the command runs, in seconds."),
+]
 Retain = Annotated[
-    bool, typer.Option("--retain", help="Keep the event as the last value of its topic.")
+    bool,
+    typer.Option(
+        "--retain", help="Keep the event as the last value of its topic, for later subscribers."
+    ),
 ]
 Keep = Annotated[
-    bool, typer.Option("--keep", help="Keep the event on disk until all readers have it.")
+    bool,
+    typer.Option("--keep", help="Keep the event on disk until all its readers have the event."),
 ]
 Expiry = Annotated[
     float | None,
     typer.Option("--expiry", metavar="S", min=0.0, help="The event expires after S seconds."),
 ]
 Wait = Annotated[
-    float, typer.Option("--wait", metavar="S", min=0.0, help="Seconds to wait for a neighbour.")
+    float,
+    typer.Option(
+        "--wait", metavar="S", min=0.0, help="Longest time to wait for a neighbour, in seconds."
+    ),
 ]

@@ -17,9 +17,11 @@ _HERE = "is here"  # as `live.runtime.probe_routes` says it
 
 def route(
     to: Annotated[
-        str, typer.Argument(metavar="NODE|TOPIC", help="Name or id of a node; or a topic.")
+        str, typer.Argument(metavar="NODE|TOPIC", help="Name or id of a node, or a topic.")
     ],
-    topic: Annotated[bool, typer.Option("--topic", help="Read the name as a topic.")] = False,
+    topic: Annotated[
+        bool, typer.Option("--topic", help="Read the argument as a topic, even if it has no slash.")
+    ] = False,
     seconds: node_options.ForSeconds = 2.0,
     node: node_options.AtNode = "",
     as_json: AsJson = False,

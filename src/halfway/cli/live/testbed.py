@@ -24,18 +24,25 @@ _HEADINGS = ("metric", "simulated", "one more run, 95 %", "live", "live beside s
 
 _Chosen = Annotated[
     list[str] | None,
-    typer.Option("--system", metavar="NAME", help="A system. Repeatable. Default: SCENARIO's."),
+    typer.Option(
+        "--system",
+        metavar="NAME",
+        help="Name of a system to run. Repeatable. Default: the system of SCENARIO.",
+    ),
 ]
 _Runs = Annotated[
     int, typer.Option(metavar="N", min=2, help="Number of simulated runs on the same network.")
 ]
 _Records = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Record every node in DIR, and replay the records."),
+    typer.Option(
+        metavar="DIR", help="Record what every node receives to DIR, and replay these records."
+    ),
 ]
 
 _Traces = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Write the trace of each node as Parquet to DIR.")
+    Path | None,
+    typer.Option(metavar="DIR", help="Write the trace of each node to DIR, as Parquet files."),
 ]
 
 
@@ -49,7 +56,7 @@ def real_nodes(
     traces: _Traces = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a scenario with real nodes and real datagrams, beside its simulation.
+    """Run a scenario with real nodes and datagrams, and compare the run with its simulation.
 
     \b
     Every node has its own network namespace. The positions, motion, losses, delays and faults of

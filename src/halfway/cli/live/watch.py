@@ -27,17 +27,21 @@ _PERIOD_S = 0.1  # between two questions to a node
 def scout(
     seconds: node_options.ForSeconds = 3.0,
     neighbours: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Wait for N neighbours, at most --seconds.")
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Wait until the node has N neighbours, for at most --seconds."
+        ),
     ] = 0,
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print the neighbours of a node, and each other node that it hears, with its state.
+    """Print the neighbours of a node and the other nodes that the node hears, with their states.
 
     \b
-    The node of this machine answers at once. With --neighbours N, it answers when it has N
-    neighbours. If no node runs on this machine, the command starts a node, which listens
-    for --seconds. Exit status: 1 if the node has fewer than N neighbours.
+    The node of this machine answers at once. With --neighbours N, the command first
+    waits until the node has N neighbours, for at most --seconds. If no node runs on this
+    machine, the command starts a node, which listens for --seconds. Exit status: 1 if the
+    node has fewer than N neighbours.
 
     \b
     halfway scout
@@ -75,7 +79,7 @@ def _print_heard(status: dict[str, Any], as_json: bool) -> None:
 
 
 def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
-    """Print a node: its settings, its neighbours, its counts, and its drops by reason.
+    """Print a node's settings, neighbours, counts, and drops by reason.
 
     \b
     halfway status
@@ -114,11 +118,11 @@ def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
 
 def ping(
     to: Annotated[str, typer.Argument(metavar="NODE", help="Name or id of a neighbour.")],
-    count: node_options.Repeats = 4,
+    count: node_options.Pings = 4,
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Measure the round trip to a neighbour. Exit status: 1 if a ping has no answer.
+    """Measure the round-trip time to a neighbour. Exit status: 1 if a ping has no answer.
 
     \b
     halfway ping kitchen --count 10
@@ -142,11 +146,11 @@ def ping(
 
 
 def record(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="A new file for the trace.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="New file to write the trace to.")],
     seconds: node_options.ForSeconds = 10.0,
     node: node_options.AtNode = "",
 ) -> None:
-    """Record what a node receives for some seconds. The node needs `halfway node --log`.
+    """Record what a node receives during --seconds. Start the node with `halfway node --log`.
 
     \b
     halfway record kitchen.trace --seconds 60
@@ -163,15 +167,20 @@ def record(
 
 def replay(
     path: Annotated[
-        Path, typer.Argument(metavar="FILE|DIR", help="A record, or the folder of --trace.")
+        Path,
+        typer.Argument(
+            metavar="FILE|DIR",
+            help="File of `halfway record`, or folder of `halfway node --trace`.",
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Replay a recorded trace of a node. Exit status: 1 if the state at the end differs.
+    """Replay a recorded trace of a node, and compare the final state with the recorded state.
 
     \b
-    In a folder of `halfway node --trace DIR`, each file has a state. The command replays
-    every file by itself, so that it can name the first file with a difference.
+    In a folder of `halfway node --trace DIR`, each file has a final state. The command
+    replays every file by itself, so that it can name the first file with a difference.
+    Exit status: 1 if a final state differs.
 
     \b
     halfway replay kitchen.trace

@@ -9,7 +9,8 @@ import typer
 from halfway.cli.terminal import completion
 
 
-def _seed(number: int | None) -> int | None:
+def checked_seed(number: int | None) -> int | None:
+    """Return the root seed of an option; BadParameter for a number out of range."""
     if number is not None and not 0 <= number < 2**64:
         raise typer.BadParameter(f"{number}: expected a whole number from 0 to 2^64 - 1")
     return number
@@ -30,13 +31,15 @@ What = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="PAPER[/FIGURE]",
-        help="One or more names. Default: all figures.",
+        help="Names of papers or of figures. Default: all figures.",
         autocompletion=completion.figures,
     ),
 ]
 ScaleName = Annotated[
     Literal["quick", "paper"],
-    typer.Option("--scale", help="quick: few networks. paper: as many networks as the paper."),
+    typer.Option(
+        "--scale", help="Number of networks: few (quick), or as many as in the paper (paper)."
+    ),
 ]
 Out = Annotated[
     Path,
@@ -46,104 +49,55 @@ Out = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON, one object per line.")]
-Master = Annotated[str | None, typer.Option(metavar="M", help="Spark master, such as local[2].")]
+Master = Annotated[
+    str | None, typer.Option(metavar="M", help="Address of the Spark master, such as local[2].")
+]
 Partitions = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Spark tasks per batch. N does not change the results."),
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Number of Spark tasks for each batch. N does not change the results.",
+    ),
 ]
 AccountFile = Annotated[
     Path | None,
     typer.Option(
         "--account",
         metavar="FILE",
-        help="Print the time of each Spark stage, and write all stages to FILE (.csv).",
+        help="Print the time of each Spark stage, and write these times to FILE (.csv).",
     ),
 ]
 RootSeed = Annotated[
     int | None,
     typer.Option(
-        "--seed", metavar="N", callback=_seed, help="Seed of networks, pairs and random numbers."
-    ),
-]
-WalkSeed = Annotated[
-    int,
-    typer.Option(
-        metavar="N", callback=_seed, help="Random seed. Equal seeds and inputs give equal results."
-    ),
-]
-NetworkName = Annotated[
-    str,
-    typer.Argument(metavar="NETWORK", help="File (GraphML, CSV, link list), or unit-disk:n=…,r=…"),
-]
-From = Annotated[str | None, typer.Option("--from", metavar="A", help="Node of the publisher.")]
-To = Annotated[str | None, typer.Option("--to", metavar="B", help="Node of the subscriber.")]
-WalkSystemName = Annotated[
-    Literal["directional-walk", "random-walk"],
-    typer.Option("--system", help="How a walk chooses its next node."),
-]
-WalkInterpretation = Annotated[
-    Literal["heard", "stepped-on"],
-    typer.Option(
-        "--interpretation",
-        help="Where walks meet: next to a trail (heard), or only on it (stepped-on).",
-    ),
-]
-WalkSteps = Annotated[int, typer.Option("--k", help="Steps of B's walk for each step of A's walk.")]
-PlotFile = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Write a picture: .png, .svg or .pdf.")
-]
-Largest = Annotated[bool, typer.Option("--largest", help="Keep only the largest component.")]
-Positions = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Read positions of all nodes from a table of id, x, y (or lon, lat)."
-    ),
-]
-PartialPositions = Annotated[
-    bool,
-    typer.Option(
-        "--partial-positions",
-        help="Accept nodes without a position. Halfway then uses no positions.",
-    ),
-]
-Radius = Annotated[
-    float | None,
-    typer.Option(
-        metavar="R",
-        help="Ignore the file's links. Link all nodes closer than R (metres for lon, lat).",
-    ),
-]
-QualityColumn = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column with the link quality (A to B).")
-]
-QualityBackColumn = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column with the link quality (B to A).")
-]
-Over = Annotated[
-    float | None, typer.Option(metavar="T", help="Keep only links with a quality over T.")
-]
-Under = Annotated[
-    float | None,
-    typer.Option(metavar="T", help="Keep only links with a quality (such as ETX) under T."),
-]
-BothWays = Annotated[
-    bool,
-    typer.Option(
-        "--both-ways/--either-way", help="Require the quality in both directions, or in one."
+        "--seed",
+        metavar="N",
+        callback=checked_seed,
+        help="Root seed of all random draws, such as networks, pairs of nodes and losses.",
     ),
 ]
 ScenarioFile = Annotated[
-    Path, typer.Argument(metavar="SCENARIO", help="TOML file. docs/scenarios.md lists its fields.")
+    Path,
+    typer.Argument(
+        metavar="SCENARIO", help="TOML file of a scenario. docs/scenarios.md lists its fields."
+    ),
 ]
 InitFile = Annotated[
     Path | None,
-    typer.Argument(metavar="FILE", help="File of a network (table, GraphML, …) or of movement."),
+    typer.Argument(
+        metavar="FILE", help="File of a network (table, GraphML, …), or of the movement of nodes."
+    ),
 ]
 InitExample = Annotated[
-    bool, typer.Option("--example", help="Write the example that comes with Halfway.")
+    bool, typer.Option("--example", help="Write the example scenario that comes with Halfway.")
 ]
 InitPositions = Annotated[
-    Path | None, typer.Argument(metavar="POSITIONS", help="Table of id, x, y (or lon, lat).")
+    Path | None,
+    typer.Argument(
+        metavar="POSITIONS",
+        help="Table of the nodes' positions, with columns id, x, y (or id, lon, lat).",
+    ),
 ]
 InitOut = Annotated[
     Path, typer.Option("--out", "-o", metavar="FILE", help="Scenario file to write.")
@@ -152,20 +106,22 @@ DescribedSystem = Annotated[
     str | None,
     typer.Argument(
         metavar="SYSTEM",
-        help="System, or Python file of a protocol. Default: all.",
+        help="Name of a system, or Python file of a protocol. Default: all systems.",
         autocompletion=completion.systems,
     ),
 ]
 SchemaOut = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Write to FILE instead of the terminal."),
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Write the schema to FILE instead of the terminal."
+    ),
 ]
 SystemName = Annotated[
     str | None,
     _completed(
         "--system",
         "NAME",
-        "System, or Python file of a protocol. Default: SCENARIO's.",
+        "Name of a system, or Python file of a protocol. Default: the system of SCENARIO.",
         completion.systems,
     ),
 ]
@@ -175,51 +131,67 @@ ScenarioSeed = Annotated[
         "--seed",
         metavar="N",
         callback=_scenario_seed,
-        help="Seed from 0 to 2^63 - 1. Default: SCENARIO's.",
+        help="Root seed of the run, from 0 to 2^63 - 1. Default: the seed of SCENARIO.",
     ),
 ]
 Changed = Annotated[
     list[str] | None,
     _completed(
-        "--set", "FIELD=VALUE", "Replace a field of the scenario. Repeatable.", completion.fields
+        "--set",
+        "FIELD=VALUE",
+        "Replace the value of a field of the scenario. Repeatable.",
+        completion.fields,
     ),
 ]
 TraceFile = Annotated[
     Path | None,
-    typer.Option("--trace", metavar="FILE", help="Write every record to a Parquet file."),
+    typer.Option(
+        "--trace", metavar="FILE", help="Write every record of the run to FILE (Parquet)."
+    ),
 ]
 NodesFile = Annotated[
     Path | None,
     typer.Option(
         "--nodes",
         metavar="FILE",
-        help="Write load, energy and lost notifications of each node: .csv or .jsonl.",
+        help="Write the load, energy and lost notifications of each node to FILE (.csv or .jsonl).",
     ),
 ]
 Debug = Annotated[
     bool,
-    typer.Option("--debug", help="Run interpreted, with bounds checks: slow, for a few nodes."),
+    typer.Option(
+        "--debug",
+        help="Run the system in Python, with bounds checks. The run is slow, so use few nodes.",
+    ),
 ]
 ResultFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folder of results: the --out of another command.")
+    Path,
+    typer.Argument(metavar="DIR", help="Folder of results, which another command wrote (--out)."),
 ]
-RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Repeat the failed runs.")]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Repeat the failed runs in DIR.")]
 Against = Annotated[
     Path | None,
     typer.Option(
-        "--against", metavar="STUDY", help="Compare the study in DIR with an earlier one."
+        "--against",
+        metavar="STUDY",
+        help="Folder of an earlier study. The command compares the study in DIR with this study.",
     ),
 ]
 Systems = Annotated[
     list[str] | None,
     _completed(
-        "--systems", "A,B,…", "Systems to compare. Default: all.", completion.several_systems
+        "--systems",
+        "A,B,…",
+        "Names of the systems to compare. Default: all systems.",
+        completion.several_systems,
     ),
 ]
 OwnSystems = Annotated[
     list[str] | None,
     typer.Option(
-        "--system", metavar="FILE", help="Python file or module of a protocol. Repeatable."
+        "--system",
+        metavar="FILE",
+        help="Python file or module of a protocol to compare. Repeatable.",
     ),
 ]
 Replicates = Annotated[
@@ -233,7 +205,10 @@ Replicates = Annotated[
 Baseline = Annotated[
     str | None,
     _completed(
-        "--baseline", "S", "Baseline of paired differences. Default: flooding.", completion.systems
+        "--baseline",
+        "S",
+        "System that is the baseline of paired differences. Default: flooding.",
+        completion.systems,
     ),
 ]
 UntilTight = Annotated[
@@ -241,7 +216,7 @@ UntilTight = Annotated[
     _completed(
         "--until",
         "half-width=2%[,METRIC]",
-        "Add replicates until each interval is this narrow.",
+        "Add replicates until the half-width of each interval is this small.",
         completion.stopping_rules,
     ),
 ]
@@ -253,7 +228,7 @@ Swept = Annotated[
     _completed(
         "--sweep",
         "FIELD=A,B,…",
-        "Compare at several values of a field, such as 5,10 or 5..50:5. Repeatable.",
+        "Compare the systems at several values of a field, such as 5,10 or 5..50:5. Repeatable.",
         completion.fields,
     ),
 ]
@@ -262,7 +237,7 @@ Needed = Annotated[
     _completed(
         "--need",
         "METRIC=X",
-        "Bound for the decision: the least delivery-ratio, or the greatest value of a cost. "
+        "Limit that a system must meet: the least delivery-ratio, or the greatest value of a cost. "
         "Repeatable.",
         completion.needs,
     ),
@@ -272,10 +247,12 @@ Minimised = Annotated[
     _completed(
         "--minimise",
         "METRIC",
-        "Cost that the decision minimises. Default for events: messages per notification.",
+        "Cost that the choice minimises. Default if the scenario has events: messages per "
+        "notification.",
         completion.metrics,
     ),
 ]
 Mapped = Annotated[
-    bool, typer.Option("--map/--no-map", help="Add a map that plays one run of each system.")
+    bool,
+    typer.Option("--map/--no-map", help="Add to the page a map that plays one run of each system."),
 ]
