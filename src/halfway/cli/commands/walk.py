@@ -39,8 +39,7 @@ def walk(
 
     \b
     The command prints the steps of both walks, the meeting point, the loop-erased path, and
-    its stretch over a shortest path. A and B are node ids. If A or B is missing, the
-    seed draws a node.
+    its stretch over a shortest path. A and B are node ids. The seed draws a missing node.
 
     \b
     halfway walk unit-disk:n=3000,r=0.04,seed=7 --plot walk.png

@@ -19,9 +19,7 @@ def route(
     to: Annotated[
         str, typer.Argument(metavar="NODE|TOPIC", help="Name or id of a node, or a topic.")
     ],
-    topic: Annotated[
-        bool, typer.Option("--topic", help="Read the argument as a topic, even if it has no slash.")
-    ] = False,
+    topic: Annotated[bool, typer.Option("--topic", help="Read the argument as a topic.")] = False,
     seconds: node_options.ForSeconds = 2.0,
     node: node_options.AtNode = "",
     as_json: AsJson = False,
