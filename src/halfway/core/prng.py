@@ -73,6 +73,19 @@ def pick(value, bound):
 
 
 @inlined
+def nth_equal(values, value, rank):
+    """Return the place of the `rank`-th value (from 0) that equals `value`, for a random draw among
+    equal values.
+    """
+    p = np.int64(0)
+    while values[p] != value or rank > 0:
+        if values[p] == value:
+            rank -= 1
+        p += 1
+    return p
+
+
+@inlined
 def fraction(value):
     """Return a random number in [0, 1) from a PRNG value's low 24 bits, independent of what
     `pick` makes of it.

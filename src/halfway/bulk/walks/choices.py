@@ -1,4 +1,4 @@
-"""The choice of the next node of a bulk walk, by the protocols' own functions `least`, `nth`,
+"""The choice of the next node of a bulk walk, by the protocols' own functions `least`, `nth_equal`,
 `penalty` and `pick`, and the memory of the walks for this choice.
 """
 
@@ -12,8 +12,8 @@ from halfway.bulk.walks.weight_table import WeightTable
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.core.compiler.by_type import chosen_by_type
-from halfway.core.prng import mixed, pick
-from halfway.protocols.walks.directional_walk import least, nth, penalty
+from halfway.core.prng import mixed, nth_equal, pick
+from halfway.protocols.walks.directional_walk import least, penalty
 from halfway.world.graphs.lazy.lazy_cells import view
 
 _1, _32 = np.uint64(1), np.uint64(32)
@@ -148,7 +148,7 @@ def _directional(memory, graph, stamp, w, e, x, value):
         row[np.uint32(passage & _FIRST_POSITION)] += memory.raised_by[link]
         memory.passed[link] = passage | _PASSED_TWICE
     minimum, ties = least(row, degree)
-    p = np.uint32(nth(row, minimum, pick(value, ties)))
+    p = np.uint32(nth_equal(row, minimum, pick(value, ties)))
     row[p] += raise_by
     return p
 
@@ -208,7 +208,7 @@ def _lazy(memory, graph, stamp, w, e, x, value):
             memory.row[memory.position[at]] += memory.by[at]
         memory.after[at] = new
     minimum, ties = least(memory.row, degree)
-    p = np.uint32(nth(memory.row, minimum, pick(value, ties)))
+    p = np.uint32(nth_equal(memory.row, minimum, pick(value, ties)))
     memory.position[new], memory.by[new] = p, penalty(value, degree_x)
     memory.after[new] = _NO_RAISE
     memory.raises[0] += 1

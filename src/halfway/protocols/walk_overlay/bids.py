@@ -9,7 +9,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.core.prng import mixed, pick
+from halfway.core.prng import mixed, nth_equal, pick
 from halfway.protocols.walk_overlay import fragments, messages
 from halfway.protocols.walk_overlay.messages import emit_of_head, emit_of_walk
 from halfway.protocols.walk_overlay.state import ASKING, DONE, VISITED, link_of, trail_of
@@ -37,19 +37,6 @@ def equal_bids(bids, degree, bid):
     for p in range(degree):
         count += bids[p] == bid
     return count
-
-
-@inlined
-def place_among(bids, bid, rank):
-    """Return the position of the `rank`-th bid (from 0) among the bids that are equal to `bid`, for
-    the next hop of an overlay walk.
-    """
-    p = np.int64(0)
-    while bids[p] != bid or rank > 0:
-        if bids[p] == bid:
-            rank -= 1
-        p += 1
-    return p
 
 
 @inlined
@@ -86,14 +73,14 @@ def chosen(bids, degree, pure, value):
     """
     met = equal_bids(bids, degree, MET)
     if met > 0:
-        return place_among(bids, MET, pick(value, met))
+        return nth_equal(bids, MET, pick(value, met))
     if pure:
         received = degree - equal_bids(bids, degree, SILENT)
         return any_received(bids, pick(value, received)) if received > 0 else NO_PLACE
     least = least_cost(bids, degree)
     if least < 0.0:
         return NO_PLACE
-    return place_among(bids, least, pick(value, equal_bids(bids, degree, least)))
+    return nth_equal(bids, least, pick(value, equal_bids(bids, degree, least)))
 
 
 @apart

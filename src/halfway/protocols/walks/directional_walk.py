@@ -11,7 +11,7 @@ from halfway.core.compiled import inlined
 from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
-from halfway.core.prng import fraction, mixed, pick
+from halfway.core.prng import fraction, mixed, nth_equal, pick
 from halfway.protocols.walks import messages, shared_handler
 from halfway.protocols.walks.shared_handler import receive
 from halfway.protocols.walks.state import WalkTables, walk_tables
@@ -112,19 +112,6 @@ def least(weights, degree):
     for p in range(degree):
         ties += weights[p] == minimum
     return minimum, ties
-
-
-@inlined
-def nth(weights, minimum, rank):
-    """Return the position of the `rank`-th neighbour (from 0) with the least weight, among which a
-    directional walk draws its next node.
-    """
-    p = 0
-    while weights[p] != minimum or rank > 0:
-        if weights[p] == minimum:
-            rank -= 1
-        p += 1
-    return p
 
 
 @inlined
@@ -253,7 +240,7 @@ def away(weights, neighbourhood, i, came_from, walk, value, excluded):
             if neighbourhood.who[first + z] == excluded:
                 weights.weight[i, z] = _EXCLUDED
     minimum, ties = least(weights.weight[i], degree)
-    z = nth(weights.weight[i], minimum, pick(value, ties))
+    z = nth_equal(weights.weight[i], minimum, pick(value, ties))
     if directed:
         behind_first, behind_last = neighbours_of(neighbourhood, x)
         raised = weights.weight[i, z] + penalty(value, behind_last - behind_first)
