@@ -42,7 +42,9 @@ def _unpacked(path: Path, data: bytes) -> bytes:
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
         found = file.read(_MOST_BYTES + 1)
     if len(found) > _MOST_BYTES:
-        what = f"expected at most {_MOST_BYTES / 1e6:,.0f} MB after unpacking"
+        what = (
+            f"the file is too large: expected at most {_MOST_BYTES / 1e6:,.0f} MB after unpacking"
+        )
         raise Problem(what, where=str(path))
     return found
 
