@@ -248,8 +248,8 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
     match scenario.network:
         case UnitDisk(n=n, radius=radius, degree=degree):
             if (radius is None) == (degree is None):
-                given = "neither is given" if radius is None else "both are given"
-                what = f"network.radius, network.degree: {given}: expected exactly one"
+                presence = "neither is given" if radius is None else "both are given"
+                what = f"network.radius, network.degree: {presence}: expected exactly one"
                 raise Problem(what, remedy="give either `radius` or `degree`")
             r = radius if radius is not None else radius_of_degree(n, degree or 0.0)
             return connected_unit_disk(n, r, scenario.seed).network, None

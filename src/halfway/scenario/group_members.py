@@ -98,13 +98,13 @@ def _named(workload: GroupWorkload, names: Sequence[str]) -> Iterator[Stay]:
             yield stay
 
 
-def _stay(one: Node | GroupMember, group: int, nodes: Names, role: str) -> Stay:
+def _stay(entry: Node | GroupMember, group: int, nodes: Names, role: str) -> Stay:
     """Return the stay of a named member of a scenario's group."""
-    given = one if isinstance(one, GroupMember) else GroupMember(node=one)
-    until_s = math.inf if given.until_s is None else given.until_s
-    row = nodes.number(str(given.node), _MEMBERS)
-    if not 0.0 <= given.from_s < until_s:
-        what = f"node '{given.node}': from_s = {given.from_s:g}, until_s = {until_s:g}"
+    member = entry if isinstance(entry, GroupMember) else GroupMember(node=entry)
+    until_s = math.inf if member.until_s is None else member.until_s
+    row = nodes.number(str(member.node), _MEMBERS)
+    if not 0.0 <= member.from_s < until_s:
+        what = f"node '{member.node}': from_s = {member.from_s:g}, until_s = {until_s:g}"
         raise Problem(f"{what}: expected 0 <= from_s < until_s", where=_MEMBERS)
-    role = given.role or role
-    return Stay(row, group, given.from_s, until_s, role != "subscribe", role != "publish")
+    role = member.role or role
+    return Stay(row, group, member.from_s, until_s, role != "subscribe", role != "publish")
