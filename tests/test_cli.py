@@ -439,7 +439,7 @@ def test_an_invalid_walk_is_a_user_error(
         ("unit-disk:n=9,r=1,q=2", "'q=2': expected n=…, r=… or seed=…"),
         ("unit-disk:n=9,n=9,r=1", "'n=9': expected"),
         ("unit-disk:n=1000,r=0.01", "no connected unit disk graph"),
-        ("unit-disk:n=1,r=1", "expected two linked nodes"),
+        ("unit-disk:n=1,r=1", "no two nodes are linked"),
         ("unit-disk:n=9,r=-1", "expected a positive, finite length"),
         ("unit-disk:n=9,r=1,seed=-4", "seed"),
     ],

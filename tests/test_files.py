@@ -49,7 +49,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(
     monkeypatch.setattr(file_content, "_MOST_BYTES", 1_000_000)
     with (tmp_path / name).open("wb") as file:
         file.truncate(1 << 40)  # a sparse file
-    with pytest.raises(Problem, match=r"expected a file of at most \d MB"):
+    with pytest.raises(Problem, match=r"too large: expected at most \d MB"):
         read(str(tmp_path / name))
 
 

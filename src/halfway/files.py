@@ -31,7 +31,9 @@ def read_limited(path: Path, most: int) -> bytes:
     with path.open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise Problem(f"expected a file of at most {most / 1e6:,.0f} MB", where=str(path))
+        raise Problem(
+            f"the file is too large: expected at most {most / 1e6:,.0f} MB", where=str(path)
+        )
     return data
 
 

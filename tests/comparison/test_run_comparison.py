@@ -317,7 +317,7 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         (["--systems", " , "], "--systems: expected at least one name"),
         (
             ["--sweep", "seconds=1,2", "--sweep", "seconds=3"],
-            "--sweep seconds: expected once, and it is given twice .give all values at once",
+            "--sweep seconds: the field is given twice .give all values at once",
         ),
         (["--set", "seconds=1", "--set", "seconds=3"], "--set seconds: expected once"),
         (["--need", "delivery-ratio"], "expected FIELD=VALUE .for example --need delivery-ratio="),

@@ -68,7 +68,7 @@ def test_members_by_name_have_roles_and_times(tmp_path: Path) -> None:
         ),
         ('members = ["gate"]\n[workload.requests]\nclients_each = 2', "because members have names"),
         ('members = ["gate", "yard"]\n[workload.requests]', "clients in each group"),
-        ('members = ["gate", { node = "gate", from_s = 5 }]', "joins group 0 twice"),
+        ('members = ["gate", { node = "gate", from_s = 5 }]', "node 'gate' joins group '0' twice"),
     ],
 )
 def test_what_does_not_fit_names_the_workload(tmp_path: Path, text: str, words: str) -> None:

@@ -82,7 +82,10 @@ def test_a_remark_counts_the_events_at_whose_time_no_publisher_is_there(tmp_path
 @pytest.mark.parametrize(
     ("given", "what"),
     [
-        ("{ node = 2, from_s = 9, until_s = 5 }", "workload.publishers: from_s = 9, until_s = 5: "),
+        (
+            "{ node = 2, from_s = 9, until_s = 5 }",
+            "workload.publishers: node '2': from_s = 9, until_s = 5: ",
+        ),
         ("{ node = 2, from_s = -1 }", "from_s"),
         ("{ node = 2, until_s = 4 }, { node = 2, from_s = 9 }", "publishes on topic 'late' twice"),
         ("{ node = 2, from_s = 9, to_s = 5 }", "to_s"),
@@ -137,5 +140,5 @@ def test_each_event_is_of_a_publisher_that_is_there() -> None:
 
 def test_a_demand_without_a_publisher_at_any_event_is_an_error() -> None:
     given = GivenRoles(publishers=((0,),), publishing_periods={(0, 0): (500.0, 600.0)})
-    with pytest.raises(Problem, match="no named publisher is there at the time of an event"):
+    with pytest.raises(Problem, match="no named publisher is between its from_s"):
         Drawn(20, 1, 1, 2, events=10, roles=given)

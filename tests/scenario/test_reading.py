@@ -88,7 +88,7 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
 
 
 def test_either_a_radius_or_a_degree(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match="expected either `radius` or `degree`"):
+    with pytest.raises(Problem, match="given: expected exactly one"):
         network_of(read_scenario(written(tmp_path, SMALL), {"network.radius": "0.2"}))
 
 

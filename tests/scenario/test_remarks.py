@@ -160,5 +160,5 @@ def test_a_scenario_file_that_is_too_large_is_refused_at_once(tmp_path: Path) ->
     large = tmp_path / "large.toml"
     with large.open("wb") as file:
         file.truncate(1 << 40)  # a sparse file of a terabyte
-    with pytest.raises(Problem, match=r"large\.toml: expected a file of at most 4 MB"):
+    with pytest.raises(Problem, match=r"large\.toml: the file is too large: expected at most 4 MB"):
         read_scenario(large)

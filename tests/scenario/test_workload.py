@@ -240,7 +240,10 @@ def test_recorded_events_without_subscribers_get_drawn_ones(tmp_path: Path) -> N
         (NAMED + "topics = 3", "workload.topics = 3: expected 2, the topics with a named node"),
         (NAMED + "exponent = 2.0", "workload.exponent = 2: expected popularity"),
         (NAMED + "topics = 2\nwidth = 2", "width = 2: expected 1, because subscribers"),
-        (NAMED + "attributes = [2]", "expected no names of publishers or subscribers"),
+        (
+            NAMED + "attributes = [2]",
+            "expected no names of nodes, because the workload has attributes",
+        ),
         (
             "attributes = [2, 3]\ntopics = 5",
             "6 combinations of values: expected 5, as `topics`",

@@ -208,7 +208,9 @@ def test_a_client_lists_and_is_not_listed() -> None:
 def test_a_message_that_would_be_published_after_its_sender_left_is_refused() -> None:
     groups = opened("flooding", reaction_s=0.25)
     groups.advance(59.8)
-    with pytest.raises(Problem, match=r"node = 9: it leaves group 0 at 60 s, before 60\.05 s"):
+    with pytest.raises(
+        Problem, match=r"node = 9: the node leaves group 0 at 60 s, before 60\.05 s"
+    ):
         groups.cast(9, 0, b"x")
     groups.cast(2, 0, b"y")
 

@@ -117,7 +117,7 @@ def test_what_the_air_cannot_do_is_refused(
 
 
 def test_a_system_that_does_not_run_live_is_refused_with_its_reason(scenario: Path) -> None:
-    with pytest.raises(Problem, match=r"drip: it does not run live: its nodes must know"):
+    with pytest.raises(Problem, match=r"drip: the system does not run live: its nodes must know"):
         check_suitable(read_scenario(scenario), "drip")
 
 

@@ -153,7 +153,9 @@ def _option(field: str, value: Any, where: str) -> Option:
         return value
     if not isinstance(value, tuple) or len(value) != _OPTION_PARTS:
         what = f"OPTIONS['{field}']: expected a number or (default, low, high, meaning)"
-        raise Problem(what, where=where, remedy="halfway.core.options has functions for it")
+        raise Problem(
+            what, where=where, remedy="the functions in halfway.core.options make entries"
+        )
     return Option(*value)
 
 

@@ -74,7 +74,7 @@ def _intersection(f: int, attribute: int, bounds: Bounds | Sequence[Bounds]) -> 
     if np.isnan(intervals).any():
         raise Problem("interval: expected numbers", where=where, remedy="use ±inf for an open end")
     if attribute < 0:
-        raise Problem("attribute: expected 0 or more", where=where)
+        raise Problem("expected an attribute from 0", where=where)
     return float(intervals[:, 0].max()), float(intervals[:, 1].min())
 
 

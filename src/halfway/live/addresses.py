@@ -36,7 +36,7 @@ def listening_address(field: str, text: str) -> Address:
         ip_address(host)
     except ValueError:
         what = f"{field} = {text}: expected [HOST:]PORT with a numeric address as HOST"
-        raise Problem(what, remedy=f"write it as 1883 or {LOOPBACK}:1883") from None
+        raise Problem(what, remedy=f"write the address as 1883 or {LOOPBACK}:1883") from None
     if not (port.isascii() and port.isdigit() and int(port) < 2**16):
         what = f"{field} = {text}: expected a port from 0 to 65535"
         raise Problem(what, remedy="choose another port, or 0 for any free port")

@@ -248,9 +248,9 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
     match scenario.network:
         case UnitDisk(n=n, radius=radius, degree=degree):
             if (radius is None) == (degree is None):
-                raise Problem(
-                    "network: expected either `radius` or `degree`", remedy="give one of the two"
-                )
+                presence = "neither is given" if radius is None else "both are given"
+                what = f"network.radius, network.degree: {presence}: expected exactly one"
+                raise Problem(what, remedy="give either `radius` or `degree`")
             r = radius if radius is not None else radius_of_degree(n, degree or 0.0)
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:

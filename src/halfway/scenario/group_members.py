@@ -14,6 +14,7 @@ from halfway.world.workload.groups.request_workload import ReplicatedResources, 
 from halfway.world.workload.named_roles import Names, topic_names
 
 _STREAM = 2**31  # of the seeds of groups, apart from those of topics
+_MEMBERS = "workload.members"
 
 
 def groups_of(workload: GroupWorkload, names: Sequence[str], seed: int) -> Groups:
@@ -87,14 +88,23 @@ def _named(workload: GroupWorkload, names: Sequence[str]) -> Iterator[Stay]:
     by_group = members if isinstance(members, dict) else {"0": members or []}
     groups, nodes = Names("group", topic_names(by_group)), Names("node", names)
     for name, members_of_group in by_group.items():
+        known: set[int] = set()
         for member in members_of_group:
-            yield _stay(member, groups.known[name], nodes, workload.role)
+            stay = _stay(member, groups.known[name], nodes, workload.role)
+            if stay.row in known:
+                what = f"node '{names[stay.row]}' joins group '{name}' twice"
+                raise Problem(what, where=_MEMBERS, remedy="give each member of a group once")
+            known.add(stay.row)
+            yield stay
 
 
-def _stay(one: Node | GroupMember, group: int, nodes: Names, role: str) -> Stay:
+def _stay(entry: Node | GroupMember, group: int, nodes: Names, role: str) -> Stay:
     """Return the stay of a named member of a scenario's group."""
-    given = one if isinstance(one, GroupMember) else GroupMember(node=one)
-    until_s = math.inf if given.until_s is None else given.until_s
-    row = nodes.number(str(given.node), "workload.members")
-    role = given.role or role
-    return Stay(row, group, given.from_s, until_s, role != "subscribe", role != "publish")
+    member = entry if isinstance(entry, GroupMember) else GroupMember(node=entry)
+    until_s = math.inf if member.until_s is None else member.until_s
+    row = nodes.number(str(member.node), _MEMBERS)
+    if not 0.0 <= member.from_s < until_s:
+        what = f"node '{member.node}': from_s = {member.from_s:g}, until_s = {until_s:g}"
+        raise Problem(f"{what}: expected 0 <= from_s < until_s", where=_MEMBERS)
+    role = member.role or role
+    return Stay(row, group, member.from_s, until_s, role != "subscribe", role != "publish")

@@ -86,6 +86,14 @@ def with_other_files(workload: AnyWorkload, other: Callable[[str], str]) -> AnyW
     return workload
 
 
+def _names_beside_attributes(publishing: bool, subscribing: bool) -> Problem:
+    """Return the Problem of a workload with attributes and names of publishers or subscribers."""
+    both = (("publishers", publishing), ("subscribers", subscribing))
+    named = ", ".join(f"workload.{name}" for name, given in both if given)
+    what = f"{named}: expected no names of nodes, because the workload has attributes"
+    return Problem(what, remedy="leave the names out, or leave out attributes")
+
+
 def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
     publishing = _named(workload.publishers)
     subscribing = _named(workload.subscribers)
@@ -93,8 +101,7 @@ def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
         what = f"width = {workload.width}: expected 1, because subscribers have names"
         raise Problem(f"workload.{what}", remedy="list every topic of a subscriber")
     if workload.attributes is not None and (publishing, subscribing) != (None, None):
-        what = f"attributes = {workload.attributes}: expected no names of publishers or subscribers"
-        raise Problem(f"workload.{what}", remedy="let the seed draw them, or leave out attributes")
+        raise _names_beside_attributes(publishing is not None, subscribing is not None)
     if workload.popularity == "uniform" and workload.exponent != 1.0:
         what = f'workload.exponent = {workload.exponent:g}: expected popularity = "zipf" as well'
         raise Problem(what, remedy="add popularity, or leave out the exponent")

@@ -31,8 +31,8 @@ def context_of(
     """
     for rows in (*demand.publishers, *demand.subscribers):
         if len(rows) and rows[-1] >= environment.n:
-            expected = f"expected a row below {environment.n} (nodes)"
-            raise Problem(f"workload: row {rows[-1]}: {expected}")
+            expected = f"expected nodes from 0 to {environment.n - 1}"
+            raise Problem(f"workload: node {rows[-1]}: {expected}")
     reach = None if environment.motion is None else environment.motion.radius
     return RunContext(
         n=environment.n,

@@ -178,18 +178,18 @@ class SimulatedGroups:
             if stay.from_s <= self.at < stay.until_s:
                 return number
         what = f"node = {node}: expected a member of group {group} at {self.at:g} s"
-        raise Problem(what, remedy="use a row that `members` returns")
+        raise Problem(what, remedy="use a node that `members` returns")
 
     def _publish(self, node: int, group: int, message: GroupMessage) -> None:
         if not isinstance(message.data, bytes):
             raise Problem(f"data = {message.data!r}: expected bytes", remedy='write b"text"')
         if message.receiver == NONE and not self._demand.stays[message.sender].publishes:
             what = f"node = {node}: expected a member of group {group} that publishes"
-            raise Problem(what, remedy='give it the role "both" or "publish"')
+            raise Problem(what, remedy='give this member the role "both" or "publish"')
         at = self.at + self._demand.reaction_s
         until_s = self._demand.stays[message.sender].until_s
         if at >= until_s:
-            what = f"node = {node}: it leaves group {group} at {until_s:g} s, before {at:g} s"
+            what = f"node = {node}: the node leaves group {group} at {until_s:g} s, before {at:g} s"
             raise Problem(what, remedy="publish earlier, or open the groups with less reaction_s")
         self._demand.publish(at, message)
 

@@ -89,7 +89,8 @@ def _one_or_share(
 ) -> npt.NDArray[np.int32]:
     """Return the rows of a fault of one node, or of a share of the nodes."""
     if (fault.node is None) == (fault.share is None):
-        raise Problem("node, share: expected exactly one of them", where=where)
+        what, remedy = _not_one("node", "share", both=fault.node is not None)
+        raise Problem(what, where=where, remedy=remedy)
     if fault.share is not None:
         return _chosen_rows(fault.share, n, word, where)
     assert fault.node is not None
@@ -106,7 +107,7 @@ def _pause(
     if every_s is None:
         return outages.outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
     if not fault.for_ < every_s < _LARGEST:
-        what = f"every_s = {every_s:g}: expected a finite time above for = {fault.for_:g}"
+        what = f"every_s = {every_s:g}: expected a finite time longer than for = {fault.for_:g}"
         raise Problem(what, where=where)
     first = max(math.floor((since - fault.at - fault.for_) / every_s), 0)
     last = max(math.ceil((seconds - fault.at) / every_s), first)
@@ -151,7 +152,8 @@ def _link_cut(fault: LinkCut, network: Network | int, n: int, where: str) -> Out
 def _partition(fault: Partition, network: Network | int, n: int, where: str) -> Outages:
     _check_times(fault.at, fault.for_, where)
     if (fault.line is None) == (fault.nodes is None):
-        raise Problem("line, nodes: expected exactly one of them", where=where)
+        what, remedy = _not_one("line", "nodes", both=fault.line is not None)
+        raise Problem(what, where=where, remedy=remedy)
     if fault.line is not None:
         left = _left_of(fault.line, network, where)
     else:
@@ -183,6 +185,13 @@ def _left_of(
     return np.asarray((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) > 0.0)
 
 
+def _not_one(first: str, second: str, *, both: bool) -> tuple[str, str]:
+    """Return the text and the remedy for a fault with both of two fields, or with none of them."""
+    given = f"{first} and {second} are both given" if both else f"{first} or {second} is missing"
+    remedy = f"leave out {first} or {second}" if both else f"give either {first} or {second}"
+    return f"{given}: expected exactly one of the two", remedy
+
+
 def _check_times(at: float, for_: float | None, where: str) -> None:
     if not 0.0 <= at < _LARGEST:
         raise Problem(f"at = {at:g}: expected a finite time >= 0", where=where)
@@ -211,7 +220,7 @@ def _rows(
 def _as_row(node: Node, n: int, name: str, where: str) -> int:
     row = -1 if isinstance(node, str) and not (node.isascii() and node.isdecimal()) else int(node)
     if not 0 <= row < n:
-        raise Problem(f"{name} = {node}: expected a row from 0 to {n - 1}", where=where)
+        raise Problem(f"{name} = {node}: expected a node from 0 to {n - 1}", where=where)
     return row
 
 

@@ -143,7 +143,7 @@ def test_trees_share_hops_and_more_subscribers_need_more() -> None:
 
 
 def test_cells_need_positions_in_the_square() -> None:
-    with pytest.raises(Problem, match="positions of the nodes"):
+    with pytest.raises(Problem, match="the nodes have no positions"):
         CellRoutes(line(3), 0.1)
     with pytest.raises(Problem, match="outside"):
         CellRoutes(unit_disk(np.array([[0.0, 0.0], [1.5, 0.0]]), 2.0), 2.0)

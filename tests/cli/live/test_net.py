@@ -139,7 +139,10 @@ def test_a_node_id_that_is_taken_is_drawn_again(
         (["admit", "home", "kitchen.pub", "--name", "x", "--publish", "a/#/b"], "'a/#/b'"),
         (["admit", "home", "kitchen.pub", "--days", "0"], "--days"),
         (["revoke", "home", "cellar"], "name = cellar: expected the name of a valid certificate"),
-        (["show", "missing"], "missing: expected the folder of a network, or a certificate"),
+        (
+            ["show", "missing"],
+            "missing: no such file: expected the folder of a network, or a certificate",
+        ),
         (["show", "kitchen.pub"], "chmod 600 kitchen.pub"),
     ],
 )

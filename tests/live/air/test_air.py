@@ -230,5 +230,7 @@ def test_values_out_of_range_are_refused(n: int, share: float) -> None:
 
 def test_a_missing_program_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda tool: None if tool == "nft" else tool)
-    with pytest.raises(Problem, match=r"`nft` is missing \(install it: apt-get install nftables"):
+    with pytest.raises(
+        Problem, match=r"`nft` is missing \(install the program: apt-get install nftables"
+    ):
         Air(2)

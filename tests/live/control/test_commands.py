@@ -67,7 +67,7 @@ def test_pub_sub_status_scout_and_ping(capsys: pytest.CaptureFixture[str]) -> No
     assert main(["ping", "here-1", "--count", "2", "--json"]) == 0
     assert all(one["seconds"] is not None for one in lines(capsys))
     assert main(["ping", "stranger"]) == 2
-    assert "no neighbour of here-0 (neighbours: here-1)" in capsys.readouterr().err
+    assert "no neighbour of here-0 has this name (neighbours: here-1)" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("place")
@@ -77,7 +77,7 @@ def test_errors_name_the_remedy(capsys: pytest.CaptureFixture[str]) -> None:
         (["sub", "a#"], "bad filter"),
         (["status", "--node", "zzz"], "no such node is running (use one of here)"),
         (["node", "--name", "here", "--no-discover"], "a node with this name is already running"),
-        (["node", "--system", "siena"], "it does not run live: live nodes do not support"),
+        (["node", "--system", "siena"], "the system does not run live: live nodes do not support"),
         (["node", "-o", "x=y"], "--option x = y: expected a number, true or false"),
     ):
         assert main(words) == 2

@@ -125,7 +125,7 @@ def _port_in_use() -> dict[str, Any]:
             lambda _: {"mqtt_tls": "0"},
             "mqtt_certificate: expected a PEM file, because mqtt_tls is set",
         ),
-        (lambda f: {"mqtt_key": f / "k"}, "this file needs mqtt_tls"),
+        (lambda f: {"mqtt_key": f / "k"}, "expected mqtt_tls as well"),
         (
             lambda f: {"mqtt_tls": "0", "mqtt_certificate": f / "c", "mqtt_key": f / "k"},
             "mqtt_certificate = .*: expected a PEM file",

@@ -65,7 +65,7 @@ def test_one_file_without_the_other_is_a_problem(tmp_path: Path) -> None:
         node(certificate=tmp_path / "a.cert")
     with pytest.raises(Problem, match="expected 1 for a node with a certificate"):
         node(certificate=tmp_path / "a.cert", key=tmp_path / "a.key", nodes=2)
-    with pytest.raises(Problem, match="expected no certificate beside the secret"):
+    with pytest.raises(Problem, match="expected only one of the two"):
         node(certificate=tmp_path / "a.cert", key=tmp_path / "a.key", secret=tmp_path / "s")
     with pytest.raises(Problem, match="only certificates can be revoked"):
         node(revoked=tmp_path / "revoked.list")

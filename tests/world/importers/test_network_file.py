@@ -368,7 +368,7 @@ BAD_PLACES = {
     "not a number": ("id,x,y\n1,2,east\n", ":2:3: column y = 'east': expected a number"),
     "twice": ("id,x,y\n1,2,3\n1,2,3\n", ":3:1: node 1 has two positions"),
     "no columns": ("id,north,east\n1,2,3\n", "no columns x, y or lon, lat"),
-    "other ids": ("id,x,y\nm1,2,3\n", "ids m1…: expected ids of the links (1, 2, 3…)"),
+    "other ids": ("id,x,y\nm1,2,3\n", "positions are for m1…, and the links join 1, 2, 3…"),
 }
 
 

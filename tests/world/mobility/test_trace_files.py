@@ -123,12 +123,16 @@ def test_tracks_join_their_fixes(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "where", "said"),
     [
-        ("node,t_s,x_m\na,1,2\n", "", "lacks columns: y_m or y (its columns are node, t_s, x_m)"),
+        (
+            "node,t_s,x_m\na,1,2\n",
+            "",
+            "lacks columns: y_m or y (the columns of the file are node, t_s, x_m)",
+        ),
         (
             "who,lon,lat\na,1,2\n",
             "",
             "lacks columns: node or id or node_id, t_s or time_s or t or "
-            "time, x_m or x, y_m or y (its columns are who, lon, lat; project",
+            "time, x_m or x, y_m or y (the columns of the file are who, lon, lat; project",
         ),
         ("node,t_s,x_m,y_m\n", "", "no fixes"),
         ("node,t_s,x_m,y_m\na,1,2,3\na,2,x,3\n", ":3:3", "column x_m = 'x': expected a number"),

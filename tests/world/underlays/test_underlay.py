@@ -86,7 +86,7 @@ def test_values_out_of_range_are_refused(
 
 
 def test_rows_that_are_not_neighbours_have_no_place() -> None:
-    with pytest.raises(Problem, match="no link joins row 0 and row 2"):
+    with pytest.raises(Problem, match="no link joins node 0 and node 2"):
         uniform(from_links(3, [(0, 1), (1, 2)])).place(0, 2)
 
 

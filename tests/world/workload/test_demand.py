@@ -103,7 +103,7 @@ def test_bad_values_are_named(given: dict[str, float], named: str) -> None:
 
 
 def test_bad_lists_are_named() -> None:
-    with pytest.raises(Problem, match="row -1"):
+    with pytest.raises(Problem, match="node -1"):
         Listed([(-1, 0)], [])
     with pytest.raises(Problem, match="publishes at inf"):
         Listed([(1, 0)], [(np.inf, 0, 0)])

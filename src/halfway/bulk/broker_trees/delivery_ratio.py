@@ -127,7 +127,9 @@ def _moments(
     spacing = 1.0 / (len(faults) + 1)
     latest = min(spacing, spacing if tau is None else tau)
     if detection and not 0 < detection < latest:
-        raise Problem(f"detection = {detection:g}: expected 0, or more and below {latest:g}")
+        raise Problem(
+            f"detection = {detection:g}: expected 0, or a positive number below {latest:g}"
+        )
     moments: list[_Moment] = [(spacing * (k + 1), FAULT, fault) for k, fault in enumerate(faults)]
     times = [at for at, *_ in moments]
     if aware and detection:

@@ -261,7 +261,9 @@ def _closed(flags: Flags, some: npt.NDArray[np.integer]) -> Iterator[None]:
 def _check_row(overlay: Overlay, row: int) -> None:
     network = overlay.underlay.network
     if not 0 <= row < network.n:
-        raise Problem(f"row = {row}: expected 0…{network.n - 1}", where=network.name)
+        raise Problem(
+            f"row = {row}: expected the row of a node, 0…{network.n - 1}", where=network.name
+        )
     if overlay.closed.rows[row]:
         raise Problem(f"node {network.label(row)} is down: expected a node that is up")
     if any(broker.row == row for broker in overlay.brokers.values()):

@@ -71,7 +71,7 @@ class WalkOverlay:
         """
         place = self.network.position
         if place is None:
-            what = "depth: expected a network with positions of the nodes"
+            what = "the nodes have no positions: expected positions, because depth is a distance"
             raise Problem(what, where=self.network.name)
         return farthest(place[self.rows]) / (farthest(place) if whole is None else whole)
 
@@ -159,15 +159,15 @@ class Overlays:
             raise Problem(f"{rows.size} initiators: expected at least two", remedy="add initiators")
         if not 0 <= rows.min() <= rows.max() < self.network.n:
             raise Problem(
-                f"initiator {rows.min() if rows.min() < 0 else rows.max()}: expected a row",
+                f"initiator {rows.min() if rows.min() < 0 else rows.max()}: no node has this row",
                 where=self.network.name,
                 remedy=f"use rows 0 to {self.network.n - 1}",
             )
         if len(np.unique(rows)) != len(rows):
             raise Problem(
-                "initiators: one row is given twice",
+                "initiators: a node is given twice",
                 where=self.network.name,
-                remedy="give each row once",
+                remedy="give each node once",
             )
         return rows
 
@@ -185,7 +185,7 @@ def _recipe(
         )
     if marking not in get_args(Marking):
         raise Problem(
-            f"marking = '{marking}': expected 'left' or 'reached'", remedy="use one of them"
+            f"marking = '{marking}': expected 'left' or 'reached'", remedy="use 'left' or 'reached'"
         )
     if not (alpha >= 0.0 and beta >= 0.0 and alpha + beta < np.inf):
         raise Problem(

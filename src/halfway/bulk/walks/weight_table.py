@@ -55,7 +55,8 @@ def _check_size(name: str, degree: npt.NDArray[np.int64]) -> None:
     if widest > MOST_DEGREE or whole > MOST_WEIGHTS:
         raise Problem(
             f"the table of a directional walk needs {whole:,} weights, and a node has {widest:,} "
-            f"neighbours: expected at most {MOST_WEIGHTS:,} and {MOST_DEGREE:,}",
+            f"neighbours: expected at most {MOST_WEIGHTS:,} weights and "
+            f"{MOST_DEGREE:,} neighbours",
             where=name,
             remedy="use a sparser network, or random walks",
         )

@@ -37,7 +37,8 @@ def init(
         raise Problem(what, where=str(out), remedy="choose another file with -o")
     if (network is None) != example:
         remedy = "name one file, or write --example alone"
-        raise Problem("expected a file of a network, or --example", remedy=remedy)
+        presence = "both are given" if example else "neither is given"
+        raise Problem(f"NETWORK, --example: {presence}: expected exactly one", remedy=remedy)
     from halfway.scenario.json_schema import NAME, json_schema
 
     text, size = _example() if network is None else _first(network, positions, out)

@@ -190,7 +190,8 @@ def _interpret() -> None:
     """Switch the compiler off for this process of `halfway simulate`, and all checks on."""
     if "numba" in sys.modules and os.environ.get("NUMBA_DISABLE_JIT") != "1":
         remedy = "set NUMBA_DISABLE_JIT=1 before Halfway is imported"
-        raise Problem("--debug: expected a process that has not imported numba", remedy=remedy)
+        what = "--debug cannot switch the compiler off: this process has already imported numba"
+        raise Problem(what, remedy=remedy)
     os.environ["NUMBA_DISABLE_JIT"] = "1"
     os.environ["HALFWAY_CHECK_RECORDS"] = "1"
     # Random numbers wrap around, which only interpreted code warns about.

@@ -95,7 +95,7 @@ def _keeping(record: Path | None, traces: Path | None, system: str) -> "Keeping"
 
     if record is not None and traces is not None:
         raise Problem(
-            "--record, --traces: expected one of them",
+            "--record and --traces are both given: expected only one",
             remedy="run the command twice, once with each option",
         )
     return Keeping(None if record is None else _new_folder(record / system), traces)

@@ -7,7 +7,7 @@ def assignments(
     texts: list[str] | None,
     option: str,
     example: str = "workload.events=20",
-    remedy: str = "give it once",
+    remedy: str = "give each field once",
 ) -> dict[str, str]:
     """Return options FIELD=VALUE from the terminal as a mapping; Problem for any other form."""
     values = {}
@@ -17,7 +17,7 @@ def assignments(
             what = f"{option} {text}: expected FIELD=VALUE"
             raise Problem(what, remedy=f"for example {option} {example}")
         if field.strip() in values:
-            what = f"{option} {field.strip()}: expected once, and it is given twice"
+            what = f"{option} {field.strip()}: the field is given twice"
             raise Problem(what, remedy=remedy)
         values[field.strip()] = value.strip()
     return values

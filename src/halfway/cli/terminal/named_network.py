@@ -81,12 +81,14 @@ def ends(
         raise Problem(what, where=network.name, remedy=remedy)
     rows = np.flatnonzero(component == home)
     if len(rows) < _ENDS:
-        what = "expected two linked nodes"
+        what = "no two nodes are linked, so no walk is possible"
         raise Problem(what, where=network.name, remedy="use a larger network")
     within = [None if row is None else int(np.searchsorted(rows, row)) for row in named_rows]
     a, b = _drawn_ends(within[0], within[1], len(rows), seed)
     if a == b:
-        raise Problem(f"--to {target}: expected another node than --from", remedy="name two nodes")
+        raise Problem(
+            f"--to {target}: expected another node than --from", remedy="name two different nodes"
+        )
     inside = network if len(rows) == network.n else subnetwork(network, rows)
     return inside, a, b, network.n - len(rows)
 

@@ -23,7 +23,7 @@ _OWN = "/proc/thread-self/ns/net"
 _ETHTOOL, _SET_CHECKSUMS = 0x8946, 0x17  # SIOCETHTOOL, ETHTOOL_STXCSUM
 _TOOLS = {"ip": "iproute2", "bridge": "iproute2", "nft": "nftables"}  # program -> Debian's package
 _NO_NAMESPACES = "this system has no network namespaces"
-_AS_ROOT = "run it as root, or in `unshare -rn` where users may make namespaces"
+_AS_ROOT = "run the command as root, or in `unshare -rn` where users may make namespaces"
 
 
 class Namespace:
@@ -84,7 +84,9 @@ class Namespace:
         if done.returncode:
             why = (done.stderr.strip().splitlines() or ["no message"])[0]
             what = f"{command[0]} cannot set up the network of the air: {why}"
-            raise Problem(what, remedy="run it as root, on a kernel with network namespaces")
+            raise Problem(
+                what, remedy="run the command as root, on a kernel with network namespaces"
+            )
         return done.stdout
 
     def socket(self, family: int, sort: int, protocol: int = 0) -> socket.socket:
@@ -116,7 +118,7 @@ def check_tools() -> None:
     """Raise Problem if a program that the air needs is missing, with the package to install."""
     for tool, package in _TOOLS.items():
         if shutil.which(tool) is None:
-            remedy = f"install it: apt-get install {package}"
+            remedy = f"install the program: apt-get install {package}"
             raise Problem(f"the program `{tool}` is missing", remedy=remedy)
 
 

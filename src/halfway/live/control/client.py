@@ -18,7 +18,7 @@ from halfway.problem import Problem
 _CONNECT_S = 2.0
 _READ = 1 << 16
 NO_NODE = "no node is running for this user on this machine"
-START_ONE = "start one with `halfway node`"
+START_ONE = "start a node with `halfway node`"
 
 
 def chosen(name: str = "") -> ControlSocket | None:

@@ -206,7 +206,9 @@ def _neighbour(node: MeshNode, wanted: str) -> tuple[int, str]:
         if wanted in (str(peer), heard[peer].hello.name):
             return peer, heard[peer].hello.name
     known = ", ".join(heard[peer].hello.name for peer in node.links.table.links()[:8]) or "none"
-    raise Problem(f"node = {wanted}: no neighbour of {node.name}", remedy=f"neighbours: {known}")
+    raise Problem(
+        f"node = {wanted}: no neighbour of {node.name} has this name", remedy=f"neighbours: {known}"
+    )
 
 
 async def _wait_for_neighbour(node: MeshNode, seconds: float) -> None:

@@ -65,7 +65,7 @@ class ServiceSettings:
                 what = f"{field}: expected a PEM file, because mqtt_tls is set"
                 raise Problem(what, remedy=f"give {option} FILE")
             if path is not None and not self.mqtt_tls:
-                what = f"{field} = {path}: this file needs mqtt_tls"
+                what = f"{field} = {path}: expected mqtt_tls as well"
                 raise Problem(what, remedy="give --mqtt-tls [HOST:]PORT")
 
 

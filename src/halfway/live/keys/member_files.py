@@ -251,7 +251,9 @@ def _text(path: Path) -> str:
         what = "the file does not exist: expected a file of `halfway net`"
         raise Problem(what, where=str(path)) from error
     except UnicodeDecodeError as error:
-        raise Problem("expected a text file", where=str(path)) from error
+        raise Problem(
+            "the file is not text: expected a file of `halfway net`", where=str(path)
+        ) from error
 
 
 def _secret_text(path: Path) -> str:

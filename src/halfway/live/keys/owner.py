@@ -99,7 +99,7 @@ def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Cert
         what = "expected letters and digits, and . _ - between them"
         raise Problem(what, where=where, remedy="choose another name with --name")
     if any(row.name == admission.name for row in valid):
-        remedy = f"revoke it first: halfway net revoke {folder} {admission.name}"
+        remedy = f"revoke the name first: halfway net revoke {folder} {admission.name}"
         raise Problem("the name is already admitted", where=where, remedy=remedy)
     others = {row.node_id for row in valid if row.signing_key != signing}
     salt = next(salt for salt in range(2**32) if node_id_of(signing, salt) not in others)

@@ -78,7 +78,7 @@ class Settings:
     def _check_keys(self) -> None:
         option = "certificate" if self.certificate else "secret" if self.secret else ""
         if self.certificate and self.secret:
-            what = f"secret = {self.secret}: expected no certificate beside the secret"
+            what = "certificate and secret are both given: expected only one of the two"
             raise Problem(what, remedy="give either --certificate or --secret")
         if bool(option) != bool(self.key):
             has, missing = ("key", "certificate") if self.key else (option, "key")
@@ -89,7 +89,7 @@ class Settings:
                 what, remedy="start one process for each node, because keys belong to one node"
             )
         if self.revoked and not self.certificate:
-            what = f"revoked = {self.revoked}: expected a certificate beside the revocation list"
+            what = f"revoked = {self.revoked}: expected a certificate as well"
             raise Problem(
                 what, remedy="give --certificate FILE, because only certificates can be revoked"
             )
@@ -128,5 +128,5 @@ def address_of(peer: str) -> Address:
     host, colon, port = peer.rpartition(":")
     if not colon or not host or not port.isdigit() or not 0 < int(port) < 2**16:
         what = f"peer = '{peer}': expected HOST:PORT"
-        raise Problem(what, remedy="write it as 127.0.0.1:4711")
+        raise Problem(what, remedy="write the address as 127.0.0.1:4711")
     return host.strip("[]"), int(port)

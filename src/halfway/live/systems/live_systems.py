@@ -46,7 +46,9 @@ def check_system(name: str) -> None:
         return
     remedy = f"use one of {', '.join(live)}"
     if name in REASONS:
-        raise Problem(f"system = {name}: it does not run live: {REASONS[name]}", remedy=remedy)
+        raise Problem(
+            f"system = {name}: the system does not run live: {REASONS[name]}", remedy=remedy
+        )
     raise Problem(f"system = {name}: expected a system that runs live", remedy=remedy)
 
 

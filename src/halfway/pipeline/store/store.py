@@ -31,7 +31,7 @@ from halfway.problem import Problem
 
 FORMAT = 2  # 1 had other names of folders and columns
 _OWN_NAMES = {"manifest.json", "lock", "batches", "studies"}
-_REPAIR = "move its batch out of the folder and repeat the command: it makes these runs again"
+_REPAIR = "move the batch of this file out of the folder, and repeat the command for these runs"
 
 
 class FolderManifest(msgspec.Struct):

@@ -60,7 +60,7 @@ def _compared(before: Path, after: Path) -> tuple[tuple[Results, Results], list[
     studies = read_results(before), read_results(after)
     found = changes(*studies)
     if not found:
-        what = f"{before} has no system at the same point of a sweep: expected one in common"
+        what = f"no system is at the same point of a sweep as in {before}: expected one or more"
         remedy = "compare the same systems, or the same values of the sweep"
         raise Problem(what, where=str(after), remedy=remedy)
     return studies, found

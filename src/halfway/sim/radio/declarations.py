@@ -78,7 +78,7 @@ class _WithLosses(_Declared, frozen=True, kw_only=True):
         if self.ratios is None:
             return self.success
         if course is not None:
-            raise Problem("radio.ratios: expected a static network", remedy="use `success`")
+            raise Problem("radio.ratios: expected a static network", remedy="give radio.success")
         if not 0.0 < self.ratio_scale < np.inf:
             what = f"radio.ratio_scale = {self.ratio_scale:g}: expected a positive finite number"
             raise Problem(what, remedy="give the value of a perfect link, such as 1, 100 or 255")
@@ -112,7 +112,7 @@ def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
     Problem for unknown positions.
     """
     if network.position is None:
-        what = "delays by distance: expected a network with positions"
+        what = "the nodes have no positions: expected positions, because distances give the delays"
         raise Problem(what, where=network.name)
     rows = np.repeat(np.arange(network.n), network.degree)
     gap = network.position[rows] - network.position[network.who]

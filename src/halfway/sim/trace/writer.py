@@ -43,7 +43,7 @@ def checked_target(path: Path) -> None:
         raise Problem("this is a directory: expected a file for the trace", where=str(path))
     if begins != _PARQUET:
         what = "the file exists and is not a Parquet file, so a trace must not replace it"
-        raise Problem(what, where=str(path), remedy="remove it, or choose another file")
+        raise Problem(what, where=str(path), remedy="remove the file, or choose another file")
 
 
 class Trace:
@@ -144,7 +144,7 @@ def _beside(path: Path) -> tuple[Path, BinaryIO]:
     raise Problem(
         "too many unfinished traces in the folder of this trace",
         where=str(path),
-        remedy="remove them",
+        remedy="remove the unfinished traces",
     )
 
 

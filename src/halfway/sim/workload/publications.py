@@ -105,7 +105,7 @@ class PublicationFeed:
         Raises Problem for a report without a publisher.
         """
         if (delivered["publisher"] < 0).any():
-            remedy = "copy it from the event's record with `copy_event_id`"
+            remedy = "copy the publisher from the event's record with `copy_event_id`"
             raise Problem("delivered: expected the publisher of the event", remedy=remedy)
         publishers = self._environment.ids.rows(delivered["publisher"])
         return self._numbers.events(publishers, delivered["event"])

@@ -20,7 +20,9 @@ Rows = npt.NDArray[np.int32]
 def distances(network: Network, source: int) -> Rows:
     """Return [n]: hops of a shortest path from row `source`, or -1 where no path exists."""
     if not 0 <= source < network.n:
-        raise Problem(f"row = {source}: expected 0…{network.n - 1}", where=network.name)
+        raise Problem(
+            f"row = {source}: expected the row of a node, 0…{network.n - 1}", where=network.name
+        )
     hops, queue = np.full(network.n, -1, np.int32), np.empty(network.n, np.int32)
     mark_reachable(network.start, network.who, source, 0, 1, hops, queue)
     return hops

@@ -40,11 +40,13 @@ def content(path: Path) -> bytes:
 
 def _unpacked(path: Path, data: bytes) -> bytes:
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-        found = file.read(_MOST_BYTES + 1)
-    if len(found) > _MOST_BYTES:
-        what = f"expected at most {_MOST_BYTES / 1e6:,.0f} MB after unpacking"
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        what = (
+            f"the file is too large: expected at most {_MOST_BYTES / 1e6:,.0f} MB after unpacking"
+        )
         raise Problem(what, where=str(path))
-    return found
+    return content
 
 
 def text(path: Path) -> str:

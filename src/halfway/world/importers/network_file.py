@@ -127,8 +127,12 @@ def _with_positions(listed: LinkList, path: Path, columns: tuple[str, ...]) -> L
     placed = positions_in(table, columns)
     where = placed[0]
     if not where.keys() & set(listed.labels):
-        what = f"ids {', '.join(list(where)[:3])}…: expected ids of the links "
-        raise Problem(what + f"({', '.join(listed.labels[:3])}…)", where=str(path))
+        placed_ids, linked_ids = ", ".join(list(where)[:3]), ", ".join(listed.labels[:3])
+        what = (
+            f"no node of the links has a position: the positions are for {placed_ids}…, "
+            f"and the links join {linked_ids}…"
+        )
+        raise Problem(what, where=str(path), remedy="use the same ids in both files")
     return _placed(listed, placed, path)
 
 
@@ -185,8 +189,8 @@ def _check(path: Path, quality: LinkQuality) -> None:
         if limit is not None and not math.isfinite(limit):
             raise Problem(f"{name} = {limit}: expected a finite number", where=str(path))
         if limit is not None and not quality.columns:
-            what = f"{name} = {limit:g}: expected a quality column"
-            raise Problem(what, where=str(path), remedy="choose the quality column")
+            what = f"{name} = {limit:g}: expected a quality column as well"
+            raise Problem(what, where=str(path), remedy="name the quality column")
 
 
 def topology_of(path: Path) -> JsonTopology:

@@ -122,7 +122,7 @@ def _track_columns(table: TextTable) -> list[int]:
         " or ".join(names) for names, part in zip(_TRACK_COLUMNS, chosen, strict=True) if not part
     ]
     what = f"the file lacks columns: {', '.join(lacking)}"
-    remedy = f"its columns are {', '.join(table.columns)}"
+    remedy = f"the columns of the file are {', '.join(table.columns)}"
     if {"lon", "longitude", "lng"} & set(lower):
         remedy += "; project longitude and latitude to metres first"
     raise Problem(what, where=str(table.path), remedy=remedy)

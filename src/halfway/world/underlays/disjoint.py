@@ -75,10 +75,10 @@ def disjoint_legs(
         routes.check_end(network, target, shut)
         if target == source:
             raise Problem(
-                f"target = {target}: expected another row than the source", where=network.name
+                f"target = {target}: expected another node than the source", where=network.name
             )
         if paths < 0:
-            raise Problem(f"{paths} paths to row {target}: expected 0 or more")
+            raise Problem(f"{paths} paths to node {network.label(target)}: expected 0 or more")
         flow.free[target], flow.ends[target] = min(paths, n), True
     _augment(network.start, network.who, weight, shut, source, flow)
     legs = _followed(network, weight, source, flow.on)

@@ -116,7 +116,7 @@ def path(tree: Tree, target: int) -> Rows:
     The shape is [hops + 1], or [0] if no route exists.
     """
     if not 0 <= target < len(tree.parent):
-        raise Problem(f"row = {target}: expected 0…{len(tree.parent) - 1}")
+        raise Problem(f"row = {target}: expected the row of a node, 0…{len(tree.parent) - 1}")
     rows: Rows = _walked_back(tree.parent, target)
     return rows
 
@@ -128,7 +128,8 @@ def places_on(network: Network, rows: Rows) -> Rows:
     places: Rows = _places_on(network.start, network.who, rows)
     if len(places) and places.min() < 0:
         k = int(np.argmin(places))
-        what = f"no link joins row {rows[k]} and row {rows[k + 1]}: expected neighbours"
+        a, b = network.label(rows[k]), network.label(rows[k + 1])
+        what = f"no link joins node {a} and node {b}: expected two neighbours"
         raise Problem(what, where=network.name)
     return places
 
@@ -148,9 +149,13 @@ def check_weights(network: Network, weight: Doubles, closed: Closed) -> None:
 def check_end(network: Network, row: int, closed: Closed) -> None:
     """Raise Problem if a row of the underlay cannot be an end of a route."""
     if not 0 <= row < network.n:
-        raise Problem(f"row = {row}: expected 0…{network.n - 1}", where=network.name)
+        raise Problem(
+            f"row = {row}: expected the row of a node, 0…{network.n - 1}", where=network.name
+        )
     if closed.rows[row]:
-        raise Problem(f"row {row} is closed: expected an open row", where=network.name)
+        raise Problem(
+            f"node {network.label(row)} is closed: expected an open node", where=network.name
+        )
 
 
 def _heap(network: Network) -> RowHeap:

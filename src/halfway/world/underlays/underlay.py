@@ -69,10 +69,9 @@ class Underlay:
         near = self.network.neighbours(a) if 0 <= a < self.network.n else self.network.who[:0]
         k = int(np.searchsorted(near, b))
         if k == len(near) or near[k] != b:
-            raise Problem(
-                f"no link joins row {a} and row {b}: expected two neighbours",
-                where=self.network.name,
-            )
+            ends = [self.network.label(i) if 0 <= i < self.network.n else str(i) for i in (a, b)]
+            what = f"no link joins node {ends[0]} and node {ends[1]}: expected two neighbours"
+            raise Problem(what, where=self.network.name)
         return int(self.network.start[a]) + k
 
 

@@ -32,7 +32,7 @@ def content(brokers: int, clients: int, events: int, interest: Interest, seed: i
     [uas Table 2] "Distribution of Clients Uniform". Raises Problem for bad values.
     """
     if interest not in get_args(Interest):
-        raise Problem(f"interest = '{interest}': expected one of {get_args(Interest)}")
+        raise Problem(f"interest = '{interest}': expected one of {', '.join(get_args(Interest))}")
     if min(brokers, clients, events) < 1:
         what = f"brokers = {brokers}, clients = {clients}, events = {events}"
         raise Problem(f"{what}: expected at least one of each")

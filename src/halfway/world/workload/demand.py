@@ -82,10 +82,10 @@ class Listed:
     def __post_init__(self) -> None:
         for row, topic in [*self.subscriptions, *((row, of) for _, row, of in self.publications)]:
             if row < 0 or topic < 0:
-                raise Problem(f"row {row}, topic {topic}: expected both >= 0")
+                raise Problem(f"node {row}, topic {topic}: expected two numbers >= 0")
         for t, row, _ in self.publications:
             if not 0.0 <= t < _LARGEST:
-                raise Problem(f"row {row} publishes at {t} s: expected a finite time >= 0")
+                raise Problem(f"node {row} publishes at {t} s: expected a finite time >= 0")
         self.shape: tuple[int, ...] = ()
         wanted = [topic for _, topic in self.subscriptions]
         self.topics = 1 + max([*wanted, *(of for _, _, of in self.publications)], default=0)
@@ -164,7 +164,7 @@ class Drawn:
                 raise Problem(f"{name} = {getattr(self, name)}: expected at least 1")
         if self.arrivals not in ("regular", "poisson") or not 0 <= self.seed < 2**64:
             what = f"arrivals = '{self.arrivals}', seed = {self.seed}"
-            raise Problem(f"{what}: expected 'regular' or 'poisson', and 0 to 2^64 - 1")
+            raise Problem(f"{what}: expected 'regular' or 'poisson', and a seed from 0 to 2^64 - 1")
         check_shape(self.attributes, self.topics, self.width)
         self.shape = self.attributes or ((self.topics,) if self.width > 1 else ())
         publishing, subscribing = self.publishers_each, self.subscribers_each
@@ -189,7 +189,9 @@ class Drawn:
         self._due = self.start_s + (self._gap(0) if self.arrivals == "poisson" else 0.0)
         self._find_publisher()
         if self._moment == self.events > 0:
-            what = "no named publisher is there at the time of an event"
+            what = (
+                "at the times of the events, no named publisher is between its from_s and until_s"
+            )
             raise Problem(f"publishers: {what}", remedy="change from_s, until_s, or the events")
 
     def _roles(self) -> tuple[list[npt.NDArray[np.int32]], list[npt.NDArray[np.int32]]]:

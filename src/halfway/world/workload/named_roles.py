@@ -107,14 +107,14 @@ def _rows_of(
     periods_of: list[dict[int, Period]] = [{} for _ in topics.known]
     for role in roles:
         if not 0.0 <= role.from_s < role.until_s:
-            what = f"from_s = {role.from_s:g}, until_s = {role.until_s:g}"
-            raise Problem(f"{what}: expected 0 <= from_s < until_s (node {role.node})", where=where)
+            what = f"node '{role.node}': from_s = {role.from_s:g}, until_s = {role.until_s:g}"
+            raise Problem(f"{what}: expected 0 <= from_s < until_s", where=where)
         row = nodes.number(role.node, where)
         for number in _numbers(role.topic, topics, where):
             if row in periods_of[number]:
                 topic = list(topics.known)[number]
                 what = f"node '{role.node}' {does} topic '{topic}' twice"
-                raise Problem(what, where=where, remedy="give each pair once")
+                raise Problem(what, where=where, remedy="give each pair of a node and a topic once")
             periods_of[number][row] = (role.from_s, role.until_s)
     periods = {
         (row, topic): period
@@ -136,8 +136,8 @@ def brokers_of(
     brokers: list[BrokerPeriod] = []
     for name, from_s, until_s in listed:
         if not 0.0 <= from_s < until_s:
-            what = f"from_s = {from_s:g}, until_s = {until_s:g}"
-            raise Problem(f"{what}: expected 0 <= from_s < until_s (node {name})", where=where)
+            what = f"node '{name}': from_s = {from_s:g}, until_s = {until_s:g}"
+            raise Problem(f"{what}: expected 0 <= from_s < until_s", where=where)
         row = nodes.number(name, where)
         if any(broker.row == row for broker in brokers):
             what = f"node '{name}' is named twice"

@@ -64,7 +64,7 @@ def test_drawn_members_are_distinct_and_follow_their_seed() -> None:
 @pytest.mark.parametrize(
     ("stays", "announce_s", "lifetime_s", "words"),
     [
-        ([Stay(1, 0), Stay(1, 0, 50.0)], 5.0, 20.0, "row 1 joins group 0 twice"),
+        ([Stay(1, 0), Stay(1, 0, 50.0)], 5.0, 20.0, "node 1 joins group 0 twice"),
         ([Stay(1, 0, 50.0, 50.0)], 5.0, 20.0, "from_s = 50, until_s = 50"),
         ([Stay(1, 0)], 5.0, 5.0, "lifetime_s = 5: expected a finite time above announce_s = 5"),
         ([Stay(1, 0)], -1.0, 5.0, "announce_s = -1"),

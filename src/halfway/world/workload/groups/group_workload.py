@@ -94,10 +94,10 @@ class Groups:
         known: set[tuple[int, int]] = set()
         for stay in self.stays:
             if not 0.0 <= stay.from_s < stay.until_s:
-                what = f"from_s = {stay.from_s:g}, until_s = {stay.until_s:g}"
-                raise Problem(f"{what}: expected 0 <= from_s < until_s (row {stay.row})")
+                what = f"node {stay.row}: from_s = {stay.from_s:g}, until_s = {stay.until_s:g}"
+                raise Problem(f"{what}: expected 0 <= from_s < until_s")
             if (stay.row, stay.group) in known:
-                what = f"row {stay.row} joins group {stay.group} twice"
+                what = f"node {stay.row} joins group {stay.group} twice"
                 raise Problem(what, remedy="give each member of a group once")
             known.add((stay.row, stay.group))
 
@@ -174,7 +174,7 @@ def drawn_stays(
         raise Problem(f"{what}, the nodes that are not members", remedy="lower clients_each")
     if join_s[0] > join_s[1]:
         what = f"join_s = [{join_s[0]:g}, {join_s[1]:g}]"
-        raise Problem(f"{what}: expected the earlier time first", remedy="swap them")
+        raise Problem(f"{what}: expected the earlier time first", remedy="swap the two times")
     stays = []
     for group in range(groups):
         random = np.random.default_rng((seed, group))
