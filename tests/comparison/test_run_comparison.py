@@ -319,7 +319,7 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
             ["--sweep", "seconds=1,2", "--sweep", "seconds=3"],
             "--sweep seconds: the field is given twice .give all values at once",
         ),
-        (["--set", "seconds=1", "--set", "seconds=3"], "--set seconds: expected once"),
+        (["--set", "seconds=1", "--set", "seconds=3"], "--set seconds: the field is given twice"),
         (["--need", "delivery-ratio"], "expected FIELD=VALUE .for example --need delivery-ratio="),
         (["--need", "delivery=0.9"], "need delivery: expected a metric .metrics: delivery-ratio"),
         (["--need", "delivery-ratio=95"], "need delivery-ratio = 95: expected 0 to 1"),
