@@ -135,7 +135,7 @@ def test_a_run_that_fails_its_digest_is_refused_when_it_is_read(store):
     rows[0]["observations"][0]["values"][0] += 1.0
     pq.write_table(pa.Table.from_pylist(rows, table.schema), file)
     store.rows("key", "status")
-    with pytest.raises(Problem, match=r"runs that do not match their digest: 1 .*move its batch"):
+    with pytest.raises(Problem, match=r"runs that do not match their digest: 1 .*move the batch"):
         store.rows("key", "observations")
     with pytest.raises(Problem, match="do not match"):
         summaries_here(store, {2: np.array([])})

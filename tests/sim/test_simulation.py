@@ -307,7 +307,7 @@ def test_a_trace_has_room_for_a_node_with_40000_neighbours(tmp_path: Path) -> No
         ({"radio": IdealRadio(success=1.5)}, "success = 1.5"),
         ({"radio": IdealRadio(delay_s=-1.0)}, "delay_s = -1"),
         ({"nodes": NodeSettings(power=Power(tx_w=-1.0))}, "tx_w = -1"),
-        ({"workload": Listed([(9, 0)], [])}, "row 9"),
+        ({"workload": Listed([(9, 0)], [])}, "node 9"),
     ],
 )
 def test_impossible_arguments_are_refused(given: dict[str, Any], message: str) -> None:
