@@ -180,9 +180,14 @@ def _words(command: str) -> list[str]:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """Return the environment of a tutorial's command; its live nodes are apart from others."""
+    """Return the environment of a tutorial's command.
+
+    The live nodes of the command are apart from others. Its lines have the width of output in a
+    pipe: pytest with several workers sets COLUMNS, which would break them elsewhere.
+    """
     places = os.pathsep.join([str(_REPOSITORY / "src"), os.environ.get("PYTHONPATH", "")])
-    return os.environ | {"PYTHONPATH": places, "XDG_RUNTIME_DIR": str(folder)}
+    kept_variables = {name: text for name, text in os.environ.items() if name != "COLUMNS"}
+    return kept_variables | {"PYTHONPATH": places, "XDG_RUNTIME_DIR": str(folder)}
 
 
 def kept(output: Sequence[str], shown: Sequence[str]) -> list[str]:
