@@ -2,7 +2,8 @@
 
 The tables come from `protocols.SYSTEMS`, and from `KINDS` and `OPTIONS` of each system's module.
 `docs/map.md` gets a row for each system of one module. `docs/models/nodes.md` gets two rows for
-each system under an `UnsizedAdapter`, from `NEIGHBOUR_HOPS` and the parameters of `state`.
+each system under an `UnsizedAdapter`, from `NEIGHBOUR_HOPS` and the parameters of `state`, and a
+third one for a new system: it heals within a second after nodes lose their memory, as a test checks.
 """
 
 import importlib
@@ -25,6 +26,8 @@ _MAP_INTRO = "The room `protocols` has these folders and modules:\n"
 _MODULE = "halfway.protocols."
 _GIVEN_HEAD = "| system | position | broker | neighbours | given beyond that |\n"
 _SIZES_HEAD = "| system | sizes follow from |\n"
+_HEALED_HEAD = "| system | healed after, s | options |\n"
+_HEALED = "1 | –"  # as `HEALED_AFTER` of tests/sim/environment/test_lost_memory.py has it
 _READS = ("no", "its list", "its list and those of neighbours")  # by `NEIGHBOUR_HOPS`
 # Parameters of `state` -> the facts of the run that they follow from, as nodes.md names them.
 _FACTS = {
@@ -80,7 +83,7 @@ def _with_module_rows(page: str) -> str:
 
 def _with_facts(page: str) -> str:
     """Return the page of nodes with the rows of the systems under an `UnsizedAdapter`."""
-    given, sizes = {}, {}
+    given, sizes, healed = {}, {}, {}
     for name, system in TABLE.items():
         if issubclass(system.adapter, UnsizedAdapter):
             module = importlib.import_module(system.module)
@@ -88,7 +91,10 @@ def _with_facts(page: str) -> str:
             given[name] = f"no | no | {_READS[module.NEIGHBOUR_HOPS]} | –"
             facts = [fact for one, some in _FACTS.items() if one in parameters for fact in some]
             sizes[name] = ", ".join(dict.fromkeys(facts)) or "–"
-    return _with_rows(_with_rows(page, _GIVEN_HEAD, given), _SIZES_HEAD, sizes)
+            if f"`{name}`" not in page.partition(_HEALED_HEAD)[2].partition("\n\n")[0]:
+                healed[name] = _HEALED
+    page = _with_rows(_with_rows(page, _GIVEN_HEAD, given), _SIZES_HEAD, sizes)
+    return _with_rows(page, _HEALED_HEAD, healed)
 
 
 def _with_rows(page: str, head: str, cells: Mapping[str, str]) -> str:

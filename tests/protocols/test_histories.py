@@ -22,7 +22,7 @@ from tests.protocols.history import deliveries_of, failure_of, judged, result_of
 from tests.protocols.history_roles import variant_of
 from tests.protocols.history_shrink import shrunk, stored
 from tests.protocols.promises import CHANGES_S, PROMISES
-from tests.systems import SPREADING
+from tests.systems import SIMPLE, SPREADING
 
 FEW, SOME, MANY = 10, 60, 10_000
 MOST_SHRUNK = 10  # failures of one system in one command: each takes up to a minute
@@ -31,7 +31,7 @@ READERS = [one for one in PROMISES if named(one).adapter_with({}).neighbour_know
 # The least share of notifications in histories with losses, together: 2 to 40 % of the receptions
 # fail. Systems without acknowledgements lose the most. `rumor-routing` promises no share.
 WITH_LOSSES = {
-    **dict.fromkeys(("flooding", "gossip", "counter-broadcast"), 0.6),
+    **dict.fromkeys(SIMPLE, 0.6),
     **dict.fromkeys(("directional-walk", "random-walk", "anti-entropy"), 0.97),
     **dict.fromkeys(("walk-overlay", "siena", "underlay-siena"), 0.94),
     "drip": 0.8,
