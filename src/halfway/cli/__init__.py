@@ -77,7 +77,7 @@ def _halfway(
 ) -> None:
     """Publish/subscribe for networks without brokers.
 
-    Halfway implements systems from published papers, and compares its results with the papers.
+    Halfway implements systems from papers, and compares its results with the published results.
 
     \b
     halfway list                                 lists papers, figures and systems

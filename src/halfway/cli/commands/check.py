@@ -20,7 +20,7 @@ def check(
     seed: options.RootSeed = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check the network, roles, events and systems of a scenario, without a run.
+    """Check a scenario without running it: its network, roles, events and systems.
 
     \b
     The command draws the network, the roles (publishers and subscribers) and the

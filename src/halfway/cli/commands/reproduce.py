@@ -43,7 +43,7 @@ def reproduce(
     seed: RootSeed = None,
     account: AccountFile = None,
 ) -> None:
-    """Measure figures of the papers, and judge each value against the published value.
+    """Measure figures of the papers, and compare each measured value with the published value.
 
     \b
     The command prints the published values, and our measured values with 95 %

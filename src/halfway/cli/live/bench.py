@@ -57,7 +57,7 @@ def bench(
     interpreted: node_options.Interpreted = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a network of live nodes: rate, delivery, latency, CPU, and drops by reason.
+    """Measure a network of live nodes: event rate, delivery, latency, CPU time, drops by reason.
 
     \b
     The nodes run in this process, as an UNSAFE development network on loopback. The first

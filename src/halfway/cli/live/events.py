@@ -109,7 +109,7 @@ def spy(
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Once per second, print each topic that had events: their rate, mean size and mean age.
+    """Once per second, print each topic with events: rate, mean size and mean age of its events.
 
     \b
     halfway spy

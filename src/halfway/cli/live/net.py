@@ -127,7 +127,7 @@ def admit(
     subscribe: Subscribe = None,
     days: Days = 365.0,
 ) -> None:
-    """Sign a certificate for a node. The certificate states its name, topics and expiry.
+    """Sign a certificate for a node. The certificate states the node's name, topics and expiry.
 
     \b
     A pattern P is a topic with wildcards: + stands for any one level, and # at the end

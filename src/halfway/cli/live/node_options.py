@@ -30,7 +30,7 @@ Nodes = Annotated[
     int,
     typer.Option(
         metavar="N",
-        help="Number of nodes in this process. Halfway links them to one network.",
+        help="Number of nodes in this process. Halfway links these nodes to one network.",
     ),
 ]
 Port = Annotated[

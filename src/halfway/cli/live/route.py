@@ -26,7 +26,7 @@ def route(
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show every hop of the path of an event, or of the path to a node, and its round-trip time.
+    """Show the path of an event or to a node, hop by hop, with the round-trip time of each hop.
 
     \b
     If an event does not arrive, the command prints the reason.
@@ -35,8 +35,8 @@ def route(
     If you give a topic, the node publishes a probe. The system carries the probe like an event, and
     every node that receives the probe sends a report. Applications do not receive the probe. If you
     give a node, the command searches over all links, and shows the first path that it finds. A name
-    with a slash is a topic. Exit status: 1 if the command reached no subscriber, or no node of this
-    name.
+    with a slash is a topic. Exit status: 1 if the command reached no subscriber of the topic, or no
+    node with the name.
 
     \b
     halfway route sensors/kitchen

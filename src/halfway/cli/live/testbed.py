@@ -27,7 +27,7 @@ _Chosen = Annotated[
     typer.Option(
         "--system",
         metavar="NAME",
-        help="Name of a system to run. Repeatable. Default: the system of SCENARIO.",
+        help="Name of a system to run. Repeatable. Default: the system that SCENARIO names.",
     ),
 ]
 _Runs = Annotated[
@@ -36,7 +36,8 @@ _Runs = Annotated[
 _Records = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="Folder for the records that every node receives. Halfway then replays them."
+        metavar="DIR",
+        help="Folder for the records that every node receives. Halfway then replays them.",
     ),
 ]
 

@@ -79,7 +79,7 @@ def _print_heard(status: dict[str, Any], as_json: bool) -> None:
 
 
 def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
-    """Print the settings, neighbours and counters of a node, and its drops by reason.
+    """Print the settings, neighbours and counters of a node, and count its drops by reason.
 
     \b
     halfway status

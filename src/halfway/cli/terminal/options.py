@@ -194,7 +194,7 @@ OwnSystems = Annotated[
     typer.Option(
         "--system",
         metavar="FILE",
-        help="Python file or module with your own protocol, to compare it too. Repeatable.",
+        help="Python file or module with your own protocol, which is also compared. Repeatable.",
     ),
 ]
 Replicates = Annotated[
@@ -202,7 +202,7 @@ Replicates = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Number of replicates (repetitions). Each draws its own network, roles and faults.",
+        help="Number of repetitions (replicates). Each one has its own network, roles and faults.",
     ),
 ]
 Baseline = Annotated[
@@ -252,8 +252,8 @@ Minimised = Annotated[
     _completed(
         "--minimise",
         "METRIC",
-        "Cost to minimise. Halfway chooses the system with the least cost that meets the needs. "
-        "Default for events: messages-per-notification.",
+        "Cost to minimise. Of the systems that meet the needs, Halfway chooses the system with the "
+        "least cost. Default for scenarios with events: messages-per-notification.",
         completion.metrics,
     ),
 ]

@@ -45,7 +45,7 @@ WalkInterpretation = Annotated[
 WalkSteps = Annotated[
     int,
     typer.Option(
-        "--k", help="Number of steps of the subscriber's walk for each step of the publisher's."
+        "--k", help="Steps of the subscriber's walk for each step of the publisher's walk."
     ),
 ]
 PlotFile = Annotated[
