@@ -77,7 +77,7 @@ def _halfway(
 ) -> None:
     """Publish/subscribe for networks without brokers.
 
-    Halfway implements published systems, and compares measured results with the published results.
+    Halfway implements systems from papers, and compares its results with the published results.
 
     \b
     halfway list                                 lists papers, figures and systems

@@ -20,14 +20,15 @@ def check(
     seed: options.RootSeed = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check the network, roles, events and systems of a scenario, without running it.
+    """Check a scenario without running it: its network, roles, events and systems.
 
     \b
-    The command builds the network, the roles and the faults of the first replicate
-    of `halfway compare` with the same options. It prints cut nodes, bridges, and
-    the nodes of the network file that are not in the run. It counts the events
-    that fit into the run. It prints why a system cannot run, the number of runs
-    and a rough estimate of the time. The estimate does not include compilation.
+    The command draws the network, the roles (publishers and subscribers) and the
+    faults of the first replicate, as `halfway compare` with the same options would.
+    It prints the cut nodes, the bridges, and the nodes of the network file that are
+    not in the run. It counts the events that fit into the run. If a system cannot
+    run, it prints the reason. At the end, it prints the number of runs, and a rough
+    estimate of their time. The estimate does not include compilation.
 
     \b
     halfway check examples/scenarios/office-mesh.toml

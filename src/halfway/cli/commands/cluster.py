@@ -14,7 +14,10 @@ Workers = Annotated[
     int, typer.Option(metavar="N", min=1, max=64, help="Number of worker processes.")
 ]
 Cores = Annotated[
-    int, typer.Option(metavar="N", min=1, help="Number of tasks that a worker runs at once.")
+    int,
+    typer.Option(
+        metavar="N", min=1, help="Number of tasks that each worker runs at the same time."
+    ),
 ]
 WorkerMemory = Annotated[
     str, typer.Option(metavar="SIZE", help="Memory of each worker, such as 2g.")
@@ -31,7 +34,12 @@ ConnectPort = Annotated[
         metavar="N", min=0, max=65535, help="Port of Spark Connect. 0 means any free port."
     ),
 ]
-Connect = Annotated[bool, typer.Option("--connect", help="Start a Spark Connect server as well.")]
+Connect = Annotated[
+    bool,
+    typer.Option(
+        "--connect", help="Start a Spark Connect server in addition to the master and the workers."
+    ),
+]
 PackFolder = Annotated[
     Path,
     typer.Argument(metavar="DIR", help="Folder to write the archive and the driver script to."),
@@ -81,8 +89,8 @@ def start(
     """Start a cluster, and print its addresses when all its workers are ready.
 
     \b
-    The processes listen on 127.0.0.1 only, without a password: every user of this machine can
-    run programs on the cluster. The cluster runs until `halfway cluster stop`.
+    The processes listen only on 127.0.0.1, and ask for no password. So every user of this
+    machine can run programs on the cluster. The cluster runs until `halfway cluster stop`.
     """
     from halfway.pipeline.spark import local_cluster
 

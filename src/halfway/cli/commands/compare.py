@@ -53,13 +53,14 @@ def compare(
     """Compare systems on a scenario, with the same networks, workload and faults for each system.
 
     \b
-    The command prints which system to choose by --need and --minimise. It prints
-    the means of the metrics with 95 % intervals. A star marks a system that is
-    significantly better than every other system with a comparable delivery ratio.
-    The command writes a page and tables to DIR/TITLE. The page (comparison.html)
-    has plots and a map of one run of each system. The tables are .csv, .jsonl and
-    .json files. DIR/index.html lists all studies.
-    After an interrupt, the same command resumes in DIR.
+    The command names the system that meets --need at the least cost (--minimise).
+    It prints the means of the metrics with 95 % confidence intervals. A star marks
+    a value that is significantly better than the values of all other systems with
+    a similar delivery ratio. The command writes a page and tables to DIR/TITLE,
+    where TITLE is the title of the scenario. The page (comparison.html) has plots,
+    and a map that replays one run of each system. The tables are .csv, .jsonl and
+    .json files. DIR/index.html lists all comparisons in DIR. After an interrupt,
+    the same command continues.
 
     \b
     halfway compare examples/scenarios/sensor-field.toml

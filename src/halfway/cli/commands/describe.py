@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def list_papers() -> None:
     """List all papers, figures and systems. The list shows the number of runs of each figure.
 
-    [bold]halfway reproduce[/bold] takes the names of papers and figures.
-    [bold]halfway compare[/bold] and [bold]halfway simulate[/bold] take the names of systems.
+    Give the names of papers and figures to [bold]halfway reproduce[/bold].
+    Give the names of systems to [bold]halfway compare[/bold] and [bold]halfway simulate[/bold].
     """
     from halfway.papers import PAPERS
     from halfway.report.terminal.listing import print_papers
@@ -24,7 +24,7 @@ def list_papers() -> None:
 
 
 def list_options(system: DescribedSystem = None, as_json: AsJson = False) -> None:
-    """List the options of a system, or of all systems, with default, range and meaning.
+    """List the options of a system, or of all systems: default, range and meaning.
 
     \b
     halfway options gossip

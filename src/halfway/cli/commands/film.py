@@ -19,7 +19,8 @@ def film(
     seed: ScenarioSeed = None,
     changes: Changed = None,
     event: Annotated[
-        int, typer.Option(metavar="N", help="Number of the event. The first is 1.")
+        int,
+        typer.Option(metavar="N", help="Number of the event. The first event has the number 1."),
     ] = 1,
     seconds: Annotated[
         float, typer.Option(metavar="S", min=0.1, max=60.0, help="Length of the film in seconds.")
@@ -28,13 +29,13 @@ def film(
     """Write a film of one event on its way through the network, for a talk.
 
     \b
-    Nodes turn orange when they receive the event, circles are subscribers, and the
+    A node turns orange when it receives the event. Circles are subscribers, and the
     square is the publisher. Walks are blue.
 
     \b
     halfway film examples/scenarios/sensor-field.toml --system flooding -o flooding.gif
     halfway film mesh.toml --system walk-overlay --event 3 --seconds 10 -o overlay.gif
-    docs/replaying.md describes the map of a comparison, which also records films.
+    The map of `halfway compare` can also record films (docs/replaying.md).
     """
     from halfway.adapters.registry import named
     from halfway.comparison.replay.replay import replay_of_scenario

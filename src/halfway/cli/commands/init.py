@@ -17,14 +17,15 @@ def init(
     out: options.InitOut = Path("scenario.toml"),
     example: options.InitExample = False,
 ) -> None:
-    """Write a first scenario for your file of links or of movement.
+    """Write a first scenario for your file of links, or for your file of movement.
 
     \b
-    The command guesses the columns of a table: the ends of a link, the link quality
-    and its scale. It prints each guess. It chooses a threshold of the quality that
-    keeps at least 90 % of the connected nodes. The scenario has comments, and
-    `halfway compare` can run it at once. An existing file is never replaced.
-    The command also writes halfway.schema.json, with which editors complete fields.
+    The command guesses which columns of a table hold the ends of a link and the link
+    quality, and guesses the scale of the quality. It prints each guess. It chooses a
+    threshold for the quality, with which at least 90 % of the connected nodes stay
+    connected. The new scenario has comments, and `halfway compare` can run it at
+    once. The command never replaces an existing scenario. It also writes
+    halfway.schema.json, so that editors can complete the fields of the scenario.
 
     \b
     halfway init links.csv positions.csv

@@ -43,14 +43,15 @@ def reproduce(
     seed: RootSeed = None,
     account: AccountFile = None,
 ) -> None:
-    """Measure a paper's figures and judge each cell against the published value.
+    """Measure figures of the papers, and compare each measured value with the published value.
 
     \b
-    The command prints published values, and measured values with 95 % intervals.
-    The command writes to a folder of DIR with the name of the figures: a page
-    with the plots (index.html), verdicts.csv, verdicts.jsonl, summaries.csv and
-    figures/. DIR/index.html lists all studies of DIR. The verdict "differs" is a
-    result, not an error. After an interrupt, the same command resumes.
+    The command prints the published values, and our measured values with 95 %
+    confidence intervals. In DIR, it makes a folder with the name of the figures.
+    This folder contains a page with the plots (index.html), verdicts.csv,
+    verdicts.jsonl, summaries.csv and figures/. DIR/index.html lists all such pages.
+    The verdict "differs" is a result, not an error. After an interrupt, the same
+    command continues.
 
     \b
     halfway reproduce                                measures all figures, on few networks

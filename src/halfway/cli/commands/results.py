@@ -26,7 +26,8 @@ def results(
     \b
     The command checks every file against its checksum, and every run against
     its digest. Without --retry-failed, the command changes no file. With
-    --retry-failed, it repeats the failed runs from their stored parameters.
+    --retry-failed, the command repeats the failed runs with their stored
+    parameters.
 
     \b
     halfway results halfway-results                  checks the folder
@@ -34,8 +35,8 @@ def results(
     halfway results halfway-results --retry-failed   repeats the failed runs
     halfway results halfway-comparison/mesh-2 --against halfway-comparison/mesh
 
-    With --against, DIR and STUDY are folders of two studies of `halfway compare`.
-    The command prints the fields and the means that changed from STUDY to DIR.
+    With --against, DIR and STUDY are result folders of two comparisons. The command
+    prints the scenario fields and the means that differ between STUDY and DIR.
 
     Exit status: 0 if the folder is intact, 1 if some runs failed, 2 if some files
     are damaged.

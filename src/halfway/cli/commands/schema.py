@@ -12,9 +12,10 @@ def schema(out: SchemaOut = None) -> None:
     """Print the JSON schema of the scenario file, or write it to a file for an editor.
 
     \b
-    With this file, an editor that has a TOML language server (Even Better TOML in VS
-    Code, taplo in other editors) completes fields, shows their meanings, and marks
-    errors. The first line of the scenario names the schema:
+    With the schema, an editor completes the fields of a scenario, shows their
+    meanings, and marks errors. The editor needs a TOML language server: Even Better
+    TOML in VS Code, or taplo in other editors. The first line of the scenario must
+    name the file with the schema:
       #:schema ./halfway.schema.json
 
     \b

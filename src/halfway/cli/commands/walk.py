@@ -35,11 +35,12 @@ def walk(
     both_ways: walk_options.BothWays = True,
     as_json: options.AsJson = False,
 ) -> None:
-    """Run a publisher's and a subscriber's walk on a network until they meet.
+    """Run the walks of a publisher and a subscriber on a network, until the walks meet.
 
     \b
-    The command prints the steps of both walks, the meeting point, the loop-erased path, and
-    its stretch over a shortest path. A and B are node ids. The seed draws a missing node.
+    The command prints the number of steps of both walks, the node where they met, and the
+    loop-erased path between publisher and subscriber. It also prints the stretch: the length
+    of this path, divided by the length of a shortest path.
 
     \b
     halfway walk unit-disk:n=3000,r=0.04,seed=7 --plot walk.png

@@ -18,7 +18,8 @@ _Nodes = Annotated[
 ]
 _Size = Annotated[int, typer.Option(metavar="B", help="Size of a payload in bytes.")]
 _Rate = Annotated[
-    float, typer.Option(metavar="N", help="Number of events per second in the first phase.")
+    float,
+    typer.Option(metavar="N", help="Number of published events per second in the first phase."),
 ]
 _Topics = Annotated[
     int, typer.Option(metavar="N", help="Number of topics. Each topic has its own publisher.")
@@ -35,9 +36,7 @@ _FlatOut = Annotated[
 ]
 _Settle = Annotated[
     float,
-    typer.Option(
-        metavar="S", help="Seconds to wait between the subscriptions and the first event."
-    ),
+    typer.Option(metavar="S", help="Seconds from the subscriptions to the first event."),
 ]
 _Each = Annotated[
     float, typer.Option(metavar="S", help="Length of each of the two phases in seconds.")
@@ -58,14 +57,14 @@ def bench(
     interpreted: node_options.Interpreted = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a network of live nodes: rate, delivery, latency, CPU, and drops by reason.
+    """Measure a network of live nodes: event rate, delivery, latency, CPU time, drops by reason.
 
     \b
     The nodes run in this process, as an UNSAFE development network on loopback. The first
     phase publishes at --rate. The second phase publishes without a limit, and shows the
     greatest rate and the drops by reason. The CPU time includes all nodes and the
-    measurement itself. The results depend on the load of the machine, so compare only runs on one
-    machine.
+    measurement itself. The results depend on the load of the machine, so compare only
+    runs on the same machine.
 
     \b
     halfway bench

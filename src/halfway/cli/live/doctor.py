@@ -22,12 +22,12 @@ def doctor(
     state: node_options.State = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check what Halfway needs on this machine, and print what to do about each failed check.
+    """Check whether this machine has what Halfway needs, and print a remedy for each problem.
 
     \b
-    ✓  this part works
-    ·  an optional part is missing; the line below it states how to add the part
-    ✗  Halfway does not work on this machine; the line below states what to do
+    ✓  The part works.
+    ·  An optional part is missing. The next line states how to add the part.
+    ✗  Halfway does not work on this machine. The next line states what to do.
     Exit status: 1 if a line has ✗, 0 if not.
 
     \b

@@ -38,8 +38,8 @@ def pub(
     """Publish one event, or one event for each line of stdin.
 
     \b
-    The node of this machine publishes the event. If no node runs on this machine, the
-    command starts a node, and waits for a neighbour before it publishes.
+    A node that runs on this machine publishes the event. If no node runs, the command
+    starts its own node, and waits for a neighbour before it publishes.
 
     \b
     halfway pub sensors/kitchen 21.5
@@ -84,10 +84,10 @@ def sub(
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print the topic and payload of each event when the event arrives, one event per line.
+    """Print each event when it arrives: its topic and its payload on one line.
 
     \b
-    The command first prints the retained values of the topics.
+    The command first prints the retained value of each topic (see `halfway pub --retain`).
 
     \b
     halfway sub 'sensors/#'
@@ -109,7 +109,7 @@ def spy(
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print every second each topic that had events, with the rate, mean size and mean age.
+    """Once per second, print each topic with events: rate, mean size and mean age of its events.
 
     \b
     halfway spy

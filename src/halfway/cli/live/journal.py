@@ -18,7 +18,7 @@ journal = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
 @journal.callback()
 def _journal() -> None:
-    """Check whether the records in the journal of a node, on disk, are damaged.
+    """Check the journal of a node for damaged records.
 
     \b
     halfway journal check state/journal
@@ -30,9 +30,10 @@ def check(folder: JournalFolder, as_json: AsJson = False) -> None:
     """Check every record of a journal against its checksum, without changing the journal.
 
     \b
-    A torn tail is the beginning of a record that the node could not finish because of a loss
-    of power. The node has never acknowledged this record. The node removes the torn tail when
-    it starts again. A bad record was damaged after it was written. The node skips bad records.
+    A torn tail is the first part of a record that the node could not finish, for example
+    because of a loss of power. The node never acknowledged this record, and removes the torn
+    tail at its next start. A bad record was damaged after the node wrote it. The node skips
+    bad records.
     Exit status: 0 if no record is bad, 1 if a record is bad.
 
     \b

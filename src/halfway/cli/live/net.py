@@ -70,13 +70,13 @@ def _net() -> None:
     halfway net key kitchen.key                     makes the keys, on the node itself
     halfway net new home                            makes the network, on the owner's machine
     halfway net admit home kitchen.pub --days 365   signs a certificate, on the owner's machine
-    halfway net show home                           shows the admitted nodes and their last days
+    halfway net show home                           shows the admitted nodes, and when they expire
     halfway net revoke home kitchen                 ends the membership of the node kitchen
 
     \b
-    Private keys never leave the node. The folder of the network has its root key, so
-    keep the folder offline, and keep a backup of the folder. Without the root key, no
-    node can be admitted or revoked.
+    Private keys never leave the node. The folder of the network contains the root key.
+    So keep the folder offline, and keep a backup of it. Without the root key, you can
+    neither admit nor revoke nodes.
     """
 
 
@@ -86,8 +86,8 @@ def key(file: KeyFile) -> None:
 
     \b
     The file with the keys has mode 600, and stays on the node. The request has the
-    suffix .pub, and is not secret. Give the request to the owner of the network. An
-    existing file is never replaced.
+    suffix .pub, and is not secret. Give the request to the owner of the network. The
+    command never replaces an existing file.
 
     \b
     halfway net key kitchen.key
@@ -102,10 +102,10 @@ def key(file: KeyFile) -> None:
 
 @net.command()
 def new(folder: NetworkFolder) -> None:
-    """Make a network, with a root key, a secret that all members share, and an empty member list.
+    """Make a network: a root key, a secret that all members share, and an empty member list.
 
     \b
-    The network has the name of the folder. The folder must be empty or new.
+    The name of the folder is also the name of the network. The folder must be empty or new.
 
     \b
     halfway net new home
@@ -127,12 +127,12 @@ def admit(
     subscribe: Subscribe = None,
     days: Days = 365.0,
 ) -> None:
-    """Sign a certificate for a node. The certificate states the node's name, topics and last day.
+    """Sign a certificate for a node. The certificate states the node's name, topics and expiry.
 
     \b
-    A pattern P is a topic in which + stands for any one level, and # at the end for all
-    further levels. Without --publish, the node may publish to all topics. Without
-    --subscribe, the node may subscribe to all topics.
+    A pattern P is a topic with wildcards: + stands for any one level, and # at the end
+    stands for all further levels. Without --publish, the node may publish to all topics.
+    Without --subscribe, the node may subscribe to all topics.
 
     \b
     halfway net admit home kitchen.pub
@@ -157,10 +157,10 @@ def revoke(folder: NetworkFolder, name: MemberName) -> None:
     """Revoke the certificates of a node, and write the signed revocation list.
 
     \b
-    Copy the list to any node that runs with --revoked. The nodes pass the list on, and end
-    their sessions with the revoked node. The revoked node still knows the secret of the
-    network, but the secret alone is not enough to decrypt a datagram or to finish a
-    handshake.
+    Copy the list to at least one node that runs with --revoked. The nodes forward the list
+    to each other, and end their sessions with the revoked node. The revoked node still knows
+    the secret of the network. But with only this secret, it can neither decrypt a datagram
+    nor finish a handshake.
 
     \b
     halfway net revoke home kitchen
@@ -177,8 +177,8 @@ def secret(file: SecretFile) -> None:
     """Make one secret for all nodes of a small network. A secret is weaker than certificates.
 
     \b
-    Any node with the file is a member. The node may have any free name, and may use
-    all topics. No node can be revoked. A node without the file can neither join the
+    Every node with the file is a member. The node may have any free name, and may use
+    all topics. You cannot revoke a node. A node without the file can neither join the
     network nor read its events.
 
     \b
@@ -195,7 +195,7 @@ def secret(file: SecretFile) -> None:
 
 @net.command()
 def show(what: Shown, as_json: AsJson = False) -> None:
-    """Show the nodes admitted to a network, or the content of a certificate.
+    """Show the nodes that a network has admitted, or the content of a certificate.
 
     \b
     halfway net show home

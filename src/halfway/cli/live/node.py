@@ -45,9 +45,9 @@ def node(
     metrics: node_options.Metrics = "",
     page: node_options.Page = "",
 ) -> None:
-    """Run a node of a network without brokers, until Ctrl-C.
+    """Run a node of a network without brokers, until you press Ctrl-C.
 
-    Without keys, the node is part of an UNSAFE development network on loopback: every program of
+    Without keys, the node is part of an UNSAFE development network on loopback. Every program on
     this machine can read and forge the events. See also `halfway sub` and `halfway pub`.
 
     \b

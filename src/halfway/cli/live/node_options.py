@@ -10,7 +10,7 @@ AtNode = Annotated[
     typer.Option(
         "--node",
         metavar="NAME",
-        help="Name of the node to ask. Default: the node that has run longest on this machine.",
+        help="Name of the node to use. Default: the node that has run longest on this machine.",
     ),
 ]
 LiveSystem = Annotated[
@@ -23,14 +23,14 @@ LiveSystem = Annotated[
 SystemOptions = Annotated[
     list[str] | None,
     typer.Option(
-        "--option", "-o", metavar="NAME=VALUE", help="Value of an option of the system. Repeatable."
+        "--option", "-o", metavar="NAME=VALUE", help="Set an option of the system. Repeatable."
     ),
 ]
 Nodes = Annotated[
     int,
     typer.Option(
         metavar="N",
-        help="Number of nodes in this process. Links connect these nodes to one network.",
+        help="Number of nodes in this process. Halfway links these nodes to one network.",
     ),
 ]
 Port = Annotated[
@@ -61,25 +61,21 @@ OnHost = Annotated[
 ]
 CertificateFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="File of the certificate from `halfway net admit`. Also give --key."
-    ),
+    typer.Option(metavar="FILE", help="Certificate file from `halfway net admit`. Needs --key."),
 ]
 PrivateKeyFile = Annotated[
     Path | None,
-    typer.Option("--key", metavar="FILE", help="File of the private keys from `halfway net key`."),
+    typer.Option("--key", metavar="FILE", help="Private key file from `halfway net key`."),
 ]
 NetworkSecret = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="File of the secret from `halfway net secret`. Also give --key."
-    ),
+    typer.Option(metavar="FILE", help="Secret file from `halfway net secret`. Needs --key."),
 ]
 RevokedFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="File of the revocation list. The node reads the file again when the file changes.",
+        help="File with the revocation list. If the file changes, the node reads it again.",
     ),
 ]
 State = Annotated[
@@ -88,7 +84,7 @@ State = Annotated[
 ]
 Interpreted = Annotated[
     bool,
-    typer.Option("--interpreted", help="Run the system in Python, and never as machine code."),
+    typer.Option("--interpreted", help="Run the system in Python, without compiling it."),
 ]
 Logged = Annotated[
     bool,
@@ -101,7 +97,7 @@ TraceDir = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Write the records that the node receives, reports and drops to Parquet files in DIR.",
+        help="Write a trace to DIR (Parquet files): what the node receives, reports and drops.",
     ),
 ]
 Discover = Annotated[
@@ -122,7 +118,9 @@ MqttKey = Annotated[
 ]
 MqttUsers = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="TOML file with the users of MQTT and their topics."),
+    typer.Option(
+        metavar="FILE", help="TOML file with the MQTT users, and the topics that each user may use."
+    ),
 ]
 Metrics = Annotated[
     str,
@@ -138,13 +136,14 @@ TopicFilter = Annotated[
     str,
     typer.Argument(
         metavar="FILTER",
-        help="Filter of topics. + matches one level, and # matches all further levels.",
+        help="Topic, or pattern of topics. + matches one level, and # matches all further levels.",
     ),
 ]
 Text = Annotated[
     str,
     typer.Argument(
-        metavar="TEXT", help="Payload of the event. - means one event for each line of stdin."
+        metavar="TEXT",
+        help="Payload of the event. With -, each line of stdin is the payload of one event.",
     ),
 ]
 Repeats = Annotated[
@@ -169,7 +168,9 @@ Retain = Annotated[
 ]
 Keep = Annotated[
     bool,
-    typer.Option("--keep", help="Keep the event on disk until all its readers have the event."),
+    typer.Option(
+        "--keep", help="Keep the event on disk until all subscribers with --state have it."
+    ),
 ]
 Expiry = Annotated[
     float | None,

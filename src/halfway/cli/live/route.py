@@ -19,21 +19,24 @@ def route(
     to: Annotated[
         str, typer.Argument(metavar="NODE|TOPIC", help="Name or id of a node, or a topic.")
     ],
-    topic: Annotated[bool, typer.Option("--topic", help="Read the argument as a topic.")] = False,
+    topic: Annotated[
+        bool, typer.Option("--topic", help="Treat the argument as a topic, even without a slash.")
+    ] = False,
     seconds: node_options.ForSeconds = 2.0,
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show the path of an event, or the path to a node: every hop with its round-trip time.
+    """Show the path of an event or to a node, hop by hop, with the round-trip time of each hop.
 
     \b
     If an event does not arrive, the command prints the reason.
 
     \b
-    For a topic, the node publishes a probe. The system carries the probe like an event, and every
-    node that receives the probe sends a report. Applications do not receive the probe. For a node,
-    a search goes over all links, and the command shows the first path found. A name with a slash is
-    a topic. Exit status: 1 if no subscriber, or no node of this name, was reached.
+    If you give a topic, the node publishes a probe. The system carries the probe like an event, and
+    every node that receives the probe sends a report. Applications do not receive the probe. If you
+    give a node, the command searches over all links, and shows the first path that it finds. A name
+    with a slash is a topic. Exit status: 1 if the command reached no subscriber of the topic, or no
+    node with the name.
 
     \b
     halfway route sensors/kitchen

@@ -27,7 +27,7 @@ _Chosen = Annotated[
     typer.Option(
         "--system",
         metavar="NAME",
-        help="Name of a system to run. Repeatable. Default: the system of SCENARIO.",
+        help="Name of a system to run. Repeatable. Default: the system that SCENARIO names.",
     ),
 ]
 _Runs = Annotated[
@@ -36,7 +36,8 @@ _Runs = Annotated[
 _Records = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="Record what every node receives to DIR, and replay these records."
+        metavar="DIR",
+        help="Folder for the records that every node receives. Halfway then replays them.",
     ),
 ]
 
@@ -56,14 +57,15 @@ def real_nodes(
     traces: _Traces = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a scenario with real nodes and datagrams, and compare the run with its simulation.
+    """Run a scenario with real nodes and datagrams, and compare the run with simulated runs.
 
     \b
     Every node has its own network namespace. The positions, motion, losses, delays and faults of
     the scenario decide which datagrams reach a node. No datagram leaves the namespaces. The command
-    needs Linux, iproute2, nftables, and root or `unshare -rn`. A live run agrees if its delivery
-    ratio is in the 95 % interval of one more simulated run, and if its latency differs from the
-    simulated latency by at most a factor of two. Exit status: 1 if the live run does not agree.
+    needs Linux, iproute2, nftables, and root or `unshare -rn`. The run with real nodes agrees with
+    the simulation under two conditions. Its delivery ratio is in the range that contains 95 % of
+    further simulated runs. Its latency is at least half, and at most twice, the simulated latency.
+    Exit status: 1 if the run with real nodes does not agree.
 
     \b
     halfway testbed examples/scenarios/mesh-on-the-air.toml

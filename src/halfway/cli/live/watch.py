@@ -38,10 +38,10 @@ def scout(
     """Print the neighbours of a node and the other nodes that the node hears, with their states.
 
     \b
-    The node of this machine answers at once. With --neighbours N, the command first
-    waits until the node has N neighbours, for at most --seconds. If no node runs on this
-    machine, the command starts a node, which listens for --seconds. Exit status: 1 if the
-    node has fewer than N neighbours.
+    If a node runs on this machine, the node answers at once. With --neighbours N, the
+    command first waits until the node has N neighbours, for at most --seconds. If no node
+    runs on this machine, the command starts a node, which listens for --seconds. Exit
+    status: 1 if the node has fewer than N neighbours.
 
     \b
     halfway scout
@@ -79,7 +79,7 @@ def _print_heard(status: dict[str, Any], as_json: bool) -> None:
 
 
 def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
-    """Print a node's settings, neighbours, counts, and drops by reason.
+    """Print the settings, neighbours and counters of a node, and count its drops by reason.
 
     \b
     halfway status
@@ -150,7 +150,7 @@ def record(
     seconds: node_options.ForSeconds = 10.0,
     node: node_options.AtNode = "",
 ) -> None:
-    """Record what a node receives during --seconds. Start the node with `halfway node --log`.
+    """Write to FILE what a node receives during --seconds. The node must run with --log.
 
     \b
     halfway record kitchen.trace --seconds 60
@@ -178,8 +178,8 @@ def replay(
     """Replay a recorded trace of a node, and compare the final state with the recorded state.
 
     \b
-    In a folder of `halfway node --trace DIR`, each file has a final state. The command
-    replays every file by itself, so that it can name the first file with a difference.
+    In a folder of `halfway node --trace DIR`, each file has its own recorded final state.
+    The command replays every file separately, so it can name the first file that differs.
     Exit status: 1 if a final state differs.
 
     \b

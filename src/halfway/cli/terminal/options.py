@@ -38,14 +38,15 @@ What = Annotated[
 ScaleName = Annotated[
     Literal["quick", "paper"],
     typer.Option(
-        "--scale", help="Number of networks: few (quick), or as many as in the paper (paper)."
+        "--scale",
+        help="`quick` uses few networks. `paper` uses as many networks as the paper.",
     ),
 ]
 Out = Annotated[
     Path,
     typer.Option(
         metavar="DIR",
-        help="Folder of results, or s3://BUCKET/FOLDER. Finished runs in DIR are not repeated.",
+        help="Folder for the results, or s3://BUCKET/FOLDER. Finished runs in it are not repeated.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON, one object per line.")]
@@ -80,17 +81,18 @@ RootSeed = Annotated[
 ScenarioFile = Annotated[
     Path,
     typer.Argument(
-        metavar="SCENARIO", help="TOML file of a scenario. docs/scenarios.md lists its fields."
+        metavar="SCENARIO", help="TOML file with the scenario. docs/scenarios.md lists all fields."
     ),
 ]
 InitFile = Annotated[
     Path | None,
     typer.Argument(
-        metavar="FILE", help="File of a network (table, GraphML, …), or of the movement of nodes."
+        metavar="FILE",
+        help="File with the links of a network (table, GraphML, …), or with the movement of nodes.",
     ),
 ]
 InitExample = Annotated[
-    bool, typer.Option("--example", help="Write the example scenario that comes with Halfway.")
+    bool, typer.Option("--example", help="Write an example scenario that comes with Halfway.")
 ]
 InitPositions = Annotated[
     Path | None,
@@ -106,7 +108,7 @@ DescribedSystem = Annotated[
     str | None,
     typer.Argument(
         metavar="SYSTEM",
-        help="Name of a system, or Python file of a protocol. Default: all systems.",
+        help="Name of a system, or Python file with your own protocol. Default: all systems.",
         autocompletion=completion.systems,
     ),
 ]
@@ -121,7 +123,8 @@ SystemName = Annotated[
     _completed(
         "--system",
         "NAME",
-        "Name of a system, or Python file of a protocol. Default: the system of SCENARIO.",
+        "Name of a system, or Python file with your own protocol. Default: the system that "
+        "SCENARIO names.",
         completion.systems,
     ),
 ]
@@ -131,7 +134,7 @@ ScenarioSeed = Annotated[
         "--seed",
         metavar="N",
         callback=_scenario_seed,
-        help="Root seed of the run, from 0 to 2^63 - 1. Default: the seed of SCENARIO.",
+        help="Root seed of the run, from 0 to 2^63 - 1. Default: the seed in SCENARIO.",
     ),
 ]
 Changed = Annotated[
@@ -154,7 +157,7 @@ NodesFile = Annotated[
     typer.Option(
         "--nodes",
         metavar="FILE",
-        help="Write the load, energy and lost notifications of each node to FILE (.csv or .jsonl).",
+        help="Write a row for each node to FILE (.csv, .jsonl): load, energy, lost notifications.",
     ),
 ]
 Debug = Annotated[
@@ -166,7 +169,7 @@ Debug = Annotated[
 ]
 ResultFolder = Annotated[
     Path,
-    typer.Argument(metavar="DIR", help="Folder of results, which another command wrote (--out)."),
+    typer.Argument(metavar="DIR", help="Folder of results, which `compare` or `reproduce` wrote."),
 ]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Repeat the failed runs in DIR.")]
 Against = Annotated[
@@ -174,7 +177,7 @@ Against = Annotated[
     typer.Option(
         "--against",
         metavar="STUDY",
-        help="Folder of an earlier study. The command compares the study in DIR with this study.",
+        help="Folder of an earlier study, with which the command compares the study in DIR.",
     ),
 ]
 Systems = Annotated[
@@ -191,7 +194,7 @@ OwnSystems = Annotated[
     typer.Option(
         "--system",
         metavar="FILE",
-        help="Python file or module of a protocol to compare. Repeatable.",
+        help="Python file or module with your own protocol, which is also compared. Repeatable.",
     ),
 ]
 Replicates = Annotated[
@@ -199,7 +202,7 @@ Replicates = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Number of replicates. Each replicate draws its own network, roles and faults.",
+        help="Number of repetitions (replicates). Each one has its own network, roles and faults.",
     ),
 ]
 Baseline = Annotated[
@@ -207,7 +210,7 @@ Baseline = Annotated[
     _completed(
         "--baseline",
         "S",
-        "System that is the baseline of paired differences. Default: flooding.",
+        "System with which all other systems are compared in pairs. Default: flooding.",
         completion.systems,
     ),
 ]
@@ -216,19 +219,21 @@ UntilTight = Annotated[
     _completed(
         "--until",
         "half-width=2%[,METRIC]",
-        "Add replicates until the half-width of each interval is this small.",
+        "Add replicates until each confidence interval is narrow. half-width=2% means ± 2 % of "
+        "the mean.",
         completion.stopping_rules,
     ),
 ]
 Most = Annotated[
-    int, typer.Option(metavar="N", min=1, help="Largest number of replicates with --until.")
+    int, typer.Option(metavar="N", min=1, help="With --until: the largest number of replicates.")
 ]
 Swept = Annotated[
     list[str] | None,
     _completed(
         "--sweep",
         "FIELD=A,B,…",
-        "Compare the systems at several values of a field, such as 5,10 or 5..50:5. Repeatable.",
+        "Compare the systems at several values of a field. 5..50:5 means 5, 10, 15, … 50. "
+        "Repeatable.",
         completion.fields,
     ),
 ]
@@ -237,8 +242,8 @@ Needed = Annotated[
     _completed(
         "--need",
         "METRIC=X",
-        "Limit that a system must meet: the least delivery-ratio, or the greatest value of a cost. "
-        "Repeatable.",
+        "Need that a system must meet. X is the least delivery-ratio, or the greatest value of a "
+        "cost. Repeatable.",
         completion.needs,
     ),
 ]
@@ -247,12 +252,15 @@ Minimised = Annotated[
     _completed(
         "--minimise",
         "METRIC",
-        "Cost that the choice minimises. Default if the scenario has events: messages per "
-        "notification.",
+        "Cost to minimise. Of the systems that meet the needs, Halfway chooses the system with the "
+        "least cost. Default for scenarios with events: messages-per-notification.",
         completion.metrics,
     ),
 ]
 Mapped = Annotated[
     bool,
-    typer.Option("--map/--no-map", help="Add to the page a map that plays one run of each system."),
+    typer.Option(
+        "--map/--no-map",
+        help="Add an animated map to the HTML page. The map replays one run of each system.",
+    ),
 ]

@@ -19,11 +19,17 @@ NetworkName = Annotated[
     str,
     typer.Argument(
         metavar="NETWORK",
-        help="Network file (GraphML, CSV, link list), or unit-disk:n=…,r=… to draw a network.",
+        help="Network file (GraphML, CSV, link list), or unit-disk:n=…,r=… for a random network.",
     ),
 ]
-From = Annotated[str | None, typer.Option("--from", metavar="A", help="Node of the publisher.")]
-To = Annotated[str | None, typer.Option("--to", metavar="B", help="Node of the subscriber.")]
+From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="A", help="Id of the publisher's node. Default: a random node."),
+]
+To = Annotated[
+    str | None,
+    typer.Option("--to", metavar="B", help="Id of the subscriber's node. Default: a random node."),
+]
 WalkSystemName = Annotated[
     Literal["directional-walk", "random-walk"],
     typer.Option("--system", help="How a walk chooses its next node."),
@@ -32,12 +38,15 @@ WalkInterpretation = Annotated[
     Literal["heard", "stepped-on"],
     typer.Option(
         "--interpretation",
-        help="Where a walk meets the other walk: next to its trail (heard), or only "
-        "on its trail (stepped-on).",
+        help="`stepped-on`: walks meet when one steps on the trail of the other. `heard`: a "
+        "neighbour of the trail is enough.",
     ),
 ]
 WalkSteps = Annotated[
-    int, typer.Option("--k", help="Number of steps of B's walk for each step of A's walk.")
+    int,
+    typer.Option(
+        "--k", help="Steps of the subscriber's walk for each step of the publisher's walk."
+    ),
 ]
 PlotFile = Annotated[
     Path | None,
@@ -67,22 +76,23 @@ Radius = Annotated[
     float | None,
     typer.Option(
         metavar="R",
-        help="Ignore the file's links. Link each pair of nodes with a distance "
-        "below R (in metres if the positions are lon, lat).",
+        help="Ignore the links in the file, and link nodes that are less than R apart. R is in "
+        "metres if the positions are lon, lat.",
     ),
 ]
 QualityColumn = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column with the quality from the first node of a link to the second node.",
+        help="Column with the link quality from the first node to the second node.",
     ),
 ]
 QualityBackColumn = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column with the quality from the second node of a link to the first node.",
+        help="Column with the link quality in the reverse direction (from the second node to the "
+        "first).",
     ),
 ]
 Over = Annotated[
@@ -96,6 +106,6 @@ BothWays = Annotated[
     bool,
     typer.Option(
         "--both-ways/--either-way",
-        help="Keep a link if both directions, or at least one, meet --over and --under.",
+        help="Directions of a link that must meet --over and --under: both, or at least one.",
     ),
 ]

@@ -82,11 +82,11 @@ OPTIONS = {
         0.0, "that a broker waits from one transfer of events to the next"
     ),
     "two_nearest_bridges": switch(
-        False, "true means that a bridge node carries records between its two nearest brokers only"
+        False, "true means that a bridge node carries records only between its two nearest brokers"
     ),
     "relays_only": switch(
         False,
-        "true means that the source of an event gives copies to relay brokers only. false means "
+        "true means that the source of an event gives copies only to relay brokers. false means "
         "that it also gives a copy to each interested broker",
     ),
 }

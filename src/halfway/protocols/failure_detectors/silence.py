@@ -50,7 +50,10 @@ HEARTBEAT_TICK = "the node looks for silent members, and may send its heartbeat"
 OPTIONS: dict[str, Option] = {
     "members": count(1024, "number of members that a node has room for", 1, 65_536),
     "phi_threshold": Option(
-        0.0, 0.0, 300.0, "φ above which a node suspects a member. 0 means a fixed time-out"
+        0.0,
+        0.0,
+        300.0,
+        "level φ of suspicion above which a node suspects a member. 0 means a fixed time-out",
     ),
     "phi_intervals": count(
         100, "number of newest times between new counters from which a node computes φ", 4, 1000

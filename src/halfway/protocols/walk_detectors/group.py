@@ -38,7 +38,7 @@ WALK_KINDS: list[Kind] = [kind for kind in messages.KINDS if kind.number not in 
 _OURS = {"trails", "buffer_size", "at_meeting", "sweep_steps"}
 _REFRESH = messages.OPTIONS["refresh_s"]._replace(
     default=10.0,
-    meaning="seconds from one launch of a walk to its next launch. 0 means never, as printed",
+    meaning="seconds from one launch of a walk to its next launch. 0 means never, as in the paper",
 )
 OPTIONS: dict[str, Option] = {
     **{name: option for name, option in messages.OPTIONS.items() if name not in _OURS},

@@ -84,7 +84,7 @@ OPTIONS: dict[str, Option] = {
     "ack_timeout_s": reliable_hop.ACK_TIMEOUT_OPTION,
     "ack_backoff": reliable_hop.ACK_BACKOFF_OPTION,
     "relaunch_s": seconds(
-        10.0, "after which a new walk follows a walk without a meeting. 0 means never"
+        10.0, "after which a new walk follows a walk that met no other walk. 0 means never"
     ),
     "launches": count(
         10,

@@ -190,8 +190,8 @@ OPTIONS = {
     ),
     "search_delay_s": seconds(
         0.5,
-        "from the meeting of a walk or a search to the next search of its member, if it is the "
-        "root of its tree",
+        "from the meeting of a walk or a search to the next search of its member, if this member "
+        "is the root of its tree",
     ),
     "trails": count(
         0,
@@ -203,7 +203,7 @@ OPTIONS = {
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
     "ack_backoff": ACK_BACKOFF_OPTION,
     "relaunch_s": seconds(
-        10.0, "after which a node launches a walk without a meeting again. 0 means never"
+        10.0, "after which a node launches a walk again if it met no other walk. 0 means never"
     ),
     "launches": count(10, "largest number of launches in a row without a meeting", 1, 1000),
     "refresh_s": seconds(
