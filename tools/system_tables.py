@@ -3,7 +3,8 @@
 The tables come from `protocols.SYSTEMS`, and from `KINDS` and `OPTIONS` of each system's module.
 `docs/map.md` gets a row for each system of one module. `docs/models/nodes.md` gets two rows for
 each system under an `UnsizedAdapter`, from `NEIGHBOUR_HOPS` and the parameters of `state`, and a
-third one for a new system: it heals within a second after nodes lose their memory, as a test checks.
+third one for a new system: it heals within a second after nodes lose their memory, as a
+test checks.
 """
 
 import importlib
@@ -13,7 +14,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tools import message_tables
+from tools import message_tables, module_list
 
 from halfway.adapters.interface import UnsizedAdapter
 from halfway.adapters.registry import TABLE
@@ -40,10 +41,10 @@ _HEAD = "| field | default | allowed | meaning and unit |\n|---|---|---|---|\n"
 
 
 def main() -> int:
-    """Write all pages that have a table of the systems."""
+    """Write all pages that have a table of the systems, and the list of modules."""
     for page, text in pages().items():
         page.write_text(text, "utf-8")
-    return 0
+    return module_list.main()
 
 
 def pages() -> dict[Path, str]:

@@ -12,15 +12,16 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from halfway.pipeline.spark.shipping import use_unpacked_copy
 
 WARM_UP_ROWS = "HALFWAY_WARM_UP_ROWS"  # plan rows, as JSON, to run before the first fork
 WARM_UP_SECONDS = "HALFWAY_WARM_UP_SECONDS"  # the file for the seconds that this takes, if any
-# Not pandas: importing it costs 0.3 s, and our workers do not need it.
+# pandas takes 0.3 s, and pyarrow imports it with the first array of a worker.
 _PRELOADED = (
-    *("numpy", "pyarrow", "numba", "msgspec", "pyspark.worker"),
+    *("numpy", "pandas", "pyarrow", "numba", "msgspec", "pyspark.worker"),
     "halfway.pipeline.spark.simulate_rows",
 )
 
@@ -40,12 +41,29 @@ def warm_up(rows: str, seconds_file: str = "") -> None:
             Path(seconds_file).write_text(str(time.perf_counter() - begun))
 
 
+def without_zipped_copies(paths: Sequence[str]) -> list[str]:
+    """Return the import paths without the archives of Spark's Python code, if these paths also
+    have the folder from which the archives come.
+
+    Spark puts its archives first. From an archive, Python compiles pyspark in every daemon, which
+    takes half a second, and each worker reads the list of the archive's files again.
+    """
+    return [path for path in paths if _package_around(Path(path)) not in paths]
+
+
+def _package_around(archive: Path) -> str:
+    """Return the folder that has the package pyspark around one of its archives; "" without one."""
+    inside = archive.match("pyspark/python/lib/*.zip") and len(archive.parents) > 3
+    return str(archive.parents[3]) if inside else ""
+
+
 def main() -> None:
     """Preload, warm up, freeze, and run Spark's own daemon."""
     # Spark reads the port from our stdout, so no module may print there.
     stdout = os.dup(1)
     os.dup2(2, 1)
     use_unpacked_copy()
+    sys.path[:] = without_zipped_copies(sys.path)
     for name in _PRELOADED:
         with contextlib.suppress(ImportError):  # the workers report a missing module
             importlib.import_module(name)
