@@ -56,11 +56,10 @@ def compare(
     The command names the system that meets --need at the least cost (--minimise).
     It prints the means of the metrics with 95 % confidence intervals. A star marks
     a value that is significantly better than the values of all other systems with
-    a similar delivery ratio. The command writes a page and tables to DIR/TITLE,
-    where TITLE is the title of the scenario. The page (comparison.html) has plots,
-    and a map that replays one run of each system. The tables are .csv, .jsonl and
-    .json files. DIR/index.html lists all comparisons in DIR. After an interrupt,
-    the same command continues.
+    a similar delivery ratio. The command writes a page and tables to DIR/TITLE (the
+    title of the scenario). The page, comparison.html, has plots, and a map of one
+    run of each system. The tables are .csv, .jsonl and .json files. DIR/index.html
+    lists all comparisons in DIR. After an interrupt, the same command continues.
 
     \b
     halfway compare examples/scenarios/sensor-field.toml

@@ -19,8 +19,7 @@ def film(
     seed: ScenarioSeed = None,
     changes: Changed = None,
     event: Annotated[
-        int,
-        typer.Option(metavar="N", help="Number of the event. The first event has the number 1."),
+        int, typer.Option(metavar="N", help="Number of the event. The first event is number 1.")
     ] = 1,
     seconds: Annotated[
         float, typer.Option(metavar="S", min=0.1, max=60.0, help="Length of the film in seconds.")

@@ -38,9 +38,8 @@ def walk(
     """Run the walks of a publisher and a subscriber on a network, until the walks meet.
 
     \b
-    The command prints the number of steps of both walks, the node where they met, and the
-    loop-erased path between publisher and subscriber. It also prints the stretch: the length
-    of this path, divided by the length of a shortest path.
+    The command prints the steps of both walks, the node where they met, and the loop-erased path.
+    It also prints the stretch: the length of this path, divided by that of a shortest path.
 
     \b
     halfway walk unit-disk:n=3000,r=0.04,seed=7 --plot walk.png

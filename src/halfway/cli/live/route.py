@@ -19,9 +19,7 @@ def route(
     to: Annotated[
         str, typer.Argument(metavar="NODE|TOPIC", help="Name or id of a node, or a topic.")
     ],
-    topic: Annotated[
-        bool, typer.Option("--topic", help="Treat the argument as a topic, even without a slash.")
-    ] = False,
+    topic: Annotated[bool, typer.Option("--topic", help="Read NODE|TOPIC as a topic.")] = False,
     seconds: node_options.ForSeconds = 2.0,
     node: node_options.AtNode = "",
     as_json: AsJson = False,
@@ -32,11 +30,10 @@ def route(
     If an event does not arrive, the command prints the reason.
 
     \b
-    If you give a topic, the node publishes a probe. The system carries the probe like an event, and
-    every node that receives the probe sends a report. Applications do not receive the probe. If you
-    give a node, the command searches over all links, and shows the first path that it finds. A name
-    with a slash is a topic. Exit status: 1 if the command reached no subscriber of the topic, or no
-    node with the name.
+    A name with a slash is a topic. For a topic, the node publishes a probe. The system carries the
+    probe like an event, and every node that receives the probe sends a report. Applications do not
+    receive the probe. For a node, the command searches over all links, and shows the first path
+    that it finds. Exit status: 1 if the command reached no subscriber, or no node with this name.
 
     \b
     halfway route sensors/kitchen
