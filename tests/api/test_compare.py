@@ -194,14 +194,17 @@ def test_a_dict_is_compared_like_its_file(folder, tmp_path):
         ({"sweep": {"seed": [8]}}, "sweep.seed: a sweep cannot change this field"),
         ({"set": {"seed": 3}}, "set seed: a comparison sets this field in each run (use the opti"),
         ({"set": {"network.kind.x": 3}}, "set network.kind.x: the scenario has no such table"),
-        ({"until": "half-width=3"}, "until = half-width=3: expected a half-width above 0 and"),
+        ({"until": "half-width=3"}, "until = half-width=3: expected a half-width above 0% and"),
         ({"until": "fast"}, "until = fast: expected a stopping rule (use half-width=2% or"),
-        ({"until": "half-width=2%", "replicates": 9, "max_replicates": 3}, "most 3 (the maximum)"),
+        (
+            {"until": "half-width=2%", "replicates": 9, "max_replicates": 3},
+            "most the maximum of 3 (",
+        ),
         ({"user_systems": "no.py"}, "system no.py: no such file or directory"),
         ({"master": "sparky"}, "master sparky: expected a Spark master (for example local[4],"),
         ({"need": 0.9}, "need = 0.9: expected a dict, not float (write need="),
         ({"out": 3}, "out = 3: expected a path, not int"),
-        ({"progress": 3}, "progress = '3': expected true, false or a function"),
+        ({"progress": 3}, "progress = 3: expected true, false or a function"),
     ],
 )
 def test_a_wrong_argument_is_one_line_with_a_remedy(given, message, tmp_path):

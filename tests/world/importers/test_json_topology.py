@@ -153,7 +153,7 @@ def test_a_brite_file_is_a_network(tmp_path: Path) -> None:
         ({"type": "NetworkCollection", "collection": []}, "expected a NetworkGraph"),
         ({"type": "NetworkGraph", "nodes": [{"id": "a"}, {"id": "a"}],
           "links": [{"source": "a", "target": "b"}]}, r"nodes\[1\].id: node a has two positions"),
-        ({"topology": [{"lastHopIP": None, "destinationIP": "b"}]}, r"topology\[0\].source: the fi"),
+        ({"topology": [{"lastHopIP": None, "destinationIP": "b"}]}, r"topology\[0\].source: the f"),
         ({"vis": [{"primary": "a", "neighbors": 3}]}, r"vis\[0\].neighbors: expected a list"),
         ({"vis": [{"primary": "a", "secondary": 3}]}, r"secondary: expected a list"),
         ({"a": {"batadv": {"i": 3}}}, "neighbours: expected an object"),

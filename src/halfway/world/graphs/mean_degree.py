@@ -26,7 +26,7 @@ def radius_of_degree(n: int, degree: float) -> float:
     most = max(n - 1, 0) * neighbour_probability(1.0)
     if not 0 < degree <= most:
         if n < 2:
-            raise Problem(f"n = {n}: expected at least 2 nodes for a mean degree")
+            raise Problem(f"degree = {degree:g}, n = {n}: expected at least 2 nodes")
         what = f"degree = {degree:g}: expected a mean degree above 0 and at most {most:.4g}"
         raise Problem(f"{what}, which n = {n} nodes have at radius 1")
     low, high = 0.0, 1.0
