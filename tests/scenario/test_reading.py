@@ -67,6 +67,13 @@ def test_the_scenarios_that_ship_can_be_built(path: Path) -> None:
         ("seconds=0", r"seconds = 0: expected a number above 0"),
         ("workload.arrivals=late", r"workload.arrivals = 'late': expected one of regular, poisson"),
         ("title.deep=3", r"title.deep"),
+        (
+            'workload={kind="groups", members=[{role="king"}]}',
+            "'king': expected one of publish, sub",
+        ),
+        ('workload.subscribers=[{who="a"}]', r"\[0\]: unknown field `who`; allowed here: node, "),
+        ("workload.width=true", "True: expected a whole number, not true or false"),
+        ("faults=[3]", r"faults\[0\] = 3: expected a table, not a whole number"),
     ],
 )
 def test_a_wrong_field_is_named_with_its_value_and_what_is_allowed(

@@ -238,66 +238,62 @@ def _explained(error: str, plain: dict[str, Any], where: Path) -> Problem:
     """Return the Problem of a scenario file's validation error, with the field's value."""
     what, _, at = error.partition(" - at `")
     field = at.rstrip("`").removeprefix("$").lstrip(".")
-    value, table = _value_at(plain, field)
+    value, _ = _value_at(plain, field)
     shown = "" if value is None or isinstance(value, dict | list) else f" = {value!r}"
-    field, what = field.replace("[...]", ".NAME"), plain_words(what)
+    what = plain_words(what)
     if field == "faults" and isinstance(value, dict):
         what = "expected a list of tables: begin each with [[faults]]"
     elif "unknown field" in what:
-        what += f"; allowed here: {', '.join(_allowed(field, value))}"
-    elif what.startswith("invalid value"):
-        what = f"expected one of {', '.join(_allowed(field, value))}"
-    elif what.startswith("invalid enum value"):
-        what = f"expected one of {', '.join(_choices(field, table))}"
+        what += f"; allowed here: {', '.join(_allowed(what, field, plain))}"
+    elif what.startswith("invalid "):
+        what = f"expected one of {', '.join(_allowed(what, field, plain))}"
+    field = field.replace("[...]", ".NAME")
     return Problem(f"{field}{shown}: {what}" if field else what, where=str(where))
 
 
 def _value_at(plain: dict[str, Any], field: str) -> tuple[Any, Any]:
-    """Return the value of a field in the unchecked content of a scenario, and the table with the
-    field; None where the content has none.
+    """Return the value of a field in the unchecked content of a scenario, and its declared type;
+    None for a value or a type that does not exist.
     """
     value: Any = plain
-    table: Any = None
+    declared: Any = Scenario
     for name, place in re.findall(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]", field):
-        table = value
+        if name:
+            types = {spec.encode_name: spec.type for spec in _fields(declared, value)}
+            declared = types.get(name)
         try:
             value = value[int(place) if place else name]
         except (KeyError, IndexError, TypeError, ValueError):
             value = None
-    return value, table
+    return value, declared
 
 
-def _choices(field: str, table: Any) -> list[str]:
-    """Return the allowed texts of a field in a table of a scenario."""
-    declared = [Scenario]
-    if "." in field:
-        declared = _parts(Scenario.__annotations__[re.split(r"[.\[]", field)[0]])
-    tags = {str(part.__struct_config__.tag): part for part in declared}
-    chosen = table.get("kind", table.get("fault")) if isinstance(table, dict) else None
-    part = tags.get(str(chosen), declared[0])
-    types = {spec.encode_name: spec.type for spec in msgspec.structs.fields(part)}
-    declared_type = types[re.split(r"[.\]]", field)[-1]]
-    return [str(text) for text in get_args(declared_type) if isinstance(text, str)]
+def _allowed(what: str, field: str, plain: dict[str, Any]) -> list[str]:
+    """Return the allowed texts of a scenario's field, its kinds, or the fields of a table."""
+    value, declared = _value_at(plain, field)
+    if "enum" in what:
+        return [leaf for leaf in _leaves(declared) if isinstance(leaf, str)]
+    if what.startswith("invalid "):
+        parts = _parts(_value_at(plain, field.rpartition(".")[0])[1])
+        return sorted(str(part.__struct_config__.tag) for part in parts)
+    return [spec.encode_name for spec in _fields(declared, value)]
 
 
-def _allowed(field: str, value: Any) -> list[str]:
-    """Return the allowed names in a table of a scenario: its fields, or its kinds."""
-    fields = {spec.name: spec.type for spec in msgspec.structs.fields(Scenario)}
-    top = re.split(r"[.\[]", field)[0]
-    if not top:
-        return list(fields)
-    kinds = _parts(fields.get(top))
-    tags = {str(part.__struct_config__.tag): part for part in kinds}
-    if field.endswith(("kind", "fault")):
-        return sorted(tags)
-    chosen = value.get("kind", value.get("fault")) if isinstance(value, dict) else None
-    part = tags.get(str(chosen), kinds[0] if kinds else None)
-    return [] if part is None else [spec.encode_name for spec in msgspec.structs.fields(part)]
+def _fields(declared: Any, table: Any) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """Return the fields of a scenario's table, by the kind of the table."""
+    parts = _parts(declared)
+    tags = {str(part.__struct_config__.tag): part for part in parts}
+    kind = table.get("kind", table.get("fault")) if isinstance(table, dict) else None
+    part = tags.get(str(kind), parts[0] if parts else None)
+    return () if part is None else msgspec.structs.fields(part)
 
 
 def _parts(declared: Any) -> list[Any]:
-    """Return the structures of a scenario field's type, out of unions and lists."""
+    """Return the structures of a scenario field's type."""
+    return [leaf for leaf in _leaves(declared) if hasattr(leaf, "__struct_config__")]
+
+
+def _leaves(declared: Any) -> list[Any]:
+    """Return the structures and the texts of a field's type, out of unions and lists."""
     inner = get_args(declared)
-    if not inner:
-        return [declared] if hasattr(declared, "__struct_config__") else []
-    return [part for one in inner for part in _parts(one)]
+    return [leaf for part in inner for leaf in _leaves(part)] if inner else [declared]

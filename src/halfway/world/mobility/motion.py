@@ -89,9 +89,11 @@ def check_legs(legs: Legs) -> None:
         raise Problem(what, where=f"node {node}, leg {k - int(first[node])}")
 
 
-def expected_number(value: float) -> str:
-    """Return the words for a time or a coordinate that is no number, or too large a number."""
-    return "expected a number" if np.isnan(value) else "expected a number between -1e100 and 1e100"
+def number_words(value: float) -> str:
+    """Return the words for the number that an error expects in place of NaN, or of a number that
+    is too large.
+    """
+    return "a number" if np.isnan(value) else "a number between -1e100 and 1e100"
 
 
 def positions(

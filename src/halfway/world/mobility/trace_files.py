@@ -14,7 +14,7 @@ from halfway.problem import Problem
 from halfway.world.importers.file_content import text
 from halfway.world.importers.link_table import NODE_COLUMNS
 from halfway.world.importers.text_table import TextTable, csv_table
-from halfway.world.mobility.motion import LARGEST, expected_number
+from halfway.world.mobility.motion import LARGEST, number_words
 from halfway.world.mobility.track_lines import is_bonnmotion, is_one, read_bonnmotion, read_lines
 from halfway.world.mobility.track_xml import XML, is_xml_tracks, read_xml_tracks
 from halfway.world.mobility.tracks import (
@@ -206,7 +206,7 @@ def _number(word: str, what: str) -> float:
     except ValueError:
         value = math.nan
     if not abs(value) < LARGEST:
-        raise ValueError(f"{what} = '{word[:40]}': {expected_number(value)}")
+        raise ValueError(f"{what} = '{word[:40]}': expected {number_words(value)}")
     return value
 
 
