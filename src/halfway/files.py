@@ -5,7 +5,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from halfway.problem import Problem
+from halfway.problem import Problem, reason_of
 
 
 def check_regular(path: Path) -> None:
@@ -52,7 +52,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
-        what = f"could not be written: {(error.strerror or str(error)).lower()}"
+        what = f"could not be written: {reason_of(error)}"
         remedy = "choose a writable folder with free space"
         raise Problem(what, where=str(path), remedy=remedy) from error
     finally:

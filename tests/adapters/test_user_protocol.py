@@ -82,7 +82,7 @@ def test_the_file_names_the_system_and_may_not_name_a_built_in_one(tmp_path: Pat
         ("class Rules(", "class Rules((", r"my_protocol\.py:\d+: SyntaxError"),
         ("def most_emissions", "def many_emissions", "expected most_emissions in the file"),
         ("@handles(State)", "", "State: expected a registered handler .put @handles"),
-        ("KINDS.include(", "print(", "KINDS: expected a kind named publish, subscribe, delivered"),
+        ("KINDS.include(", "print(", "KINDS: expected kinds named publish, subscribe and"),
         ("def most_em", "KINDS = {}\n\n\ndef most_em", "KINDS: expected a table of record kinds"),
         ("    SUBSCRIBE,", "    SUBSCRIPE,", r"my_protocol\.py:\d+: ImportError: .*SUBSCRIPE"),
         ('"repeats": (6.0, 0.0, 1e9,', '"repeats": (6.0, 0.0,', r"OPTIONS\['repeats'\]: expected"),

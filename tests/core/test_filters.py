@@ -66,7 +66,7 @@ def test_an_event_without_an_attribute_fails_its_constraint_and_no_other() -> No
     ("wanted", "message"),
     [
         ({0: (0.0, math.nan)}, "filter 0, attribute 0: interval: expected numbers"),
-        ({-1: (0.0, 1.0)}, "filter 0, attribute -1: expected an attribute from 0"),
+        ({-1: (0.0, 1.0)}, "filter 0, attribute -1: expected an attribute number of 0 or more"),
         ({2: (0.0, 1.0, 2.0)}, "filter 0, attribute 2: interval: expected a pair"),
     ],
 )

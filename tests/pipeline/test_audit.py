@@ -169,7 +169,7 @@ def test_without_a_manifest_the_runs_digests_are_checked(store):
     rows[1]["observations"][0]["values"][2] += 1e-9
     pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file)
     (damage,) = audit(store).damage
-    assert damage.what == f"runs that do not match their digest: 1 (first {rows[1]['key']})"
+    assert damage.what == f"run {rows[1]['key']} does not match its digest"
     pq.write_table(pa.table({"mine": [1]}), file)
     assert audit(store).damage[0].what == "is not a file of runs: no column digest"
     with pytest.raises(Problem, match=r"part-0\.parquet: is not a file of runs"):

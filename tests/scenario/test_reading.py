@@ -59,14 +59,21 @@ def test_the_scenarios_that_ship_can_be_built(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ("workload.events=-4", r"workload.events = -4: expected `int` >= 0"),
+        ("workload.events=-4", r"workload.events = -4: expected a whole number of 0 or more"),
         ("network.n=many", r"network.n = 'many'"),
         ("network.kind=ring", r"network.kind = 'ring'.*file, .*unit-disk"),
         ("radio.kind=smoke", r"radio.kind = 'smoke'.*contention, .*ideal"),
         ("radio.power=3", r"radio: .*unknown field `power`.*delay_s"),
-        ("seconds=0", r"seconds = 0: expected `float` > 0"),
-        ("workload.arrivals=late", r"workload.arrivals = 'late'"),
+        ("seconds=0", r"seconds = 0: expected a number above 0"),
+        ("workload.arrivals=late", r"workload.arrivals = 'late': expected one of regular, poisson"),
         ("title.deep=3", r"title.deep"),
+        (
+            'workload={kind="groups", members=[{role="king"}]}',
+            "'king': expected one of publish, sub",
+        ),
+        ('workload.subscribers=[{who="a"}]', r"\[0\]: unknown field `who`; allowed here: node, "),
+        ("workload.width=true", "True: expected a whole number, not true or false"),
+        ("faults=[3]", r"faults\[0\] = 3: expected a table, not a whole number"),
     ],
 )
 def test_a_wrong_field_is_named_with_its_value_and_what_is_allowed(

@@ -59,7 +59,7 @@ def test_a_range_that_does_not_rise_is_refused(text: str) -> None:
 
 
 def test_a_range_of_too_many_values_is_refused() -> None:
-    with pytest.raises(Problem, match="at most 1,000 points"):
+    with pytest.raises(Problem, match="points: expected at most 1,000"):
         swept(EVENTS, "1..1000000000:1")
 
 

@@ -249,7 +249,7 @@ def test_recorded_events_without_subscribers_get_drawn_ones(tmp_path: Path) -> N
             "6 combinations of values: expected 5, as `topics`",
         ),
         ("attributes = [400, 300]", "120,000 combinations of values: expected at most 100,000"),
-        ("attributes = [2, 3]\nwidth = 3", "width = 3: expected 1 to 2, the fewest values"),
+        ("attributes = [2, 3]\nwidth = 3", "width = 3: expected 1 to 2, the smallest number"),
         ("attributes = []", "workload.attributes"),
         ("attributes = [2, 2, 2, 2, 2, 2, 2]", "workload.attributes"),
         (NAMED + "payload_bytes = { het = 4 }", "'het': the workload has no such topic"),

@@ -247,7 +247,7 @@ def test_churn_too_fast_to_be_drawn_is_refused(tiny: float) -> None:
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (Crash(at=1), "node or share is missing: expected exactly one"),
+        (Crash(at=1), "neither node nor share is given: expected exactly one"),
         (Crash(node=1, share=0.5, at=1), "node and share are both given: expected exactly one"),
         (Crash(node=4, at=1), "node = 4: expected a node from 0 to 3"),
         (Crash(node="x", at=1), "node = x"),
@@ -261,7 +261,7 @@ def test_churn_too_fast_to_be_drawn_is_refused(tiny: float) -> None:
         (Churn(mean_up_s=1, mean_down_s=1, until=-1), "until = -1"),
         (LinkCut(a=1, b=1, at=1), "a = b = 1: expected two different nodes"),
         (LinkCut(a=1, b=9, at=1), "b = 9: expected a node"),
-        (Partition(at=1), "line or nodes is missing: expected exactly one"),
+        (Partition(at=1), "neither line nor nodes is given: expected exactly one"),
         (Partition(line=(0, 0, 1, 1), at=1), "expected a network with positions"),
         (Partition(line=(1, 1, 1, 1), at=1), "two different"),
         (Partition(nodes=frozenset({7}), at=1), "nodes = 7"),

@@ -55,7 +55,7 @@ def user_problem(fault: BaseException, name: str, text: str) -> Problem:
         line, what = _compiler_error(str(fault), type(fault).__name__, text)
     elif line is None and isinstance(fault, KeyError) and fault.args:
         # The compiler's error for an unknown field of a record.
-        line, what = _line_of(text, str(fault.args[0])), f"no field {fault}"
+        line, what = _line_of(text, str(fault.args[0])), f"the record has no field {fault}"
     where = file_of(name) if line is None else f"{file_of(name)}:{line}"
     return Problem(_short(what), where=where, remedy=_REMEDY.format(file=file_of(name)))
 

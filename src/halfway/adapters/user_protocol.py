@@ -99,8 +99,9 @@ def _check_kinds(kinds: Any, adapter: type[Adapter], where: str) -> None:
         raise Problem("KINDS: expected a table of record kinds", where=where, remedy=remedy)
     needed = ("publish", "subscribe", "delivered") if adapter is UnsizedAdapter else ("delivered",)
     if missing := [name for name in needed if name not in kinds.names.values()]:
+        names = " and ".join(part for part in (", ".join(missing[:-1]), missing[-1]) if part)
         raise Problem(
-            f"KINDS: expected a kind named {', '.join(missing)}",
+            f"KINDS: expected {'kinds' if len(missing) > 1 else 'a kind'} named {names}",
             where=where,
             remedy="KINDS.include(halfway.protocols.application.KINDS) declares all three",
         )

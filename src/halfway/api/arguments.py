@@ -35,7 +35,7 @@ def systems_argument(value: object) -> list[str]:
     if named and not names:
         raise Problem(f"systems = {value!r}: expected at least one name", remedy=remedy)
     if files := [name for name in names if name.endswith(".py")]:
-        what = f"systems = {value!r}: expected names of systems, and {files[0]} is a file"
+        what = f"systems = {value!r}: expected names of systems, but {files[0]} is a file"
         raise Problem(what, remedy=f'write user_systems=["{files[0]}"]')
     return names
 

@@ -130,7 +130,9 @@ class Comparison:
         """
         results = self.results
         if not 0 <= point < len(results.points):
-            raise Problem(f"point = {point}: expected 0 to {len(results.points) - 1}")
+            last = len(results.points) - 1
+            expected = f"0 to {last}" if last else "0, because the comparison has only one point"
+            raise Problem(f"point = {point}: expected {expected}")
         if need is None and not minimise:
             return results.decisions[point]
         rule = decision_rule(arguments.needs_argument(need), minimise)

@@ -26,7 +26,7 @@ def shown(progress: bool | Counted | None, phase: str) -> Iterator[ProgressRecei
     terminal only. A notebook gets few plain lines, because these need no extension of the notebook.
     """
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
-        what = f"progress = {str(progress)[:40]!r}: expected true, false or a function"
+        what = f"progress = {repr(progress)[:40]}: expected true, false or a function"
         raise Problem(what, remedy="write progress=True, or progress=lambda done, total: ...")
     if callable(progress):
         yield ProgressReceivers(progress)

@@ -117,10 +117,8 @@ def _check_replicates(replicates: int, most: int | None) -> None:
     if not 1 <= replicates <= _MOST_REPLICATES:
         raise Problem(f"replicates = {replicates}: expected 1 to {_MOST_REPLICATES:,}")
     if most is not None and most < replicates:
-        what = f"replicates = {replicates}: expected at most {most} (the maximum)"
-        raise Problem(
-            what, remedy="use fewer replicates, or raise the maximum (--most, max_replicates)"
-        )
+        what = f"replicates = {replicates}: expected at most the maximum of {most}"
+        raise Problem(what, remedy="use fewer replicates, or raise --most or max_replicates")
 
 
 def _of_purpose(systems: Sequence[SystemSource], scenario: Scenario) -> list[SystemSource]:
@@ -155,7 +153,7 @@ def stopping_rule(until: str | None, usual: str = "delivery-ratio") -> StoppingR
         raise Problem(f"until = {until}: expected a stopping rule", remedy=remedy)
     width = float(match[1]) / (100.0 if match[2] else 1.0)
     if not 0.0 < width < 1.0:
-        what = f"until = {until}: expected a half-width above 0 and below 1 (100%)"
+        what = f"until = {until}: expected a half-width above 0% and below 100%"
         raise Problem(what, remedy="write 2 percent as half-width=2% or half-width=0.02")
     return StoppingRule(width, match[3] or usual)
 
@@ -170,8 +168,8 @@ def decision_rule(needs: Mapping[str, float | str], minimise: str = "") -> Decis
         metric = _metric(name, f"need {name}")
         stated_needs.append(Need(metric.name, _bound(metric, bound)))
     if minimise and _metric(minimise, "minimise").better == "more":
-        what = f"minimise = {minimise}: expected a metric of which less is better"
-        raise Problem(what, remedy=f"costs: {', '.join(_names(costs=True))}")
+        what = f"minimise = {minimise}: expected a cost, for which less is better"
+        raise Problem(what, remedy=f"use one of {', '.join(_names(costs=True))}")
     return DecisionRule(tuple(stated_needs), minimise)
 
 

@@ -37,12 +37,9 @@ def sized(items: int, false_positives: float) -> Size:
     items: expected number of distinct items. Raises Problem for 0 items, or a share outside (0, 1).
     """
     if items < 1:
-        raise Problem(f"items = {items}: expected at least 1", remedy="give a positive number")
+        raise Problem(f"items = {items}: expected at least 1")
     if not 0.0 < false_positives < 1.0:
-        raise Problem(
-            f"false_positives = {false_positives}: expected a share between 0 and 1",
-            remedy="give a number above 0 and below 1",
-        )
+        raise Problem(f"false_positives = {false_positives}: expected a share above 0 and below 1")
     bits = -items * math.log(false_positives) / math.log(2) ** 2
     return with_bits(items, math.ceil(bits / WORD_BITS) * WORD_BITS)
 

@@ -16,6 +16,7 @@ from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
 
 Bounds = tuple[float, float]
+_OPEN_END = "use -inf or inf for an open end"
 
 
 class Filters(NamedTuple):
@@ -72,9 +73,9 @@ def _intersection(f: int, attribute: int, bounds: Bounds | Sequence[Bounds]) -> 
     if intervals.ndim != 2 or intervals.shape[1] != 2:
         raise Problem("interval: expected a pair (low, high)", where=where)
     if np.isnan(intervals).any():
-        raise Problem("interval: expected numbers", where=where, remedy="use ±inf for an open end")
+        raise Problem("interval: expected numbers, not NaN", where=where, remedy=_OPEN_END)
     if attribute < 0:
-        raise Problem("expected an attribute from 0", where=where)
+        raise Problem("expected an attribute number of 0 or more", where=where)
     return float(intervals[:, 0].max()), float(intervals[:, 1].min())
 
 

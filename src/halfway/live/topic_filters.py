@@ -17,7 +17,7 @@ def topic_problem(topic: str) -> str:
     if not topic:
         return "expected at least one character"
     if "\0" in topic or "+" in topic or "#" in topic:
-        return "expected no +, # and NUL"
+        return "expected a topic without +, # and NUL"
     return _text_problem(topic)
 
 
@@ -28,10 +28,10 @@ def filter_problem(topic_filter: str) -> str:
     levels = topic_filter.split("/")
     for place, level in enumerate(levels):
         if "#" in level and (level != "#" or place < len(levels) - 1):
-            return "expected # as the whole last level only"
+            return "expected # only as the whole last level"
         if "+" in level and level != "+":
-            return "expected + as a whole level only"
-    return "expected no NUL" if "\0" in topic_filter else _text_problem(topic_filter)
+            return "expected + only as a whole level"
+    return "expected a filter without NUL" if "\0" in topic_filter else _text_problem(topic_filter)
 
 
 def _text_problem(text: str) -> str:

@@ -161,6 +161,7 @@ def _death(status: int, said: IO[str]) -> Problem:
     """Return the Problem for a dead process of runs without Spark, with its last words."""
     said.seek(0)
     lines = [line.strip() for line in said if line.strip()]
-    what = f"a process that made runs died (exit status {status}){': ' if lines else ''}"
+    end = f"signal {-status}" if status < 0 else f"exit status {status}"
+    what = f"a process that made runs died with {end}{': ' if lines else ''}"
     remedy = "finished batches are kept: run the command again to resume"
     return Problem(what + "".join(lines[-1:])[:_LONGEST], remedy=remedy)

@@ -45,7 +45,7 @@ def check_output(out: Path, study: str, names: Iterable[str]) -> Path:
     file in place of a folder, a folder that cannot be written to, and a file of another program
     that would be replaced.
     """
-    remedy = "choose another folder for the results (out)"
+    remedy = "choose another folder with --out (in Python: out)"
     for folder in (out, out / study):
         if folder.exists() and not folder.is_dir():
             raise Problem("this is a file: expected a folder", where=str(folder), remedy=remedy)

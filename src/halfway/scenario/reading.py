@@ -12,7 +12,7 @@ import msgspec
 from halfway.adapters.interface import System
 from halfway.adapters.registry import TABLE, unknown
 from halfway.files import read_limited
-from halfway.problem import Problem
+from halfway.problem import Problem, plain_words
 from halfway.scenario import schema
 from halfway.scenario.schema import FromFile, Recorded, Scenario, Waypoint, converted
 from halfway.scenario.workload import files_of, with_other_files
@@ -72,7 +72,8 @@ def _content(scenario: ScenarioSource) -> dict[str, Any]:
         what = str(reason).lower() if reason else "expected text in UTF-8"
         raise Problem(what, where=str(path)) from None
     except tomllib.TOMLDecodeError as error:
-        raise Problem(f"invalid TOML: {error}", where=str(path), remedy=_CORRECT_TOML) from None
+        what = f"invalid TOML: {plain_words(str(error))}"
+        raise Problem(what, where=str(path), remedy=_CORRECT_TOML) from None
     except RecursionError:
         what = "values are nested too deeply: expected the tables of docs/scenarios.md"
         raise Problem(what, where=str(path)) from None
@@ -101,14 +102,17 @@ def plain_value(value: object, field: str) -> Any:
                 for name, inner in value.items()
                 if inner is not None
             }
-    what = f"{field} = {str(value)[:40]}: expected a value of TOML, not {type(value).__name__}"
-    raise Problem(what, remedy="use text, numbers, True, False, lists and dicts with text as keys")
+    shown = f"{field} = {str(value)[:40]}"
+    if isinstance(value, Mapping):
+        raise Problem(f"{shown}: expected text as the keys of a dict", remedy='write {"3": 4}')
+    what = f"{shown}: expected a value of TOML, not {type(value).__name__}"
+    raise Problem(what, remedy="use text, numbers, True, False, lists and dicts")
 
 
 def written(value: str, where: str) -> Any:
     """Read the value of a scenario file's field from text in TOML; bare words are strings."""
     if len(f"{where}={value}".splitlines()) > 1:
-        raise Problem(f"{where}: expected field and value on one line")
+        raise Problem(f"{where}: expected a field and its value on one line")
     try:
         return tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
@@ -137,9 +141,9 @@ def _item(inner: Any, name: str, where: str) -> Any:
     if not isinstance(inner, list):
         raise _no_table(where)
     if not re.fullmatch("[0-9]{1,9}", name) or int(name) >= len(inner):
-        expected = (
-            f"an index from 0 to {len(inner) - 1}" if inner else "no index: the list is empty"
-        )
+        expected = f"an index from 0 to {len(inner) - 1}"
+        if len(inner) < 2:
+            expected = "[0], the only entry" if inner else "no index, because the list is empty"
         raise Problem(f"{where}: [{name}]: expected {expected}")
     return inner[int(name)]
 
@@ -226,7 +230,7 @@ def _check_together(scenario: Scenario, own: Mapping[str, System]) -> None:
     if isinstance(scenario.network, Waypoint):
         for speed in scenario.network.speed:
             if 0.0 < speed < schema.LEAST_SPEED:
-                what = f"network.speed: {speed:g}: expected 0, or at least {schema.LEAST_SPEED:g}"
+                what = f"network.speed = {speed:g}: expected 0, or at least {schema.LEAST_SPEED:g}"
                 raise Problem(what)
 
 
@@ -234,39 +238,62 @@ def _explained(error: str, plain: dict[str, Any], where: Path) -> Problem:
     """Return the Problem of a scenario file's validation error, with the field's value."""
     what, _, at = error.partition(" - at `")
     field = at.rstrip("`").removeprefix("$").lstrip(".")
-    value: Any = plain
-    for name, place in re.findall(r"([^.\[\]]+)|\[(\d+)\]", field):
-        try:
-            value = value[int(place)] if place else value[name]
-        except (KeyError, IndexError, TypeError):
-            value = None
+    value, _ = _value_at(plain, field)
     shown = "" if value is None or isinstance(value, dict | list) else f" = {value!r}"
-    what = what[:1].lower() + what[1:]
+    what = plain_words(what)
     if field == "faults" and isinstance(value, dict):
         what = "expected a list of tables: begin each with [[faults]]"
-    if "unknown field" in what or field.endswith(("kind", "fault")):
-        what += f"; allowed here: {', '.join(_allowed(field, value))}"
+    elif "unknown field" in what:
+        what += f"; allowed here: {', '.join(_allowed(what, field, plain))}"
+    elif what.startswith("invalid "):
+        what = f"expected one of {', '.join(_allowed(what, field, plain))}"
+    field = field.replace("[...]", ".NAME")
     return Problem(f"{field}{shown}: {what}" if field else what, where=str(where))
 
 
-def _allowed(field: str, value: Any) -> list[str]:
-    """Return the allowed names in a table of a scenario: its fields, or its kinds."""
-    fields = {spec.name: spec.type for spec in msgspec.structs.fields(Scenario)}
-    top = re.split(r"[.\[]", field)[0]
-    if not top:
-        return list(fields)
-    kinds = _parts(fields.get(top))
-    tags = {str(part.__struct_config__.tag): part for part in kinds}
-    if field.endswith(("kind", "fault")):
-        return sorted(tags)
-    chosen = value.get("kind", value.get("fault")) if isinstance(value, dict) else None
-    part = tags.get(str(chosen), kinds[0] if kinds else None)
-    return [] if part is None else [spec.encode_name for spec in msgspec.structs.fields(part)]
+def _value_at(plain: dict[str, Any], field: str) -> tuple[Any, Any]:
+    """Return the value of a field in the unchecked content of a scenario, and its declared type;
+    None for a value or a type that does not exist.
+    """
+    value: Any = plain
+    declared: Any = Scenario
+    for name, place in re.findall(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]", field):
+        if name:
+            types = {spec.encode_name: spec.type for spec in _fields(declared, value)}
+            declared = types.get(name)
+        try:
+            value = value[int(place) if place else name]
+        except (KeyError, IndexError, TypeError, ValueError):
+            value = None
+    return value, declared
+
+
+def _allowed(what: str, field: str, plain: dict[str, Any]) -> list[str]:
+    """Return the allowed texts of a scenario's field, its kinds, or the fields of a table."""
+    value, declared = _value_at(plain, field)
+    if "enum" in what:
+        return [leaf for leaf in _leaves(declared) if isinstance(leaf, str)]
+    if what.startswith("invalid "):
+        parts = _parts(_value_at(plain, field.rpartition(".")[0])[1])
+        return sorted(str(part.__struct_config__.tag) for part in parts)
+    return [spec.encode_name for spec in _fields(declared, value)]
+
+
+def _fields(declared: Any, table: Any) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """Return the fields of a scenario's table, by the kind of the table."""
+    parts = _parts(declared)
+    tags = {str(part.__struct_config__.tag): part for part in parts}
+    kind = table.get("kind", table.get("fault")) if isinstance(table, dict) else None
+    part = tags.get(str(kind), parts[0] if parts else None)
+    return () if part is None else msgspec.structs.fields(part)
 
 
 def _parts(declared: Any) -> list[Any]:
-    """Return the structures of a scenario field's type, out of unions and lists."""
+    """Return the structures of a scenario field's type."""
+    return [leaf for leaf in _leaves(declared) if hasattr(leaf, "__struct_config__")]
+
+
+def _leaves(declared: Any) -> list[Any]:
+    """Return the structures and the texts of a field's type, out of unions and lists."""
     inner = get_args(declared)
-    if not inner:
-        return [declared] if hasattr(declared, "__struct_config__") else []
-    return [part for one in inner for part in _parts(one)]
+    return [leaf for part in inner for leaf in _leaves(part)] if inner else [declared]

@@ -62,7 +62,8 @@ def read_sweep(
     base = checked(plain, where, systems)
     axes = {field: _axis(field, values, where) for field, values in base.sweep.items()}
     if math.prod(map(len, axes.values())) > _MOST_POINTS:
-        raise Problem(f"sweep: expected at most {_MOST_POINTS:,} points", where=str(where))
+        what = f"sweep: {math.prod(map(len, axes.values())):,} points: expected at most"
+        raise Problem(f"{what} {_MOST_POINTS:,}", where=str(where), remedy="sweep fewer values")
     points = []
     for chosen in itertools.product(*axes.values()):
         varies = dict(zip(axes, chosen, strict=True))

@@ -181,7 +181,8 @@ def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
     sizes = _sizes(parts, workload, topics, number)
     kept = [k for k, t in enumerate(times) if t >= begin]
     if not kept:
-        what = f"workload.begin = {begin:g}: expected at most {max(times):g}, the latest event"
+        what = f"workload.begin = {begin:g}: expected at most {max(times):g} s, the time "
+        what += "of the latest event"
         raise Problem(what, remedy="choose an earlier time")
     return Listed(
         [(row, number) for number, wanting in enumerate(subscribers) for row in wanting],

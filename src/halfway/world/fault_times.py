@@ -187,7 +187,9 @@ def _left_of(
 
 def _not_one(first: str, second: str, *, both: bool) -> tuple[str, str]:
     """Return the text and the remedy for a fault with both of two fields, or with none of them."""
-    given = f"{first} and {second} are both given" if both else f"{first} or {second} is missing"
+    given = (
+        f"{first} and {second} are both given" if both else f"neither {first} nor {second} is given"
+    )
     remedy = f"leave out {first} or {second}" if both else f"give either {first} or {second}"
     return f"{given}: expected exactly one of the two", remedy
 

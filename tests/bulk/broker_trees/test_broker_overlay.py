@@ -158,7 +158,7 @@ def test_invalid_joins_are_refused() -> None:
     taken = overlay[2].row
     with pytest.raises(Problem, match="already has a broker"):
         join(overlay, taken)
-    with pytest.raises(Problem, match="row = 60"):
+    with pytest.raises(Problem, match="node 60 does not exist: expected 0 to 59"):
         join(overlay, 60)
     wrong: Any = "home"  # what a plan's parameters may hold
     with pytest.raises(Problem, match="expected one of tested, around, free"):

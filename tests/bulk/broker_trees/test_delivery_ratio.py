@@ -156,7 +156,7 @@ def test_unknown_arguments_are_refused() -> None:
     overlay = grown(4)
     with pytest.raises(Problem, match="where = 'sky': expected one of links, nodes"):
         draw_faults(overlay, "sky", 1, 1)  # type: ignore[arg-type]
-    with pytest.raises(Problem, match="20 faults, but only 19 elements can fail"):
+    with pytest.raises(Problem, match="count = 20: expected at most 19 faults"):
         draw_faults(overlay, "brokers", 20, 1)
     with pytest.raises(Problem, match="system = 'tree': expected one of siena"):
         delivered_share(overlay, "tree", content(BROKERS, 2, 2, "all", 1), [])  # type: ignore[arg-type]

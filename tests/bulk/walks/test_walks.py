@@ -143,7 +143,11 @@ def test_a_table_that_would_not_fit_is_refused() -> None:
 
 
 def test_rows_that_do_not_exist_are_named() -> None:
-    for pairs, named in (([[0, 6]], "row 6"), ([[-1, 2]], "row -1"), ([[1, 1]], "same node")):
+    for pairs, named in (
+        ([[0, 6]], "node 6 does"),
+        ([[-1, 2]], "node -1"),
+        ([[1, 1]], "same node"),
+    ):
         with pytest.raises(Problem, match=named):
             Walkers(line(6)).meetings(np.array(pairs), seed=1)
         with pytest.raises(Problem, match=named):

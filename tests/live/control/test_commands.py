@@ -73,9 +73,9 @@ def test_pub_sub_status_scout_and_ping(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.usefixtures("place")
 def test_errors_name_the_remedy(capsys: pytest.CaptureFixture[str]) -> None:
     for words, expected in (
-        (["pub", "a/#", "x"], "bad topic: 'a/#': expected no +, # and NUL"),
+        (["pub", "a/#", "x"], "bad topic: 'a/#': expected a topic without +, # and NUL"),
         (["sub", "a#"], "bad filter"),
-        (["status", "--node", "zzz"], "no such node is running (use one of here)"),
+        (["status", "--node", "zzz"], "no such node is running (running nodes: here)"),
         (["node", "--name", "here", "--no-discover"], "a node with this name is already running"),
         (["node", "--system", "siena"], "the system does not run live: live nodes do not support"),
         (["node", "-o", "x=y"], "--option x = y: expected a number, true or false"),

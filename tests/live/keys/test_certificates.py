@@ -87,7 +87,7 @@ def test_only_the_root_key_of_the_network_certifies() -> None:
         ({"name": ""}, "name = ''"),
         ({"name": "n" * 64}, "expected 1 to 63 bytes"),
         ({"name": "a\nb"}, "printable"),
-        ({"publish": ("a/#/b",)}, "# as the whole last level"),
+        ({"publish": ("a/#/b",)}, "# only as the whole last level"),
         ({"publish": ("a",) * 33}, "expected at most 32"),
         ({"publish": ("p" * 200,) * 4}, "too long"),
     ],

@@ -112,10 +112,10 @@ def test_a_replay_notices_a_changed_row_and_missing_parts(tmp_path: Path) -> Non
         list(replay(path))
     beside(path).write_bytes(whole)
     parquet.write_table(table.slice(0, 1), path)
-    with pytest.raises(Problem, match="too few rows"):
+    with pytest.raises(Problem, match="too few records"):
         list(replay(path))
     beside(path).unlink()
-    with pytest.raises(Problem, match="the state of this trace file is missing"):
+    with pytest.raises(Problem, match="the state of this trace file cannot be read"):
         list(replay(path))
 
 

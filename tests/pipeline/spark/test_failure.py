@@ -56,4 +56,4 @@ Caused by: org.apache.spark.SparkException:
         "the port number.; a worker's Python: licence server unreachable (finished batches"
     )
     bare = str(explained(RuntimeError("x\nCaused by: a.b.CException:"), Path("runs")))
-    assert bare.startswith("runs: Spark failed: a.b.CException: (")
+    assert bare.startswith("runs: Spark failed: a.b.CException (")

@@ -78,7 +78,7 @@ def test_a_port_in_use_is_refused_before_anything_starts(tmp_path):
 
 @pytest.mark.parametrize("memory", ["512m", "1023m", "0g", "much", "2 g", ""])
 def test_a_worker_too_small_for_an_executor_is_refused(tmp_path, memory):
-    with pytest.raises(Problem, match=f"memory = {memory}: expected at least 1g"):
+    with pytest.raises(Problem, match=f"memory = {memory}: expected 1g or more"):
         local_cluster.start(tmp_path / "own", local_cluster.Order(memory=memory))
     assert not (tmp_path / "own").exists()
 

@@ -130,7 +130,7 @@ def test_the_schedule_has_attacks_beside_crashes() -> None:
 
 
 def test_impossible_attacks_are_refused() -> None:
-    with pytest.raises(Problem, match="node or share is missing: expected exactly one"):
+    with pytest.raises(Problem, match="neither node nor share is given: expected exactly one"):
         schedule([Attack(kind="black-hole")], line(3), 1, 20.0)
     with pytest.raises(Problem, match="at = -1"):
         schedule([Attack(kind="black-hole", node=1, at=-1.0)], line(3), 1, 20.0)

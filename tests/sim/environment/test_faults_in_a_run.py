@@ -169,9 +169,9 @@ def test_cuts_without_room_and_losses_without_a_network_are_refused() -> None:
             state, flooding.Rules(WAIT), neighbourhood, engine, Ideal(HOP), neighbourhood,
             False, changes([0.0], [LINK_DOWN], [0], [1]), np.inf, loop.UNLIMITED, 2,
         )  # fmt: skip
-    with pytest.raises(Problem, match="2 probabilities of reception for links that come and go"):
+    with pytest.raises(Problem, match="2 probabilities of reception: expected one number, because"):
         lossy(Ideal(HOP), [0.5, 0.5], None, 1)
-    with pytest.raises(Problem, match="3 probabilities of reception for 4 directed links"):
+    with pytest.raises(Problem, match="3 probabilities of reception: expected one number, or"):
         lossy(Ideal(HOP), [0.5] * 3, network, 1)
 
 

@@ -100,9 +100,9 @@ def test_pauses_repeat_and_the_schedule_joins_in_windows() -> None:
     [
         (
             Pause(node=1, at=1.0, for_=2.0, every_s=2.0),
-            "every_s = 2: expected a finite time longer than for",
+            "every_s = 2: expected a finite time longer",
         ),
-        (Pause(at=1.0, for_=2.0), "node or share is missing: expected exactly one"),
+        (Pause(at=1.0, for_=2.0), "neither node nor share is given: expected exactly one"),
         (Pause(share=0.5, at=1.0, for_=1e-9, every_s=2e-9), "pauses: expected at most"),
     ],
 )

@@ -166,7 +166,7 @@ def test_a_burst_leaves_one_by_one() -> None:
     [
         ((-1.0,), "radio.delay_s = -1"),
         ((np.inf,), "radio.delay_s = inf"),
-        (([0.1, 0.2, 0.3],), "3 values for 2 directed links"),
+        (([0.1, 0.2, 0.3],), "3 values: expected one value"),
         ((0.1, 0.0), "radio.bandwidth = 0.0"),
         ((0.1, np.nan), "radio.bandwidth = nan"),
         ((0.1, 1e6, -1.0), "radio.limit_s = -1.0"),

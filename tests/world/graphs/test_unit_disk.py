@@ -120,10 +120,10 @@ def test_a_million_labels_are_integers() -> None:
 @pytest.mark.parametrize(
     ("points", "said"),
     [
-        (np.zeros((0, 2)), "(0, 2)"),
-        (np.zeros((3, 3)), "(3, 3)"),
-        (np.zeros(4), "(4,)"),
-        ([(0, 0), (0, float("nan"))], "positions[1] = "),
+        (np.zeros((0, 2)), "at least one node"),
+        (np.zeros((3, 3)), "expected a pair (x, y)"),
+        (np.zeros(4), "expected a pair (x, y)"),
+        ([(0, 0), (0, float("nan"))], "positions[1] = (0, nan): expected two numbers"),
         ([(0, 0), (float("inf"), 0), (1, 1)], "positions[1] = "),
         ([("a", "b")], "expected numbers"),
     ],

@@ -113,7 +113,7 @@ def test_neighbours_of_alfred_have_node_ids(tmp_path: Path) -> None:
     assert links(read(tmp_path, ALFRED, columns=LinkColumns(quality="tq", threshold=100))) == {
         ("north", "south")
     }
-    with pytest.raises(Problem, match="no link has tq > 200 both ways"):
+    with pytest.raises(Problem, match="no link has tq > 200 in both directions"):
         read(tmp_path, ALFRED, columns=LinkColumns(quality="tq", threshold=200))
 
 
@@ -148,12 +148,12 @@ def test_a_brite_file_is_a_network(tmp_path: Path) -> None:
         ("[1, 2]", "unknown JSON: expected NetJSON"),
         ({"type": "NetworkGraph", "links": {}}, "links: expected a list"),
         ({"type": "NetworkGraph", "links": [3]}, r"links\[0\]: expected an object"),
-        ({"type": "NetworkGraph", "links": [{"source": "a"}]}, r"links\[0\].target: no id"),
+        ({"type": "NetworkGraph", "links": [{"source": "a"}]}, r"links\[0\].target: the field"),
         ({"type": "NetworkGraph", "links": []}, "the file has no links"),
         ({"type": "NetworkCollection", "collection": []}, "expected a NetworkGraph"),
         ({"type": "NetworkGraph", "nodes": [{"id": "a"}, {"id": "a"}],
           "links": [{"source": "a", "target": "b"}]}, r"nodes\[1\].id: node a has two positions"),
-        ({"topology": [{"lastHopIP": None, "destinationIP": "b"}]}, r"topology\[0\].source: no id"),
+        ({"topology": [{"lastHopIP": None, "destinationIP": "b"}]}, r"topology\[0\].source: the f"),
         ({"vis": [{"primary": "a", "neighbors": 3}]}, r"vis\[0\].neighbors: expected a list"),
         ({"vis": [{"primary": "a", "secondary": 3}]}, r"secondary: expected a list"),
         ({"a": {"batadv": {"i": 3}}}, "neighbours: expected an object"),

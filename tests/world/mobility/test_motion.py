@@ -178,7 +178,7 @@ def test_invalid_legs_are_refused() -> None:
         with pytest.raises(Problem):
             check_legs(bad)
     check_legs(legs_of([(0, 5, 0, 0, 1, 1)], [(0, 5, 0, 0, 1, 1)]))
-    with pytest.raises(Problem, match="pairs"):
+    with pytest.raises(Problem, match="expected a pair of numbers"):
         still([[1.0, 2.0, 3.0]])
 
 

@@ -231,7 +231,7 @@ def test_bad_values_are_named() -> None:
     with pytest.raises(Problem, match="at = "):
         MovingGrid(legs, 1.0, np.inf)
     for to in (4.0, np.inf, np.nan):
-        with pytest.raises(Problem, match="advance"):
+        with pytest.raises(Problem, match=r"until = .* at least 5 s"):
             MovingGrid(legs, 1.0, 5.0).advance(to)
     for bad in (
         Presence(np.array([0, 1]), np.zeros(1), np.ones(1)),

@@ -113,9 +113,9 @@ def test_three_paths_in_a_real_delay_network() -> None:
 
 def test_ends_out_of_range_are_refused() -> None:
     network = line(3)
-    with pytest.raises(Problem, match="target = 1: expected another node than the source"):
+    with pytest.raises(Problem, match="target = 1: expected a node other than the source"):
         disjoint_pair(network, unit_weights(network), 1, 1)
-    with pytest.raises(Problem, match="row = 9"):
+    with pytest.raises(Problem, match="node 9 does not exist: expected 0 to"):
         disjoint_pair(network, unit_weights(network), 1, 9)
     with pytest.raises(Problem, match="-1 paths to node 2"):
         disjoint_paths(network, unit_weights(network), 0, 2, -1)

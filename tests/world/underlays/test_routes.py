@@ -103,15 +103,15 @@ def test_arguments_out_of_range_are_refused() -> None:
     closed = all_open(network)
     closed.rows[2] = True
     weight = unit_weights(network)
-    with pytest.raises(Problem, match="row = 3: expected the row of a node, 0…2"):
+    with pytest.raises(Problem, match="node 3 does not exist: expected 0 to 2"):
         shortest(network, weight, 3)
     with pytest.raises(Problem, match="node 2 is closed"):
         route(network, weight, 0, 2, closed)
     with pytest.raises(Problem, match="weight: expected finite"):
         shortest(network, -weight, 0)
-    with pytest.raises(Problem, match="by place"):
+    with pytest.raises(Problem, match="weight, closed: expected one value"):
         shortest(network, weight[:-1], 0)
     with pytest.raises(Problem, match="no link joins node 0 and node 2"):
         places_on(network, np.array([0, 2], np.int32))
-    with pytest.raises(Problem, match="row = 7"):
+    with pytest.raises(Problem, match="target = 7: expected a node from 0 to 2"):
         path(shortest(network, weight, 0), 7)

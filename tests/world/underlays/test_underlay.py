@@ -72,7 +72,7 @@ def test_an_unlisted_link_has_no_value() -> None:
 @pytest.mark.parametrize(
     ("delay", "bandwidth", "named"),
     [
-        ([1, 1, 1], [1, 1], "delay_s of shape"),
+        ([1, 1, 1], [1, 1], "delay_s: expected one value for each of 2"),
         ([1, 2], [1, 1], "delay_s: expected the same value in both"),
         ([-1, -1], [1, 1], "delay_s: expected finite"),
         ([1, 1], [0, 0], "bandwidth_bps: expected positive"),

@@ -60,8 +60,8 @@ def test_drawn_subscriptions_are_boxes_within_the_range(
     ("shape", "topics", "width", "named"),
     [
         ((2, 3), 5, 1, r"attributes = \[2, 3\]: expected .* the product 5"),
-        ((2, 0), 0, 1, r"attributes = \[2, 0\]: expected positive"),
-        ((2, 3), 6, 3, "width = 3: expected 1 to 2, the fewest values of an attribute"),
+        ((2, 0), 0, 1, r"attributes = \[2, 0\]: expected 1 or more"),
+        ((2, 3), 6, 3, "width = 3: expected 1 to 2, the smallest number of values"),
         ((1,) * 7, 1, 1, "expected at most 6"),
         ((), 4, 5, "width = 5: expected 1 to topics = 4"),
     ],

@@ -47,7 +47,7 @@ def test_other_columns_and_dates(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "columns", "what"),
     [
-        ("a.csv", "time,x\n1,2\n", {}, "no column node"),
+        ("a.csv", "time,x\n1,2\n", {}, "no column 'node'"),
         ("a.csv", CSV, {"when": "time"}, "workload.columns.when: expected one of time, node"),
         ("a.csv", CSV.replace("1.5", "soon"), {}, "column time = 'soon': expected a number or"),
         ("a.csv", CSV.replace("40", "4.5"), {}, "column size = 4.5: expected 0 to 1,000,000 bytes"),

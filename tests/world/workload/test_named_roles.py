@@ -110,5 +110,5 @@ def test_payloads_follow_the_topic_or_the_list() -> None:
     listed = Listed([(0, 0)], [(2.0, 1, 0), (1.0, 1, 0)], sizes=[200, 100])
     assert (found := listed.take(9.0, 9)).size is not None
     assert found.size.tolist() == [100, 200]
-    with pytest.raises(Problem, match="1 sizes: expected one for each of 2 publications"):
+    with pytest.raises(Problem, match="sizes: expected one for each of 2 publications, not 1"):
         Listed([], [(2.0, 1, 0), (1.0, 1, 0)], sizes=[200])

@@ -58,8 +58,8 @@ def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> l
     else:
         elements = _used(overlay, root)
     if count > len(elements):
-        what = f"{count} faults, but only {len(elements)} elements can fail"
-        raise Problem(what, remedy="draw fewer faults")
+        what = f"count = {count}: expected at most {len(elements)} faults"
+        raise Problem(f"{what}, because only {len(elements)} elements can fail")
     order = np.random.default_rng(seed).permutation(len(elements))[:count]
     return [(int(a), int(b)) for a, b in elements[order]]
 
@@ -128,7 +128,8 @@ def _moments(
     latest = min(spacing, spacing if tau is None else tau)
     if detection and not 0 < detection < latest:
         raise Problem(
-            f"detection = {detection:g}: expected 0, or a positive number below {latest:g}"
+            f"detection = {detection:g}: expected 0 or more, below {latest:g} (the time to the "
+            "repair or to the next fault)"
         )
     moments: list[_Moment] = [(spacing * (k + 1), FAULT, fault) for k, fault in enumerate(faults)]
     times = [at for at, *_ in moments]

@@ -262,7 +262,7 @@ def _check_row(overlay: Overlay, row: int) -> None:
     network = overlay.underlay.network
     if not 0 <= row < network.n:
         raise Problem(
-            f"row = {row}: expected the row of a node, 0…{network.n - 1}", where=network.name
+            f"node {row} does not exist: expected 0 to {network.n - 1}", where=network.name
         )
     if overlay.closed.rows[row]:
         raise Problem(f"node {network.label(row)} is down: expected a node that is up")

@@ -62,7 +62,7 @@ class CellRoutes:
 
     def __init__(self, network: Network, radius: float) -> None:
         if network.position is None:
-            what = "the nodes have no positions: expected positions, from which cells are made"
+            what = "the nodes have no positions: expected positions, because they give the cells"
             raise Problem(what, where=network.name)
         position = network.position
         if not (position.min() >= 0.0 and position.max() <= 1.0):

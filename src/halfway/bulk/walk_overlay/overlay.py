@@ -126,10 +126,8 @@ class Overlays:
         """
         rows = self._checked(initiators)
         if branches not in (1, 2) or together not in (1, 2):
-            raise Problem(
-                f"branches = {branches}, together = {together}: expected 1 or 2",
-                remedy="use 1 or 2 of each",
-            )
+            what = f"branches = {branches}, together = {together}: expected 1 or 2 for each"
+            raise Problem(what)
         recipe = _recipe(system, alpha, beta, branches, marking)
         limit = MOST_STEPS_PER_NODE * self.network.n if most_steps is None else most_steps
         built = kernels.nothing_built(self.network.n, len(rows))
@@ -156,12 +154,12 @@ class Overlays:
     def _checked(self, initiators: npt.ArrayLike) -> npt.NDArray[np.int64]:
         rows = np.ascontiguousarray(initiators, np.int64)
         if rows.ndim != 1 or len(rows) < 2:
-            raise Problem(f"{rows.size} initiators: expected at least two", remedy="add initiators")
+            raise Problem("initiators: expected a list of at least two nodes")
         if not 0 <= rows.min() <= rows.max() < self.network.n:
             raise Problem(
-                f"initiator {rows.min() if rows.min() < 0 else rows.max()}: no node has this row",
+                f"initiator {rows.min() if rows.min() < 0 else rows.max()} does not exist",
                 where=self.network.name,
-                remedy=f"use rows 0 to {self.network.n - 1}",
+                remedy=f"use nodes 0 to {self.network.n - 1}",
             )
         if len(np.unique(rows)) != len(rows):
             raise Problem(
@@ -184,14 +182,9 @@ def _recipe(
             remedy=f"use one of {', '.join(get_args(WalkSystem))}",
         )
     if marking not in get_args(Marking):
-        raise Problem(
-            f"marking = '{marking}': expected 'left' or 'reached'", remedy="use 'left' or 'reached'"
-        )
+        raise Problem(f"marking = '{marking}': expected 'left' or 'reached'")
     if not (alpha >= 0.0 and beta >= 0.0 and alpha + beta < np.inf):
-        raise Problem(
-            f"alpha = {alpha}, beta = {beta}: expected finite weights from 0 up",
-            remedy="use weights of 0 or more",
-        )
+        raise Problem(f"alpha = {alpha}, beta = {beta}: expected finite weights of 0 or more")
     return kernels.Recipe(
         system == "random-walk", float(alpha), float(beta), branches, marking == "reached"
     )

@@ -173,14 +173,14 @@ def checked_pairs(network: Network, pairs: npt.ArrayLike) -> npt.NDArray[np.int6
     rows = np.ascontiguousarray(pairs, np.int64)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise Problem(
-            f"pairs of shape {rows.shape}: expected (P, 2), two rows for each pair",
+            "pairs: expected two nodes for each pair, such as [(0, 1), (2, 3)]",
             where=network.name,
         )
     if rows.size and not 0 <= rows.min() <= rows.max() < network.n:
         raise Problem(
-            f"row {rows.min() if rows.min() < 0 else rows.max()}: no node has this row",
+            f"node {rows.min() if rows.min() < 0 else rows.max()} does not exist",
             where=network.name,
-            remedy=f"use rows 0 to {network.n - 1}",
+            remedy=f"use nodes 0 to {network.n - 1}",
         )
     check_ends((rows[:, 0] == rows[:, 1]).any())
     return rows

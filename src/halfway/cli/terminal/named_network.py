@@ -39,8 +39,9 @@ def named_network(
     if name.startswith(DRAWN):
         is_placed = positions is not None or partial_positions or radius is not None
         if is_placed or columns != LinkColumns():
-            what = "a drawn network has no file: expected no options for files"
-            raise Problem(what, where=name, remedy="remove the options for files")
+            what = "a drawn network has no file, so the options of a file do not apply"
+            remedy = "leave out options such as --positions, --radius and --over"
+            raise Problem(what, where=name, remedy=remedy)
         return _drawn_network(name)
     network = read_network(
         name,

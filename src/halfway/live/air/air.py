@@ -41,7 +41,8 @@ class Air:
 
     def __init__(self, n: int, *, duplicates: float = 0.0, delay: Delay = NO_DELAY) -> None:
         if not 1 <= n <= MOST_NODES:
-            remedy = "use a smaller network, because the bridge copies every broadcast to all nodes"
+            few = "use a smaller network, because the bridge copies every broadcast to all nodes"
+            remedy = few if n > MOST_NODES else ""
             raise Problem(f"n = {n}: expected 1 to {MOST_NODES} nodes on the air", remedy=remedy)
         check_share("duplicates", duplicates)
         check_tools()

@@ -34,7 +34,7 @@ def chosen(name: str = "") -> ControlSocket | None:
         if place.name == name:
             return place
     known = ", ".join(place.name for place in places)
-    remedy = f"use one of {known}" if known else START_ONE
+    remedy = f"running nodes: {known}" if known else START_ONE
     raise Problem(f"node = {name}: no such node is running", remedy=remedy)
 
 

@@ -36,7 +36,7 @@ from halfway.live.keys.certificates import (
 )
 from halfway.live.keys.identity import Identity, requested_keys
 from halfway.live.keys.noise import KEY_BYTES
-from halfway.problem import Problem
+from halfway.problem import Problem, plain_words, reason_of
 
 MOST_FILE_BYTES = 4_000_000
 _REQUEST_WORD = "halfway-node-1"
@@ -259,7 +259,7 @@ def _text(path: Path) -> str:
 def _secret_text(path: Path) -> str:
     text = _text(path)
     if path.stat().st_mode & 0o077:
-        what = "other users may read this file, which has a secret"
+        what = "other users may read this file: expected a file that only its owner may read"
         raise Problem(what, where=str(path), remedy=f"run `chmod 600 {path}`")
     return text
 
@@ -269,7 +269,7 @@ def _decoded(path: Path, text: str, form: type[_Form]) -> _Form:
         return msgspec.json.decode(text, type=form)
     except msgspec.MsgspecError as error:
         remedy = "restore the file that `halfway net` wrote"
-        raise Problem(str(error), where=str(path), remedy=remedy) from error
+        raise Problem(plain_words(str(error)), where=str(path), remedy=remedy) from error
 
 
 def _expected(path: Path, what: str, remedy: str) -> Problem:
@@ -277,5 +277,5 @@ def _expected(path: Path, what: str, remedy: str) -> Problem:
 
 
 def _unwritable(path: Path, error: OSError) -> Problem:
-    what = f"could not be written: {(error.strerror or str(error)).lower()}"
+    what = f"could not be written: {reason_of(error)}"
     return Problem(what, where=str(path), remedy="choose a writable folder with free space")

@@ -14,7 +14,7 @@ from halfway.files import write_whole
 from halfway.live.limits import Limits
 from halfway.live.systems.face import Face, NodeParameters
 from halfway.live.systems.live_systems import face_of
-from halfway.problem import Problem
+from halfway.problem import Problem, reason_of
 
 _FIRST_S = 1_577_836_800  # begin of 2020: incarnations without a folder are seconds since then
 
@@ -99,7 +99,10 @@ def next_incarnation(state: Path | None, node: int) -> int:
         state.mkdir(parents=True, exist_ok=True)
         known = int(path.read_text()) if path.exists() else 0
         write_whole(path, str(known + 1))
-    except (OSError, ValueError) as error:
-        what = f"state: cannot count this start: {error}"
-        raise Problem(what, where=str(path), remedy="choose a folder that can be written") from None
+    except OSError as error:
+        what = f"the node cannot count its starts: {reason_of(error)}"
+        raise Problem(what, where=str(path), remedy="choose a writable state folder") from None
+    except ValueError:
+        what = "the node cannot count its starts: expected a whole number in this file"
+        raise Problem(what, where=str(path), remedy="choose another state folder") from None
     return known + 1

@@ -30,10 +30,9 @@ from halfway.live.trace.parts import (
     opened_state_file,
     parts_in,
 )
-from halfway.problem import Problem
+from halfway.problem import Problem, reason_of
 
 _PARQUET = ".parquet"
-_NO_STATE = "the state of this trace file is missing"
 _RECORD_AGAIN = "record the trace again, because the node stopped while it wrote this file"
 _COPY_ALL = "copy the whole folder, with its hidden files"
 
@@ -118,8 +117,11 @@ def _content(path: Path) -> tuple[bytes, Callable[[bytes], npt.NDArray[np.void]]
         return content, _no_rows, _RECORD_AGAIN
     try:
         content = opened_state_file(beside(path).read_bytes())
-    except (OSError, ValueError) as error:
-        what = f"{_NO_STATE}: {getattr(error, 'strerror', None) or error}"
+    except OSError as error:
+        what = f"the state of this trace file cannot be read: {reason_of(error)}"
+        raise Problem(what, where=str(path), remedy=_COPY_ALL) from None
+    except ValueError:
+        what = "the state of this trace file is damaged"
         raise Problem(what, where=str(path), remedy=_COPY_ALL) from None
     return content, _Rows(path).next, _COPY_ALL
 
@@ -152,7 +154,7 @@ class _Rows:
         found = self._records[self._at : self._at + count]
         self._at += count
         if len(found) < count:
-            raise Problem("the trace has too few rows", where=str(self._path), remedy=_COPY_ALL)
+            raise Problem("the trace has too few records", where=str(self._path), remedy=_COPY_ALL)
         return found
 
 

@@ -41,7 +41,7 @@ def explained(failure: Exception, store: Path, log: str = "") -> Problem:
         remedy = f"free some space in this folder and in the temporary folder; {kept}"
         return Problem("no space left on the disk", where=str(store), remedy=remedy)
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(failure).__name__]
-    what = _innermost(lines)
+    what = _innermost(lines).rstrip(" .:")
     worker = _last_words(text) or _quoted(text) or _last_words(log)
     if worker and worker not in what:
         what = f"{what[:_LONGEST]}; a worker's Python: {worker}"

@@ -286,7 +286,7 @@ def _check_memory(memory: str) -> None:
     """
     found = re.fullmatch(r"(\d+)([mg])", memory)
     if found is None or int(found[1]) * (1024 if found[2] == "g" else 1) < 1024:
-        what = "expected at least 1g, such as 1536m or 2g"
+        what = "expected 1g or more, in a form such as 1536m or 2g"
         raise Problem(what, where=f"memory = {memory}")
 
 

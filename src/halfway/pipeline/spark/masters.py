@@ -7,7 +7,7 @@ import re
 import socket
 from urllib.parse import urlsplit
 
-from halfway.problem import Problem
+from halfway.problem import Problem, reason_of
 
 _MASTER = re.compile(
     r"local(\[(\*|[1-9]\d*)(,\s*[1-9]\d*)?\])?|local-cluster\[\d+,\d+,\d+\]|yarn"
@@ -71,7 +71,7 @@ def check_reachable(master: str) -> None:
             where = (url.hostname or "", url.port or 15002)
             socket.create_connection(where, timeout=_CONNECT_SECONDS).close()
         except (OSError, ValueError) as error:
-            reasons.append(str(error))
+            reasons.append(reason_of(error) if isinstance(error, OSError) else str(error))
         else:
             return
     remedy = "start this Spark server, or choose another --master"

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 import halfway
 from halfway.files import write_whole
 from halfway.pipeline.spark.simulate_rows import SCHEMA, digest_of
-from halfway.problem import Problem
+from halfway.problem import Problem, plain_words, reason_of
 
 FORMAT = 2  # 1 had other names of folders and columns
 _OWN_NAMES = {"manifest.json", "lock", "batches", "studies"}
@@ -188,7 +188,7 @@ def _manifest(path: Path) -> FolderManifest:
     try:
         return msgspec.json.decode(path.read_bytes(), type=FolderManifest)
     except msgspec.MsgspecError as error:
-        what = f"malformed manifest of results: {error}"
+        what = f"malformed manifest of results: {plain_words(str(error))}"
         raise Problem(
             what, where=str(path), remedy="name another folder for the results"
         ) from error
@@ -238,7 +238,9 @@ def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
 
 def damaged_runs(file: Path | str, keys: Sequence[str]) -> Problem:
     """Return the Problem of a result folder's file with runs that fail their digest."""
-    what = f"runs that do not match their digest: {len(keys):,} (first {keys[0]})"
+    what = f"run {keys[0]} does not match its digest"
+    if len(keys) > 1:
+        what = f"{len(keys):,} runs do not match their digests: first run {keys[0]}"
     return Problem(what, where=str(file), remedy=_REPAIR)
 
 
@@ -258,8 +260,8 @@ def _file_errors(path: Path, verb: str) -> Iterator[None]:
     try:
         yield
     except (OSError, pa.ArrowException) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = reason_of(error) if isinstance(error, OSError) else str(error).strip()
         remedy = _REPAIR if isinstance(error, pa.ArrowException) else ""
         remedy = "free some space" if getattr(error, "errno", 0) == errno.ENOSPC else remedy
-        what = f"cannot {verb} results: {reason}"
+        what = f"cannot {verb} results: {reason.splitlines()[0] if reason else 'damaged'}"
         raise Problem(what, where=str(path), remedy=remedy) from error

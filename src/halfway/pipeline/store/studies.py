@@ -17,7 +17,7 @@ import halfway
 from halfway.core.values.digest import short_digest
 from halfway.files import write_whole
 from halfway.pipeline.store.manifest import timestamp
-from halfway.problem import Problem
+from halfway.problem import Problem, plain_words, reason_of
 
 _METADATA = b"halfway.study"
 _ASKED = msgspec.json.Decoder(dict[str, list[int]])
@@ -85,7 +85,10 @@ def read_requests(folder: Path) -> Iterator[StudyRequest]:
         try:
             requests.append(_read(file))
         except (OSError, pa.ArrowException, msgspec.MsgspecError, KeyError, ValueError) as error:
-            what = f"cannot read the study: {error}".splitlines()[0]
+            reason = "the file is damaged"
+            if isinstance(error, OSError) and error.strerror:
+                reason = reason_of(error)
+            what = f"cannot read the study: {reason}"
             remedy = "remove this file; the command of the study writes it again"
             raise Problem(what, where=str(file), remedy=remedy) from None
     yield from sorted(requests, key=lambda request: request.name)
@@ -101,8 +104,8 @@ def record_question(folder: Path, name: str, question: str, replicates: int) -> 
     try:
         asked = _ASKED.decode(file.read_bytes()) if file.exists() else {}
     except msgspec.MsgspecError as error:
-        remedy = "remove this file; then the next decision is the first one on its question"
-        what = f"cannot read the questions of the study: {error}"
+        remedy = "remove this file; the next decision then counts as the first on its question"
+        what = f"cannot read the questions of the study: {plain_words(str(error))}"
         raise Problem(what, where=str(file), remedy=remedy) from None
     counts = asked.setdefault(question, [])
     if replicates not in counts:

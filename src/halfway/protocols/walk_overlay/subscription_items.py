@@ -68,8 +68,7 @@ def catalogue(
                 low[s, a], high[s, a] = interval
         if not (low[s] < high[s]).all():
             raise Problem(
-                f"subscription {s} has an empty interval",
-                remedy="give [low, high) with low below high",
+                f"subscription {s} has an empty interval: expected (low, high) with low below high"
             )
         items.append(_items(subscription, key))
     return Catalogue(
@@ -91,8 +90,8 @@ def _values(
     for e, (_, values) in enumerate(events):
         if len(values) != attributes or not np.isfinite(values).all():
             raise Problem(
-                f"event {e} has the values {tuple(values)}",
-                remedy=f"give {attributes} finite values",
+                f"event {e}: values = {tuple(values)}: expected {attributes} finite "
+                f"number{'s' if attributes > 1 else ''}",
             )
         value[e] = values
     return value

@@ -70,8 +70,8 @@ def read_results(folder: Path) -> Results:
         raise Problem(
             "no comparison.json in this folder", where=str(folder), remedy=remedy
         ) from None
-    except ValueError as error:
-        what = f"expected the results of a comparison ({str(error).splitlines()[0]})"
+    except ValueError:
+        what = "the file is damaged: expected the results of a comparison"
         remedy = "repeat `halfway compare` with this version"
         raise Problem(what, where=str(file), remedy=remedy) from None
 

@@ -45,7 +45,7 @@ def write_film(replay: Replay, file: Path, *, event: int = 1, seconds: float = 6
     """
     count = len(replay.world.publications["t"])
     if not 1 <= event <= count:
-        raise Problem(f"event {event}: expected a number from 1 to {count}", where="--event")
+        raise Problem(f"expected a number from 1 to {count}", where=f"--event {event}")
     times = _times(replay, event - 1, max(2, round(seconds * _RATE)))
     with mpl.rc_context({"text.parse_math": False, "path.simplify": False}):
         film = _Film(replay, event - 1, float(times[-1] - times[0]) * _GLOW)

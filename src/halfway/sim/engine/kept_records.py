@@ -30,7 +30,8 @@ class KeptRecords:
         self._count += len(received[1])
         if self._count > self._most:
             remedy = "keep more records, or stop the run earlier"
-            raise Problem(f"received_records = {self._most}: the run received more", remedy=remedy)
+            what = f"received_records = {self._most}: the nodes received more records"
+            raise Problem(what, remedy=remedy)
         self._received.append(received)
 
     def received_records(self) -> Records:

@@ -57,8 +57,8 @@ class Environment:
             what = f"discovery_delay_s = {discovery_delay_s:g}: expected 0 or more (inf: never)"
             raise Problem(what)
         if (network is None) == (motion is None):
-            presence = "neither is given" if network is None else "both are given"
-            raise Problem(f"network, motion: {presence}: expected exactly one of the two")
+            number = "neither is given" if network is None else "both are given"
+            raise Problem(f"network, motion: {number}: expected exactly one of the two")
         where: Network | int = motion.n if motion is not None else network or 0
         window_s = 1.0 if motion is None else motion.window_s
         window_s = discovery_delay_s if 0.0 < discovery_delay_s < np.inf else window_s

@@ -120,14 +120,15 @@ def csma(
 
 def _check(timing: Timing) -> None:
     difs_least = timing.sifs_s + timing.slot_s
-    sensed = f"0 or more, below slot_s = {timing.slot_s}"
+    later = f"at least sifs_s + slot_s = {difs_least:g}"
+    sensed = f"0 or more, below slot_s = {timing.slot_s:g}"
     for name, fits, expected in (
         ("bit_rate", 0 < timing.bit_rate < np.inf, "a finite number > 0"),
         ("slot_s", 0 < timing.slot_s < np.inf, "a finite number > 0"),
         ("sifs_s", 0 < timing.sifs_s < np.inf, "a finite number > 0"),
         ("ack_bytes", 0 < timing.ack_bytes < np.inf, "a finite number > 0"),
         # A countdown must not continue during an acknowledgement.
-        ("difs_s", difs_least <= timing.difs_s < np.inf, f">= sifs_s + slot_s = {difs_least}"),
+        ("difs_s", difs_least <= timing.difs_s < np.inf, later),
         ("sense_s", 0 <= timing.sense_s < timing.slot_s, sensed),
         ("cw_min", 0 <= timing.cw_min <= timing.cw_max, f"0 to cw_max = {timing.cw_max}"),
         ("cw_max", timing.cw_max < 2**31, "a number below 2^31"),
@@ -136,7 +137,7 @@ def _check(timing: Timing) -> None:
         ("queue_limit", 1 <= timing.queue_limit < np.inf, "1 or more"),
     ):
         if not fits:
-            raise Problem(f"radio.{name} = {getattr(timing, name)}: expected {expected}")
+            raise Problem(f"radio.{name} = {getattr(timing, name):g}: expected {expected}")
 
 
 declare(Csma, depart, arrive, changed)

@@ -78,7 +78,8 @@ class _WithLosses(_Declared, frozen=True, kw_only=True):
         if self.ratios is None:
             return self.success
         if course is not None:
-            raise Problem("radio.ratios: expected a static network", remedy="give radio.success")
+            what = "radio.ratios: expected a network whose nodes do not move"
+            raise Problem(what, remedy="use radio.success instead")
         if not 0.0 < self.ratio_scale < np.inf:
             what = f"radio.ratio_scale = {self.ratio_scale:g}: expected a positive finite number"
             raise Problem(what, remedy="give the value of a perfect link, such as 1, 100 or 255")

@@ -50,8 +50,8 @@ def distances(network: Network, delay: npt.ArrayLike) -> Distances:
     seconds = np.asarray(delay, np.float32)
     if seconds.shape != network.who.shape or not (seconds >= 0).all() or np.isinf(seconds).any():
         raise Problem(
-            f"{seconds.size} delays for {len(network.who)} directed links: expected one finite "
-            "delay >= 0 s for every directed link"
+            f"delay: expected one finite time of 0 s or more for each of the {len(network.who)} "
+            "directed links"
         )
     rows = np.repeat(np.arange(network.n), network.degree)
     turn = np.lexsort((np.arange(len(seconds)), seconds, rows)).astype(np.uint32)
@@ -70,11 +70,10 @@ def lossy(
     share = np.asarray(success, np.float32)
     links = (1,) if network is None else network.who.shape
     if share.ndim > 0 and share.shape != links:
-        what = "links that come and go" if network is None else f"{links[0]} directed links"
-        raise Problem(
-            f"{share.size} probabilities of reception for {what}: expected one for all, or one "
-            "for every directed link of a static network"
-        )
+        expected = "one number, because the links change"
+        if network is not None:
+            expected = f"one number, or one for each of the {links[0]} directed links"
+        raise Problem(f"success: {share.size} probabilities of reception: expected {expected}")
     if not ((share >= 0) & (share <= 1)).all():
         raise Problem("probability of reception: expected a number from 0 to 1 for every link")
     share = np.broadcast_to(share, links).copy()  # one type of array for every input

@@ -85,7 +85,8 @@ def checked(power: Power) -> Power:
     """
     for name, value in power._asdict().items():
         if not 0.0 <= value < np.inf or (name == "bit_rate" and value == 0.0):
-            raise Problem(f"{name} = {value:g}: expected a positive finite number")
+            least = "above 0" if name == "bit_rate" else "of 0 or more"
+            raise Problem(f"{name} = {value:g}: expected a finite number {least}")
     return power
 
 

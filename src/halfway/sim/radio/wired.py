@@ -56,12 +56,12 @@ def wired(
     links = len(network.who)
     for name, values in (("delay_s", delay), ("bandwidth", rate)):
         if values.shape not in {(), (links,)}:
-            what = f"{values.size} values for {links} directed links"
-            raise Problem(f"radio.{name}: {what}: expected one for all links, or one for each link")
+            expected = f"one value for all links, or one for each of {links} directed links"
+            raise Problem(f"radio.{name}: {values.size} values: expected {expected}")
     for name, fits, worst, expected in (
-        ("delay_s", np.isfinite(delay) & (delay >= 0), delay, "finite seconds >= 0"),
-        ("bandwidth", rate > 0, rate, "bit/s > 0, or inf"),
-        ("limit_s", np.asarray(limit_s >= 0), np.asarray(limit_s), "seconds >= 0, or inf"),
+        ("delay_s", np.isfinite(delay) & (delay >= 0), delay, "a finite time of 0 s or more"),
+        ("bandwidth", rate > 0, rate, "a number above 0, in bit/s, or inf"),
+        ("limit_s", np.asarray(limit_s >= 0), np.asarray(limit_s), "a time of 0 s or more, or inf"),
     ):
         if not fits.all():
             raise Problem(f"radio.{name} = {worst[~fits].flat[0]}: expected {expected}")

@@ -25,8 +25,10 @@ def radius_of_degree(n: int, degree: float) -> float:
     """
     most = max(n - 1, 0) * neighbour_probability(1.0)
     if not 0 < degree <= most:
-        what = f"degree = {degree:g}: expected a positive mean degree that n = {n} nodes can have"
-        raise Problem(what, remedy=f"use a degree of at most {most:.4g}, which radius 1 gives")
+        if n < 2:
+            raise Problem(f"degree = {degree:g}, n = {n}: expected at least 2 nodes")
+        what = f"degree = {degree:g}: expected a mean degree above 0 and at most {most:.4g}"
+        raise Problem(f"{what}, which n = {n} nodes have at radius 1")
     low, high = 0.0, 1.0
     while low < (middle := (low + high) / 2) < high:
         if (n - 1) * neighbour_probability(middle) < degree:

@@ -21,7 +21,7 @@ def distances(network: Network, source: int) -> Rows:
     """Return [n]: hops of a shortest path from row `source`, or -1 where no path exists."""
     if not 0 <= source < network.n:
         raise Problem(
-            f"row = {source}: expected the row of a node, 0…{network.n - 1}", where=network.name
+            f"source = {source}: expected a node from 0 to {network.n - 1}", where=network.name
         )
     hops, queue = np.full(network.n, -1, np.int32), np.empty(network.n, np.int32)
     mark_reachable(network.start, network.who, source, 0, 1, hops, queue)
@@ -78,8 +78,7 @@ def diameter(network: Network) -> int:
 def _checked_targets(n: int, permutations: npt.NDArray[np.integer]) -> Rows:
     targets = np.atleast_2d(np.asarray(permutations))
     if targets.shape[1] != n or (targets.size and not 0 <= targets.min() <= targets.max() < n):
-        given = f"targets of shape {targets.shape}"
-        raise Problem(f"{given}: expected rows 0…{n - 1}, one for each node")
+        raise Problem(f"permutations: expected for each of {n} nodes a node from 0 to {n - 1}")
     return np.ascontiguousarray(targets, np.int32)
 
 

@@ -120,17 +120,18 @@ def _checked_positions(position: npt.ArrayLike) -> npt.NDArray[np.float64]:
     except (TypeError, ValueError):
         raise Problem("positions: expected numbers") from None
     if points.ndim != 2 or points.shape[1] != 2 or len(points) == 0:
-        raise Problem(f"positions.shape = {points.shape}: expected (n, 2) with n >= 1")
+        raise Problem("positions: expected a pair (x, y) for each node, and at least one node")
     if not (points.min() > -_LARGEST and points.max() < _LARGEST):
         bad = np.flatnonzero(~(np.abs(points) < _LARGEST).all(axis=1))[0]
         x, y = points[bad]
-        raise Problem(f"positions[{bad}] = ({x:g}, {y:g}): expected two finite numbers")
+        what = f"positions[{bad}] = ({x:g}, {y:g})"
+        raise Problem(f"{what}: expected two numbers between -1e100 and 1e100")
     return points
 
 
 def _check_radius(radius: float) -> None:
     if not 1 / _LARGEST < radius < _LARGEST:
-        raise Problem(f"radius r = {radius:g}: expected a positive, finite length")
+        raise Problem(f"radius r = {radius:g}: expected a length between 1e-100 and 1e100")
 
 
 def _check_count(n: int) -> None:
@@ -150,7 +151,7 @@ def _check_odds(n: int, radius: float, most_draws: int) -> None:
     disk = min(math.pi * radius * radius, 1.0)
     isolated = n * (1.0 - disk) ** (n - 1)
     if isolated > math.log(most_draws) + _HOPELESS:
-        why = f"about {isolated:.0f} nodes of every draw have no neighbour"
+        why = f"about {isolated:,.0f} nodes of every draw have no neighbour"
         raise _unconnected(n, radius, why)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.problem import Problem
+from halfway.problem import Problem, reason_of
 from halfway.world.graphs.link_list import LinkList
 from halfway.world.graphs.network import Network
 from halfway.world.importers.file_content import content
@@ -105,7 +105,7 @@ def write_brite(path: str | Path, underlay: Underlay, model: Waxman, form: str =
     try:
         Path(path).write_text("\n".join(text) + "\n", encoding="utf-8")
     except OSError as error:
-        what = f"cannot be written ({error.strerror or error})"
+        what = f"could not be written: {reason_of(error)}"
         raise Problem(what, where=str(path), remedy="name a file that you can write") from None
 
 
@@ -174,7 +174,7 @@ def _block(path: Path, lines: list[tuple[int, str]], name: str) -> _Lines:
     number, head = lines[first]
     count = re.search(r"\d+", head)
     if count and int(count[0]) != len(body):
-        what = f"'{name}:' declares {count[0]} lines, but {len(body)} follow: expected as many"
+        what = f"'{name}:' declares {count[0]} lines, but {len(body)} follow: expected {count[0]}"
         raise Problem(what, where=f"{path}:{number}")
     if not body:
         raise Problem(f"no line follows '{name}:': expected one or more", where=f"{path}:{number}")

@@ -52,7 +52,7 @@ def guessed(table: TextTable) -> TableGuess:
     """Return the guessed columns of a link table. Raises Problem for less than two columns."""
     lower = [name.lower() for name in table.columns]
     if len(lower) < 2:
-        what = f"one column ({table.columns[0][:40]}): expected two ends of a link"
+        what = f"one column ({table.columns[0][:40]}): expected two, for the ends of a link"
         raise Problem(what, where=str(table.path))
     source, target = _ends(lower)
     _refuse_positions(table, lower, (source, target))
@@ -99,7 +99,7 @@ def _refuse_positions(table: TextTable, lower: Sequence[str], ends: tuple[int, i
     for x, y in POSITION_COLUMNS if len(lower) > 2 else ():
         if x in lower and y in lower and {lower.index(x), lower.index(y)} & {*ends}:
             raise Problem(
-                f"columns {x}, {y} = positions: expected two columns with the ends of a link",
+                f"the columns {x} and {y} are positions: expected the ends of a link",
                 where=str(table.path),
                 remedy=f"give the links first: halfway init LINKS {table.path.name}",
             )

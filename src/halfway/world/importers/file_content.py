@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 from halfway.files import read_limited
-from halfway.problem import Problem
+from halfway.problem import Problem, reason_of
 
 _MOST_BYTES = 1_000_000_000  # of a file, packed and unpacked
 
@@ -25,10 +25,11 @@ def content(path: Path) -> bytes:
     except EOFError:
         what = "the compressed file is truncated"
         raise Problem(what, where=str(path), remedy="download or pack it again") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise Problem(f"expected a valid gzip file ({error})", where=str(path)) from None
+    except (gzip.BadGzipFile, zlib.error):
+        remedy = "pack the file again, or remove .gz from a name that is not packed"
+        raise Problem("expected a valid gzip file", where=str(path), remedy=remedy) from None
     except OSError as error:
-        what = f"the file cannot be read ({error.strerror or error})"
+        what = f"the file cannot be read: {reason_of(error)}"
         raise Problem(what, where=str(path), remedy="name a file that you can read") from None
     except MemoryError:
         what = "the file does not fit into memory"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from halfway.problem import Problem
+from halfway.problem import Problem, plain_words
 from halfway.world.importers.file_content import text
 from halfway.world.importers.text_table import TextTable
 
@@ -104,7 +104,7 @@ class Items:
             return [json.loads(line) for line in body.splitlines() if line.strip()]
         except (ValueError, RecursionError):
             where = f"{self.path}:{error.lineno}:{error.colno}"
-            what = f"invalid JSON: {error.msg}"
+            what = f"invalid JSON: {plain_words(error.msg.removesuffix(' starting at'))}"
             raise Problem(what, where=where, remedy="correct the file at this place") from None
 
     def problem(self, what: str) -> Problem:

@@ -46,11 +46,10 @@ def measured_success(
     if len(missing):
         a = int(np.searchsorted(network.start, missing[0], side="right")) - 1
         pair = f"{network.label(a)} to {network.label(int(network.who[missing[0]]))}"
-        raise Problem(
-            f"the table has no ratio of the link from {pair} ({len(missing):,} missing)",
-            where=str(path),
-            remedy="add the ratio, or let `network.quality` leave the link out",
-        )
+        more = f" and of {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        what = f"the table has no ratio of the link from {pair}{more}"
+        remedy = "add the ratio, or let `network.quality` leave the link out"
+        raise Problem(what, where=str(path), remedy=remedy)
     return success
 
 

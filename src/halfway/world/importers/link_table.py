@@ -72,7 +72,7 @@ def links(table: TextTable, columns: LinkColumns) -> LinkList:
     not.
     """
     if len(table.columns) < 2:
-        what = f"one column ({table.columns[0][:40]}): expected two ends of a link"
+        what = f"one column ({table.columns[0][:40]}): expected two, for the ends of a link"
         raise Problem(what, where=str(table.path))
     source = 0 if columns.source is None else table.column(columns.source)
     target = 1 if columns.target is None else table.column(columns.target)
@@ -154,7 +154,7 @@ def _none_within(table: TextTable, values: list[list[float]], quality: LinkQuali
         value for values_of_pair in values for value in values_of_pair if not math.isnan(value)
     ]
     span = f"the values are {min(known):g} to {max(known):g}" if known else "all are empty"
-    ways = " both ways" if quality.both_ways else ""
+    ways = " in both directions" if quality.both_ways else ""
     remedy = "choose other limits" if known else "choose another column"
     if quality.both_ways and any(map(quality.holds, known)):
         remedy = "choose other limits, or accept one direction: --either-way, both_ways = false"

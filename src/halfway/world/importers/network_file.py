@@ -87,7 +87,7 @@ def _check_placed(listed: LinkList, network: Network, path: Path, placed: Path |
     what = f"no position for {len(names)} of {network.n} nodes{import_remarks.listed(names)}"
     remedy = "add their positions, or leave the file out"
     if placed is None:
-        remedy = "add their positions, or set partial_positions (true) to use no positions"
+        remedy = "add the positions, or set partial_positions = true, which ignores all positions"
     raise Problem(what, where=str(placed or path), remedy=remedy)
 
 
@@ -167,7 +167,7 @@ def suffix(path: Path) -> str:
     kind = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     known = (*GRAPHML, *JSON, BRITE, *_CSV, *_BLANKS)
     if kind not in known:
-        what = f"unknown suffix '{kind}'"
+        what = f"unknown suffix '{kind}'" if kind else "the name of the file has no suffix"
         if path.is_dir():
             what = "this is a directory: expected a file"
         remedy = f"expected {', '.join(known)}, or one of these with .gz"

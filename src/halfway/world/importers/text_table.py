@@ -37,7 +37,7 @@ class TextTable:
     def name(self, row: list[str], line: int, column: int) -> str:
         """Return the node id in a field of a text table."""
         if not row[column].strip():
-            raise self.problem(f"no id in column {self.columns[column]}", line, column)
+            raise self.problem("the field is empty: expected the id of a node", line, column)
         return row[column].strip()
 
     def number(self, row: list[str], line: int, column: int) -> float:
@@ -77,8 +77,8 @@ def csv_table(path: Path) -> TextTable:
     try:
         rows = [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:
-        what = f"{error}: expected a line of CSV"
-        raise Problem(what, where=f"{path}:{reader.line_num}") from None
+        what, where = f"the line is not valid CSV: {error}", f"{path}:{reader.line_num}"
+        raise Problem(what, where=where, remedy="check the quotation marks") from None
     columns = [name.strip() for name in rows[0][1]]
     if all(is_number(name) for name in columns):
         what = "the first line has only numbers: expected names of columns"

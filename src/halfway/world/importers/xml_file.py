@@ -43,7 +43,8 @@ class XmlReader:
             self._parser.Parse(content(self.path), True)
         except expat.ExpatError as error:
             place = f"{self.path}:{error.lineno}:{error.offset + 1}"
-            what = f"the XML is not well-formed ({expat.ErrorString(error.code)})"
+            reason = expat.ErrorString(error.code)
+            what = f"invalid XML: {reason.removeprefix('not well-formed').strip(' ()') or reason}"
             if self.inside and error.code in _TRUNCATED:
                 what = f"the file is truncated inside <{self.inside[-1]}>"
             raise Problem(what, where=place, remedy="correct the file at this place") from None

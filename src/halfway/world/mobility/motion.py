@@ -55,7 +55,7 @@ def still(position: npt.ArrayLike) -> Legs:
     try:
         x, y = np.array(position, np.float64).reshape(-1, 2).T.copy()
     except (TypeError, ValueError):
-        raise Problem("positions: expected n pairs of numbers") from None
+        raise Problem("positions: expected a pair of numbers (x, y) for each node") from None
     legs = Legs(np.arange(len(x) + 1), np.zeros(len(x)), np.zeros(len(x)), x, y, x.copy(), y.copy())
     check_legs(legs)
     return legs
@@ -66,7 +66,7 @@ def check_legs(legs: Legs) -> None:
     first = legs.first
     columns = np.array([len(column) for column in legs[1:]])
     if len(first) < 2 or first[0] != 0 or (columns != first[-1]).any():
-        raise Problem("legs: expected at least one node, and all columns of length first[-1]")
+        raise Problem("legs: expected at least one node, and columns of equal length")
     if (np.diff(first) < 1).any():
         node = int(np.flatnonzero(np.diff(first) < 1)[0])
         raise Problem("no legs: expected at least one, with the position", where=f"node {node}")
@@ -79,8 +79,21 @@ def check_legs(legs: Legs) -> None:
     if (bad | ~late).any():
         k = int(np.flatnonzero(bad | ~late)[0])
         node = int(np.searchsorted(first, k, side="right")) - 1
-        what = f"t0 = {legs.t0[k]:g} s, t1 = {legs.t1[k]:g} s: expected finite, ascending times"
+        what = f"t0 = {legs.t0[k]:g} s, t1 = {legs.t1[k]:g} s: expected"
+        if not all(abs(column[k]) < LARGEST for column in legs[1:]):
+            what = f"{what} finite times and positions"
+        elif legs.t0[k] > legs.t1[k]:
+            what = f"{what} t1 at or after t0"
+        else:
+            what = f"{what} times at or after {legs.t1[k - 1]:g} s, the end of the previous leg"
         raise Problem(what, where=f"node {node}, leg {k - int(first[node])}")
+
+
+def number_words(value: float) -> str:
+    """Return the words for the number that an error expects in place of NaN, or of a number that
+    is too large.
+    """
+    return "a number" if np.isnan(value) else "a number between -1e100 and 1e100"
 
 
 def positions(

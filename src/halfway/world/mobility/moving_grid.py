@@ -68,8 +68,8 @@ class MovingGrid:
         Applied to the previous `links()`, the changes give the new `links()`.
         """
         if not self.at <= until < math.inf:
-            what = f"until = {until:g}: expected a finite time, at least {self.at:g} s"
-            raise Problem(f"{what}, to advance to")
+            what = f"until = {until:g}: expected a finite time of at least {self.at:g} s"
+            raise Problem(f"{what}, the time of the grid")
         changes = [_empty_changes(0)]
         while self.at < until:
             end = min(self.at + self.slice, until)
@@ -132,16 +132,16 @@ def _check_presence(presence: Presence | None, n: int) -> None:
         return
     first, t0, t1 = presence
     if len(first) != n + 1:
-        raise Problem(f"presence of {len(first) - 1} nodes: expected {n} nodes")
+        raise Problem(f"presence: {len(first) - 1} nodes: expected {n}, as in the legs")
     if first[0] != 0 or (np.diff(first) < 0).any():
-        raise Problem("presence: expected places from 0 that never descend")
+        raise Problem("presence: first: expected 0, and then numbers that never descend")
     late = np.ones(len(t0), bool)
     if len(t0) == len(t1) == first[-1]:
         late[1:] = t1[:-1] <= t0[1:]
         late[first[:-1][first[:-1] < len(t0)]] = True
         late &= t0 <= t1
     if len(t0) != first[-1] or len(t1) != first[-1] or not late.all():
-        what = f"presence: expected {first[-1]} intervals, ascending and apart for each node"
+        what = f"presence: expected {first[-1]} intervals; those of a node ascend, without overlap"
         raise Problem(what)
 
 

@@ -14,7 +14,7 @@ from halfway.problem import Problem
 from halfway.world.importers.file_content import text
 from halfway.world.importers.link_table import NODE_COLUMNS
 from halfway.world.importers.text_table import TextTable, csv_table
-from halfway.world.mobility.motion import LARGEST
+from halfway.world.mobility.motion import LARGEST, number_words
 from halfway.world.mobility.track_lines import is_bonnmotion, is_one, read_bonnmotion, read_lines
 from halfway.world.mobility.track_xml import XML, is_xml_tracks, read_xml_tracks
 from halfway.world.mobility.tracks import (
@@ -58,7 +58,8 @@ def read_motion(path: str | Path) -> Traces:
     if kind in _SETDEST:
         return read_bonnmotion(where) if is_bonnmotion(where) else read_setdest(where)
     remedy = f"expected {', '.join((*_CSV, *XML, *_LINES, *_SETDEST))}, or one of these with .gz"
-    raise Problem(f"unknown suffix '{kind}'", where=str(path), remedy=remedy)
+    what = f"unknown suffix '{kind}'" if kind else "the name of the file has no suffix"
+    raise Problem(what, where=str(path), remedy=remedy)
 
 
 def is_motion(path: Path) -> bool:
@@ -205,7 +206,7 @@ def _number(word: str, what: str) -> float:
     except ValueError:
         value = math.nan
     if not abs(value) < LARGEST:
-        raise ValueError(f"{what} = '{word[:40]}': expected a number")
+        raise ValueError(f"{what} = '{word[:40]}': expected {number_words(value)}")
     return value
 
 
@@ -226,8 +227,8 @@ def _legs_of(node: _Scripted) -> list[Leg]:
         elif speed > 0.0 and (x, y) != (at_x, at_y):
             arrives = t + math.hypot(x - at_x, y - at_y) / speed
             if not arrives < LARGEST:
-                what = f"never arrives at {x:g} {y:g} with {speed:g} m/s: expected a higher speed"
-                raise ValueError(what)
+                what = f"never arrives at ({x:g}, {y:g}) with {speed:g} m/s"
+                raise ValueError(f"{what}: expected a higher speed")
             legs.append((t, arrives, at_x, at_y, x, y))
     return legs
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from halfway.problem import Problem
 from halfway.world.importers.file_content import text
 from halfway.world.importers.text_table import is_number
-from halfway.world.mobility.motion import LARGEST
+from halfway.world.mobility.motion import LARGEST, number_words
 from halfway.world.mobility.tracks import DuplicateFixError, Fix, Traces, traces_of_fixes
 
 _HEADS = (6, 8)  # numbers in the first line of The ONE: limits of t, x, y, and perhaps z
@@ -102,5 +102,7 @@ def _traces(path: Path, fixes: dict[str, list[Fix]], *, lasting: bool = False) -
 def _number(path: Path, line: int, name: str, word: str) -> float:
     value = float(word) if is_number(word) else math.nan
     if not abs(value) < LARGEST:
-        raise Problem(f"{name} = '{word[:40]}': expected a number", where=f"{path}:{line}")
+        raise Problem(
+            f"{name} = '{word[:40]}': expected {number_words(value)}", where=f"{path}:{line}"
+        )
     return value

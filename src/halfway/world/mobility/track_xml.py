@@ -9,7 +9,7 @@ import numpy as np
 from halfway.problem import Problem
 from halfway.world.importers.projection import projected
 from halfway.world.importers.xml_file import XmlReader
-from halfway.world.mobility.motion import LARGEST
+from halfway.world.mobility.motion import LARGEST, number_words
 from halfway.world.mobility.tracks import DuplicateFixError, Fix, Traces, traces_of_fixes
 
 XML = (".gpx", ".xml", ".fcd")
@@ -94,7 +94,7 @@ class _Tracks(XmlReader):
                 for name in ("lon", "lat")
             )
             if abs(lon) > 180.0 or abs(lat) > 90.0:
-                what = f"lon = {lon:g}, lat = {lat:g}: expected degrees"
+                what = f"lon = {lon:g}, lat = {lat:g}: expected -180 to 180 and -90 to 90 degrees"
                 raise Problem(what, where=self.here())
             self._place = lon, lat, self.line
 
@@ -116,7 +116,9 @@ class _Tracks(XmlReader):
     def _finite(self, name: str, text: str) -> float:
         value = self.number(name, text)
         if not abs(value) < LARGEST:
-            raise Problem(f"{name} = '{text[:40]}': expected a number", where=self.here())
+            raise Problem(
+                f"{name} = '{text[:40]}': expected {number_words(value)}", where=self.here()
+            )
         return value
 
     def _seconds(self, text: str) -> float:

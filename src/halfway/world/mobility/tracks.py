@@ -41,7 +41,7 @@ class DuplicateFixError(ValueError):
 
     def __init__(self, name: str, fix: Fix, line: int) -> None:
         self.line = line
-        super().__init__(f"duplicate fix of node {name} at {fix.t:g} s")
+        super().__init__(f"node {name} has two positions at {fix.t:g} s: expected one")
 
 
 def traces_of(rows: Sequence[NodeTrack], names: list[str]) -> Traces:

@@ -75,7 +75,7 @@ def disjoint_legs(
         routes.check_end(network, target, shut)
         if target == source:
             raise Problem(
-                f"target = {target}: expected another node than the source", where=network.name
+                f"target = {target}: expected a node other than the source", where=network.name
             )
         if paths < 0:
             raise Problem(f"{paths} paths to node {network.label(target)}: expected 0 or more")

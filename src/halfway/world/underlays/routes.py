@@ -116,7 +116,7 @@ def path(tree: Tree, target: int) -> Rows:
     The shape is [hops + 1], or [0] if no route exists.
     """
     if not 0 <= target < len(tree.parent):
-        raise Problem(f"row = {target}: expected the row of a node, 0…{len(tree.parent) - 1}")
+        raise Problem(f"target = {target}: expected a node from 0 to {len(tree.parent) - 1}")
     rows: Rows = _walked_back(tree.parent, target)
     return rows
 
@@ -137,10 +137,10 @@ def places_on(network: Network, rows: Rows) -> Rows:
 def check_weights(network: Network, weight: Doubles, closed: Closed) -> None:
     """Raise Problem unless the weights of routes fit the network, and are finite and 0 or more."""
     if weight.shape != network.who.shape or closed.places.shape != network.who.shape:
-        what = f"weights of shape {weight.shape}: expected ({len(network.who)},), by place"
+        what = f"weight, closed: expected one value for each of {len(network.who)} directed links"
         raise Problem(what, where=network.name)
     if closed.rows.shape != (network.n,):
-        what = f"closed rows of shape {closed.rows.shape}: expected ({network.n},), by row"
+        what = f"closed: expected one value for each of {network.n} nodes"
         raise Problem(what, where=network.name)
     if len(weight) and not (weight.min() >= 0 and weight.max() < np.inf):
         raise Problem("weight: expected finite numbers of 0 or more", where=network.name)
@@ -150,7 +150,7 @@ def check_end(network: Network, row: int, closed: Closed) -> None:
     """Raise Problem if a row of the underlay cannot be an end of a route."""
     if not 0 <= row < network.n:
         raise Problem(
-            f"row = {row}: expected the row of a node, 0…{network.n - 1}", where=network.name
+            f"node {row} does not exist: expected 0 to {network.n - 1}", where=network.name
         )
     if closed.rows[row]:
         raise Problem(

@@ -33,7 +33,7 @@ class Underlay:
         who, where = self.network.who, self.network.name
         for name, value in (("delay_s", self.delay_s), ("bandwidth_bps", self.bandwidth_bps)):
             if value.shape != who.shape:
-                what = f"{name} of shape {value.shape}: expected ({len(who)},)"
+                what = f"{name}: expected one value for each of {len(who)} directed links"
                 raise Problem(what, where=where)
             if not np.array_equal(value, value[self.opposite]):
                 what = f"{name}: expected the same value in both directions of every link"

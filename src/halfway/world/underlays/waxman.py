@@ -108,7 +108,8 @@ def _check(model: Waxman, seed: int) -> None:
     refuse(m < 1, "m", m, "at least 1")
     refuse(not 2 * m <= n < 2**31, "n", n, f"at least 2 m = {2 * m} (and fewer than 2^31)")
     refuse(not 1 <= side <= _MOST_SIDE, "side", side, f"from 1 to {_MOST_SIDE}")
-    refuse(n > side * side, "n", n, f"at most side^2 = {side * side}, the places in the plane")
+    places = f"at most side^2 = {side * side}, because each node needs a place"
+    refuse(n > side * side, "n", n, places)
     refuse(not 0 < model.alpha <= 1, "alpha", model.alpha, "a number above 0 and at most 1")
     refuse(not 0 < model.beta < math.inf, "beta", model.beta, "a positive, finite number")
     refuse(not 1 <= model.square <= side, "square", model.square, f"from 1 to the side, {side}")

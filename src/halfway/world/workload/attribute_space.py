@@ -26,12 +26,15 @@ def check_shape(shape: Sequence[int], topics: int, width: int) -> None:
     if len(shape) > MOST_ATTRIBUTES:
         what = f"attributes = {list(shape)}: expected at most {MOST_ATTRIBUTES}"
         raise Problem(what, remedy="leave out an attribute")
-    if shape and (min(shape) < 1 or prod(shape) != topics):
+    if shape and min(shape) < 1:
+        raise Problem(f"attributes = {list(shape)}: expected 1 or more values of each attribute")
+    if shape and prod(shape) != topics:
         what = f"attributes = {list(shape)}: expected positive numbers with the product {topics}"
         raise Problem(f"{what}, the number of topics", remedy="leave out `topics`")
     least = min(shape, default=topics)
     if not 1 <= width <= least:
-        bound = f"{least}, the fewest values of an attribute" if shape else f"topics = {topics}"
+        smallest = f"{least}, the smallest number of values of an attribute"
+        bound = smallest if shape else f"topics = {topics}"
         raise Problem(f"width = {width}: expected 1 to {bound}", remedy="lower width")
 
 

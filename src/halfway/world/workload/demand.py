@@ -92,8 +92,8 @@ class Listed:
         self.subscribers = _rows_by_topic(self.topics, self.subscriptions)
         self.publishers = _rows_by_topic(self.topics, [(r, of) for _, r, of in self.publications])
         if self.sizes is not None and len(self.sizes) != len(self.publications):
-            what = f"{len(self.sizes)} sizes: expected one for each of {len(self.publications)}"
-            raise Problem(f"{what} publications")
+            what = f"sizes: expected one for each of {len(self.publications)} publications"
+            raise Problem(f"{what}, not {len(self.sizes)}")
         order = sorted(range(len(self.publications)), key=lambda k: self.publications[k][0])
         self._ordered = [self.publications[k] for k in order]
         self.has_payloads = self.sizes is not None

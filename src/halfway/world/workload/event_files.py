@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.files import check_regular
-from halfway.problem import Problem
+from halfway.problem import Problem, reason_of
 from halfway.world.importers.text_table import TextTable, blank_table, csv_table
 from halfway.world.workload.named_roles import NamedRole
 
@@ -46,10 +46,11 @@ def read_events(path: str | Path, columns: Mapping[str, str]) -> RecordedEvents:
         what = f"workload.columns.{min(unknown)}: expected one of {', '.join(EVENT_COLUMNS)}"
         raise Problem(what, remedy='for example columns = { time = "time_ms" }')
     names |= columns
-    missing = [name for name in (names["time"], names["node"]) if name not in table.columns]
-    if missing:
-        remedy = f"name them in workload.columns; the file has {', '.join(table.columns)}"
-        raise Problem(f"no column {', '.join(missing)}", where=str(path), remedy=remedy)
+    for field in ("time", "node"):
+        if names[field] not in table.columns:
+            what = f"the file has no column '{names[field]}'"
+            remedy = f"set workload.columns.{field} to one of {', '.join(table.columns)}"
+            raise Problem(what, where=str(path), remedy=remedy)
     time, node = (table.column(names[column]) for column in ("time", "node"))
     topic, size = (
         table.column(names[column]) if column in columns or names[column] in table.columns else None
@@ -122,8 +123,10 @@ def _parquet_table(path: Path) -> TextTable:
         check_regular(path)
         table_read = parquet.read_table(path)
     except (OSError, pa.ArrowException) as error:
-        what = str(error).splitlines()[0] if str(error) else "the file cannot be read"
-        raise Problem(f"expected a Parquet file ({what[:80]})", where=str(path)) from None
+        what = "the file is damaged, or has another format"
+        if isinstance(error, OSError) and error.strerror:
+            what = reason_of(error)
+        raise Problem(f"{what}: expected a Parquet file", where=str(path)) from None
     columns = [
         ["" if cell is None else str(cell) for cell in column.to_pylist()] for column in table_read
     ]

@@ -135,7 +135,7 @@ def test_the_rule_of_the_giant_component_is_exact_at_a_million_nodes(degree: flo
 
 
 def test_a_graph_without_a_giant_component_is_named() -> None:
-    with pytest.raises(Problem, match="none of 1000 nodes reaches 1,000 nodes"):
+    with pytest.raises(Problem, match="none of 1,000 drawn nodes has paths to 1,000 nodes"):
         LazyDisk(10_000, radius_of(10_000, 1.0), seed=1).giant_pairs(1, seed=1)
 
 

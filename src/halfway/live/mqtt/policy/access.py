@@ -23,7 +23,7 @@ import msgspec
 
 from halfway.live.mqtt.packets.topic_names import is_filter
 from halfway.live.topic_filters import covers, matches
-from halfway.problem import Problem
+from halfway.problem import Problem, plain_words, reason_of
 
 _COST, _BLOCK, _PARALLEL = 16_384, 8, 1  # of scrypt: about 40 ms and 16 MiB
 _MEMORY = 64 * 1024 * 1024
@@ -125,14 +125,17 @@ def read_users(path: Path) -> Users:
     try:
         content = tomllib.loads(path.read_text("utf-8-sig"))
         users = msgspec.convert(content, Users)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise Problem(
-            str(error), where=str(path), remedy="correct the TOML file of users"
-        ) from None
+    except OSError as error:
+        remedy = "name a TOML file of users that you can read"
+        raise Problem(reason_of(error), where=str(path), remedy=remedy) from None
+    except UnicodeDecodeError:
+        raise Problem("expected text in UTF-8", where=str(path)) from None
+    except tomllib.TOMLDecodeError as error:
+        what, remedy = f"invalid TOML: {plain_words(str(error))}", "correct the file at this place"
+        raise Problem(what, where=str(path), remedy=remedy) from None
     except msgspec.ValidationError as error:
-        raise Problem(
-            str(error), where=str(path), remedy="use the tables [anyone] and [users.NAME]"
-        ) from None
+        remedy = "use the tables [anyone] and [users.NAME]"
+        raise Problem(plain_words(str(error)), where=str(path), remedy=remedy) from None
     for name, user in users.users.items():
         _check_filters(f"{path}: users.{name}", user)
         _check_password(f"{path}: users.{name}.password", user.password)

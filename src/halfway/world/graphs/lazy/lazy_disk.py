@@ -103,7 +103,7 @@ class LazyDisk:
             )
         )
         if again < 0:
-            what = f"none of {_MOST_DRAWS} nodes reaches {enough:,} nodes"
+            what = f"none of {_MOST_DRAWS:,} drawn nodes has paths to {enough:,} nodes"
             raise Problem(what, where=self.name, remedy="use a larger radius, or more nodes")
         return drawn, again
 
