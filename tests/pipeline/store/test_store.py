@@ -112,13 +112,7 @@ def test_a_cut_file_is_named(store, runs):
         _batch(store, runs)
     file = store.finished_batches()[0] / "part-0.parquet"
     file.write_bytes(file.read_bytes()[:-100])
-<<<<<<< HEAD
-    with pytest.raises(
-        Problem, match=r"part-0.parquet: cannot read results.*move the batch of this file out"
-    ):
-=======
     with pytest.raises(Problem, match=r"part-0.parquet: cannot read results.*move the batch of"):
->>>>>>> errs
         store.finished_keys()
 
 
