@@ -137,7 +137,7 @@ def test_a_run_that_fails_its_digest_is_refused_when_it_is_read(store):
     store.rows("key", "status")
     with pytest.raises(Problem, match=r"run .* does not match its digest .*move the batch"):
         store.rows("key", "observations")
-    with pytest.raises(Problem, match="do not match"):
+    with pytest.raises(Problem, match="does not match its digest"):
         summaries_here(store, {2: np.array([])})
     assert read_rows(file, table.schema).num_rows == len(rows)
 

@@ -53,7 +53,7 @@ Caused by: org.apache.spark.SparkException:
     problem = str(explained(RuntimeError(text), Path("runs")))
     assert problem.startswith(
         "runs: Spark failed: org.apache.spark.SparkException: EOFException occurred while reading "
-        "the port number.; a worker's Python: licence server unreachable (finished batches"
+        "the port number; a worker's Python: licence server unreachable (finished batches"
     )
     bare = str(explained(RuntimeError("x\nCaused by: a.b.CException:"), Path("runs")))
     assert bare.startswith("runs: Spark failed: a.b.CException (")

@@ -79,7 +79,7 @@ def test_foreign_folders(tmp_path):
         Store(file)
     with pytest.raises(Problem, match=r"contains other files \(file\) and no results"):
         Store(tmp_path)
-    refused = pytest.raises(Problem, match="cannot write results: Not a directory")
+    refused = pytest.raises(Problem, match="cannot write results: not a directory")
     with refused, Store(file / "below").writing():
         pass
     assert file.read_text() == "mine"

@@ -53,7 +53,7 @@ def test_the_declaration_takes_one_ratio_or_a_table() -> None:
     assert CsmaRadio(success=0.5).made(PAIR, RESTING, 1).success.tolist() == [0.5]
     with pytest.raises(Problem, match=r"radio.success = 2: expected a number from 0 to 1"):
         CsmaRadio(success=2.0).made(PAIR, None, 1)
-    with pytest.raises(Problem, match=r"radio.ratios: expected a static network"):
+    with pytest.raises(Problem, match=r"radio.ratios: expected a network whose nodes do not move"):
         CsmaRadio(ratios="links.csv", ratio_columns=("pdr",)).made(PAIR, RESTING, 1)
     with pytest.raises(Problem, match=r"radio.ratio_scale = 0: expected a positive"):
         CsmaRadio(ratios="x.csv", ratio_columns=("pdr",), ratio_scale=0.0).made(PAIR, None, 1)

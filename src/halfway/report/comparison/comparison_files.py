@@ -71,7 +71,7 @@ def read_results(folder: Path) -> Results:
             "no comparison.json in this folder", where=str(folder), remedy=remedy
         ) from None
     except ValueError:
-        what = "the file is damaged: expected the results of a comparison"
+        what = "expected the results of a comparison"
         remedy = "repeat `halfway compare` with this version"
         raise Problem(what, where=str(file), remedy=remedy) from None
 
