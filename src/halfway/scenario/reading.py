@@ -11,8 +11,9 @@ import msgspec
 
 from halfway.adapters.interface import System
 from halfway.adapters.registry import TABLE, unknown
+from halfway.core.values.field_messages import plain_words
 from halfway.files import read_limited
-from halfway.problem import Problem, plain_words
+from halfway.problem import Problem
 from halfway.scenario import schema
 from halfway.scenario.schema import FromFile, Recorded, Scenario, Waypoint, converted
 from halfway.scenario.workload import files_of, with_other_files

@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from halfway.core.values.field_messages import plain_words
 from halfway.files import read_limited, write_whole
 from halfway.live.keys.certificates import (
     NotValid,
@@ -36,7 +37,7 @@ from halfway.live.keys.certificates import (
 )
 from halfway.live.keys.identity import Identity, requested_keys
 from halfway.live.keys.noise import KEY_BYTES
-from halfway.problem import Problem, plain_words, reason_of
+from halfway.problem import Problem, reason_of
 
 MOST_FILE_BYTES = 4_000_000
 _REQUEST_WORD = "halfway-node-1"

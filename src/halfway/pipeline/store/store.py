@@ -25,9 +25,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import halfway
+from halfway.core.values.field_messages import plain_words
 from halfway.files import write_whole
 from halfway.pipeline.spark.simulate_rows import SCHEMA, digest_of
-from halfway.problem import Problem, plain_words, reason_of
+from halfway.problem import Problem, reason_of
 
 FORMAT = 2  # 1 had other names of folders and columns
 _OWN_NAMES = {"manifest.json", "lock", "batches", "studies"}

@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 
 import halfway
 from halfway.core.values.digest import short_digest
+from halfway.core.values.field_messages import plain_words
 from halfway.files import write_whole
 from halfway.pipeline.store.manifest import timestamp
-from halfway.problem import Problem, plain_words, reason_of
+from halfway.problem import Problem, reason_of
 
 _METADATA = b"halfway.study"
 _ASKED = msgspec.json.Decoder(dict[str, list[int]])

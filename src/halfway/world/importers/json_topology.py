@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from halfway.problem import Problem, plain_words
+from halfway.core.values.field_messages import plain_words
+from halfway.problem import Problem
 from halfway.world.importers.file_content import text
 from halfway.world.importers.text_table import TextTable
 

@@ -21,9 +21,10 @@ from typing import Protocol
 
 import msgspec
 
+from halfway.core.values.field_messages import plain_words
 from halfway.live.mqtt.packets.topic_names import is_filter
 from halfway.live.topic_filters import covers, matches
-from halfway.problem import Problem, plain_words, reason_of
+from halfway.problem import Problem, reason_of
 
 _COST, _BLOCK, _PARALLEL = 16_384, 8, 1  # of scrypt: about 40 ms and 16 MiB
 _MEMORY = 64 * 1024 * 1024
