@@ -248,7 +248,7 @@ def _explained(error: str, plain: dict[str, Any], where: Path) -> Problem:
         what += f"; allowed here: {', '.join(_allowed(what, field, plain))}"
     elif what.startswith("invalid "):
         what = f"expected one of {', '.join(_allowed(what, field, plain))}"
-    field = field.replace("[...]", ".NAME")
+    field = field.replace("[...]", ".NAME")  # a table with names of the user
     return Problem(f"{field}{shown}: {what}" if field else what, where=str(where))
 
 

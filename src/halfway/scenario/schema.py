@@ -230,7 +230,7 @@ class Scenario(_Part, frozen=True, kw_only=True):
     radio: Radio = IdealRadio()
     faults: list[Fault] = []
     workload: AnyWorkload = Workload()
-    options: dict[str, dict[str, float | int | bool]] = {}  # system -> its options
+    options: dict[str, dict[str, Any]] = {}  # system -> its options
     power: NodePower = NodePower()
     clock: ClockErrors | None = None  # None: every node reads the time of the run
     sweep: dict[str, list[bool | int | float | str]] = {}  # field -> its values

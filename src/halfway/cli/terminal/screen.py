@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from halfway.cli.terminal.misuse import misuse
 from halfway.problem import Problem
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ def report_error(error: BaseException) -> int:
         case KeyboardInterrupt() | typer.Abort():
             line, status = "interrupted", INTERRUPTED
         case _ if hasattr(error, "format_message"):  # misuse, from the parser
-            what = error.format_message().replace("Value error, ", "").rstrip(".")
+            if not (what := misuse(error.format_message())):  # a group of commands printed its help
+                return USER_ERROR
             present = FORMER_OPTIONS.get(getattr(error, "option_name", ""))
             remedy = (
                 f"the option has a new name: {present}"
