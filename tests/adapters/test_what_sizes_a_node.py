@@ -34,7 +34,7 @@ _RETRIES = [(system, retries) for system in TABLE for retries in (0, 2)
 FACTS = {
     "node_ids": "its own node id",
     "seed": "a random stream of its own",
-    "capability": "Its own capability",
+    "capability": "The capability of the node",
     "brokers": "whether a node knows from the start that it is a broker",
     "later": "whether a node knows from the start that it is a broker",
     "root": "The id of the root",

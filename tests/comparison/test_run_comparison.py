@@ -194,7 +194,7 @@ def test_a_decision_from_python(tmp_path: Path) -> None:
     assert [need.metric for need in found.decision().needs] == ["delivery-ratio", "energy"]
     other = found.decision(need={"delivery-ratio": 0.01}, minimise="energy")
     assert (other.needs[0].bound, other.minimise, other.stated) == (0.01, "energy", True)
-    with pytest.raises(Problem, match="point = 1: expected 0 to 0"):
+    with pytest.raises(Problem, match="point = 1: expected 0, because"):
         found.decision(point=1)
 
 

@@ -115,7 +115,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "grants": (MQTT, "`subscriptions`"), "receiving": (MQTT, "`receive_maximum`"),
     },
     "mqtt/sessions/shares:Shares": {
-        "_members": (MQTT, "`subscriptions`"), "_others": (MQTT, "shares"),
+        "_members": (MQTT, "`subscriptions`"), "_others": (MQTT, "shared subscriptions"),
         "_turns": (MQTT, "`subscriptions`"),
     },
     "mqtt/sessions/door_subscriptions:DoorSubscriptions": {

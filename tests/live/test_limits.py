@@ -109,7 +109,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "a group": (commit.GROUP_RECORDS, commit.GROUP_S * 1000),
         "kept events": (kept_store.MOST_KEPT_EVENTS, kept_store.MOST_KEPT_BYTES / _MIB),
         "streams of other": (kept_store.MOST_STREAMS,),
-        "events ahead": (kept_store.MOST_AHEAD,),
+        "events after a gap": (kept_store.MOST_AHEAD,),
     },
     MQTT: {
         **{
@@ -118,7 +118,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         },
         "`queued_messages`": (_MQTT.queued_messages, _MQTT.queued_bytes / _MIB),
         "`session_expiry_s`": (_MQTT.session_expiry_s / 86_400,),
-        "shares": (shares.SHARES_MAXIMUM, shares.DOORS_MAXIMUM),
+        "shared subscriptions": (shares.SHARES_MAXIMUM, shares.DOORS_MAXIMUM),
         "write buffer": (door.WRITE_BUFFER / _KIB,),
     },
 }  # fmt: skip

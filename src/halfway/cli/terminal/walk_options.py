@@ -38,8 +38,8 @@ WalkInterpretation = Annotated[
     Literal["heard", "stepped-on"],
     typer.Option(
         "--interpretation",
-        help="`stepped-on`: walks meet when one steps on the trail of the other. `heard`: a "
-        "neighbour of the trail is enough.",
+        help="`stepped-on`: two walks meet when one steps on a node of the other's trail. "
+        "`heard`: they also meet when one steps on a neighbour of such a node.",
     ),
 ]
 WalkSteps = Annotated[
