@@ -230,7 +230,10 @@ def test_an_unfinished_batch_is_named_and_kept(full, capsys):
         (Path.mkdir, "the folder contains no results"),
         (lambda f: f.write_text("x"), "this is a file: expected a folder"),
         (lambda f: (f.mkdir(), (f / "mine").touch()), "the folder contains no results"),
-        (lambda f: (f.mkdir(), (f / "manifest.json").write_text("{}")), "malformed manifest"),
+        (
+            lambda f: (f.mkdir(), (f / "manifest.json").write_text("{}")),
+            "the manifest of this folder",
+        ),
     ],
 )
 def test_folders_without_results(tmp_path, make: Callable[[Path], object], message, capsys):

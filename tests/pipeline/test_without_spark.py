@@ -135,7 +135,9 @@ def test_a_run_that_fails_its_digest_is_refused_when_it_is_read(store):
     rows[0]["observations"][0]["values"][0] += 1.0
     pq.write_table(pa.Table.from_pylist(rows, table.schema), file)
     store.rows("key", "status")
-    with pytest.raises(Problem, match=r"run .* does not match its digest .*move the batch"):
+    with pytest.raises(
+        Problem, match=r"run .* does not match its digest .*move this file's folder"
+    ):
         store.rows("key", "observations")
     with pytest.raises(Problem, match="does not match its digest"):
         summaries_here(store, {2: np.array([])})

@@ -15,7 +15,7 @@ SWEEP = '\n[sweep]\n"workload.events" = [3, 5]\n"seconds" = [9.5]\n'
 NAMED = re.compile(
     r"(network|radio|workload|faults?|options|power|sweep|title|system|seconds|seed|discovery_delay_s|window"
     r"|stretch)\b|\(at (line \d+|end of document)|unknown field|is missing"
-    r"|nested too deeply|\.csv"
+    r"|nested too deeply|nested levels|\.csv"
 )
 _MOST_NODES = 1000  # drawing a million nodes takes long
 

@@ -278,7 +278,7 @@ def test_what_does_not_fit_is_refused() -> None:
     ):
         with pytest.raises(Problem, match=what):
             hellos_in("gossip", line(3), hello=sent)
-    with pytest.raises(Problem, match=r"kind 251 .*kind numbers below 250"):
+    with pytest.raises(Problem, match=r"kind 251 .*from 0 to 249"):
         hellos_in(System("mine", "halfway.protocols.flooding", Taken), line(3))
 
 

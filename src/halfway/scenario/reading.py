@@ -119,7 +119,7 @@ def written(value: str, where: str) -> Any:
     except tomllib.TOMLDecodeError:
         return value
     except RecursionError:
-        raise Problem(f"{where}: the value is nested too deeply: expected fewer levels") from None
+        raise Problem(f"{where}: the value has too many nested levels: expected fewer") from None
 
 
 def put(plain: dict[str, Any], field: str, new: Any, where: str) -> None:

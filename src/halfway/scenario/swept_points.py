@@ -104,11 +104,11 @@ def _expanded(value: SweepValue, field: str, where: Path) -> Sequence[SweepValue
     factor = bool(match[3])
     rising = step > 1.0 and first > 0.0 if factor else step > 0.0
     if not (rising and first <= last < math.inf):
-        what = f"sweep.{field} = {value}: expected FIRST..LAST:STEP or FIRST..LAST:xFACTOR"
-        remedy = (
-            "use a last value that is not below the first one, a step above 0, a factor above 1"
-        )
-        raise Problem(what, where=str(where), remedy=remedy)
+        wrong = "the factor above 1, and the first value above 0" if factor else "the step above 0"
+        wrong = wrong if not rising else "the last value not below the first one"
+        form = "FIRST..LAST:xFACTOR" if factor else "FIRST..LAST:STEP"
+        what = f"sweep.{field} = {value}: in {form}, expected {wrong}"
+        raise Problem(what, where=str(where))
     whole = all(re.fullmatch(r"-?\d+", match[k]) for k in (1, 4))
     points: list[SweepValue] = []
     while len(points) <= _MOST_POINTS:

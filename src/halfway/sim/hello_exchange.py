@@ -146,7 +146,7 @@ class HelloExchange(GivenNeighbours):
         try:
             kinds = kinds_with_hellos(of.kinds)
         except ValueError as error:
-            remedy = "use kind numbers below 250, and no kind named neighbour-hello"
+            remedy = "number the kinds of the protocol from 0 to 249, and name none neighbour-hello"
             raise Problem(str(error), remedy=remedy) from None
         self._rules = self._rules._replace(starts=of.kinds.starts)
         most = max(of.most_emissions + 1, self._most)  # a start also sets the hello timer

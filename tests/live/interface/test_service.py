@@ -128,7 +128,7 @@ def _port_in_use() -> dict[str, Any]:
         (lambda f: {"mqtt_key": f / "k"}, "expected mqtt_tls as well"),
         (
             lambda f: {"mqtt_tls": "0", "mqtt_certificate": f / "c", "mqtt_key": f / "k"},
-            "mqtt_certificate = .*: expected a PEM file",
+            "mqtt_certificate = .*: no such file",
         ),
     ],
 )

@@ -90,9 +90,9 @@ def test_foreign_folders(tmp_path):
     [
         ('{"halfway": "9.0", "format": 99}', "results have format 99 of halfway 9.0, expected 2"),
         ('{"halfway": "0.1", "format": 1}', "results have format 1 of halfway 0.1, expected"),
-        ('{"halfw', "malformed manifest of results"),
-        ('{"format": "one"}', "malformed manifest of results"),
-        ("", "malformed manifest of results"),
+        ('{"halfw', "the manifest of this folder of results is damaged"),
+        ('{"format": "one"}', "the manifest of this folder of results is damaged"),
+        ("", "the manifest of this folder of results is damaged"),
     ],
 )
 def test_unreadable_manifests(tmp_path, manifest, message):
@@ -112,7 +112,7 @@ def test_a_cut_file_is_named(store, runs):
         _batch(store, runs)
     file = store.finished_batches()[0] / "part-0.parquet"
     file.write_bytes(file.read_bytes()[:-100])
-    with pytest.raises(Problem, match=r"part-0.parquet: cannot read results.*move the batch of"):
+    with pytest.raises(Problem, match=r"part-0.parquet: cannot read results.*move this file's"):
         store.finished_keys()
 
 

@@ -176,9 +176,7 @@ def _tls(offered: ServiceSettings) -> ssl.SSLContext | None:
         ("mqtt_key", offered.mqtt_key),
     ):
         if not path.is_file():
-            raise Problem(
-                f"{field} = {path}: expected a PEM file", remedy="name a file that exists"
-            )
+            raise Problem(f"{field} = {path}: no such file", remedy="name an existing PEM file")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         context.load_cert_chain(offered.mqtt_certificate, offered.mqtt_key, password="")

@@ -70,7 +70,7 @@ def new_network(folder: Path) -> NetworkFile:
     name = folder.resolve().name
     if folder.exists() and any(folder.iterdir()):
         what = "the folder already exists, and is not empty"
-        raise Problem(what, where=str(folder), remedy="choose another name for the network")
+        raise Problem(what, where=str(folder), remedy="choose another folder for the network")
     root = Ed25519PrivateKey.generate()
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)

@@ -32,7 +32,7 @@ from halfway.problem import Problem, reason_of
 
 FORMAT = 2  # 1 had other names of folders and columns
 _OWN_NAMES = {"manifest.json", "lock", "batches", "studies"}
-_REPAIR = "move the batch of this file out of the folder, and repeat the command for these runs"
+_REPAIR = "move this file's folder away, and repeat the command that made the results"
 
 
 class FolderManifest(msgspec.Struct):
@@ -189,10 +189,9 @@ def _manifest(path: Path) -> FolderManifest:
     try:
         return msgspec.json.decode(path.read_bytes(), type=FolderManifest)
     except msgspec.MsgspecError as error:
-        what = f"malformed manifest of results: {plain_words(str(error))}"
-        raise Problem(
-            what, where=str(path), remedy="name another folder for the results"
-        ) from error
+        what = f"the manifest of this folder of results is damaged: {plain_words(str(error))}"
+        remedy = "use another folder of results"
+        raise Problem(what, where=str(path), remedy=remedy) from error
 
 
 def _holder(lock: str) -> str:

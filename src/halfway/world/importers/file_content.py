@@ -24,9 +24,9 @@ def content(path: Path) -> bytes:
         raise Problem("no such file", where=str(path), remedy="check the path") from None
     except EOFError:
         what = "the compressed file is truncated"
-        raise Problem(what, where=str(path), remedy="download or pack it again") from None
+        raise Problem(what, where=str(path), remedy="download or compress the file again") from None
     except (gzip.BadGzipFile, zlib.error):
-        remedy = "pack the file again, or remove .gz from a name that is not packed"
+        remedy = "compress the file again, or remove .gz from the name of an uncompressed file"
         raise Problem("expected a valid gzip file", where=str(path), remedy=remedy) from None
     except OSError as error:
         what = f"the file cannot be read: {reason_of(error)}"

@@ -169,8 +169,8 @@ def suffix(path: Path) -> str:
     if kind not in known:
         what = f"unknown suffix '{kind}'" if kind else "the name of the file has no suffix"
         if path.is_dir():
-            what = "this is a directory: expected a file"
-        remedy = f"expected {', '.join(known)}, or one of these with .gz"
+            what = "this is a directory, not a file"
+        remedy = f"name a file that ends in {', '.join(known)}, or in one of these with .gz"
         raise Problem(what, where=str(path), remedy=remedy)
     return kind
 

@@ -127,7 +127,7 @@ def read_users(path: Path) -> Users:
         content = tomllib.loads(path.read_text("utf-8-sig"))
         users = msgspec.convert(content, Users)
     except OSError as error:
-        remedy = "name a TOML file of users that you can read"
+        remedy = "name an existing TOML file with the users"
         raise Problem(reason_of(error), where=str(path), remedy=remedy) from None
     except UnicodeDecodeError:
         raise Problem("expected text in UTF-8", where=str(path)) from None
