@@ -142,7 +142,7 @@ def test_the_account_of_a_command(tmp_path):
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "where the time went" in done.stdout
+    assert "time of each part in seconds" in done.stdout
     rows = list(csv.DictReader(file.open()))
     made = [row for row in rows if (row["job"][:6], row["part"]) == ("batch ", "make runs")]
     assert made
