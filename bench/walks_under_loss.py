@@ -15,6 +15,7 @@ from halfway.protocols.walks.messages import (
     ADVERTISE,
     DELIVERED,
     MATCHED,
+    MERGE,
     PUBLISH,
     SUBSCRIBE,
     Rules,
@@ -31,7 +32,12 @@ NODES, RADIUS, PAIRS, EVENTS = 200, 0.13, 5, 10
 HOP = 1e-3  # seconds; a walk makes a step a second
 PUBLISHED = 1000.0  # seconds: when the first event is published
 LOSSES = (0.0, 0.05, 0.1, 0.2, 0.3)
-_PLAIN = Rules((1.0, 1.0), True, 500, ack_timeout_s=0.05)
+# [drw §3] has two initiators, and [drw §2] excludes loss and faults.
+_PLAIN = Rules(
+    step_delay_s=(1.0, 1.0), advertise=True, most_steps=500, search_steps=0, search_delay_s=0.0,
+    sweep_steps=0, retries=0, ack_timeout_s=0.05, ack_backoff=1.0, relaunch_s=np.inf, launches=1,
+    refresh_s=np.inf, at_meeting=MERGE,
+)  # fmt: skip
 SETTINGS = {
     "as published": _PLAIN,
     "relaunch": _PLAIN._replace(relaunch_s=150.0, launches=6),

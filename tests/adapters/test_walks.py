@@ -6,9 +6,9 @@ import pytest
 from halfway.adapters.interface import RunContext
 from halfway.adapters.walks import HOP_BYTES, members_of, places
 from halfway.core.values.digest import arrays
-from halfway.protocols.walks import random_walk
+from halfway.protocols.walks import messages, random_walk
 from halfway.protocols.walks.directional_walk import FORGOTTEN_WEIGHTS
-from halfway.protocols.walks.messages import ADVERTISE, SUBSCRIBE, UNSUBSCRIBE, Rules
+from halfway.protocols.walks.messages import ADVERTISE, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.walks.state import walk_tables
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.radio.declarations import IdealRadio
@@ -16,6 +16,7 @@ from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links, line, star
+from tests.protocols.rules_of import printed_rules_of
 
 LOSSY = IdealRadio(delay_s=0.005, success=0.8)
 RELIABLE = {"retries": 6, "buffer_size": 0}
@@ -82,7 +83,10 @@ def test_places_are_limited_by_memory() -> None:
     n, subscribers = 100_000, 60_000
     demand = Listed([(row, 0) for row in range(1, subscribers + 1)], [(1.0, 0, 0)])
     context = RunContext(n, 2, demand, 256, 60.0, 1, line(n), None, NodeIds(n).of)
-    rules = Rules((0.01, 0.01), True, 1000, retries=3, ack_timeout_s=0.1)
+    rules = printed_rules_of(
+        messages, step_delay_s=(0.01, 0.01), advertise=True, most_steps=1000, retries=3,
+        ack_timeout_s=0.1,
+    )  # fmt: skip
     room = places(context, rules)
     assert 50 < room < subscribers
     assert n * room * HOP_BYTES <= 1e9

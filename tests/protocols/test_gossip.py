@@ -101,7 +101,7 @@ def test_a_fanout_of_all_neighbours_reaches_all_nodes(network: Network, seed: in
     most = int(network.degree.max())
     commands = [Command(0.0, 0, PUBLISH, 0, 0)]
     for fanout in (most, most + 5, gossip.BROADCAST):
-        run = gossiped(network, gossip.Rules(fanout, 1, 1.0, 0.5), commands, seed)
+        run = gossiped(network, gossip.Rules(fanout, 1, 1.0, 0.5, 1.0, 1), commands, seed)
         assert len(rows_with(run.state.seen)) == network.n
         assert len(run.received(gossip.PUSH)) == network.degree.sum()
 
@@ -120,7 +120,7 @@ def reached(rules: gossip.Rules, runs: int = 40) -> float:
 def test_coverage_grows_with_fanout_and_with_rounds() -> None:
     """[Demers et al. 1987 §1.4] More receivers and later loss of interest reach more nodes."""
     share = {
-        (fanout, rounds): reached(gossip.Rules(fanout, rounds, 1.0, 0.5))
+        (fanout, rounds): reached(gossip.Rules(fanout, rounds, 1.0, 0.5, 1.0, 1))
         for fanout in (1, 2, 4)
         for rounds in (1, 2, 4)
     }
@@ -154,7 +154,7 @@ def test_every_set_of_neighbours_is_equally_likely() -> None:
     """[Demers et al. 1987 §1.4] Receivers are random. Two of four neighbours: six sets, over many
     seeds."""
     star = from_links(5, [(0, z) for z in range(1, 5)])
-    rules = gossip.Rules(2, 1, 1.0, 0.0)
+    rules = gossip.Rules(2, 1, 1.0, 0.0, 1.0, 1)
     seen: dict[tuple[int, ...], int] = {}
     for seed in range(600):
         run = gossiped(star, rules, [Command(0.0, 0, PUBLISH, 0, 0)], seed)

@@ -27,6 +27,7 @@ from halfway.protocols.walks import directional_walk, messages, random_walk
 from halfway.world.workload.pairs import distinct_pairs
 from tests.protocols.fields import undeclared
 from tests.protocols.lone import Command, Driven, World, drive, emitted_by, entered, faults
+from tests.protocols.rules_of import printed_rules_of, rules_of
 from tests.protocols.watched import arrays
 from tests.protocols.worlds import EVENTS, TOPICS, simple_world
 from tests.protocols.worlds import SMALL as _NETWORK
@@ -47,7 +48,10 @@ def _walks(protocol: Any) -> World:
     commands += [Command(1e6, int(pairs[t, 0]), messages.PUBLISH, t, t) for t in range(3)]
     commands += [Command(1e6 + 1, int(pairs[2, 0]), messages.WITHDRAW, 2)]
     widest = int(_NETWORK.degree.max())
-    rules = messages.Rules((1.0, 0.5), True, 10_000, search_steps=60, search_delay_s=9.0)
+    rules = printed_rules_of(
+        messages, step_delay_s=(1.0, 0.5), advertise=True, most_steps=10_000, search_steps=60,
+        search_delay_s=9.0,
+    )  # fmt: skip
     return World(
         _NETWORK, protocol, lambda n: protocol.state(n, widest, 3, 9, members=4), rules, commands
     )
@@ -74,7 +78,8 @@ def _overlay(retries: int) -> World:
     """Five initiators of an overlay, two of which restart after a crash; one leaves. With
     `retries` each hop is retransmitted, as its ACK is late, and two neighbours never answer."""
     topics = [subscription_items.Subscription(topic) for topic in range(TOPICS)]
-    rules = walk_overlay.Rules(
+    rules = rules_of(
+        walk_overlay,
         catalogue=subscription_items.catalogue(topics, [], 3), pure=False, alpha=1.0, beta=0.5,
         branches=2, step_pause_s=0.05, bid_timeout_s=0.01, settling_time_s=0.5, most_steps=100,
         filtered=True, bits=64, hashes=2, key=3, join_delay_s=0.5, founding_time_s=1.5,
@@ -108,7 +113,8 @@ def _regions() -> World:
     """Three brokers of DRIP and their successors: entries expire before the next beacon comes, so
     that regions hold elections in between; subscriptions are sent again."""
     n = _NETWORK.n
-    rules = drip.Rules(
+    rules = rules_of(
+        drip,
         brokers=3, nearest=2, copies=1, epidemic=False, by_capability=True, replace_brokers=True,
         beacon_interval_s=2.0, expiry_s=1.7, election_s=0.5, registration_interval_s=3.0,
         exchange_interval_s=1.0, retry_interval_s=0.25, retries=3, flood_jitter_s=0.01,
@@ -135,7 +141,7 @@ _SIMPLE: dict[str, tuple[str, tuple[float, ...]]] = {
     name: (name, ()) for name, system in TABLE.items() if system.adapter is UnsizedAdapter
 } | {
     "gossip": ("gossip", (2, 3, 1.0, 0.25, 0.9, 2)),
-    "broadcast gossip": ("gossip", (-1, 1, 1.0, 0.25, 0.7)),
+    "broadcast gossip": ("gossip", (-1, 1, 1.0, 0.25, 0.7, 1)),
     "anti-entropy": ("anti-entropy", (1.0, 0.5, 1, 2)),
     "rumor-routing": ("rumor-routing", (0.75, 6, 12, 1.0, 2)),
 }

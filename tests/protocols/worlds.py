@@ -12,6 +12,7 @@ from halfway.protocols import SYSTEMS
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links
 from tests.protocols.lone import Command, World
+from tests.protocols.rules_of import rules_of
 
 EVENTS, TOPICS = 5, 2
 SMALL = disk(n=30, radius=0.32, seed=4)
@@ -37,14 +38,13 @@ def simple_world(system: str, rules: Sequence[float] = (), seed: int = 9) -> Wor
     if protocol.KINDS.starts:
         commands += [Command(0.0, row, int(START)) for row in range(SMALL.n)]
         commands += [Command(0.9 + row / 64, row, int(START)) for row in rows]
-    values: dict[str, Any] = {name: one.default for name, one in protocol.OPTIONS.items()}
 
     def fresh(node_ids: Any) -> Any:
         given = (node_ids, TOPICS, TOPICS, seed)  # as many publishers as topics
         taken = inspect.signature(protocol.state).parameters.values()
         return protocol.state(*given[: sum(one.kind is not one.KEYWORD_ONLY for one in taken)])
 
-    made = protocol.Rules(*rules) if rules else protocol.Rules(**values)
+    made = protocol.Rules(*rules) if rules else rules_of(protocol)
     return World(SMALL, protocol, fresh, made, commands, until=_UNTIL_S)
 
 

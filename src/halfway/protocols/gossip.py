@@ -76,8 +76,8 @@ class Rules(NamedTuple):
     rounds: int  # rounds in which a node sends an event
     period_s: float  # from one round to the next
     jitter_s: float  # upper bound of the random delay added to each wait, the first one included
-    chance: float = 1.0  # [Haas et al. 2002] p: the probability that a node sends an event at all
-    sure_hops: int = 1  # [Haas et al. 2002] k: after fewer hops a node always sends the event
+    chance: float  # [Haas et al. 2002] p: the probability that a node sends an event at all
+    sure_hops: int  # [Haas et al. 2002] k: after fewer hops a node always sends the event
 
 
 class GossipState(NamedTuple):

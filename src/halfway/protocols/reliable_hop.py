@@ -36,13 +36,12 @@ ACK_TIMEOUT = KINDS.timer(
 
 NO_CLOCK = np.nan  # instead of the time, if no kind of a system has an age
 TRACKED_HOPS = 24  # in flight, for which a node has room unless its system counts them
-ACK_TIMEOUT_S = 0.1  # the default of every system; more than a round trip
 # Options of every system with reliable hops. A scenario chooses the same effort for all of them.
 RETRIES_OPTION = count(
     0, "number of retransmissions of a hop. 0 means that hops are not acknowledged", 0, 100
 )._replace(auto=True)
 ACK_TIMEOUT_OPTION = seconds(
-    ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
+    0.1, "after which a node retransmits a hop. Use more than a round trip"
 )._replace(auto=True)
 _BACKOFF = (
     "factor by which the timeout grows after each retransmission of a hop. 1 means equal timeouts"

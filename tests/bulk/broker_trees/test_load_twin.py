@@ -35,6 +35,7 @@ from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.content import Content, content
 from tests.networks import disk, from_links
 from tests.protocols.broker_trees.routes import plant_paths, plant_tree, routes_of
+from tests.protocols.rules_of import rules_of
 
 NODES, BROKERS, CLIENTS, EVENTS = 30, 10, 25, 60
 SHAPES = {
@@ -153,9 +154,10 @@ def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, awar
             node_ids, rows, root, slots, BROKERS, room=512, clients=room,
             attributes=drawn.values.shape[1],
         )  # fmt: skip
-        rules = underlay_siena.Rules(
-            catalogue, timing.interval_s, missed_pings=20, tau_s=np.inf,
-            refresh_s=SILENT_S, join_delay_s=SILENT_S, balance=BALANCES.index(balance),
+        rules = rules_of(
+            underlay_siena, catalogue=catalogue, ping_interval_s=timing.interval_s, missed_pings=20,
+            tau_s=np.inf, refresh_s=SILENT_S, join_delay_s=SILENT_S, confirm_timeout_s=0.0,
+            balance=BALANCES.index(balance),
         )  # fmt: skip
         most = underlay_siena.most_emissions(state, rules)
     else:
@@ -163,7 +165,7 @@ def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, awar
         state = siena.state(
             node_ids, rows, root, slots, room=512, clients=room, attributes=drawn.values.shape[1]
         )
-        rules = siena.Rules(catalogue, refresh_s=SILENT_S, join_delay_s=SILENT_S)
+        rules = rules_of(siena, catalogue=catalogue, refresh_s=SILENT_S, join_delay_s=SILENT_S)
         most = siena.most_emissions(state, rules)
     plant_tree(state, rows, parents)
     plant_paths(state, given)

@@ -35,6 +35,7 @@ from tests.protocols.broker_trees.test_underlay_siena import (
     LiveTree,
     plant,
 )
+from tests.protocols.rules_of import rules_of
 
 FAULTS = 4
 
@@ -82,7 +83,7 @@ class UnmodifiedTree(LiveTree):
             clients=ClientRoom(CLIENTS, SLOTS, 1, HERE), attributes=VALUES.shape[1],
         )  # fmt: skip
         plant(self.state, overlay, given._replace(second={}))
-        self.rules = siena.Rules(Catalogue(FILTERS, VALUES), refresh_s=1e6)
+        self.rules = rules_of(siena, catalogue=Catalogue(FILTERS, VALUES), refresh_s=1e6)
 
 
 def connected_share(overlay: Overlay, shape: str, load: Load, faults: list[Element]) -> float:

@@ -15,14 +15,15 @@ from halfway.world.graphs.network import Network
 from tests.bulk.walk_overlay.test_overlay import RECIPES
 from tests.networks import disk, from_links, line
 from tests.protocols.lone import Command, Driven, World, drive
+from tests.protocols.rules_of import printed_rules_of
 
 LONG = 1e6  # seconds, after which no record is in flight
 
 
-def rules(**given: Any) -> walk_overlay.Rules:
+def rules(**given: Any) -> Any:
     """Rules whose walks are slow enough that a meeting's records overtake them."""
-    usual = walk_overlay.Rules(
-        catalogue=catalogue([], [], 7), pure=False, alpha=1.0, beta=0.0, branches=1,
+    usual = printed_rules_of(
+        walk_overlay, catalogue=catalogue([], [], 7), pure=False, alpha=1.0, beta=0.0, branches=1,
         step_pause_s=4.0, bid_timeout_s=0.01, settling_time_s=2.0, most_steps=1_000_000,
         filtered=True, bits=64, hashes=3, key=7,
     )  # fmt: skip

@@ -10,13 +10,15 @@ from halfway.bulk.walks.walks import Interpretation, WalkSystem
 from halfway.core.compiler.lent import Lender
 from halfway.core.message import RECORD
 from halfway.protocols import SYSTEMS
-from halfway.protocols.walks.messages import ADVERTISE, PUBLISH, SUBSCRIBE, Rules
+from halfway.protocols.walks import messages
+from halfway.protocols.walks.messages import ADVERTISE, PUBLISH, SUBSCRIBE
 from halfway.protocols.walks.state import WalkTables
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import grown, new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
+from tests.protocols.rules_of import printed_rules_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,10 @@ class WalkRun:
         widest = int(network.degree.max(initial=1))
         self._neighbourhood = network.neighbourhood()
         self.state = protocol.state(node_ids, widest, len(self.pairs), seed)
-        self._rules = Rules((1.0, 1.0 / k), interpretation == "heard", most_steps)
+        self._rules = printed_rules_of(
+            messages, step_delay_s=(1.0, 1.0 / k), advertise=interpretation == "heard",
+            most_steps=most_steps,
+        )  # fmt: skip
         self._k = k
         self._spare = protocol.most_emissions(self.state, self._rules) * max(widest, 1)
         self._radio, self._lend = Ideal(0.0), Lender()

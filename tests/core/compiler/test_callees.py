@@ -79,7 +79,7 @@ from halfway.protocols import gossip
 lists = ([0], "u4"), ([9], "u4"), (range(1, 10), "i4"), ([-1] * 9, "i4"), ([], "f8"), ([], "f8")
 around = Neighbourhood(*(np.array(one, form) for one, form in lists))
 state, out = gossip.state(np.zeros(1, np.int32), 2, 1, 5), outbox(256)
-door = Door(state, gossip.Rules(3, 3, 1.0, 0.5), around, out)
+door = Door(state, gossip.Rules(3, 3, 1.0, 0.5, 1.0, 1), around, out)
 message = np.zeros(1, RECORD).view(np.recarray)[0]
 for k in range(48):
     message.kind = gossip.KINDS.number(("subscribe", "publish", "push", "round")[k % 4])

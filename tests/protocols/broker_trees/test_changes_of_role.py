@@ -47,6 +47,7 @@ from tests.protocols.broker_trees.test_client_node import NOWHERE
 from tests.protocols.broker_trees.test_roots import NEIGHBOUR, OTHER, OWN, PATH, Broker
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, VALUES
 from tests.protocols.lone import emitted_by, entered
+from tests.protocols.rules_of import tree_rules
 
 GRANDPARENT = 11  # its id
 QUICK = {"refresh_s": 2.0, "join_delay_s": 1.0}
@@ -67,9 +68,7 @@ class PartTimeBroker:
             later=ids,
             clients=ClientRoom(ids, 4, 2, 3),
         )
-        self.rules = siena.Rules(Catalogue(FILTERS, VALUES))
-        if module is underlay_siena:
-            self.rules = underlay_siena.Rules(self.rules.catalogue, 1.0, missed_pings=2, tau_s=2.0)
+        self.rules = tree_rules(module, Catalogue(FILTERS, VALUES))
         self.hear(int(START))
         self.hear(int(SUBSCRIBE), MANY - 1)
 

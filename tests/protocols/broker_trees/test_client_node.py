@@ -25,6 +25,7 @@ from halfway.protocols.broker_trees.records.messages import (
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.lone import emitted_by, entered
+from tests.protocols.rules_of import tree_rules
 
 OWN, NEIGHBOUR, FAR = 40, 7, 2  # ids; FAR: hops from a broker to the neighbour
 NOWHERE = Neighbourhood(
@@ -41,10 +42,7 @@ class Client:
         sizes = (6,) if module is siena else (6, 5)
         room = ClientRoom(ids, 4, 2, 3)
         self.state = module.state(ids, none, 0, *sizes, clients=room, attributes=VALUES.shape[1])
-        catalogue = Catalogue(FILTERS, VALUES)
-        self.rules = siena.Rules(catalogue)
-        if module is underlay_siena:
-            self.rules = underlay_siena.Rules(catalogue, 1.0, missed_pings=2, tau_s=2.0)
+        self.rules = tree_rules(module, Catalogue(FILTERS, VALUES))
         self.now = 0.0
 
     def hear(self, kind: int, origin: int, **args: int) -> list[int]:

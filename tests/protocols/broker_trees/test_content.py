@@ -26,6 +26,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import Catalogue, 
 from tests.networks import line
 from tests.protocols.broker_trees.routes import GivenPaths, plant_path, plant_paths, plant_tree
 from tests.protocols.lone import Command, World, drive, emitted_alone
+from tests.protocols.rules_of import rules_of
 
 ATTRIBUTES = 5  # two records a filter
 NODES, BROKERS = 4, 3  # a chain of brokers, and a client's node behind the last
@@ -54,7 +55,7 @@ def chain(some: Filters, values: np.ndarray) -> World:
 
     commands = [Command(float(f), 3, int(SUBSCRIBE), f, -1, f) for f in range(many)]
     commands += [Command(100.0 + e, 0, int(PUBLISH), e, e) for e in range(len(values))]
-    rules = siena.Rules(Catalogue(some, values))
+    rules = rules_of(siena, catalogue=Catalogue(some, values))
     return World(line(NODES), siena, fresh, rules, commands, most=3 * 24 + 6)
 
 

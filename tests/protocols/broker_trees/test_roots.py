@@ -36,6 +36,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from tests.protocols.broker_trees.test_client_node import NOWHERE
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.lone import emitted_by, entered
+from tests.protocols.rules_of import tree_rules
 
 OWN, OTHER, NEIGHBOUR = 40, 9, 7  # ids: of two brokers, and of a node between them
 PATH = SORTS  # number of the path from the other broker to this one
@@ -48,10 +49,7 @@ class Broker:
         ids, sizes = np.array([OWN], np.int32), (6,) if module is siena else (6, 5)
         self.now = 0.0
         self.state = module.state(ids, ids, root, *sizes, attributes=VALUES.shape[1])
-        catalogue = Catalogue(FILTERS, VALUES)
-        self.rules = siena.Rules(catalogue)
-        if module is underlay_siena:
-            self.rules = underlay_siena.Rules(catalogue, 1.0, missed_pings=2, tau_s=2.0)
+        self.rules = tree_rules(module, Catalogue(FILTERS, VALUES))
         place = claim(self.state.circuits, 0, np.int32(OTHER), np.int32(PATH), np.inf)
         path = self.state.circuits.of[0, place]
         path.prev, path.peer = NEIGHBOUR, OTHER

@@ -35,8 +35,9 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
+from tests.protocols.rules_of import rules_of
 
-RULES = siena.Rules(Catalogue(FILTERS, VALUES))
+RULES = rules_of(siena, catalogue=Catalogue(FILTERS, VALUES))
 OWNER, TARGET, RELAY = 1, 2, 7  # node ids
 BEFORE, AFTER, OTHER = 20, 21, 22  # neighbours of the relay
 NUMBER = 3 * SORTS

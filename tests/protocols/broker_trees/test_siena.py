@@ -30,6 +30,7 @@ from tests.core.filter_covering import covering
 from tests.networks import from_links
 from tests.protocols.broker_trees.routes import GivenPaths, plant_path, plant_paths, plant_tree
 from tests.protocols.lone import Command, Driven, World, drive, faults
+from tests.protocols.rules_of import rules_of
 
 SLOTS = 24
 BOUNDS = (0.0, 1.0, 2.0, 3.0)
@@ -107,7 +108,7 @@ def world(
         made.clients.broker[:], made.clients.number[:], made.clients.attached[:] = 0, SORTS, 1
         return made
 
-    rules = siena.Rules(Catalogue(FILTERS, VALUES), retries=retries)
+    rules = rules_of(siena, catalogue=Catalogue(FILTERS, VALUES), retries=retries)
     most = siena.most_emissions(fresh(np.arange(k + 2, dtype=np.int32)), rules)
     return World(network, siena, fresh, rules, commands, most)
 

@@ -44,6 +44,7 @@ from tests.protocols.lone import (
     emitted_alone,
     faults,
 )
+from tests.protocols.rules_of import tree_rules
 
 NODES, BROKERS, SLOTS, CHILDREN, HOP = 24, 9, 60, 12, 1e-3
 CLIENTS = np.arange(BROKERS, BROKERS + 5, dtype=np.int32)  # nodes; a broker's row is its number
@@ -77,12 +78,10 @@ ACTIONS = st.lists(
 )  # fmt: skip
 
 
-def rules() -> underlay_siena.Rules:
+def rules() -> Any:
     """The parameters of the tree in all tests."""
-    return underlay_siena.Rules(
-        Catalogue(FILTERS, VALUES), 1.0, missed_pings=2, tau_s=2.0, refresh_s=5.0,
-        join_delay_s=2.0, search_s=0.02,
-    )  # fmt: skip
+    tree = tree_rules(underlay_siena, Catalogue(FILTERS, VALUES))
+    return tree._replace(refresh_s=5.0, join_delay_s=2.0, search_s=0.02)
 
 
 @cache

@@ -32,6 +32,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import FREE, Catal
 from tests.protocols.broker_trees.test_client_node import NOWHERE
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.lone import emitted_by, entered
+from tests.protocols.rules_of import tree_rules
 
 DRAWS = 200  # of records of each form
 MOST = 2.0**31 - 1.0
@@ -117,10 +118,7 @@ class Tree:
         room, brokers = ClientRoom(none if broker else ids, 4, 2, 3), ids if broker else none
         width = VALUES.shape[1]
         self.state = module.state(ids, brokers, OWN, *sizes, clients=room, attributes=width)
-        catalogue = Catalogue(FILTERS, VALUES)
-        self.rules = siena.Rules(catalogue)
-        if module is underlay_siena:
-            self.rules = underlay_siena.Rules(catalogue, 1.0, missed_pings=2, tau_s=2.0)
+        self.rules = tree_rules(module, Catalogue(FILTERS, VALUES))
         self.checks = record_checks(module.KINDS, module.limits(self.state, self.rules))
         self.held = self.state.table.filter if broker else self.state.clients.filter
         assert self.receive(record_of(messages.SUBSCRIBE, topic=1), FROM_APPLICATION) == ACCEPTED

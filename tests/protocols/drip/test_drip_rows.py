@@ -22,6 +22,7 @@ from halfway.protocols.drip import (
 )
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import state as states
+from tests.protocols.rules_of import rules_of
 
 
 # Functions that only compiled code can call, for Python.
@@ -101,7 +102,7 @@ def transfer_events(
     copies.transfer_events(state, rules, neighbourhood, i, broker, number, message, out)
 
 
-def rules(**other: float) -> drip.Rules:
+def rules(**other: float) -> Any:
     """Rules for the small tables of these tests."""
     values: dict[str, Any] = {
         "brokers": 7, "nearest": 3, "copies": 2, "epidemic": False, "by_capability": True,
@@ -110,7 +111,7 @@ def rules(**other: float) -> drip.Rules:
         "retries": 20, "flood_jitter_s": 0.01, "event_capacity": 64, "batch": 16,
         "transfer_batch": 16, "transfer_interval_s": 0.0,
     }  # fmt: skip
-    return drip.Rules(**{**values, **other})
+    return rules_of(drip, **{**values, **other})
 
 
 def lone_node(node_id: int) -> states.DripState:

@@ -28,6 +28,7 @@ from halfway.protocols.walk_detectors import probe_walks, walk_probe
 from tests.protocols.broker_trees.test_client_node import NOWHERE
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.lone import emitted_by, entered
+from tests.protocols.rules_of import tree_rules
 
 REQUESTER, PROXY, MEMBER, OTHER = 7, 5, 9, 11
 
@@ -167,7 +168,7 @@ def test_the_pings_of_a_broker_begin_at_its_incarnation(incarnation: int) -> Non
     """Else a late PONG of an earlier incarnation would give a wrong round trip."""
     ids = np.array([REQUESTER], np.int32)
     state = underlay_siena.state(ids, ids, REQUESTER, 6, 5)
-    rules = underlay_siena.Rules(Catalogue(FILTERS, VALUES), 1.0, missed_pings=2, tau_s=2.0)
+    rules = tree_rules(underlay_siena, Catalogue(FILTERS, VALUES))
     record = np.zeros(1, RECORD).view(np.recarray)[0]
     record.kind, record.source, record.incarnation = START, REQUESTER, incarnation
 

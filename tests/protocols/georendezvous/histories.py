@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from halfway.core.message import START
-from halfway.papers.georendezvous.message_run import cell_run, post
+from halfway.papers.georendezvous.message_run import cell_run, post, printed_rules
 from halfway.protocols.application import PUBLISH
 from halfway.protocols.georendezvous.cell_neighbours import silence_s
 from halfway.protocols.georendezvous.messages import LEAVE
-from halfway.protocols.georendezvous.rules import Rules, rules
+from halfway.protocols.georendezvous.rules import Rules
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
@@ -96,7 +96,7 @@ def drawn(
         (int(random_state.integers(side)), int(random_state.integers(side))) for _ in range(nodes)
     ]
     network = network_of(places)
-    scalars = rules(
+    scalars = printed_rules(
         0.5, int(random_state.integers(2**63)), points=3, tried=2, beacon_interval_s=BEACON_S,
         renewal_interval_s=RENEWAL_S, lifetime_s=LIFETIME_S, join_listen_s=LISTEN_S,
         replicas=replicas, retries=link.retries,

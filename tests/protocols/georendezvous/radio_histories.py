@@ -20,11 +20,11 @@ from dataclasses import replace
 import numpy as np
 
 from halfway.core.message import START
-from halfway.papers.georendezvous.message_run import cell_run, post
+from halfway.papers.georendezvous.message_run import cell_run, post, printed_rules
 from halfway.protocols.application import PUBLISH
 from halfway.protocols.georendezvous.cell_neighbours import silence_s
 from halfway.protocols.georendezvous.messages import LEAVE
-from halfway.protocols.georendezvous.rules import Rules, rules
+from halfway.protocols.georendezvous.rules import Rules
 from halfway.protocols.reliable_hop import longest_wait_s
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.environment.mobility import Motion
@@ -74,7 +74,7 @@ def sparse(random_state: np.random.Generator) -> tuple[Network, float]:
 
 def scalars_of(radius: float, key: int, bridges: int, retries: int = 0) -> Rules:
     """Rules with short times, for cells that fit a radius."""
-    return rules(
+    return printed_rules(
         radius, key, points=3, tried=2, beacon_interval_s=BEACON_S,
         renewal_interval_s=RENEWAL_S, lifetime_s=LIFETIME_S, join_listen_s=LISTEN_S,
         home_memory_s=MEMORY_S, bridges=bridges, retries=retries,

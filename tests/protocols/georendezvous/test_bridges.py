@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.papers.georendezvous.message_run import cell_run, delivered, post
+from halfway.papers.georendezvous.message_run import cell_run, delivered, post, printed_rules
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.bridges import between
 from halfway.protocols.georendezvous.messages import ADVERTISE, REPLICATE
-from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.georendezvous.state import MEMBER
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.world.faults import Crash, Fault
@@ -52,7 +51,7 @@ def shaped(shape: str) -> Network:
 def received(network: Network, crashed: Sequence[Fault] = (), start_s: float = 12.0) -> list[Any]:
     """The (event, row) of each delivery where the first and the last row publish to each other."""
     ends = (0, network.n - 1)
-    scalars = rules(0.5 * REACH, 5, bridges=24, home_memory_s=20.0)
+    scalars = printed_rules(0.5 * REACH, 5, bridges=24, home_memory_s=20.0)
     cells = cell_run(network, scalars, topics=2, seconds=start_s + 12.0, faults=crashed)
     for topic, row in enumerate(ends):
         post(cells, 1.0, row, ADVERTISE, topic)
@@ -89,7 +88,7 @@ def test_they_do_so_again_after_all_nodes_but_the_ends_lost_their_memory(shape: 
 def two_islands(bridges: int) -> set[int]:
     """The rows that receive an event across a gap of one cell."""
     network = network_of([(0, 0), (0, 1), (1, 0), (3, 0), (4, 0), (4, 1)])
-    scalars = rules(0.5, 5, points=2, tried=2, bridges=bridges)
+    scalars = printed_rules(0.5, 5, points=2, tried=2, bridges=bridges)
     cells = cell_run(network, scalars, topics=1, seconds=30.0)
     publisher = int(np.flatnonzero(cells.environment.start.position[:, 0] < 0.1)[0])
     for row in range(network.n):
@@ -127,7 +126,7 @@ def test_a_cell_whose_node_only_one_end_hears_has_no_bridge_node_of_the_other_en
     network = replace(unit_disk(position, 1.0), labels=None)
     far, resident = (int(np.argmax(network.position[:, axis])) for axis in (0, 1))
     assert network.links == 2
-    cells = cell_run(network, rules(1.0, 5, bridges=4), topics=1, seconds=40.0)
+    cells = cell_run(network, printed_rules(1.0, 5, bridges=4), topics=1, seconds=40.0)
     post(cells, 1.0, far, ADVERTISE, 0)
     post(cells, 1.0, resident, SUBSCRIBE, 0)
     post(cells, 35.0, far, PUBLISH, 0, 0)
@@ -144,7 +143,7 @@ def test_a_home_remembers_that_it_is_the_home() -> None:
     ring = [(x, y) for x in range(5) for y in range(5) if x in (0, 4) or y in (0, 4)]
     sent = {}
     for memory in (0.0, 20.0):
-        scalars = rules(0.5, 5, points=8, home_memory_s=memory)
+        scalars = printed_rules(0.5, 5, points=8, home_memory_s=memory)
         cells = cell_run(network_of(ring), scalars, topics=1, seconds=60.0)
         post(cells, 1.0, 0, ADVERTISE, 0)
         sent[memory] = cells.run().sent["advert"]

@@ -18,6 +18,7 @@ from halfway.papers.georendezvous.message_run import (
     cells_storing,
     delivered,
     post,
+    printed_rules,
     unnecessary,
 )
 from halfway.problem import Problem
@@ -46,7 +47,6 @@ from halfway.protocols.georendezvous.messages import (
 )
 from halfway.protocols.georendezvous.rendezvous_cell import put_received
 from halfway.protocols.georendezvous.routing import direction_back, packed
-from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
@@ -76,7 +76,7 @@ def settled(
     **more: Any,
 ) -> Simulation:
     """A run with two topics and its received records, two seconds after the start."""
-    scalars = rules(0.5, key, points=points, tried=tried, **{**STILL, **more})
+    scalars = printed_rules(0.5, key, points=points, tried=tried, **{**STILL, **more})
     cells = cell_run(
         network_of(populated), scalars, topics=2, seconds=60.0, received_records=100_000
     )
@@ -127,7 +127,7 @@ def test_messages_take_the_paths_of_the_bulk_driver() -> None:
         network = disk(n=110, radius=radius, seed=seed)
         pairs = distinct_pairs(network.n, 4, seed)
         routes = CellRoutes(network, radius)
-        scalars = rules(radius, seed, points=4, tried=2, **STILL)
+        scalars = printed_rules(radius, seed, points=4, tried=2, **STILL)
         cells = cell_run(network, scalars, topics=4, seconds=8.0, received_records=200_000)
         for topic, (publisher, subscriber) in enumerate(pairs):
             post(cells, 2.0, publisher, ADVERTISE, topic)
@@ -533,7 +533,7 @@ def test_interpreted_it_is_the_same_bytes() -> None:
 )
 def test_rules_that_lose_keys_are_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(Problem, match=says):
-        rules(**{"radius": 0.2, **given})
+        printed_rules(**{"radius": 0.2, **given})
 
 
 def test_networks_of_tests_have_the_given_cells() -> None:

@@ -11,7 +11,13 @@ from halfway.core.message import RECORD
 from halfway.core.missing import NONE
 from halfway.core.records.checks import ACCEPTED, FROM_SELF, record_checks, refusal
 from halfway.core.values.ranges import AGE_S
-from halfway.papers.georendezvous.message_run import cell_run, cells_storing, delivered, post
+from halfway.papers.georendezvous.message_run import (
+    cell_run,
+    cells_storing,
+    delivered,
+    post,
+    printed_rules,
+)
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous import (
     bridges,
@@ -30,7 +36,6 @@ from halfway.protocols.georendezvous.messages import (
     NOTIFY_CLIENT,
     POINT,
 )
-from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.georendezvous.state import NO_ROOM, NO_ROUTE, state
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
@@ -155,7 +160,7 @@ def test_a_node_becomes_a_member_after_it_has_listened() -> None:
     network = network_of([(0, 0), (1, 0), (1, 0)])
     first, second, late = 0, 1, 2
     down = Crash(node=late, at=0.0, for_=1.0)
-    scalars = rules(0.5, 5, points=1, tried=1, join_listen_s=0.5)
+    scalars = printed_rules(0.5, 5, points=1, tried=1, join_listen_s=0.5)
     cells = cell_run(network, scalars, topics=1, seconds=4.0, faults=[down])
     cells.run(0.4)
     assert cells.state.present.tolist() == [0, 0, 0]
@@ -171,7 +176,7 @@ def _rebooted(*rows: int) -> Simulation:
     """A run with many subscriptions and reports; then rows lose their memory, and clients repeat
     their commands and publish two events.
     """
-    scalars = rules(0.5, 5, points=2, tried=2, **STILL)
+    scalars = printed_rules(0.5, 5, points=2, tried=2, **STILL)
     down = [Crash(node=row, at=12.0, for_=1.0, memory="lost") for row in rows]
     cells = cell_run(
         network_of(FULL), scalars, topics=1, seconds=60.0, received_records=100_000, faults=down
@@ -217,7 +222,7 @@ def test_the_label_of_a_root_that_lost_its_memory_is_renewed() -> None:
     """Its component of cells does not take it for the old label of a root that is gone."""
     network = network_of([(0, 0), (1, 0), (2, 0)])
     down = Crash(node=0, at=40.0, for_=1.0, memory="lost")
-    scalars = rules(0.5, 5, bridges=4)
+    scalars = printed_rules(0.5, 5, bridges=4)
     cells = cell_run(network, scalars, topics=1, seconds=60.0, faults=[down])
     for quarter in range(160, 240):
         cells.run(0.25 * quarter)
@@ -226,7 +231,7 @@ def test_the_label_of_a_root_that_lost_its_memory_is_renewed() -> None:
 
 def test_one_hop_that_failed_by_chance_leaves_no_hole_in_the_cells() -> None:
     """A node without its only neighbour in a direction would end the route at a wrong home."""
-    scalars = rules(0.5, 5, points=1, tried=1, retries=1, ack_timeout_s=0.01, **STILL)
+    scalars = printed_rules(0.5, 5, points=1, tried=1, retries=1, ack_timeout_s=0.01, **STILL)
     line = network_of([(x, 0) for x in range(8)])
     cells = cell_run(line, scalars, topics=1, seconds=60.0, success=1.0 - 1e-9)
     cells.run(2.0)
@@ -249,7 +254,7 @@ def test_the_label_of_a_root_far_away_is_renewed_before_it_expires(retries: int)
     the root only to the next cells.
     """
     network = network_of([(x, 0) for x in range(60)])
-    scalars = rules(0.5, 5, bridges=4, retries=retries)
+    scalars = printed_rules(0.5, 5, bridges=4, retries=retries)
     cells = cell_run(network, scalars, topics=1, seconds=60.0)
     for second in range(3, 61):
         cells.run(float(second))
@@ -259,7 +264,7 @@ def test_the_label_of_a_root_far_away_is_renewed_before_it_expires(retries: int)
 def test_old_labels_of_several_lost_roots_are_refused() -> None:
     """With one place, the loss of the second label would bring the first one back."""
     node = state(np.array([9], np.int32), 1, 2, 4, 1)
-    scalars, at = rules(0.5, 5, bridges=4), 100.0
+    scalars, at = printed_rules(0.5, 5, bridges=4), 100.0
     bridges.reset_label(node, 0)
     for root in (1, 2, 3):
         assert bridges.hear_label(node, scalars, 0, root, 20, at)

@@ -28,6 +28,7 @@ from halfway.sim.engine.neighbour_lists import roomy
 from halfway.sim.engine.state import grown, new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
+from tests.protocols.rules_of import printed_rules_of
 
 KEY = 7
 SUBSCRIPTIONS = (
@@ -42,7 +43,8 @@ SUBSCRIPTIONS = (
 EVENTS = [(t, (a, b)) for t in range(4) for a in (0.0, 0.2, 0.35, 0.4) for b in (0.5, 0.95)]
 ATTRIBUTES = 2
 CATALOGUE = catalogue(SUBSCRIPTIONS, EVENTS, KEY)
-RULES = Rules(
+RULES = printed_rules_of(
+    walk_overlay,
     catalogue=CATALOGUE, pure=False, alpha=1.0, beta=0.0, branches=1, step_pause_s=0.5,
     bid_timeout_s=0.01, settling_time_s=1.0, most_steps=1_000_000, filtered=True, bits=64,
     hashes=3, key=KEY,

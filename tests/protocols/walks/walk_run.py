@@ -7,6 +7,7 @@ import numpy as np
 
 from halfway.core.compiler.lent import Lender
 from halfway.core.message import RECORD, START
+from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import ADVERTISE, DELIVERED, PUBLISH, SUBSCRIBE, Rules
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import changes, merged, no_changes
@@ -14,19 +15,20 @@ from halfway.sim.engine.state import RecordTraits, grown, new_engine
 from halfway.sim.radio.delays import Ideal, lossy
 from halfway.world.graphs.network import Network
 from halfway.world.outages import NODE_DOWN, NODE_UP
+from tests.protocols.rules_of import printed_rules_of
 from tests.protocols.walks.tables import back_from
 
 HOP = 1e-3  # seconds
 JOURNAL = 1 << 15
 
 
-def reliable(**rules: Any) -> Rules:
+def reliable(**rules: Any) -> Any:
     """Rules with retries; a hop fails for good after 0.2 s."""
     given = {
         "step_delay_s": (1.0, 0.5), "advertise": True, "most_steps": 400, "retries": 3,
         "ack_timeout_s": 0.05,
     }  # fmt: skip
-    return Rules(**{**given, **rules})
+    return printed_rules_of(messages, **{**given, **rules})
 
 
 class WalkRun:

@@ -11,11 +11,16 @@ import numpy as np
 
 from halfway.bulk.walks.walks import Walkers
 from halfway.papers.georendezvous.measurements import cells_of
-from halfway.papers.georendezvous.message_run import cell_run, delivered, post, unnecessary
+from halfway.papers.georendezvous.message_run import (
+    cell_run,
+    delivered,
+    post,
+    printed_rules,
+    unnecessary,
+)
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE
-from halfway.protocols.georendezvous.rules import rules
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.shortest_paths import distances
 from halfway.world.workload.pairs import distinct_pairs
@@ -36,7 +41,7 @@ def signalling(run: Run) -> Observations:
     cells = cells_of(run["n"], run["degree"], run.network_seed)
     network, count = cells.network, run["pairs"]
     pairs = distinct_pairs(network.n, count, run.workload_seed)
-    scalars = rules(
+    scalars = printed_rules(
         radius_of_degree(run["n"], run["degree"]), run.workload_seed, points=run["points"],
         tried=run["points"], beacon_interval_s=500.0, renewal_interval_s=900.0, lifetime_s=2000.0,
     )  # fmt: skip

@@ -14,11 +14,11 @@ from halfway.papers.georendezvous.message_run import (
     cells_storing,
     delivered,
     post,
+    printed_rules,
 )
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE, INTEREST
-from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.walks.tables.entries import FREE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
@@ -67,7 +67,7 @@ def _before_loss(run: Run, pairs: Pairs) -> Simulation:
     subscriber has chosen its point.
     """
     network, topics = cells_of(run["n"], run["degree"], run.network_seed).network, len(pairs)
-    scalars = rules(
+    scalars = printed_rules(
         radius_of_degree(run["n"], run["degree"]), run.workload_seed, points=run["points"],
         tried=run["tried"], replicas=run["keepers"],
         beacon_interval_s=BEACON_S, renewal_interval_s=RENEW_S, lifetime_s=LIFETIME_S,

@@ -1,15 +1,18 @@
 """A run of GeoRendezvous message by message on given rules and table sizes, and its counts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from halfway.adapters.commands import commands
 from halfway.adapters.georendezvous import instance_of
 from halfway.adapters.interface import Adapter, RunContext, System, SystemInstance
+from halfway.core.options import Value
 from halfway.protocols.event_window import WINDOW, window_length
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE
+from halfway.protocols.georendezvous.rules import rules
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.declarations import IdealRadio
@@ -21,6 +24,17 @@ from halfway.world.workload.demand import Listed
 
 HOP_S = 1e-3
 _HOPS_IN_FLIGHT = 32
+# The paper has neither bridges nor a memory of homes, so its figures run without them.
+_AS_PRINTED: Mapping[str, Value] = {"bridges": 0, "home_memory_s": 0.0}
+
+
+def printed_rules(radius: float, key: int = 0, **changes: Any) -> handler.Rules:
+    """Return the rules of GeoRendezvous for a message run, without what we add to the paper: the
+    defaults of the options, except for the changes.
+    """
+    fields = handler.Rules._fields
+    options = {name: one.default for name, one in handler.OPTIONS.items() if name in fields}
+    return rules(radius, key, **{**options, **_AS_PRINTED, **changes})
 
 
 def cell_run(

@@ -54,7 +54,6 @@ from halfway.protocols.event_window import EventWindows, empty_windows, record_i
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
-    ACK_TIMEOUT_S,
     RETRIES_OPTION,
     ReliableHops,
 )
@@ -86,12 +85,12 @@ class Rules(NamedTuple):
     """The parameters of SIENA's tree. The paper's links lose nothing; we add reliable hops."""
 
     catalogue: Catalogue
-    refresh_s: float = 10.0
-    join_delay_s: float = 3.0
-    search_s: float = 0.1
-    retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
-    ack_timeout_s: float = ACK_TIMEOUT_S
-    ack_backoff: float = 1.0
+    refresh_s: float
+    join_delay_s: float
+    search_s: float
+    retries: int  # of a hop that is not acknowledged; 0: hops are not acknowledged
+    ack_timeout_s: float
+    ack_backoff: float
 
 
 class SienaState(NamedTuple):

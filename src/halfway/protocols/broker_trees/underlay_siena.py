@@ -54,7 +54,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
 from halfway.protocols.broker_trees.underlay_parent import is_cut_off
 from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
-from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops
+from halfway.protocols.reliable_hop import ReliableHops
 
 KINDS = underlay_messages.KINDS
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
@@ -103,15 +103,15 @@ class Rules(NamedTuple):
     ping_interval_s: float  # more than a round trip
     missed_pings: int  # PINGs in a row without an answer after which a path counts as dead
     tau_s: float  # how long a direct path may be dead before its child joins elsewhere [uas §4.1]
-    refresh_s: float = 10.0
-    join_delay_s: float = 3.0
-    search_s: float = 0.1
-    confirm_timeout_s: float = 0.0  # 0: nothing is confirmed, and PINGs alone detect failures
-    balance: int = EARLIEST  # the place of the rule in BALANCES [uas §5]
-    alternate_first: bool = False  # [uas §4.1] which fallback parent a broker asks first
-    retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
-    ack_timeout_s: float = ACK_TIMEOUT_S
-    ack_backoff: float = 1.0
+    refresh_s: float
+    join_delay_s: float
+    search_s: float
+    confirm_timeout_s: float  # 0: nothing is confirmed, and PINGs alone detect failures
+    balance: int  # the place of the rule in BALANCES [uas §5]
+    alternate_first: bool  # [uas §4.1] which fallback parent a broker asks first
+    retries: int  # of a hop that is not acknowledged; 0: hops are not acknowledged
+    ack_timeout_s: float
+    ack_backoff: float
 
 
 class UnderlaySienaState(NamedTuple):

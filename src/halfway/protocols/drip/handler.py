@@ -113,9 +113,9 @@ class Rules(NamedTuple):
     batch: int
     transfer_batch: int
     transfer_interval_s: float
-    two_nearest_bridges: bool = False  # [drip §V-B]
-    relays_only: bool = False  # [drip §V-B]
-    least_gain_s: float = 0.0  # [drip §IV-B] "always chooses the broker with the min(Delay)"
+    two_nearest_bridges: bool  # [drip §V-B]
+    relays_only: bool  # [drip §V-B]
+    least_gain_s: float  # [drip §IV-B] "always chooses the broker with the min(Delay)"
 
 
 KINDS, State, state = messages.KINDS, DripState, blank_state

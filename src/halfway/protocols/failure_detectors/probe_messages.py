@@ -114,6 +114,7 @@ class Rules(NamedTuple):
     proxies: int
     suspicion_factor: float
     transmissions: int
+    # The options of Lifeguard alone. The defaults state that SWIM has none of this.
     suspicion_most: float = 1.0
     confirmations: int = 0
     health_limit: int = 0

@@ -6,7 +6,6 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII
-from halfway.protocols.reliable_hop import ACK_TIMEOUT_S
 
 MOST_POINTS = 32  # each point has one bit
 MOST_HOPS = 30_000
@@ -17,24 +16,24 @@ class Rules(NamedTuple):
 
     key: np.uint64  # key of the hash
     side: float  # side of a cell, in the unit of positions; at most reach * CELL_SIDE_RADII
-    points: int = 8  # [geo §2.3] n, rendezvous points per topic; at most 32
-    tried: int = 2  # [geo §2.4] m, the closest points, which a subscriber tries
-    beacon_interval_s: float = 1.0
-    renewal_interval_s: float = 10.0  # seconds between renewals of an advertisement or subscription
-    lifetime_s: float = 25.0  # lifetime of an entry; more than `renewal_interval_s`
-    join_listen_s: float = 0.5  # a newcomer listens for this time before it becomes a member
-    max_hops: int = 2000  # a message ends after this number of transmissions
+    points: int  # [geo §2.3] n, rendezvous points per topic; at most 32
+    tried: int  # [geo §2.4] m, the closest points, which a subscriber tries
+    beacon_interval_s: float
+    renewal_interval_s: float  # seconds between renewals of an advertisement or subscription
+    lifetime_s: float  # lifetime of an entry; more than `renewal_interval_s`
+    join_listen_s: float  # a newcomer listens for this time before it becomes a member
+    max_hops: int  # a message ends after this number of transmissions
     # The rectangle that keys hash into, in the unit of the positions: its corner and its sides.
-    low_x: float = 0.0
-    low_y: float = 0.0
-    wide: float = 1.0
-    high: float = 1.0
-    replicas: int = 0  # members of a cell that store a key; 0: all of them
-    retries: int = 0  # retransmissions of an unacknowledged hop; 0: no acknowledgements
-    ack_timeout_s: float = ACK_TIMEOUT_S  # more than a round trip
-    ack_backoff: float = 1.0  # growth of ack_timeout_s with each retransmission
-    bridges: int = 0  # empty cells that a node joins at most to link cells that do not touch
-    home_memory_s: float = 0.0  # [geo §2.1, footnote 1] a home keeps this knowledge so long
+    low_x: float
+    low_y: float
+    wide: float
+    high: float
+    replicas: int  # members of a cell that store a key; 0: all of them
+    retries: int  # retransmissions of an unacknowledged hop; 0: no acknowledgements
+    ack_timeout_s: float  # more than a round trip
+    ack_backoff: float  # growth of ack_timeout_s with each retransmission
+    bridges: int  # empty cells that a node joins at most to link cells that do not touch
+    home_memory_s: float  # [geo §2.1, footnote 1] a home keeps this knowledge so long
 
 
 def rules(
@@ -44,7 +43,7 @@ def rules(
     **scalars: Any,
 ) -> Rules:
     """Return the rules of GeoRendezvous for nodes with a radio reach `radius`, in the unit of
-    positions. scalars: the other fields of `Rules`.
+    positions. scalars: the other fields of `Rules`, each of which is an option.
 
     area: the rectangle that keys hash into: x and y of its corner, width, height.
     Raises Problem for values under which keys would be lost even in a static network.
@@ -55,8 +54,8 @@ def rules(
         raise Problem(f"key = {key}: expected an integer from 0 to 2^64 - 1")
     low_x, low_y, wide, high = map(float, area)
     made = Rules(
-        np.uint64(key), radius * CELL_SIDE_RADII, low_x=low_x, low_y=low_y, wide=wide, high=high,
-        **scalars,
+        key=np.uint64(key), side=radius * CELL_SIDE_RADII, low_x=low_x, low_y=low_y, wide=wide,
+        high=high, **scalars,
     )  # fmt: skip
     _check(made)
     return made

@@ -33,9 +33,10 @@ _UNUSED = {  # walk kinds without use here: members need no commands, and publis
 }  # fmt: skip
 WALK_KINDS: list[Kind] = [kind for kind in messages.KINDS if kind.number not in _UNUSED]
 
-# These options of walks are fixed here. Monitors need the members of all walks that met. Walks
-# start again in each period, so one search need not find everything.
-_OURS = {"trails", "buffer_size", "at_meeting", "sweep_steps"}
+# These rules of walks are fixed here. Monitors need the members of all walks that met. Walks start
+# again in each period, so one search need not find everything.
+_FIXED = {"at_meeting": messages.MERGE, "sweep_steps": 0}
+_OURS = {"trails", "buffer_size", *_FIXED}  # a detector has no such options
 _REFRESH = messages.OPTIONS["refresh_s"]._replace(
     default=10.0,
     meaning="seconds from one launch of a walk to its next launch. 0 means never, as in the paper",
@@ -61,7 +62,7 @@ def group_of(
 
 def walk_rules(values: Mapping[str, Value]) -> messages.Rules:
     """Return the rules of the walks of a group from the values of a detector's options."""
-    return messages.rules_of(values)
+    return messages.rules_of({**values, **_FIXED})
 
 
 def most_walk_emissions(walks: DirectionalState, rules: messages.Rules) -> int:

@@ -106,7 +106,7 @@ class Rules(NamedTuple):
     """The parameters that all nodes of the walk overlay share.
 
     [dwo Alg. 1] launches walks in an order that no node knows. The paper assumes no loss and no
-    faults. So the fields from `join_delay_s` on are ours, and are off by default.
+    faults. So the fields from `join_delay_s` on are ours.
     """
 
     catalogue: Catalogue
@@ -122,16 +122,16 @@ class Rules(NamedTuple):
     bits: int  # length of a filter, a multiple of 32
     hashes: int
     key: int  # key of every hash
-    join_delay_s: float = 0.0  # longest wait of an initiator before its walk
-    founding_time_s: float = 0.0  # without news of an overlay, before a root founds one; 0: none
-    retries: int = 0  # retransmissions of a hop; 0: hops are not acknowledged
-    ack_timeout_s: float = reliable_hop.ACK_TIMEOUT_S  # more than a round trip
-    ack_backoff: float = 1.0  # growth of ack_timeout_s with each retransmission
-    relaunch_s: float = math.inf  # wait before the next walk, if a walk met no other
-    launches: int = 1  # walks in a row, relaunch_s apart; later ones up to this many times as far
-    link_check_interval_s: float = math.inf  # between two checks of overlay neighbours
-    checks_per_keep_alive: int = 0  # link checks from one KEEP_ALIVE to the next; 0: none
-    buffer_time_s: float = math.inf  # time in the buffer of an event
+    join_delay_s: float  # longest wait of an initiator before its walk
+    founding_time_s: float  # without news of an overlay, before a root founds one; 0: none
+    retries: int  # retransmissions of a hop; 0: hops are not acknowledged
+    ack_timeout_s: float  # more than a round trip
+    ack_backoff: float  # growth of ack_timeout_s with each retransmission
+    relaunch_s: float  # wait before the next walk, if a walk met no other. inf: never
+    launches: int  # walks in a row, relaunch_s apart; later ones up to this many times as far
+    link_check_interval_s: float  # between two checks of overlay neighbours. inf: never
+    checks_per_keep_alive: int  # link checks from one KEEP_ALIVE to the next; 0: none
+    buffer_time_s: float  # time in the buffer of an event
     # On the node's own clock: no periodic timer starts after this time. Tests use it to end a run.
     until_s: float = math.inf
 

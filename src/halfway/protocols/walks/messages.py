@@ -20,7 +20,6 @@ from halfway.protocols import application, reliable_hop
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
-    ACK_TIMEOUT_S,
     RETRIES_OPTION,
 )
 
@@ -231,23 +230,23 @@ OPTIONS = {
 class Rules(NamedTuple):
     """The rules of a walk system: its scalars, equal on every node.
 
-    We add all fields from `search_steps` on, and they are off by default, because the paper has two
-    initiators [drw §3], and excludes loss and faults [drw §2].
+    We add all fields from `search_steps` on, because the paper has two initiators [drw §3], and
+    excludes loss and faults [drw §2].
     """
 
     step_delay_s: tuple[float, float]  # of the walks of publishers; of the walks of subscribers
     advertise: bool  # [dwo Alg. 2] a walk also meets the trail of a neighbour
     most_steps: int  # a walk ends after this many steps; the paper states no end
-    search_steps: int = 0  # the most steps of a search; 0: no node searches
-    search_delay_s: float = 0.0
-    sweep_steps: int = 0  # the most steps of a sweep; 0: searches are ordinary walks
-    retries: int = 0
-    ack_timeout_s: float = ACK_TIMEOUT_S
-    ack_backoff: float = 1.0
-    relaunch_s: float = math.inf
-    launches: int = 1
-    refresh_s: float = math.inf  # walks meet trails for this time; expiry is after twice this
-    at_meeting: int = MERGE
+    search_steps: int  # the most steps of a search; 0: no node searches
+    search_delay_s: float
+    sweep_steps: int  # the most steps of a sweep; 0: searches are ordinary walks
+    retries: int
+    ack_timeout_s: float
+    ack_backoff: float
+    relaunch_s: float  # inf: never
+    launches: int
+    refresh_s: float  # walks meet trails for this time; expiry is after twice this. inf: never
+    at_meeting: int
     until_s: float = math.inf  # timers launch no walk after this time, so that a run can end
 
 
