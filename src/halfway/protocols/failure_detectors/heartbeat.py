@@ -36,7 +36,7 @@ KINDS.include(reports.KINDS)
 BEAT = KINDS.network(
     2,
     "heartbeat",
-    "the sender tells every neighbour that a member is alive",
+    "the sender informs every neighbour that a member is alive",
     "sequence",
     reused={MEMBER: "member", MEMBER_INCARNATION: "incarnation"},
 )
