@@ -16,24 +16,25 @@ _HEAD = """# Messages
 A record has the same layout in every system (`halfway.core.message.RECORD`). Each table lists the
 fields that a kind of record fills. In all other fields, a record has a blank value. The blank value
 of `topic`, `event`, `target` and `publisher` is -1, and the blank value of every other field is 0.
-The driver fills `at`, `hops`, `source`, `next` and `incarnation`. If a command carries an event,
-the driver also fills `publisher` and `epoch`.
+The driver runs the nodes, in the simulator or live. It fills `at`, `hops`, `source`, `next` and
+`incarnation`. If a command carries an event, the driver also fills `publisher` and `epoch`.
 
-A kind may use a field for another value than the name of the field states. Then the table gives the
-meaning of this value after a colon, for example "`topic`: the sender's parent"
+In some kinds, a field holds another value than its name states. Then the table gives the meaning of
+this value after a colon, for example "`topic`: the sender's parent"
 ([decision 0090](decisions/0090-a-reused-header-field-has-a-name-of-its-own.md)).
-A record has eight integers `args`, and six floating-point numbers `reals`. `args[3]…[5]` are three
-places of one field.
+A record has eight integers `args`, and six floating-point numbers `reals`. The notation
+`args[3]…[5]` means that one field has three places.
 
-A *command* comes from the application or from the driver. A *network* record goes to neighbours,
-and is called a message. A *timer* goes from a node to itself. A *report* goes from a node to its
-application. Some kinds have two channels. If the fields of the two channels differ, each channel
-has its own row. A node refuses a record from the network that has the form of a command.
+The column *channel* states where a record comes from and where it goes. A *command* comes from the
+application or from the driver. A *network* record goes to neighbours, and is called a message. A
+*timer* goes from a node to itself. A *report* goes from a node to its application. Some kinds have
+two channels. If the fields of the two channels differ, each channel has its own row. A node refuses
+a record from the network that has the form of a command.
 
 The column *bytes* gives the length of a network record on the wire, without a payload and without
 the headers of the radio. A record has 12 bytes of header: kind, flags, hops, `source` and
-`incarnation`. The fields of the kind follow the header. If a vector may have free places, the
-length of the record varies.
+`incarnation`. The fields of the kind follow the header. A vector is a field with several places. A
+record does not contain the free places at the end of some vectors, so its length varies.
 """
 
 

@@ -16,7 +16,7 @@ _HEAD = """# The claims of the five papers
 
 `tools/claims_page.py` writes this page, so do not edit it by hand. The program reads the declared
 claims (`claims.csv` in each paper's folder) and the result folders of `halfway reproduce`. A clause
-is quoted as printed. The column *status* has one of four letters:
+is a phrase of the paper, quoted as printed. The column *status* has one of four letters:
 
 """
 _THRESHOLDS = """
@@ -32,7 +32,10 @@ smaller, the verdict is a trend.
 _COLUMNS = "section", "clause", "status", "where", "interpretation", "verdicts", "measured", "note"
 _MADE = "results", "command", "wall time of the command", "processor time of the runs", "digest"
 MADE_HEAD = f"| {' | '.join(_MADE)} |"
-MADE = "The verdicts come from these results. A resumed command made only the missing runs."
+MADE = (
+    "The verdicts come from these results. If a command was resumed, its wall time covers only the "
+    "runs that were missing."
+)
 NO_RESULTS = "No results are given, so the columns of verdicts are empty."
 _MOST_INTERPRETATIONS = 3  # verdict rows of one claim in one figure with separate lines
 

@@ -13,7 +13,7 @@ STATUSES: dict[Status, str] = {
     "J": "judged by a verdict",
     "I": "implemented and tested",
     "D": "different from the paper",
-    "M": "missing",
+    "M": "not implemented",
 }
 
 

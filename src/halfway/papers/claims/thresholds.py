@@ -52,14 +52,22 @@ THRESHOLDS = (
     Threshold(("much more", "dictated by"), MUCH, "the ratio is at least this factor"),
     Threshold(("limited",), LIMITED, "the benefit is at most this share of the earlier benefit"),
     Threshold(("vanish",), VANISHING, "a share that falls by more than this factor vanishes"),
-    Threshold(("logarithmic",), STRAIGHT, "R² of a line over the logarithm is at least this"),
-    Threshold(("no correlation",), UNCORRELATED, "|r| is at most this"),
+    Threshold(
+        ("logarithmic",), STRAIGHT, "R² of a line over the logarithm is at least this value"
+    ),
+    Threshold(
+        ("no correlation",), UNCORRELATED,
+        "the absolute value of the correlation r is at most this value",
+    ),
     Threshold(("too sensitive",), TOO_SENSITIVE,
-              "the exponent of n is above this; growth in proportion to n has the exponent 1"),
-    Threshold(("linear",), LINEAR, "the exponent is below this"),
-    Threshold(("less", "decreases", "instead of"), RARE,
-              "pair by pair: at most this share of the pairs has its order from timing alone; "
-              "instead of gossip: a monitor is wrong for at most this share of the time"),
+              "the exponent of n is above this value. Growth in proportion to n has the "
+              "exponent 1"),
+    Threshold(("linear",), LINEAR, "the exponent of the growth is below this value"),
+    Threshold(("less", "decreases"), RARE,
+              "the share of the pairs with the claimed order, minus the share of the pairs with "
+              "the opposite order, is at least this value"),
+    Threshold(("instead of",), RARE,
+              "a monitor that replaces gossip is wrong for at most this share of the time"),
 )  # fmt: skip
 
 

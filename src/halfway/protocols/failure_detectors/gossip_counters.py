@@ -46,7 +46,7 @@ KINDS.include(reports.KINDS)
 GOSSIP = KINDS.network(
     2,
     "gossip-counters",
-    "members that the sender knows, with their counters",
+    "the sender states the counters of members that it knows",
     args=counter_records.KNOWN,
     reals=counter_records.COUNTERS,
 )

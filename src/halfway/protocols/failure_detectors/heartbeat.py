@@ -36,7 +36,7 @@ KINDS.include(reports.KINDS)
 BEAT = KINDS.network(
     2,
     "heartbeat",
-    "a member is alive, to every neighbour",
+    "the sender informs every neighbour that a member is alive",
     "sequence",
     reused={MEMBER: "member", MEMBER_INCARNATION: "incarnation"},
 )

@@ -58,7 +58,7 @@ PING_NACK = KINDS.network(
 PERIOD = KINDS.timer(6, "period", "the next protocol period begins")
 PING_TIMEOUT = KINDS.timer(7, "ping-timeout", "a ping should be acknowledged by now", "sequence")
 SUSPICION = KINDS.timer(
-    8, "suspicion-timeout", "a suspected member should have refuted it by now",
+    8, "suspicion-timeout", "a suspected member should have refuted the suspicion by now",
     args={"incarnation": INCARNATION}, reused={MEMBER: "member"},
 )  # fmt: skip
 NACK_TIMEOUT = KINDS.timer(

@@ -55,7 +55,8 @@ KINDS = Kinds(group.RANGES | counter_records.RANGES | {"rounds": COUNT})
 KINDS.include(group.WALK_KINDS)
 KINDS.include(reports.KINDS)
 GOSSIP = KINDS.network(
-    22, "gossip-counters", "members whose counters grew, to a next node on paths, or to bridge one",
+    22, "gossip-counters", "the sender passes counters of members to the next node on a path, or "
+    "to all neighbours to bridge a broken path",
     args={**counter_records.KNOWN, "rounds": ROUNDS}, reals=counter_records.COUNTERS,
 )  # fmt: skip
 TICK = KINDS.timer(23, "tick", "the node looks for silent members, and gossips")

@@ -54,8 +54,8 @@ STEP = KINDS.network(
     on_map=Step(("walk of a member",)), reused=_WALK,
 )  # fmt: skip
 ANSWER = KINDS.network(
-    3, "answer", "members that a walk met, and others, with their counters; it travels back along "
-    "the walk's trail", args=counter_records.KNOWN, reals=counter_records.COUNTERS,
+    3, "answer", "a node answers a walk with the counters of members. The answer travels back "
+    "along the walk's trail", args=counter_records.KNOWN, reals=counter_records.COUNTERS,
     reused={LAUNCHED_BY: "member"},
 )  # fmt: skip
 TICK = KINDS.timer(4, "tick", "the node looks for silent members, and may launch its walk")

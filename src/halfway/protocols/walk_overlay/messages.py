@@ -129,8 +129,12 @@ STEP = KINDS.network(
     "flags target sequence",
     args=_BOTH, on_map=Step(("walk",), addressed=True),
 )  # fmt: skip
-NEAR = KINDS.network(11, "near", "the sender is in N(DRW)", args=_WALK)
-FAR = KINDS.network(12, "far", "the sender is in N²(DRW)", args=_WALK)
+NEAR = KINDS.network(
+    11, "near", "the sender is in N(DRW), the neighbours of the walk's nodes", args=_WALK
+)
+FAR = KINDS.network(
+    12, "far", "the sender is in N²(DRW), the neighbours of nodes of N(DRW)", args=_WALK
+)
 ENDED = KINDS.network(
     13,
     "ended",
@@ -157,7 +161,8 @@ FRAGMENT_ID = KINDS.network(
 ATTACHED = KINDS.network(
     17,
     "attached",
-    "another fragment became part of the fragment, and the root may have to stop walking",
+    "another fragment became part of the sender's fragment. The root of this "
+    "fragment may have to stop walking",
     "sequence",
     args={"the other was established": WAS_ESTABLISHED, **_FRAGMENT},
 )
@@ -195,7 +200,7 @@ EVENT = KINDS.network(
 CONTENT_EVENT = KINDS.network(
     33,
     "content-event",
-    "an event as `event`, with the values of its attributes",
+    "like `event`, but the record also has the values of the event's attributes",
     f"{_EVENT} sequence",
     reals={"values[k]": VALUES},
     on_map=MapRole.EVENT_HOP,

@@ -79,8 +79,8 @@ TRAIL = KINDS.network(
 )  # fmt: skip
 _MEETING = {**_WALK, "hops": STEPS, "other side": OTHER_SIDE}
 MATCH = KINDS.network(
-    5, "match", "a walk of a member has met another walk; the news travels along its trail",
-    "topic sequence", _MEETING, on_map=Meets(fresh=STEPS),
+    5, "match", "a walk of a member has met another walk. The news travels to this member along "
+    "the trail of its walk", "topic sequence", _MEETING, on_map=Meets(fresh=STEPS),
     reused={**_MEMBER, OTHER: "other"},
 )  # fmt: skip
 DATA = KINDS.network(
@@ -141,14 +141,16 @@ SEARCH = KINDS.timer(
 LIST = KINDS.network(
     26,
     "list",
-    "a walk has found another member; the news travels along its trail",
+    "a member learns of another member. The news travels to the first member along the trail of "
+    "its walk",
     "topic sequence",
     {**_MEETING, "other generation": OTHER_GENERATION, "other incarnation": OTHER_INCARNATION},
     reused={**_MEMBER, OTHER: "other"},
 )
 VIEW = KINDS.report(
-    27, "view", "a member with both roles lists another member, again at each renewal, or lists "
-    "it no more", "topic", {**_WALK, "hops": STEPS, "listed": LISTED}, reused=_MEMBER,
+    27, "view", "a member with both roles begins to list another member, renews this entry of its "
+    "list, or removes the entry", "topic", {**_WALK, "hops": STEPS, "listed": LISTED},
+    reused=_MEMBER,
 )  # fmt: skip
 SWEPT = KINDS.network(
     28, "swept", "a sweep has visited the sender", "topic", {**_WALK, "hops": STEPS},

@@ -41,7 +41,7 @@ VERSION = 5  # version of a search or an announcement
 HOPS, SHARED, AVOIDED, ROOT = 2, 4, 6, 7  # of a search or announcement
 DIGESTS_DIFFER = 6  # of an ALIVE or HOLDS: 1 if the digests of the subscriptions differ
 DIGEST = "topic"  # digest of the subscriptions that the receiver should hold for the sender
-BROKER = "target"  # of a SEARCH: the broker searched for
+BROKER = "target"  # of a SEARCH: the broker to find
 INCARNATION = "epoch"  # of an ANNOUNCE or WITHDRAW: that of its broker
 PARENT = "topic"  # the parent that the sender knows for itself
 EACH = 3  # number of attributes of a filter in one record
@@ -66,7 +66,7 @@ RANGES = {
     "incarnation of the broker": ranges.EPOCH,
     "digests differ": whole(0, 1), "ancestors": whole(0, 2**32 - 1), "owner": ranges.NODE,
     "digest of the child's subscriptions": BITS, "digest of the node's subscriptions": BITS,
-    _FILTER[FILTER]: ranges.NUMBER, "broker searched for": ranges.NODE,
+    _FILTER[FILTER]: ranges.NUMBER, "broker to find": ranges.NODE,
     "the sender's parent": NODE_OR_NONE,
     "as in that record": BITS, "numbers as in that record": DOUBLE,
 }  # fmt: skip
@@ -131,8 +131,9 @@ JOIN = KINDS.network(
     args=ROUTED, reused={DIGEST: "digest of the child's subscriptions"},
 )  # fmt: skip
 LEAVING = KINDS.network(
-    22, "leaving", "the sender leaves the tree, and names its parent, or has left it", TO_END,
-    args=ROUTED, reused={PARENT: "the sender's parent"},
+    22, "leaving",
+    "the sender leaves the tree and names its parent, or the sender has left the tree before",
+    TO_END, args=ROUTED, reused={PARENT: "the sender's parent"},
 )  # fmt: skip
 KEEP_ALIVE = KINDS.network(
     23, "keep-alive", "a client's node attaches to its broker, and checks it", TO_END,
@@ -143,27 +144,30 @@ ALIVE = KINDS.network(
     args={**ROUTED, "digests differ": DIGESTS_DIFFER},
 )  # fmt: skip
 ANNOUNCE = KINDS.network(
-    27, "announce", "the number of hops to a broker of the tree",
+    27, "announce", "the sender states its number of hops to a broker of the tree",
     args={"hops": HOPS, "origin": ORIGIN, "number": VERSION, "root": ROOT},
     reused={INCARNATION: "incarnation of the broker"},
 )  # fmt: skip
 SEARCH = KINDS.network(
-    28, "search", "a broker searches for a path to another one", "",
+    28, "search", "a broker searches for a path to another broker", "",
     args={"path number": ROUTE, "hops": HOPS, "origin": ORIGIN, "nodes shared": SHARED,
           "number": VERSION, "node avoided": AVOIDED},
-    reused={BROKER: "broker searched for"},
+    reused={BROKER: "broker to find"},
 )  # fmt: skip
 FOUND = KINDS.network(
-    29, "found", "the broker searched for answers along the path, which its nodes keep", TO_END,
-    args={**ROUTED, "number": VERSION},
+    29, "found",
+    "the target of a search answers along the path, and the nodes of the path keep the path",
+    TO_END, args={**ROUTED, "number": VERSION},
 )  # fmt: skip
 ANSWER = KINDS.timer(
     30,
     "answer",
-    "the broker searched for chooses the best path of the search",
+    "the target of a search chooses the best path of the search",
     args={"path number": ROUTE, "owner": ORIGIN, "number": VERSION},
 )
-REFRESH = KINDS.timer(31, "refresh", "a broker or a client's node refreshes what others know")
+REFRESH = KINDS.timer(
+    31, "refresh", "the regular maintenance of a broker or of a client's node is due"
+)
 HOLDS = KINDS.network(
     32, "holds", "the sender, a broker of SIENA, holds the receiver as a child", TO_END,
     args={**ROUTED, "digests differ": DIGESTS_DIFFER}, reals={"ancestors[k]": 0},

@@ -35,7 +35,7 @@ _NEWS = {
     **ROUTED, "successor": SUCCESSOR, "next successor": NEXT_SUCCESSOR, "depth": DEPTH,
 }  # fmt: skip
 _ANCESTORS = {"ancestors[k]": 0}
-_PING_PATH, _PONG_PATH = "path, plus 2 with a digest", "path, plus 2 if digests differ"
+_PING_PATH, _PONG_PATH = "path, plus 2 if a digest is given", "path, plus 2 if digests differ"
 
 _PARENT = {PARENT: "the sender's parent"}
 _TOP = {**_PARENT, ROOT: "the root", HOPS_APART: "hops past the sender, or -1"}
