@@ -20,10 +20,10 @@ def init(
     """Write a first scenario for your file of links, or for your file of movement.
 
     \b
-    The command guesses which columns of a table hold the ends of a link and the link
-    quality, and guesses the scale of the quality. It prints each guess. It chooses a
-    threshold for the quality, with which at least 90 % of the connected nodes stay
-    connected. The new scenario has comments, and `halfway compare` can run it at
+    In a table of links, the command guesses the two columns with the ends of a link, the
+    column with the link quality, and the scale of the quality. It chooses a threshold for
+    the quality, so that at least 90 % of the connected nodes stay connected. It prints
+    each guess. The new scenario has comments, and `halfway compare` can run it at
     once. The command never replaces an existing scenario. It also writes
     halfway.schema.json, so that editors can complete the fields of the scenario.
 

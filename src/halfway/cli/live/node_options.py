@@ -169,7 +169,7 @@ Retain = Annotated[
 Keep = Annotated[
     bool,
     typer.Option(
-        "--keep", help="Keep the event on disk until all subscribers with --state have it."
+        "--keep", help="Keep the event on disk until all subscribed nodes with --state have it."
     ),
 ]
 Expiry = Annotated[

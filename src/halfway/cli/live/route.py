@@ -24,7 +24,7 @@ def route(
     node: node_options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show the path of an event or to a node, hop by hop, with the round-trip time of each hop.
+    """Show the path of an event, or the path to a node, with the round-trip time of each hop.
 
     \b
     If an event does not arrive, the command prints the reason.

@@ -46,7 +46,7 @@ Out = Annotated[
     Path,
     typer.Option(
         metavar="DIR",
-        help="Folder for the results, or s3://BUCKET/FOLDER. Finished runs in it are not repeated.",
+        help="Folder for results, or s3://BUCKET/FOLDER. Finished runs in DIR are not repeated.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON, one object per line.")]
@@ -225,7 +225,7 @@ UntilTight = Annotated[
     ),
 ]
 Most = Annotated[
-    int, typer.Option(metavar="N", min=1, help="With --until: the largest number of replicates.")
+    int, typer.Option(metavar="N", min=1, help="Largest number of replicates with --until.")
 ]
 Swept = Annotated[
     list[str] | None,
