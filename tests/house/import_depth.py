@@ -53,7 +53,7 @@ def longest_chains(root: Path) -> dict[str, list[str]]:
     graphs: dict[str, nx.DiGraph[str]] = {}
     for source, used in all_imports(root):
         here, there = dotted_name(source.path), module_of(used, root)
-        if there is None or there == here or here.startswith(f"{there}."):
+        if there is None or there == here:
             continue
         for place in _shared_places(here, there):
             graphs.setdefault(place, nx.DiGraph()).add_edge(here, there)

@@ -18,13 +18,13 @@ from prometheus_client.core import (
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import CollectorRegistry
 
-from halfway import __version__
 from halfway.live.drops import Drop
 from halfway.live.monitoring.http import Resource
 from halfway.live.mqtt.policy.door_limits import DoorDrop
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.seconds_histogram import BOUNDS_S
+from halfway.package import __version__
 
 
 def metrics_resource(host: Host) -> Resource:
