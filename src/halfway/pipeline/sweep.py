@@ -49,8 +49,8 @@ class SweepReport(msgspec.Struct, frozen=True):
     compiling_seconds: float  # of kernels, before the first run; all cores wait
 
     def shares(self) -> dict[str, float]:
-        """Return from the report of a sweep how the cores' time divides into phases: fractions that
-        sum to 1, or {} if nothing was run.
+        """Return how the cores' time of a sweep divides into phases: fractions that sum to 1, or {}
+        if nothing was run.
 
         The phases: simulating, networks, Python (the rest of the runs), compiling, starting Spark,
         and Spark: scheduling tasks, and cores that wait for the last task of a batch.

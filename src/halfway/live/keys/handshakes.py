@@ -40,21 +40,17 @@ class SessionTable(Protocol):
     """The interface through which handshakes use a node's sessions."""
 
     def has_session(self, node_id: int, boot: bytes) -> bool:
-        """Return to the handshakes whether the node has a confirmed session with this boot of a
-        peer.
-        """
+        """Return whether the node has a confirmed session with this boot of a peer."""
         ...
 
     def wants_session(self, node_id: int, boot: bytes) -> bool:
-        """Return to the handshakes whether one should start with a peer, because no session exists,
-        or because it needs renewal.
+        """Return whether a handshake should start with a peer, because no session exists, or
+        because the session needs renewal.
         """
         ...
 
     def is_taken(self, number: int) -> bool:
-        """Return to the handshakes whether a session has a number, so that a handshake draws
-        another one.
-        """
+        """Return whether a session has a number, so that a handshake draws another one."""
         ...
 
     def establish(self, session: Session) -> None:

@@ -28,7 +28,7 @@ class MotionSource(Protocol):
         """The number of nodes of a source of motion."""
 
     def legs(self, t0: float, t1: float) -> Legs:
-        """Return from a source of motion the legs that cover [t0, t1] for every node."""
+        """Return the legs of every node that cover [t0, t1]."""
 
 
 @dataclass(frozen=True)

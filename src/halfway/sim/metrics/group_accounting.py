@@ -202,8 +202,8 @@ class GroupAccounting:
         return int(waiting)
 
     def view(self, row: int, group: int) -> dict[int, int]:
-        """Return from the group accounting the members that a member lists now (LIST), by ascending
-        row: row -> hops of the newest announcement.
+        """Return the members that a member lists now (LIST), by ascending row: row -> hops of the
+        newest announcement.
         """
         stay, members = self._stay_of[row, group], {}
         for place in np.flatnonzero(self.views.listed[stay]).tolist():

@@ -181,9 +181,7 @@ class RolePeriods:
         topic: npt.NDArray[np.integer[Any]] | int,
         at: npt.NDArray[np.float64] | float,
     ) -> npt.NDArray[np.bool_]:
-        """Return for each pair of row and topic whether its named role holds at a time
-        (seconds).
-        """
+        """Return whether the named role of each pair of row and topic holds at a time (seconds)."""
         holds = np.ones(len(row), bool)
         known, place = self._places(row, topic)
         then = np.broadcast_to(at, len(row))[known]
