@@ -123,7 +123,7 @@ class HelloTable:
         return self._links
 
     def is_link(self, node_id: int) -> bool:
-        """Return whether a node is a neighbour by its hellos in the neighbour table."""
+        """Return whether a node is a neighbour by its hellos."""
         one = self._heard.get(node_id)
         return one is not None and one.is_link
 
@@ -134,7 +134,7 @@ class HelloTable:
         return self._heard
 
     def why(self, node_id: int) -> str:
-        """Return why a node in the neighbour table is not a neighbour, or NEIGHBOUR."""
+        """Return why a node is not a neighbour, or NEIGHBOUR."""
         link = self._heard[node_id]
         if link.is_link:
             return NEIGHBOUR
@@ -147,8 +147,8 @@ class HelloTable:
         return FULL
 
     def wanted_s(self, own: bool) -> int:
-        """Return the seconds since a node in the neighbour table stated that it wants all topics,
-        which this node's next hello passes on.
+        """Return the seconds since a node stated that it wants all topics, which this node's next
+        hello passes on.
         """
         heard = [one.hello.wanted_s + 1 for one in self._heard.values()]
         return 0 if own else min([*heard, NOT_WANTED])
@@ -163,9 +163,7 @@ class HelloTable:
         self._heard[node_id] = one._replace(is_link=stays)
 
     def _update(self) -> None:
-        """Write the neighbourhood again if the neighbours in the neighbour table, or their lists,
-        have changed.
-        """
+        """Write the neighbourhood again if the neighbours, or their lists, have changed."""
         links = sorted(node_id for node_id, neighbour in self._heard.items() if neighbour.is_link)
         lists = [list(self._heard[node_id].hello.links[: self._capacity]) for node_id in links]
         if (links, lists) == (self._links, self._lists):

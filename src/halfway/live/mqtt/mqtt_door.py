@@ -230,7 +230,7 @@ class _Client(asyncio.Protocol):
         self._is_reading = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin a client's connection to the MQTT door, or close it if there are too many."""
+        """Begin a client's connection, or close it if there are too many."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._socket: socket.socket = transport.get_extra_info("socket")
@@ -245,7 +245,7 @@ class _Client(asyncio.Protocol):
         self._door.run()
 
     def data_received(self, data: bytes) -> None:
-        """Pass bytes from a client's socket of the MQTT door to the session machine."""
+        """Pass bytes from a client's socket to the session machine."""
         if _QUICKACK is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)  # the kernel forgets it
         if self._connection is not None:
@@ -253,7 +253,7 @@ class _Client(asyncio.Protocol):
             self._door.run()
 
     def pause_writing(self) -> None:
-        """Keep messages queued at a socket of the MQTT door, because its client does not read."""
+        """Keep messages queued at a socket, because its client does not read."""
         self._note_writable(False)
 
     def resume_writing(self) -> None:
@@ -285,7 +285,7 @@ class _Client(asyncio.Protocol):
             (self._transport.resume_reading if is_reading else self._transport.pause_reading)()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - either is an end
-        """End a client's connection to the MQTT door."""
+        """End a client's connection."""
         if self._connection is not None:
             self._door.remove(self._connection)
 

@@ -104,9 +104,7 @@ class TraceFolder:
             one.node.scheduler.after(self._every_s, self._due, one)
 
     def _write(self, node: MeshNode, rows: int, write: Callable[[], list[Path]]) -> bool:
-        """Let the disk have a file of the trace folder, in order. Return False if too much waits
-        for it.
-        """
+        """Let the disk have a file, in order. Return False if too much waits for it."""
         self._reap()
         if sum(waiting_write.rows for waiting_write in self._writes) + rows > MOST_WAITING_ROWS:
             node.drops.count(Drop.TRACE, rows)
@@ -115,9 +113,7 @@ class TraceFolder:
         return True
 
     def _keep(self, write: Callable[[], list[Path]]) -> None:
-        """Write a file of the trace folder, and remove the oldest files above the limit of
-        bytes.
-        """
+        """Write a file, and remove the oldest files above the limit of bytes."""
         for path in write():
             self._files.append((path, path.stat().st_size))
             self._bytes += self._files[-1][1]
@@ -127,7 +123,7 @@ class TraceFolder:
             self._bytes -= size
 
     def _reap(self) -> None:
-        """Forget the files of the trace folder that are on disk, and count the failed files."""
+        """Forget the files that are on disk, and count the failed files."""
         waiting = [write for write in self._writes if not write.done.done()]
         for write in self._writes:
             error = write.done.exception() if write.done.done() else None
@@ -224,9 +220,7 @@ class NodeTrace:
         self._is_around_old = True
 
     def _take(self) -> None:
-        """Write the times of the records that the handler received since the last call to the trace
-        folder.
-        """
+        """Write the times of the records that the handler received since the last call."""
         records = self.node.stepper.take_log()
         if not len(records):
             return
@@ -239,7 +233,7 @@ class NodeTrace:
             self.write()
 
     def _note_around(self) -> None:
-        """Note the surroundings of the handler in the trace folder, if they have changed."""
+        """Note the surroundings of the handler, if they have changed."""
         self._is_around_old = False
         around = b"".join(one.tobytes() for one in around_of(self.node.stepper))
         if around != self._around:

@@ -247,7 +247,7 @@ def _ratio(amount: float, of: float) -> float:
 
 
 def _tally_of(groups: Groups) -> GroupTally:
-    """Return the tally of groups for the group accounting before any member has joined."""
+    """Return the tally of groups before any member has joined."""
     stays = groups.stays
     group = np.array([stay.group for stay in stays], np.int64)
     peer = np.argsort(group, kind="stable").astype(np.int32)

@@ -95,9 +95,7 @@ class Machine:
         self._go_on(connection, now)
 
     def _go_on(self, connection: Connection, now: float) -> None:
-        """Handle received packets in the session machine while the mesh and the admission keep
-        up.
-        """
+        """Handle received packets while the mesh and the admission keep up."""
         events = connection.events
         done = 0
         while done < len(events) and connection.is_reading:
@@ -150,9 +148,7 @@ class Machine:
                 raise protocol_error(f"{type(packet).__name__} from a connected client")
 
     def admissions(self) -> Iterator[tuple[Connection, ConnectPacket]]:
-        """Take the clients of the session machine that wait for `admit`; their connections pause
-        meanwhile.
-        """
+        """Take the clients that wait for `admit`; their connections pause meanwhile."""
         while self._admissions:
             yield self._admissions.pop(0)
 
