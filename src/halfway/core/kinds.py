@@ -201,7 +201,7 @@ class Kinds:
         _check(form)
         self._kinds[kind.number] = kind._replace(second=form._replace(ranges=self._ranges))
 
-    def start(self) -> np.uint8:
+    def start_event(self) -> np.uint8:
         """Declare the start event as a record kind of this protocol; return its number."""
         return self.command(int(START), "start", "the node starts, or comes back from a crash")
 

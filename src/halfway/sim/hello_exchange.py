@@ -190,7 +190,7 @@ class HelloExchange(GivenNeighbours):
         """Empty a node's memory of the hello exchange, and draw random numbers for its new
         incarnation.
         """
-        self._blank.restore(row, incarnation)
+        self._blank.clear(row, incarnation)
         self._learnt.last[row] = self._learnt.first[row]
 
     def warm_up(

@@ -153,9 +153,9 @@ class LiveNode:
         """
         table = self.mesh.links.table
         async with asyncio.timeout(timeout_s):
-            while len(table.links()) < least:
+            while len(table.neighbours()) < least:
                 await asyncio.sleep(_POLL_S)
-        return [table.heard()[peer].hello.name for peer in table.links()]
+        return [table.heard()[peer].hello.name for peer in table.neighbours()]
 
     def status(self) -> dict[str, Any]:
         """Return the status of the live node to a Python program, as `halfway status --json` prints

@@ -121,7 +121,7 @@ class NodeJournal:
 
     async def _compact(self) -> None:
         try:
-            await self._commit.snapshot(self._all)
+            await self._commit.compact(self._all)
         except JournalRefusal:
             return  # the old segments stay; the next check tries again
 

@@ -75,7 +75,7 @@ class HelloTable:
         self.before_change: Callable[[], None] = ignore
         self.after_change: Callable[[], None] = ignore
 
-    def hear(self, node_id: int, hello: Hello, now: float) -> bool:
+    def enter_hello(self, node_id: int, hello: Hello, now: float) -> bool:
         """Enter a hello into the neighbour table; return True if the node's incarnation is new."""
         known = self._heard.get(node_id)
         if known is not None and hello.incarnation < known.hello.incarnation:
@@ -118,7 +118,7 @@ class HelloTable:
         if late:
             self._update()
 
-    def links(self) -> list[int]:
+    def neighbours(self) -> list[int]:
         """Return the ids of the neighbours in the neighbour table, ascending."""
         return self._links
 

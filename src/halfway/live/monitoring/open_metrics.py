@@ -125,7 +125,7 @@ class HostMetrics:
         rows: list[tuple[str, str, float]] = [
             ("halfway_nodes", "Nodes of this process.", len(host.nodes)),
             ("halfway_neighbours", "Links to neighbours.",
-             self._sum(lambda n: len(n.links.table.links()))),
+             self._sum(lambda n: len(n.links.table.neighbours()))),
             ("halfway_nodes_heard", "Other nodes that the nodes hear, neighbours included.",
              self._sum(lambda n: len(n.links.table.heard()))),
             ("halfway_subscriptions", "Subscriptions of applications and doors.",

@@ -73,7 +73,7 @@ class RetainedExchange:
         """Publish a new retained value of a topic to all neighbours."""
         self._keep(self._table.next_version(self._node_id), body, but=self._node_id)
 
-    def take(self, peer: int, content: bytes) -> None:
+    def on_frame(self, peer: int, content: bytes) -> None:
         """Take a retained value from a neighbour's RETAINED frame, and pass on a new one. Raises
         ValueError for other bytes.
         """
@@ -107,7 +107,7 @@ class RetainedExchange:
         if is_new:
             self.changed(version, body)
             whole = _retained_frame(version, body, self._scheduler.now())
-            for peer in self._links.table.links():
+            for peer in self._links.table.neighbours():
                 if peer != but:
                     self._links.send(peer, whole)
 

@@ -109,9 +109,9 @@ class Flow:
         self._tally, self._begin = self.tables.tally.data, self.tables.begin.data
         self._holders = self.tables.holders.data
         self._times: Any = self.tables.times.reshape(-1).data
-        self.open(compiled=False)
+        self.find_entry_points(compiled=False)
 
-    def open(self, *, compiled: bool) -> None:
+    def find_entry_points(self, *, compiled: bool) -> None:
         """Find the entry points of the look-ups in the flow of datagrams."""
         if compiled:
             self.lent = lent(self.tables)

@@ -177,12 +177,12 @@ class NodeTrace:
         self._take()
         return self.clock.stamp()
 
-    def take(self, content: bytes) -> None:
+    def merge_stamp(self, content: bytes) -> None:
         """Take the clock's stamp of another node that a node with a trace folder heard. Raises
         ValueError for other bytes.
         """
         self._take()
-        self.clock.take(content)
+        self.clock.merge_stamp(content)
 
     def write(self) -> None:
         """Write a file of the trace folder with all rows since the last file, if there are any."""
@@ -198,7 +198,7 @@ class NodeTrace:
             np.array(self._what, np.uint8), records, self._stamps, drops,
             node=(self.node.node_id, self.node.name, self.node.identity.incarnation),
             kinds=self.node.face.node.kinds.names, names=names,
-            now=(self.node.scheduler.now(), self._wall(), self.clock.tick()),
+            now=(self.node.scheduler.now(), self._wall(), self.clock.event_time()),
         )  # fmt: skip
         before, parts, self._state = self._state, self._parts, self._state_now()
         replayed = partial(state_file, head_of(self.node), before, parts, self._state)
@@ -249,7 +249,7 @@ class NodeTrace:
     def _add(self, what: int, record: Any) -> None:
         self._what.append(what)
         self._records.append(record)
-        self._stamps.append((float(record["at"]) + self._offset_s, self.clock.tick()))
+        self._stamps.append((float(record["at"]) + self._offset_s, self.clock.event_time()))
 
     def _new_drops(self) -> dict[str, int]:
         now = Counter(self.node.drops.by_reason())

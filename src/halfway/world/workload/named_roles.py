@@ -166,7 +166,7 @@ class RolePeriods:
         self._from = np.array([from_s for _, from_s, _ in given], np.float64)
         self._until = np.array([until_s for _, _, until_s in given], np.float64)
 
-    def begin(
+    def begin_times(
         self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]]
     ) -> npt.NDArray[np.float64]:
         """Return the seconds at which named roles begin, one for each pair."""

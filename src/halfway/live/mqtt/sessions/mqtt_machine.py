@@ -74,7 +74,7 @@ class Machine:
         """
         self._table.restore(now)
 
-    def open(self, address: str, now: float) -> Connection | None:
+    def new_connection(self, address: str, now: float) -> Connection | None:
         """Return the state of a new connection in the session machine, or None if there are too
         many.
         """
@@ -196,7 +196,7 @@ class Machine:
         """Take an event from the mesh into the session machine."""
         self._table.deliver(event, now)
 
-    def changed(self) -> Iterator[Connection]:
+    def changed_connections(self) -> Iterator[Connection]:
         """Take the connections of the session machine that have new output, that must close, or
         that may be read again.
         """
@@ -220,7 +220,7 @@ class Machine:
     def tick(self, now: float) -> None:
         """Run the session machine's timers that are due."""
         table = self._table
-        while (key := table.timers.take(now)) is not None:
+        while (key := table.timers.pop_expired(now)) is not None:
             what, of = key
             if isinstance(of, Connection):
                 connecting.timed_out(table, of, what, now)

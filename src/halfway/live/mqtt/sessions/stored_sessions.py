@@ -135,7 +135,7 @@ class StoredSessions:
         if self.messages.pop(number, None) is not None:
             self._write(FINISHED, number)
 
-    def take(self, client_id: str, packet_id: int) -> None:
+    def save_qos2(self, client_id: str, packet_id: int) -> None:
         """Save that an MQTT session has a message of QoS 2 from its client, until `release`."""
         if client_id in self.sessions:
             self.taken.setdefault(client_id, {})[packet_id] = None

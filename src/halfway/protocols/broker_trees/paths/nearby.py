@@ -154,7 +154,7 @@ def announce_nearest(nearby, i, out):
 
 
 @apart
-def hear(nearby, i, is_broker, rules, message, out):
+def enter_broker(nearby, i, is_broker, rules, message, out):
     """Enter an announced broker into the table of near brokers of row i; pass on the announcement
     if it was new.
 
