@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.core.hello.period import HELLO_PERIOD_S
+from halfway.core.hello.sending import HELLO_PERIOD_S
 from halfway.core.message import START
 from halfway.core.options import Value
 from halfway.live.air.air import Air

@@ -15,7 +15,6 @@ import numpy as np
 
 from halfway.core.hello.link import APPEARS, HISTORY, LEAST_TENTHS, MISSED, NEWEST
 from halfway.core.neighbourhood import Neighbourhood
-from halfway.live.callbacks import ignore
 from halfway.live.wire.frames import NOT_WANTED, Hello
 
 _MOST_PERIOD_S = 60.0
@@ -72,8 +71,8 @@ class HelloTable:
             y=nowhere,
         )
         # Called before and after the lists are written.
-        self.before_change: Callable[[], None] = ignore
-        self.after_change: Callable[[], None] = ignore
+        self.before_change: Callable[[], None] = lambda: None
+        self.after_change: Callable[[], None] = lambda: None
 
     def enter_hello(self, node_id: int, hello: Hello, now: float) -> bool:
         """Enter a hello into the neighbour table; return True if the node's incarnation is new."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-from halfway.live.callbacks import ignore
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, decoded, encoded
 from halfway.live.events.retained import (
@@ -33,9 +32,9 @@ class RetainedExchange:
         self._table = RetainedTable(limits.retained, limits.retained_bytes)
         self._sent: dict[int, float] = {}  # when all values were sent to a neighbour
         # A callback for a neighbour and the id of a node whose certificate is missing.
-        self.unknown: Callable[[int, int], None] = ignore
+        self.unknown: Callable[[int, int], None] = lambda _, __: None
         # A callback for each new value, which a node with a journal writes there.
-        self.changed: Callable[[Version, EventBody], None] = ignore
+        self.changed: Callable[[Version, EventBody], None] = lambda _, __: None
 
     def __len__(self) -> int:
         return len(self._table)
