@@ -28,7 +28,7 @@ from halfway.pipeline.spark.simulate_rows import digest_of, simulate
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import StudyPlan, read_requests, record_requests
+from halfway.pipeline.store.study_requests import StudyPlan, read_requests, record_requests
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem
 from tests.pipeline.conftest import ROOT

@@ -25,7 +25,7 @@ from halfway.pipeline.plan.run import Point, scenario_seed
 from halfway.pipeline.plan.sweep_plan import ROOT_SEED, canonical, plan
 from halfway.pipeline.spark.on_demand import OnDemand, local_cores
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import StudyPlan, record_question
+from halfway.pipeline.store.study_requests import StudyPlan, record_question
 from halfway.pipeline.sweep import Progress, failed, sweep
 
 _GROWTH = 1.5

@@ -23,7 +23,7 @@ from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.spark.simulate_rows import PROCESSOR
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import Plans, read_requests, record_requests
+from halfway.pipeline.store.study_requests import Plans, read_requests, record_requests
 from halfway.pipeline.without_spark import processes_for, run_here, worth_it
 
 if TYPE_CHECKING:

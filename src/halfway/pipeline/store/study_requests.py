@@ -1,4 +1,4 @@
-"""Requested studies of a result folder: the plan of each, so that missing runs can be named.
+"""The requests for studies in a result folder: the plan of each, so that missing runs can be named.
 
 studies/<digest of the name>.parquet      key and point of its runs; the metadata: other fields
 studies/<digest of the name>.asked.json   the replicates of each decision, by its question
