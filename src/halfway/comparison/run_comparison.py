@@ -84,7 +84,7 @@ def compare(
 
 def asked_before(store: Store, study: str, rule: DecisionRule, replicates: int) -> tuple[int, ...]:
     """Return the replicates of a study's earlier decisions on the same question, and record this
-    one: each decision on a question spends a part of the allowed error.
+    one, because each decision on a question spends a part of the allowed error.
 
     A single replicate decides nothing. Raises Problem if the result folder cannot be written to.
     """

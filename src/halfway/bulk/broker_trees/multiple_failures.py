@@ -7,8 +7,8 @@ t + 1 - i disjoint paths that avoid the i ancestors below that one. If the lowes
 t - i failures are left for t + 1 - i paths, so one of them works; the same holds for the ancestor
 at its end, and so on up to the root. With t = 1 this is x, y and z.
 
-`examples/real_underlay.py` counts the brokers that can have a ladder on a given underlay. The page
-docs/papers/underlay-siena.md has these numbers for seven published underlays.
+The program real_underlay.py of the examples counts the brokers that can have a ladder on a given
+underlay. The page docs/papers/underlay-siena.md has these numbers for seven published underlays.
 """
 
 from collections import Counter
