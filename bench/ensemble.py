@@ -39,7 +39,7 @@ def rows_after(
 
 
 def spans_of(network: Network) -> npt.NDArray[np.uint64]:
-    """Return for each row [n] where its neighbours begin << 32 | their number: one read a step."""
+    """Return where the neighbours of each row [n] begin << 32 | their number: one read a step."""
     return network.start[:-1].astype(np.uint64) << _32 | network.degree.astype(np.uint64)
 
 

@@ -215,7 +215,9 @@ async def mesh(load: Load, *, sealed: bool) -> dict[str, float]:
                 f"bench/{place % load.topics}",
                 lambda event: None if event.local else ages.append(event.age_s),
             )
-        while not all(len(each.links.table.links()) == len(each.links.static) for each in every):
+        while not all(
+            len(each.links.table.neighbours()) == len(each.links.static) for each in every
+        ):
             await asyncio.sleep(0.05)
         await asyncio.sleep(3.0 if load.system == "flooding" else 30.0)
         before, cpu, begun = counts_of(host), time.process_time(), time.perf_counter()

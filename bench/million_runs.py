@@ -31,7 +31,7 @@ from halfway.pipeline.spark.simulate_rows import SCHEMA, digest_of, rows_batch
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import StudyPlan
+from halfway.pipeline.store.study_requests import StudyPlan
 from halfway.pipeline.sweep import sweep
 
 BATCH = 50_000  # runs

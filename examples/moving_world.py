@@ -95,7 +95,7 @@ def outcome(name: str, motion: Motion, seed: int, given: argparse.Namespace) -> 
 
 def listed(demand: Demand) -> Listed:
     """Return the same demand, with only the actual publishers of each topic."""
-    some = demand.take(np.inf, 100_000)
+    some = demand.next_publications(np.inf, 100_000)
     wants = [(row, topic) for topic, rows in enumerate(demand.subscribers) for row in rows.tolist()]
     publications = zip(some.t.tolist(), some.row.tolist(), some.topic.tolist(), strict=True)
     return Listed(wants, list(publications))

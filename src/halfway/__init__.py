@@ -9,9 +9,8 @@ Importing this package is cheap: compiled modules load when they are first used.
 
 from typing import Any
 
+from halfway.package import __version__ as __version__
 from halfway.problem import Problem as Problem
-
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -57,7 +57,7 @@ def test_an_event_of_the_walk_overlay_carries_its_values() -> None:
     records, _ = run.received_records()
     events = records[records["kind"] == CONTENT_EVENT]
     assert EVENT not in records["kind"]
-    published = run.demand.begun_again().take(np.inf, 15)
+    published = run.demand.begun_again().next_publications(np.inf, 15)
     number = dict.fromkeys(published.row.tolist(), 0)
     expected = {}
     for row, topic in zip(published.row.tolist(), published.topic.tolist(), strict=True):

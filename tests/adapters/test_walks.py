@@ -137,5 +137,5 @@ def test_each_role_is_one_command_and_each_event_is_one_command() -> None:
         (SUBSCRIBE, 0, 0.0), (SUBSCRIBE, 1, 4.0), (SUBSCRIBE, 2, 0.0),
         (UNSUBSCRIBE, 1, 9.0),
     ]  # fmt: skip
-    published = adapter.publish_commands(demand.begun_again().take(9.0, 9))
+    published = adapter.publish_commands(demand.begun_again().next_publications(9.0, 9))
     assert published.row.tolist() == [3, 4, 3]

@@ -26,7 +26,7 @@ from halfway.pipeline.plan.run import scenario_seed
 from halfway.pipeline.plan.sweep_plan import ROOT_SEED
 from halfway.pipeline.spark.simulate_rows import digest_of
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import read_requests
+from halfway.pipeline.store.study_requests import read_requests
 from halfway.problem import Problem
 from halfway.report.comparison.comparison_files import cells_csv
 from halfway.report.comparison.terminal_results import print_results

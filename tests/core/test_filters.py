@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.core.filters import above, below, filters, matching
+from halfway.core.filters import above, below, filters, match_matrix
 from halfway.problem import Problem
 from tests.core.filter_covering import covering
 
@@ -33,7 +33,7 @@ def test_an_event_matches_where_every_constraint_holds(
     wanted: list[dict[int, list[tuple[float, float]]]],
 ) -> None:
     some = EVENTS[::7]
-    found = matching(filters(wanted), some)
+    found = match_matrix(filters(wanted), some)
     assert found.tolist() == [[passes(each, event) for each in wanted] for event in some]
 
 
@@ -42,7 +42,7 @@ def test_a_filter_covers_another_exactly_where_it_takes_all_of_its_events(
     wanted: list[dict[int, list[tuple[float, float]]]],
 ) -> None:
     made = filters(wanted)
-    taken = matching(made, EVENTS)
+    taken = match_matrix(made, EVENTS)
     found = covering(made)
     for f, g in itertools.product(range(len(wanted)), repeat=2):
         assert found[f, g] == bool((taken[:, f] | ~taken[:, g]).all()), (f, g)
@@ -51,12 +51,12 @@ def test_a_filter_covers_another_exactly_where_it_takes_all_of_its_events(
 def test_open_ends_of_intervals_are_the_doubles_beside_them() -> None:
     less = filters([{0: (-math.inf, below(3.0))}, {0: (above(3.0), math.inf)}])
     events = np.array([[below(3.0)], [3.0], [above(3.0)]])
-    assert matching(less, events).tolist() == [[True, False], [False, False], [False, True]]
+    assert match_matrix(less, events).tolist() == [[True, False], [False, False], [False, True]]
 
 
 def test_an_event_without_an_attribute_fails_its_constraint_and_no_other() -> None:
     made = filters([{}, {0: (-math.inf, math.inf)}, {7: (0.0, 1.0)}])
-    assert matching(made, np.array([[math.nan], [4.0]])).tolist() == [
+    assert match_matrix(made, np.array([[math.nan], [4.0]])).tolist() == [
         [True, False, False],
         [True, True, False],
     ]

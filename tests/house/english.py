@@ -70,6 +70,12 @@ _NO_VERB = re.compile(
 )
 _LABEL = re.compile(r"\b(an? (?:\w+ )?walks' \w+)|^((?:For|Of|In) [^.:\n]{3,40}: )", re.IGNORECASE)
 _FRAGMENT = re.compile(r"(; whether |(?:^|[.;] )How many\b|\. Its place\b|\. The place of )")
+# "Return from the results the cells": write "Return the cells of the results".
+# "Return at most 4 cells" has a limit before its object.
+_INVERTED = re.compile(
+    r"^((?:Return|Yield|Write|Read|Add|Keep|Set|Give|Send) (?:to|by|from|for|at|in|with|on))"
+    r" (?!most |least )"
+)
 _MINUS_ONE = re.compile(r"(?<![\w.\[:])(-1)\b")
 _NAMES_OF_MINUS_ONE = {"NO_PLACE", "NONE"}
 
@@ -77,8 +83,9 @@ _NAMES_OF_MINUS_ONE = {"NO_PLACE", "NONE"}
 def docstring_lapses(root: Path) -> list[str]:
     """Docstrings of the package in another form than the others, with file, line and lapse.
 
-    A function begins with a verb, a class or a property with a noun phrase. The result is a
-    sentence, without a label before it, and a missing value has the name that the code uses.
+    A function begins with a verb and its object, a class or a property with a noun phrase. The
+    result is a sentence, without a label before it, and a missing value has the name that the code
+    uses.
     """
     found = []
     for source in python_files(root, "src"):
@@ -98,6 +105,7 @@ def _lapses(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, text: s
             found.append(text.partition(" ")[0])
     elif text.startswith(("Return ", "Yield ")):
         found.append(text.partition(" ")[0])
+    found += _INVERTED.findall(text)
     names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
     if is_function and names & _NAMES_OF_MINUS_ONE:
         found += _MINUS_ONE.findall(text)

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import networkx as nx
 
-# They are no part of the picture: every room imports the first two, and the others start programs.
-UNDRAWN = {"problem", "files", "__main__", "__init__"}
+# No part of the picture: every room imports the first three, and the others start programs.
+UNDRAWN = {"problem", "package", "files", "__main__", "__init__"}
 _PICTURE = re.compile(r"^## Arrows$.*?^```$(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The exceptions of systems, one sentence each: `bulk/walk_overlay` drives `bulk/walks`.
 _EXCEPTIONS = re.compile(r"The folder of a system never imports.*?(?=\n\* )", re.DOTALL)

@@ -74,6 +74,9 @@ def test_no_random_numbers_without_a_seed() -> None:
         ("papers/x.py", "from halfway.cli import main", "1: papers may not import cli"),
         ("live/node.py", "from halfway.sim.engine import run", "1: live may not import sim"),
         ("problem.py", "import halfway.core.dice", "1: problem may not import core"),
+        ("package.py", "from halfway.problem import x", "1: package may not import problem"),
+        ("sim/engine.py", "import halfway", "1: sim may not import __init__"),
+        ("sim/engine.py", "from halfway import __version__", "1: sim may not import __init__"),
     ],
 )
 def test_an_arrow_against_the_grain_is_seen(
@@ -94,7 +97,7 @@ def test_an_unknown_room_is_seen(tmp_path: Path) -> None:
     [
         ("papers/x/experiments.py", "from halfway.report.page import write"),
         ("cli.py", "from halfway.papers import x"),
-        ("sim/engine.py", "from halfway import __version__\nfrom halfway.problem import Problem"),
+        ("sim/engine.py", "from halfway.package import __version__\nfrom halfway import problem"),
         ("sim/engine.py", "from halfway.sim.meters import Meter"),
     ],
 )
@@ -212,6 +215,14 @@ def test_a_circle_is_seen_even_through_a_third_module_and_inside_a_function(
     package(tmp_path, "sim/c.py", "import halfway.sim.a")
     package(tmp_path, "sim/d.py", "import halfway.sim.a")
     assert circles(tmp_path) == ["halfway.sim.a halfway.sim.b halfway.sim.c"]
+
+
+def test_a_module_that_imports_the_root_of_its_package_is_in_a_circle_with_it(
+    tmp_path: Path,
+) -> None:
+    package(tmp_path, "__init__.py", "def f():\n    from halfway.api import a")
+    package(tmp_path, "api/a.py", "from halfway import __version__")
+    assert circles(tmp_path) == ["halfway halfway.api.a"]
 
 
 @pytest.mark.parametrize(

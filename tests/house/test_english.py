@@ -29,6 +29,8 @@ def test_docstrings_have_one_form() -> None:
         ("def f():\n    '''Renew a walks' topic.'''", "a walks' topic"),
         ('def f():\n    """For routes of DRIP: find a place."""', "For routes of DRIP:"),
         ('def f():\n    """Return a place; -1 if none."""\n    return NO_PLACE', "-1"),
+        ('def f():\n    """Return to the node whether a path exists."""', "Return to"),
+        ('def f():\n    """Write to the journal a message."""', "Write to"),
         ('class A:\n    """Return the hops."""', "Return"),
         (
             'class A:\n    """Hops."""\n    @property\n    def f(self):\n        """Return it."""',
@@ -48,6 +50,7 @@ def test_a_docstring_in_another_form_is_seen(tmp_path: Path, text: str, lapse: s
     [
         'def f():\n    """Return [n, 2]: the positions. -1: none."""',
         'def f():\n    """[geo §2] Return the home of a key."""\n    return NO_PLACE',
+        'def f():\n    """Return at most 4 hops."""',
         'class A:\n    """A path."""\n    @property\n    def f(self):\n        """The hops."""',
         "def f(): ...",
     ],

@@ -11,7 +11,7 @@ from halfway.live import plain, topic_filters
 from halfway.live.control import control_requests, route_answers, server
 from halfway.live.interface import api
 from halfway.live.journal import commit, journal, segment
-from halfway.live.kept import kept_store, outlet, publisher, reader
+from halfway.live.kept import kept_store, outlet_interface, publisher, reader
 from halfway.live.keys import (
     certificates,
     handshakes,
@@ -73,11 +73,11 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "own kept events": (
             kept_store.MOST_KEPT_EVENTS,
             kept_store.MOST_KEPT_BYTES / _MIB,
-            outlet.RETENTION_S / 3600,
+            outlet_interface.RETENTION_S / 3600,
         ),
         "topics with own kept": (kept_store.MOST_OWN_STREAMS,),
         "streams of others": (kept_store.MOST_STREAMS, kept_store.MOST_AHEAD),
-        "readers of a stream": (publisher.MOST_READERS, outlet.MOST_FILTERS),
+        "readers of a stream": (publisher.MOST_READERS, outlet_interface.MOST_FILTERS),
         "events sent again": (publisher.MOST_AGAIN,),
         "a gap in a stream": (reader.GAP_S,),
         "journal: segments": (

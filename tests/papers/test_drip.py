@@ -191,7 +191,7 @@ def test_packets_have_the_sizes_and_the_repeats_of_their_kinds() -> None:
 def test_each_node_detects_an_event_with_its_ability_as_probability() -> None:
     """[drip §VI-A] "based on its detecting abilities"; the detections of an event are at once."""
     one, each = NumberIntervals(60, 4.0, seed=3), IndependentDetection(60, 4.0, seed=3)
-    happened, seen = one.take(np.inf, 10_000), each.take(np.inf, 10_000)
+    happened, seen = (way.next_publications(np.inf, 10_000) for way in (one, each))
     assert each.next_at() == np.inf
     at, first = np.unique(seen.t, return_index=True)
     assert (at == happened.t).all()  # the most capable node detects each event
@@ -200,7 +200,11 @@ def test_each_node_detects_an_event_with_its_ability_as_probability() -> None:
     assert np.allclose(share, each.capability, atol=4 * 0.5 / math.sqrt(len(at)))
     again = each.begun_again()
     assert again.next_at() == seen.t[0]
-    parts = [again.take(100.0, 7), again.take(100.0, 10_000), again.take(np.inf, 10_000)]
+    parts = [
+        again.next_publications(100.0, 7),
+        again.next_publications(100.0, 10_000),
+        again.next_publications(np.inf, 10_000),
+    ]
     assert np.concatenate([part.event for part in parts]).tolist() == seen.event.tolist()
     assert max(parts[1].t) < 100.0 <= min(parts[2].t)
 

@@ -15,7 +15,7 @@ from halfway.papers.georendezvous.experiments import PAPER
 from halfway.papers.georendezvous.loss import AFTER_S, by_walks
 from halfway.papers.georendezvous.measurements import detours, nice_places, trees
 from halfway.papers.georendezvous.mobility import mobility
-from halfway.papers.georendezvous.picture import GOAL, figure_1, figure_2, instance
+from halfway.papers.georendezvous.picture import GOAL, figure_1, figure_2, shown_route
 from halfway.papers.georendezvous.points import (
     CELLS,
     TREE_INTERPRETATIONS,
@@ -227,7 +227,7 @@ def test_walks_lose_exactly_the_nodes_given(role: str) -> None:
 
 def test_the_route_of_figure_1_has_every_mode() -> None:
     """[geo §2.1] greedy, "contour the face", greedy again, and "the entire home perimeter"."""
-    cells, route = instance()
+    cells, route = shown_route()
     assert not cells.populated[GOAL[1], GOAL[0]]
     how = modes(route, GOAL)
     assert len(how) == route.hops_with_traversal

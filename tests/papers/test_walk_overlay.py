@@ -11,14 +11,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from halfway.bulk.walk_overlay.traffic import Traffic, filters, matching, passes
+from halfway.bulk.walk_overlay.traffic import Traffic, filters, match_matrix, passes
 from halfway.core.bloom import Size
 from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
 from halfway.papers.walk_overlay.event_layer import traffic
 from halfway.papers.walk_overlay.experiments import PAPER, overlay_point
 from halfway.papers.walk_overlay.measurements import initiator_sets, overlays, stopping
 from halfway.papers.walk_overlay.paired_estimates import correlation, means, slope, variation
-from halfway.papers.walk_overlay.picture import instance, picture
+from halfway.papers.walk_overlay.picture import picture, shown_overlay
 from halfway.pipeline.plan.run import Run
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.verdict import Verdict
@@ -247,7 +247,7 @@ def test_shares_far_below_the_rule_agree() -> None:
 
 def test_brokers_are_where_walks_met() -> None:
     """[dwo §III] "Broker nodes … are the meeting point between two DRWs"."""
-    overlay = instance(10)
+    overlay = shown_overlay(10)
     assert set(overlay.brokers) <= set(overlay.rows)
     assert 1 <= len(overlay.brokers) <= 9
 
@@ -313,7 +313,7 @@ def test_the_filters_in_bulk_are_those_of_the_messages() -> None:
         assert np.array_equal(history.state.received[parent, place[parent, row]], below[i])
         assert np.array_equal(history.state.received[row, place[row, parent]], above[i])
     down, up = (passes(words, CATALOGUE, KEY, size) for words in (below, above))
-    matched = matching(wanted, CATALOGUE)
+    matched = match_matrix(wanted, CATALOGUE)
     for event in range(0, len(CATALOGUE.event_topic), 5):
         before = int(history.engine.counters.received_kind[CONTENT_EVENT])
         delivered, due = history.published(0, event)

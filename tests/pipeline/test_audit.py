@@ -20,6 +20,7 @@ import halfway
 from halfway import cli
 from halfway.cli.terminal.screen import RUNS_FAILED, USER_ERROR
 from halfway.pipeline.audit import audit, audit_json, results_in
+from halfway.pipeline.plan import provenance, sweep_plan
 from halfway.pipeline.plan.run import Point
 from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.retry import failed_runs, retry_failed
@@ -27,7 +28,7 @@ from halfway.pipeline.spark.simulate_rows import digest_of, simulate
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import StudyPlan, read_requests, record_requests
+from halfway.pipeline.store.study_requests import StudyPlan, read_requests, record_requests
 from halfway.pipeline.sweep import sweep
 from halfway.problem import Problem
 from tests.pipeline.conftest import ROOT
@@ -315,7 +316,8 @@ def test_two_processes_never_write_at_once(full):
 
 def test_a_folder_that_another_version_wrote_keeps_its_runs(full, monkeypatch):
     before = full.finished_keys()
-    monkeypatch.setattr(halfway, "__version__", "9.9.9")
+    for module in (provenance, sweep_plan):
+        monkeypatch.setattr(module, "__version__", "9.9.9")
     later = plan(points(), 3)
     assert not set(later["key"].to_pylist()) & before  # other code gives other keys
     with full.writing():

@@ -11,7 +11,7 @@ from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.source import ResultSource
 from halfway.pipeline.spark.simulate_rows import result, simulate
 from halfway.pipeline.store.manifest import write_manifest
-from halfway.pipeline.store.studies import StudyPlan, record_requests
+from halfway.pipeline.store.study_requests import StudyPlan, record_requests
 from halfway.pipeline.tidy_rows import tidy_schema
 from halfway.problem import Problem
 from tests.pipeline.toy_source import ToySource

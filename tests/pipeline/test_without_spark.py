@@ -16,7 +16,7 @@ from halfway.pipeline.reproduction.summarise import summaries, summaries_here
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store, read_rows
-from halfway.pipeline.store.studies import StudyPlan, read_requests
+from halfway.pipeline.store.study_requests import StudyPlan, read_requests
 from halfway.pipeline.sweep import sweep
 from halfway.pipeline.without_spark import processes_for, worth_it
 from halfway.problem import Problem

@@ -170,7 +170,7 @@ def run_of(history: History) -> Simulation:
 def deliveries_of(run: Simulation) -> list[Delivery]:
     """Run a history; all deliveries to applications."""
     counted, found = run.deliveries, list[Delivery]()
-    count = counted.deliver
+    count = counted.enter_notifications
 
     def deliver(event: Any, row: Any, at: Any, hops: Any) -> None:
         found.extend(zip(event.tolist(), row.tolist(), at.tolist(), strict=True))

@@ -32,7 +32,7 @@ def accept_all(
 
 
 def are_new(accepted: AcceptedHops, hops: list[Some]) -> list[bool]:
-    """Return for each hop whether the tables accept it as new."""
+    """Return whether the tables accept each hop as new."""
     found = np.zeros(len(hops), np.bool_)
     source, incarnation, sequence = np.array(hops, np.int64).reshape(-1, 3).T
     accept_all(

@@ -56,7 +56,7 @@ def test_a_publisher_that_begins_late_or_ends_early_is_served(tmp_path: Path, sy
     """Node 1 publishes at 12 to 24 s, and node 2 at 30 to 51 s; no node publishes at 27 s."""
     (tmp_path / "scenario.toml").write_text(text_of(system), "utf-8")
     run = simulation_of(read_scenario(tmp_path / "scenario.toml"), system=system)
-    due = run.demand.begun_again().take(np.inf, 99)
+    due = run.demand.begun_again().next_publications(np.inf, 99)
     assert due.t.tolist() == [12, 15, 18, 21, 24, 30, 33, 36, 39, 42, 45, 48, 51]
     assert names_of(run, due.row) == ["1"] * 5 + ["2"] * 8
     assert due.topic.tolist() == [0] * 5 + [1] * 8
@@ -107,7 +107,7 @@ def test_a_file_gives_the_periods_of_publishers(tmp_path: Path) -> None:
              for line in text_of("flooding").splitlines()]  # fmt: skip
     (tmp_path / "scenario.toml").write_text("\n".join(lines), "utf-8")
     run = simulation_of(read_scenario(tmp_path / "scenario.toml"), system="flooding")
-    assert names_of(run, run.demand.take(np.inf, 99).row) == ["1"] * 5 + ["2"] * 8
+    assert names_of(run, run.demand.next_publications(np.inf, 99).row) == ["1"] * 5 + ["2"] * 8
 
 
 def test_each_event_is_of_a_publisher_that_is_there() -> None:
@@ -120,7 +120,7 @@ def test_each_event_is_of_a_publisher_that_is_there() -> None:
     }
     given = GivenRoles(publishers=rows, publishing_periods=periods)
     drawn = Drawn(20, 3, 1, 2, events=4000, every_s=0.02, arrivals="poisson", seed=5, roles=given)
-    whole = drawn.take(np.inf, 9999)
+    whole = drawn.next_publications(np.inf, 9999)
     assert len(whole.t) == 4000  # row 2 is always there
     for pair, (begin, end) in periods.items():
         mine = (whole.row == pair[0]) & (whole.topic == pair[1])
@@ -131,7 +131,7 @@ def test_each_event_is_of_a_publisher_that_is_there() -> None:
     share = np.bincount(whole.row[there]) / there.sum()
     assert share == pytest.approx(np.array([1, 1, 1, 3, 1.5, 1.5]) / 9, abs=0.1)
     pieces, again = [], drawn.begun_again()
-    while len((some := again.take(np.inf, 77)).t):
+    while len((some := again.next_publications(np.inf, 77)).t):
         pieces.append(some)
     for name in ("t", "row", "topic", "event"):
         found = np.concatenate([getattr(one, name) for one in pieces])

@@ -44,8 +44,8 @@ def test_systems_share_network_and_workload(tmp_path: Path) -> None:
     read = read_scenario(written(tmp_path, SMALL))
     one, other = simulation_of(read, system="flooding"), simulation_of(read, system="gossip")
     assert (one.environment.start.who == other.environment.start.who).all()
-    assert [list(a) for a in one.demand.take(1e9, 99)[:4]] == [
-        list(a) for a in other.demand.take(1e9, 99)[:4]
+    assert [list(a) for a in one.demand.next_publications(1e9, 99)[:4]] == [
+        list(a) for a in other.demand.next_publications(1e9, 99)[:4]
     ]
 
 

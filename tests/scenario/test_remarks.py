@@ -140,7 +140,7 @@ def test_poisson_events_that_do_not_fit_are_counted(tmp_path: Path) -> None:
     scenario = written(tmp_path, MESH, mesh="a,b\nhub,1\nhub,2\nhub,3\n2,3\n")
     read = read_scenario(scenario, {"workload.events": "40", "workload.arrivals": "poisson"})
     ready = prepared(read)
-    published = len(ready.demand.begun_again().take(12.0, 100).t)
+    published = len(ready.demand.begun_again().next_publications(12.0, 100).t)
     (remark,) = remarks_of(read, ready)
     assert remark.startswith(f"about {40 - published} of 40 events are not published")
 

@@ -183,7 +183,7 @@ def test_brokers_that_a_system_has_no_use_for_are_remarked(tmp_path: Path) -> No
 
 def test_recorded_events_are_published_by_their_nodes_at_their_times(tmp_path: Path) -> None:
     run = built(tmp_path, RECORDED)
-    names, events = run.environment.names(), run.demand.take(1e9, 9)
+    names, events = run.environment.names(), run.demand.next_publications(1e9, 9)
     assert events.t.tolist() == [2.0, 4.0, 5.0]
     assert [names[row] for row in events.row] == ["gate", "roof", "gate"]
     assert events.topic.tolist() == [0, 0, 1]
@@ -219,7 +219,7 @@ def test_payloads_lengthen_frames_on_shared_and_wired_links(tmp_path: Path) -> N
 def test_drawn_nodes_stand_in_for_the_names_of_a_file(tmp_path: Path) -> None:
     text = RECORDED.replace("subscribers =", "nodes = 'drawn'\nsubscribers =")
     run = built(tmp_path, text, **{})
-    rows = run.demand.take(1e9, 9).row
+    rows = run.demand.next_publications(1e9, 9).row
     assert rows[0] == rows[2] != rows[1]
     many = EVENTS + "".join(f"110,n{k},heat,1\n" for k in range(3))
     with pytest.raises(Problem, match="5 names of nodes: expected at most 4"):

@@ -134,7 +134,7 @@ def reported(made: Simulation) -> list[tuple[float, int, int, bool]]:
     records, rows = made.reports()
     suspected, trusted = (made.instance.kinds.number(name) for name in REPORTS)
     some = (records["kind"] == suspected) | (records["kind"] == trusted)
-    members = made.environment.ids.rows(records["target"][some])
+    members = made.environment.ids.rows_of(records["target"][some])
     assert (members >= 0).all()
     columns = records["at"][some], rows[some], members, records["kind"][some] == suspected
     return sorted(zip(*(column.tolist() for column in columns), strict=True))
@@ -205,7 +205,7 @@ def test_bad_ids_are_refused(ids: list[int], what: str) -> None:
 
 def test_rows_of_ids_and_of_what_is_no_id() -> None:
     ids = NodeIds(4, [LAST, 7, 0, 9])
-    assert ids.rows(np.array([0, 9, LAST, 7, -1, 8, 5])).tolist() == [2, 3, 0, 1, -1, -1, -1]
+    assert ids.rows_of(np.array([0, 9, LAST, 7, -1, 8, 5])).tolist() == [2, 3, 0, 1, -1, -1, -1]
     assert not ids.are_rows
     assert NodeIds(3).are_rows
-    assert NodeIds(0).rows(np.array([4])).tolist() == [-1]
+    assert NodeIds(0).rows_of(np.array([4])).tolist() == [-1]

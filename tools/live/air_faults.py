@@ -81,7 +81,7 @@ def discovery(n: int, pairs: set[Pair], settings: AirSettings) -> dict[str, obje
                 started = await host.linked(pairs, WAIT_S)
                 one = {pair for pair in pairs if 0 in pair}
                 air.set_links(pairs - one)
-                gone_s = await until(lambda: not host.nodes[0].links.table.links())
+                gone_s = await until(lambda: not host.nodes[0].links.table.neighbours())
                 air.set_links(pairs)
                 back_s = await host.linked(one, WAIT_S)
                 return {"nodes": n, "links": len(pairs) // 2, "all_neighbours_s": started,

@@ -43,7 +43,7 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
     topic = np.repeat(
         np.arange(demand.topics), [len(rows_of_topic) for rows_of_topic in demand.subscribers]
     )
-    begin = RolePeriods(demand.periods, demand.topics).begin(rows, topic)
+    begin = RolePeriods(demand.periods, demand.topics).begin_times(rows, topic)
     return commands(np.maximum(begin, at), rows, kind, topic)
 
 
@@ -75,7 +75,7 @@ def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Comma
     topic = np.repeat(
         np.arange(demand.topics), [len(rows_of_topic) for rows_of_topic in demand.publishers]
     )
-    begin = RolePeriods(demand.publishing_periods, demand.topics).begin(rows, topic)
+    begin = RolePeriods(demand.publishing_periods, demand.topics).begin_times(rows, topic)
     first = commands(np.maximum(begin, at), rows, begins, topic)
     return joined((first, ends_of_publishing(demand, ends)))
 

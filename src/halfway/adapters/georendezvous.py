@@ -93,8 +93,8 @@ class GeorendezvousAdapter(Adapter):
             [np.full(len(rows), t, np.int32) for _, lists in roles for t, rows in enumerate(lists)],
         ))  # fmt: skip
         at = (1.25 + np.linspace(0.0, 0.5, len(row))) * self.values["join_listen_s"]
-        begin = RolePeriods(demand.periods, demand.topics).begin(row, topic)
-        publishing = RolePeriods(demand.publishing_periods, demand.topics).begin(row, topic)
+        begin = RolePeriods(demand.periods, demand.topics).begin_times(row, topic)
+        publishing = RolePeriods(demand.publishing_periods, demand.topics).begin_times(row, topic)
         at = np.maximum(at, np.where(kind == SUBSCRIBE, begin, publishing))
         ends = (
             ends_of_subscriptions(demand, int(UNSUBSCRIBE)),

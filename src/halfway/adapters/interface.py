@@ -140,7 +140,7 @@ class RunContext(NamedTuple):
         """
         if isinstance(self.demand, AddressedGroups):
             return max(self.window, WINDOW)
-        publications = self.demand.begun_again().take(self.seconds, _MOST_EVENTS)
+        publications = self.demand.begun_again().next_publications(self.seconds, _MOST_EVENTS)
         order = np.lexsort((publications.t, publications.row))
         t, row = publications.t[order], publications.row[order]
         most = 0

@@ -125,7 +125,7 @@ def _most_published(context: RunContext, longest_s: float) -> int:
     """Return the most copies of events that one node of a walk system sends within longest_s
     seconds: one copy of each event to each neighbour on the way to a subscriber.
     """
-    publications = context.demand.begun_again().take(context.seconds, _EVENTS)
+    publications = context.demand.begun_again().next_publications(context.seconds, _EVENTS)
     most_neighbours = max(context.most_neighbours, 1)
     subscribers = np.array([len(rows) for rows in context.demand.subscribers], np.int64)
     copies = np.minimum(subscribers, most_neighbours)[publications.topic]

@@ -10,7 +10,6 @@ from typing import Any
 from halfway.api import arguments
 from halfway.api.display import Counted, shown
 from halfway.comparison import run_comparison
-from halfway.comparison.asked import asked_before
 from halfway.comparison.defaults import MAX_REPLICATES, PAGE, REPLICATES
 from halfway.comparison.evaluation import timelines
 from halfway.comparison.evaluation.comparison_results import (
@@ -137,7 +136,7 @@ class Comparison:
             return results.decisions[point]
         rule = decision_rule(arguments.needs_argument(need), minimise)
         store = Store(self.folder / "runs")
-        asked = asked_before(store, results.study, rule, results.replicates)
+        asked = run_comparison.asked_before(store, results.study, rule, results.replicates)
         decision = decide(point, results.metrics, results.cells, rule, asked)
         return worded(decision, results.metrics, results.replicates)
 

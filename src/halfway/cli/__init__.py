@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 
-import halfway
 from halfway.cli.commands.check import check
 from halfway.cli.commands.cluster import cluster
 from halfway.cli.commands.compare import compare
@@ -33,6 +32,7 @@ from halfway.cli.live.route import route
 from halfway.cli.live.testbed import real_nodes
 from halfway.cli.live.watch import ping, record, replay, scout, status
 from halfway.cli.terminal.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
+from halfway.package import __version__
 
 app = typer.Typer(
     pretty_exceptions_enable=False,
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"halfway {halfway.__version__}")
+        typer.echo(f"halfway {__version__}")
         raise typer.Exit
 
 

@@ -11,11 +11,10 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from halfway.comparison.asked import asked_before
 from halfway.comparison.compile_ahead import CompileProgress, compile_first
 from halfway.comparison.evaluation import cell_statistics
 from halfway.comparison.evaluation.cell_statistics import FinishedRun, timelines_of_runs
-from halfway.comparison.evaluation.comparison_results import ResultCell, Results
+from halfway.comparison.evaluation.comparison_results import DecisionRule, ResultCell, Results
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import metrics_for
 from halfway.comparison.plan import plain_of, point_of
@@ -26,7 +25,7 @@ from halfway.pipeline.plan.run import Point, scenario_seed
 from halfway.pipeline.plan.sweep_plan import ROOT_SEED, canonical, plan
 from halfway.pipeline.spark.on_demand import OnDemand, local_cores
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import StudyPlan
+from halfway.pipeline.store.study_requests import StudyPlan, record_question
 from halfway.pipeline.sweep import Progress, failed, sweep
 
 _GROWTH = 1.5
@@ -81,6 +80,18 @@ def compare(
     seconds = perf_counter() - begun
     results = msgspec.structs.replace(results, wall_seconds=seconds, seed=root, study=study)
     return Completed(results, runs, _first_error(results, runs), made)
+
+
+def asked_before(store: Store, study: str, rule: DecisionRule, replicates: int) -> tuple[int, ...]:
+    """Return the replicates of a study's earlier decisions on the same question, and record this
+    one, because each decision on a question spends a part of the allowed error.
+
+    A single replicate decides nothing. Raises Problem if the result folder cannot be written to.
+    """
+    if replicates < 2:
+        return ()
+    with store.adding():
+        return record_question(store.studies, recorded_name(study), rule.question, replicates)
 
 
 def _results(

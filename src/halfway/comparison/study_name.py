@@ -11,7 +11,7 @@ from halfway.comparison.request import Request
 from halfway.core.values.digest import short_digest
 from halfway.pipeline.plan.sweep_plan import ROOT_SEED
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import StudyRequest, read_requests
+from halfway.pipeline.store.study_requests import StudyRequest, read_requests
 
 _PREFIX = "compare "  # a result folder may also hold studies of papers
 _LONGEST = 60  # characters of the folder's name

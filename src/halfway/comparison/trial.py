@@ -20,12 +20,12 @@ from types import FrameType
 
 import msgspec
 
-import halfway
 from halfway.adapters.user_errors import user_errors
 from halfway.comparison.plan import SystemSource, point_of, scenario_of, source_of
 from halfway.core.compiled import sources_digest
 from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.core.values.digest import short_digest
+from halfway.package import PACKAGE_FOLDER
 from halfway.pipeline.parent_process import end_with_parent, known_parent
 from halfway.pipeline.plan.sweep_plan import plan
 from halfway.problem import Problem
@@ -82,7 +82,7 @@ def started(module: str, row: object, **environment: str) -> "subprocess.Popen[s
 
     The process imports nothing from the current folder.
     """
-    package = str(Path(halfway.__file__).parents[1])
+    package = str(PACKAGE_FOLDER.parent)
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", module],

@@ -92,7 +92,7 @@ def matches(filters, f, values):
 
 
 @kernel
-def matching(filters, values):
+def match_matrix(filters, values):
     """Return a matrix [events, filters]: True if the values of event e pass content filter f."""
     found = np.empty((values.shape[0], filters.first.shape[0] - 1), np.bool_)
     filters, values = borrowed(filters), borrowed(values)

@@ -201,7 +201,7 @@ class Kinds:
         _check(form)
         self._kinds[kind.number] = kind._replace(second=form._replace(ranges=self._ranges))
 
-    def start(self) -> np.uint8:
+    def start_event(self) -> np.uint8:
         """Declare the start event as a record kind of this protocol; return its number."""
         return self.command(int(START), "start", "the node starts, or comes back from a crash")
 
@@ -282,8 +282,7 @@ def _check(kind: Kind) -> None:
 
 
 def carrying(kinds: Kinds) -> list[int]:
-    """Return from a table of record kinds the numbers of the kinds whose records carry an event's
-    payload.
+    """Return the numbers of the record kinds of a table whose records carry an event's payload.
 
     Kinds that carry an event have the map role of bringing the event one hop further. A protocol
     without such a kind carries the payload in every network record with the field `event`.

@@ -17,7 +17,7 @@ from halfway.pipeline.retry import codes_here, why_not
 from halfway.pipeline.spark.simulate_rows import SCHEMA
 from halfway.pipeline.store import manifest
 from halfway.pipeline.store.store import Store, altered, chosen, damaged_runs, read_rows
-from halfway.pipeline.store.studies import StudyRequest, read_requests
+from halfway.pipeline.store.study_requests import StudyRequest, read_requests
 from halfway.problem import Problem
 
 _SMALL = pa.schema([f for f in SCHEMA if f.name not in ("seconds", "observations")])

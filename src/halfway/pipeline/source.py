@@ -152,7 +152,7 @@ def _studies(folder: str) -> dict[str, list[dict[str, str]]]:
     folder that needs the run.
     """
     from halfway.pipeline.store.store import Store
-    from halfway.pipeline.store.studies import read_requests
+    from halfway.pipeline.store.study_requests import read_requests
 
     studies: dict[str, list[dict[str, str]]] = {}
     for study in read_requests(Store(folder).studies):

@@ -23,7 +23,7 @@ from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.spark.simulate_rows import PROCESSOR
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import Plans, read_requests, record_requests
+from halfway.pipeline.store.study_requests import Plans, read_requests, record_requests
 from halfway.pipeline.without_spark import processes_for, run_here, worth_it
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class SweepReport(msgspec.Struct, frozen=True):
     compiling_seconds: float  # of kernels, before the first run; all cores wait
 
     def shares(self) -> dict[str, float]:
-        """Return from the report of a sweep how the cores' time divides into phases: fractions that
-        sum to 1, or {} if nothing was run.
+        """Return how the cores' time of a sweep divides into phases: fractions that sum to 1, or {}
+        if nothing was run.
 
         The phases: simulating, networks, Python (the rest of the runs), compiling, starting Spark,
         and Spark: scheduling tasks, and cores that wait for the last task of a batch.

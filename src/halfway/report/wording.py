@@ -54,7 +54,7 @@ def interval(verdict: Verdict) -> str:
 
 
 def scalar(value: Scalar) -> str:
-    """Return the text of a parameter's value in any report's table."""
+    """Return the text of a parameter's value."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -66,7 +66,7 @@ def words(parameters: Mapping[str, Scalar]) -> str:
 
 
 def numbers(parameters: Mapping[str, Scalar]) -> str:
-    """Return the text of a cell's other values in any report ("n=1500 k=10")."""
+    """Return the text of a cell's other values ("n=1500 k=10")."""
     values = {name: value for name, value in parameters.items() if not isinstance(value, str)}
     return " ".join(f"{name}={scalar(value)}" for name, value in values.items())
 
@@ -101,7 +101,7 @@ def shares(seconds: Mapping[str, float]) -> list[tuple[str, float, float]]:
 
 
 def duration(seconds: float) -> str:
-    """Return the text of a time in any report: "0.4 s", "38 s", "4 min 10 s", "2 h 05 min"."""
+    """Return the text of a time: "0.4 s", "38 s", "4 min 10 s", "2 h 05 min"."""
     whole = round(seconds)
     if whole < 10:
         return f"{seconds:.1f} s"

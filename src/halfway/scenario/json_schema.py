@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-import halfway
 from halfway.adapters.registry import TABLE
+from halfway.package import __version__
 from halfway.scenario.schema import Scenario
 
 NAME = "halfway.schema.json"
@@ -52,7 +52,7 @@ def json_schema() -> str:
     top["properties"]["options"] = _options()
     head = {
         "$schema": _DRAFT,
-        "title": f"Scenario of halfway {halfway.__version__}",
+        "title": f"Scenario of halfway {__version__}",
         "type": "object",
     }
     names = ("properties", "required", "additionalProperties")

@@ -166,7 +166,7 @@ def _on_recorded_events(ready: PreparedScenario, seconds: float) -> Iterator[str
 def _fitting(ready: PreparedScenario, seconds: float, events: int) -> int:
     """Return how many events of a scenario's drawn demand fit into the run, for this seed."""
     demand, fitting = ready.demand.begun_again(), 0
-    while fitting < events and (some := len(demand.take(seconds, _CHUNK).t)):
+    while fitting < events and (some := len(demand.next_publications(seconds, _CHUNK).t)):
         fitting += some
     return fitting
 

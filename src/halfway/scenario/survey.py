@@ -167,7 +167,7 @@ def _roles(
 def _events_that_fit(demand: Demand, seconds: float) -> tuple[int, bool]:
     count = 0
     while count < _MOST_COUNTED:
-        some = len(demand.take(seconds, _CHUNK).t)
+        some = len(demand.next_publications(seconds, _CHUNK).t)
         count += some
         if some < _CHUNK:
             return count, True

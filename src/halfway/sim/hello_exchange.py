@@ -13,8 +13,7 @@ from halfway.core.compiler.lent import Lender, lent
 from halfway.core.driver import TICKS
 from halfway.core.hello.hello_node import with_hellos
 from halfway.core.hello.messages import kinds_with_hellos
-from halfway.core.hello.period import HELLO_PERIOD_S
-from halfway.core.hello.sending import most_emissions
+from halfway.core.hello.sending import HELLO_PERIOD_S, most_emissions
 from halfway.core.hello.state import (
     FORGOTTEN,
     MOST_REPORTED,
@@ -190,7 +189,7 @@ class HelloExchange(GivenNeighbours):
         """Empty a node's memory of the hello exchange, and draw random numbers for its new
         incarnation.
         """
-        self._blank.restore(row, incarnation)
+        self._blank.clear(row, incarnation)
         self._learnt.last[row] = self._learnt.first[row]
 
     def warm_up(

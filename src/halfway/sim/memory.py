@@ -25,7 +25,7 @@ class BlankMemory:
         self._state, self._own_rows = state, own_rows
         self._arrays = [(name, of, of.copy()) for name, of in named_arrays(state)]
 
-    def restore(self, row: int, incarnation: int) -> None:
+    def clear(self, row: int, incarnation: int) -> None:
         """Replace a node's memory by a blank memory, and draw random numbers for the new
         incarnation.
         """
@@ -56,7 +56,7 @@ class VolatileMemory:
         shortfalls.
         """
         before = Counter(self._instance.all_shortfalls())
-        self._blank.restore(row, incarnation)
+        self._blank.clear(row, incarnation)
         self._forget(row, incarnation)
         before.subtract(self._instance.all_shortfalls())
         self._earlier += before

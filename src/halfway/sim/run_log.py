@@ -62,15 +62,15 @@ class RunLog:
             events["at"],
             events["hops"].astype(np.int64),
         )
-        self._deliveries.deliver(*delivered)
+        self._deliveries.enter_notifications(*delivered)
         self._publications.hear(changes, *delivered)
         if (groups := self.observers.groups) is not None:
             groups.follow(changes)
-            groups.deliver(*delivered)
-            groups.report(reports, rows)
+            groups.enter_announcements(*delivered)
+            groups.enter_reports(reports, rows)
         if (detections := self.observers.detections) is not None:
             detections.follow(changes)
-            detections.report(reports, rows)
+            detections.enter_reports(reports, rows)
         if self._trace is None and self._records is None:
             return
         received, receivers = drain(engine.received_records, copied=self._records is not None)

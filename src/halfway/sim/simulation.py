@@ -158,7 +158,9 @@ class Simulation:
                 for lost in self._start_up.repeat(self._changes):
                     self.post(lost)
             if self.at >= self._posted_to:
-                publications, self._posted_to = self.publications.take(self.environment.at)
+                publications, self._posted_to = self.publications.next_publications(
+                    self.environment.at
+                )
                 self._sizes.enter(self.environment.ids.of[publications.row], publications)
                 self.post(self._adapter.publish_commands(publications))
             try:

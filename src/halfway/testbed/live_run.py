@@ -132,12 +132,12 @@ class LiveRun:
     async def _publish(self) -> None:
         """Publish the due publications of the demand in a live run."""
         while self._demand.next_at() < self._seconds:
-            publications = self._demand.take(self._seconds, _BATCH)
+            publications = self._demand.next_publications(self._seconds, _BATCH)
             for k in range(len(publications.t)):
                 await self._until(float(publications.t[k]))
                 self._settle()
                 self._late_s = max(self._late_s, self._at() - float(publications.t[k]))
-                if self._deliveries.publish(k, publications, self._up, None):
+                if self._deliveries.enter_publication(k, publications, self._up, None):
                     size = _NUMBER_BYTES if publications.size is None else int(publications.size[k])
                     payload = int(publications.event[k]).to_bytes(_NUMBER_BYTES).ljust(size, b"\0")
                     node = self._host.nodes[int(publications.row[k])]
@@ -164,7 +164,7 @@ class LiveRun:
             if row in rows
         ]
         if begins and min(begins) <= at:
-            node.own_events.join()
+            node.own_events.become_publisher()
         elif begins:
             self._host.scheduler.after(
                 min(begins) - at, lambda _now, group: group.join(), node.own_events
@@ -196,7 +196,7 @@ class LiveRun:
         arrived, self._arrived = self._arrived, []
         if arrived:
             event, row, at, hops = zip(*arrived, strict=True)
-            self._deliveries.deliver(
+            self._deliveries.enter_notifications(
                 np.array(event, np.int64),
                 np.array(row, np.int64),
                 np.array(at),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from halfway.core.hello.period import HELLO_PERIOD_S
+from halfway.core.hello.sending import HELLO_PERIOD_S
 from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost, AirSettings
 from halfway.live.air.datagram_account import Account, account

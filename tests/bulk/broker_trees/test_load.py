@@ -12,7 +12,7 @@ from halfway.bulk.broker_trees.broker_overlay import Overlay, Rules
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import BALANCES, loads, passage
 from halfway.bulk.broker_trees.queues import ROUTES, UP, QueuedPaths, queued_paths, stress
-from halfway.core.filters import matching
+from halfway.core.filters import match_matrix
 from halfway.problem import Problem
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.underlays.waxman import Waxman, waxman
@@ -218,7 +218,7 @@ def test_unknown_balances_and_windows_are_refused(
 
 def test_a_workload_counts_the_clients_whose_filter_matches() -> None:
     drawn = content(7, 90, 50, "selective", 5)
-    matched = matching(drawn.filters, drawn.values)
+    matched = match_matrix(drawn.filters, drawn.values)
     for event, broker in itertools.product(range(50), range(7)):
         assert drawn.wanted[event, broker] == (matched[event] & (drawn.home == broker)).sum()
     assert (np.diff(drawn.at) >= 0).all()

@@ -9,7 +9,7 @@ import pytest
 from halfway.cli import main
 from halfway.cli.live import requirements
 from halfway.live.doctor import machine_checks, network_checks
-from halfway.live.doctor.finding import Finding, State, checked
+from halfway.live.doctor.finding import Finding, State, finding_of
 from halfway.pipeline.spark import java
 from halfway.problem import Problem
 
@@ -86,7 +86,7 @@ def test_an_error_of_a_check_is_a_finding() -> None:
     def broken() -> Finding:
         raise Problem("nothing works", where="here", remedy="repair it")
 
-    found = checked("thing", broken)
+    found = finding_of("thing", broken)
     assert found == ("thing", State.FAILED, "here: nothing works", "repair it")
 
 

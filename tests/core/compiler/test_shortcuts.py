@@ -13,7 +13,7 @@ from numba.core.compiler import Flags, run_frontend
 
 from halfway.core.compiler import shortcuts
 from halfway.core.compiler.shortcuts import collector_paused
-from halfway.core.filters import matching
+from halfway.core.filters import match_matrix
 from halfway.protocols.georendezvous import handler
 from tests.core.compiler.programs import run_program, write_modules
 
@@ -53,7 +53,7 @@ def listed(value: object) -> list[ir.Var]:
     return [one for part in parts for one in listed(part)]
 
 
-@pytest.mark.parametrize("kernel", [matching, handler.handle], ids=["a kernel", "a handler"])
+@pytest.mark.parametrize("kernel", [match_matrix, handler.handle], ids=["a kernel", "a handler"])
 def test_the_variables_of_an_instruction_are_those_of_its_operands_in_order(kernel: Any) -> None:
     found = run_frontend(kernel.py_func)
     statements = [one for block in found.blocks.values() for one in block.body]

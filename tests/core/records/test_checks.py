@@ -6,16 +6,20 @@ import numpy as np
 import pytest
 
 from halfway.core.kinds import Channel, Kinds
+from halfway.core.message import RECORD
 from halfway.core.outbox import emit, outbox
 from halfway.core.records.checks import (
+    COLUMNS,
     FROM_APPLICATION,
     FROM_NETWORK,
     FROM_SELF,
+    HEADER,
     REASONS,
     is_accepted,
     no_checks,
     record_checks,
     refusal,
+    write_column,
 )
 from halfway.core.values.ranges import BITS, COUNT, DOUBLE, NODE_OR_NONE, SHARE, below, whole
 from halfway.protocols.reliable_hop import ACK
@@ -56,6 +60,32 @@ def record(kind: int = int(STEP), **fields: Any) -> Any:
 def why(made: Any, origin: Any = FROM_NETWORK, checks: Any = CHECKS) -> str:
     """Why a record is refused."""
     return REASONS[refusal(checks, made, origin)]
+
+
+OF_DRIVER = {"at", "kind", "hops", "source", "next", "incarnation"}  # no protocol fills them
+COLUMN_NAMES = [
+    *HEADER, *(f"args_{k}" for k in range(8)), *(f"reals_{k}" for k in range(6)),
+]  # fmt: skip
+
+
+def test_a_protocol_fills_every_field_that_the_driver_does_not() -> None:
+    assert set(HEADER) | {"args", "reals"} == set(RECORD.names or ()) - OF_DRIVER
+    assert len(COLUMN_NAMES) == COLUMNS
+
+
+@pytest.mark.parametrize(("column", "name"), list(enumerate(COLUMN_NAMES)))
+def test_a_column_is_written_to_the_field_that_the_check_reads_for_it(
+    column: int, name: str
+) -> None:
+    bounds = np.full_like(CHECKS.bounds, -np.inf)
+    bounds[:, :, 1] = np.inf
+    bounds[:, column] = 99.0  # this column accepts one value, and the others every value
+    checks = CHECKS._replace(bounds=bounds)
+    written = record()
+    assert why(written, checks=checks) != "accepted"
+    write_column(written, column, 99.0)
+    assert written == record(**{name: 99})
+    assert why(written, checks=checks) == "accepted"
 
 
 @pytest.mark.parametrize(

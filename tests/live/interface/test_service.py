@@ -83,8 +83,8 @@ class AsyncClient:
 def test_clients_at_two_nodes_reach_each_other() -> None:
     async def program() -> None:
         async with service("a", mqtt="0") as one, service("b", one, mqtt="0") as two:
-            await until(one.host.nodes[0].links.table.links)
-            await until(two.host.nodes[0].links.table.links)
+            await until(one.host.nodes[0].links.table.neighbours)
+            await until(two.host.nodes[0].links.table.neighbours)
             publisher, reader = AsyncClient(), AsyncClient()
             await publisher.connect(one, "p")
             await reader.connect(two, "r")
@@ -192,8 +192,8 @@ def test_a_message_for_an_absent_client_of_another_node_survives_both_starts(
         reader, publisher = AsyncClient(), AsyncClient()
         async with service("a", mqtt="0", state=tmp_path / "a") as one:
             async with service("b", one, mqtt="0", state=tmp_path / "b") as two:
-                await until(one.host.nodes[0].links.table.links)
-                await until(two.host.nodes[0].links.table.links)
+                await until(one.host.nodes[0].links.table.neighbours)
+                await until(two.host.nodes[0].links.table.neighbours)
                 await reader.connect(two, "r", expiry_s=3600)
                 reader.send(SubscribePacket(1, (TopicRequest("x/#", 1),)))
                 await reader.receive(SubackPacket)

@@ -91,7 +91,7 @@ def test_a_snapshot_waits_for_the_group_that_is_written() -> None:
     async def snapshot() -> None:
         commit = GroupCommit(opened(storage))
         future = commit.append(1, b"before")
-        await commit.snapshot(lambda: [(2, b"state")])
+        await commit.compact(lambda: [(2, b"state")])
         await future
         await commit.kept(1, b"after")
         await commit.flush()
@@ -122,7 +122,7 @@ def test_a_folder_keeps_what_was_written(tmp_path: Path) -> None:
     storage = FolderStorage(tmp_path / "journal")
     journal = Journal(storage, os.urandom)
     assert list(journal.recover()) == [(1, b"record %d" % n) for n in range(30)]
-    journal.snapshot([(3, b"all")])
+    journal.compact([(3, b"all")])
     assert len(list((tmp_path / "journal").iterdir())) == 1
     storage.close()
 

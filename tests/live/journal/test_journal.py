@@ -161,7 +161,7 @@ def test_the_limit_of_bytes_keeps_a_rest_for_records_that_free_space() -> None:
     journal.append(2, b"drop", spare=True)
     kept(journal, [])
     assert taken < journal.size <= 1600
-    journal.snapshot([])
+    journal.compact([])
     assert kept(journal, [(1, b"x" * 100)]) == ""
 
 
@@ -177,7 +177,7 @@ def test_after_an_error_of_the_disk_nothing_is_acknowledged(error: str) -> None:
     with pytest.raises(JournalRefusal, match="disk failed"):
         journal.append(1, b"later")
     with pytest.raises(JournalRefusal, match="disk failed"):
-        journal.snapshot([])
+        journal.compact([])
     assert recovered(storage)[0][:4] == some(4)
 
 
@@ -194,7 +194,7 @@ def test_a_snapshot_replaces_all_segments() -> None:
     journal = opened(storage)
     assert journal.wants_snapshot()
     journal.append(1, b"pending")
-    journal.snapshot(some(3, seed=5))
+    journal.compact(some(3, seed=5))
     assert not journal.wants_snapshot()
     assert len(storage.files) == 1
     kept(journal, some(30, seed=6))
@@ -206,7 +206,7 @@ def test_a_full_disk_leaves_what_a_snapshot_was_to_replace() -> None:
     journal = opened(storage)
     storage.free = 100
     with pytest.raises(JournalRefusal, match="disk full"):
-        journal.snapshot(some(30))
+        journal.compact(some(30))
     assert recovered(storage) == (records, [])
     storage.free = 10**6
     assert kept(journal, [(1, b"goes on")]) == ""
@@ -221,7 +221,7 @@ def test_power_loss_during_a_snapshot_leaves_the_old_or_the_new(calls: int, seed
     storage.off_after = calls
     done = False
     try:
-        journal.snapshot(new)
+        journal.compact(new)
         done = True
     except PowerLoss:
         storage = storage.after_power_loss(random.Random(seed))

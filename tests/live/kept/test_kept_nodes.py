@@ -28,7 +28,7 @@ def kept_node(state: Path | None, *peers: LiveNode) -> LiveNode:
 async def linked(*nodes: LiveNode) -> None:
     """Wait until each node has a neighbour."""
     for one in nodes:
-        await until(lambda one=one: one.mesh.links.table.links())
+        await until(lambda one=one: one.mesh.links.table.neighbours())
 
 
 def lossy(of: LiveNode, share: float, seed: int) -> None:

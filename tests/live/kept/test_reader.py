@@ -11,7 +11,7 @@ from halfway.live.drops import Drops
 from halfway.live.events.bodies import EventBody, EventKey, StreamPlace
 from halfway.live.kept.disk_form import DiskForm
 from halfway.live.kept.kept_store import KeptStore
-from halfway.live.kept.outlet import ACKS, BEATS, AckRow
+from halfway.live.kept.outlet_interface import ACKS, BEATS, AckRow
 from halfway.live.kept.reader import (
     GAP_S,
     MOST_STATEMENT_BYTES,

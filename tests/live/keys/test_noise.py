@@ -38,9 +38,9 @@ def test_the_published_vectors_hold(cipher: int) -> None:
     ends = two_ends(cipher)
     for turn in range(3):
         writer, reader = ends[turn % 2], ends[1 - turn % 2]
-        message = writer.write(payloads[turn])
+        message = writer.write_message(payloads[turn])
         assert message.hex() == messages[turn]
-        assert reader.read(message) == payloads[turn]
+        assert reader.read_message(message) == payloads[turn]
     assert ends[0].hash == ends[1].hash
     keys = [end.transport_keys() for end in ends]
     for turn in range(3, 6):
@@ -69,9 +69,9 @@ def test_an_independent_implementation_is_the_other_end(cipher: int, ours_initia
     for turn in range(3):
         payload = os.urandom(20 * turn)
         if (turn % 2 == 0) == ours_initiates:
-            assert bytes(other.read_message(ours.write(payload))) == payload
+            assert bytes(other.read_message(ours.write_message(payload))) == payload
         else:
-            assert ours.read(bytes(other.write_message(payload))) == payload
+            assert ours.read_message(bytes(other.write_message(payload))) == payload
     assert ours.their_static == their.public_key().public_bytes_raw()
     assert ours.hash == other.get_handshake_hash()
     send, receive = ours.transport_keys()
@@ -82,35 +82,35 @@ def test_an_independent_implementation_is_the_other_end(cipher: int, ours_initia
 
 def test_an_end_without_the_secret_cannot_finish() -> None:
     initiator, responder = two_ends(0, secret=bytes(32))
-    responder.read(initiator.write(b""))
-    initiator.read(responder.write(b""))
+    responder.read_message(initiator.write_message(b""))
+    initiator.read_message(responder.write_message(b""))
     with pytest.raises(NotAuthentic):
-        responder.read(initiator.write(b"let me in"))
+        responder.read_message(initiator.write_message(b"let me in"))
 
 
 @given(st.integers(0, 2), st.data())
 def test_a_changed_message_is_not_read(turn: int, data: st.DataObject) -> None:
     ends = two_ends(0)
     for number in range(turn):
-        ends[1 - number % 2].read(ends[number % 2].write(b"payload"))
-    message = bytearray(ends[turn % 2].write(b"payload"))
+        ends[1 - number % 2].read_message(ends[number % 2].write_message(b"payload"))
+    message = bytearray(ends[turn % 2].write_message(b"payload"))
     message[data.draw(st.integers(0, len(message) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     with pytest.raises(NotAuthentic):
-        ends[1 - turn % 2].read(bytes(message))
+        ends[1 - turn % 2].read_message(bytes(message))
 
 
 @given(st.integers(0, 2), st.binary(max_size=200))
 def test_any_bytes_are_refused(turn: int, message: bytes) -> None:
     ends = two_ends(0)
     for number in range(turn):
-        ends[1 - number % 2].read(ends[number % 2].write(b""))
+        ends[1 - number % 2].read_message(ends[number % 2].write_message(b""))
     with pytest.raises(NotAuthentic):
-        ends[1 - turn % 2].read(message)
+        ends[1 - turn % 2].read_message(message)
 
 
 def test_a_public_key_of_low_order_is_refused() -> None:
     attacker, responder = two_ends(0)
     attacker._message = 1
-    responder.read(attacker._mixed_ephemeral(bytes(32)) + attacker._encrypt(b""))
+    responder.read_message(attacker._mixed_ephemeral(bytes(32)) + attacker._encrypt(b""))
     with pytest.raises(NotAuthentic):
-        responder.write(b"")
+        responder.write_message(b"")

@@ -32,64 +32,64 @@ def own_list(of: HelloTable) -> list[int]:
 
 def test_a_neighbour_appears_with_three_hellos_of_four_that_list_this_node() -> None:
     one = table()
-    assert one.hear(9, hello(0), 0.0)
-    assert not one.hear(9, hello(1), 1.0)
-    assert one.links() == []
+    assert one.enter_hello(9, hello(0), 0.0)
+    assert not one.enter_hello(9, hello(1), 1.0)
+    assert one.neighbours() == []
     assert one.why(9) == NEW
-    one.hear(9, hello(3), 3.0)
-    assert one.links() == own_list(one) == [9]
+    one.enter_hello(9, hello(3), 3.0)
+    assert one.neighbours() == own_list(one) == [9]
     assert one.why(9) == NEIGHBOUR
 
 
 def test_a_link_one_way_never_counts() -> None:
     one = table()
     for number in range(20):
-        one.hear(9, hello(number, heard=(1, 2)), float(number))
-    assert one.links() == []
+        one.enter_hello(9, hello(number, heard=(1, 2)), float(number))
+    assert one.neighbours() == []
     assert one.why(9) == ONE_WAY
     for number in range(20, 24):
-        one.hear(9, hello(number), float(number))
+        one.enter_hello(9, hello(number), float(number))
     assert one.is_link(9)
-    one.hear(9, hello(24, heard=()), 24.0)
+    one.enter_hello(9, hello(24, heard=()), 24.0)
     assert own_list(one) == []
 
 
 def test_a_node_that_is_heard_again_after_a_long_time_stays_a_neighbour() -> None:
     """Hellos from before it was heard are not missed ones: else the link comes and goes."""
     one = table()
-    one.hear(9, hello(0), 0.0)
+    one.enter_hello(9, hello(0), 0.0)
     one.expire(90.0)
     for number in range(90, 130):
-        one.hear(9, hello(number), float(number))
+        one.enter_hello(9, hello(number), float(number))
         assert one.is_link(9) == (number >= 92)
 
 
 def test_five_periods_without_a_hello_end_a_neighbour() -> None:
     one = table()
     for number in range(4):
-        one.hear(9, hello(number), float(number))
+        one.enter_hello(9, hello(number), float(number))
     one.expire(8.0)
-    assert one.links() == [9]
+    assert one.neighbours() == [9]
     one.expire(8.1)
-    assert one.links() == []
+    assert one.neighbours() == []
     assert 9 not in one.heard()
 
 
 def test_a_node_that_lost_its_memory_begins_anew_and_an_old_hello_changes_nothing() -> None:
     one = table()
     for number in range(4):
-        one.hear(9, hello(number), float(number))
-    assert one.hear(9, hello(0, incarnation=2), 5.0)
+        one.enter_hello(9, hello(number), float(number))
+    assert one.enter_hello(9, hello(0, incarnation=2), 5.0)
     assert not one.is_link(9)
-    assert not one.hear(9, hello(99), 6.0)
+    assert not one.enter_hello(9, hello(99), 6.0)
     assert one.heard()[9].hello.incarnation == 2
 
 
 def test_other_rules_are_no_neighbours() -> None:
     one = table()
     for number in range(4):
-        one.hear(9, hello(number, rules=1), float(number))
-    assert one.links() == []
+        one.enter_hello(9, hello(number, rules=1), float(number))
+    assert one.neighbours() == []
     assert one.why(9) == OTHER_RULES
 
 
@@ -97,7 +97,7 @@ def test_the_reported_lists_are_the_rows_of_the_neighbours() -> None:
     one = table()
     for node_id, links in ((9, (2, 5)), (3, (5, 8, 9))):
         for number in range(3):
-            one.hear(node_id, hello(number, links=links), float(number))
+            one.enter_hello(node_id, hello(number, links=links), float(number))
     around = one.neighbourhood
     assert own_list(one) == [3, 9]
     row = int(around.place[place_of(around, 0, 3)])
@@ -115,13 +115,15 @@ def test_tables_are_bounded_and_only_mutual_nodes_are_neighbours(
     for now, (node_id, mutual, ahead) in enumerate(events):
         numbers[node_id] = numbers.get(node_id, -1) + ahead
         heard = (_ME,) if mutual else ()
-        one.hear(node_id, hello(numbers[node_id], heard=heard, links=tuple(range(9))), now / 9)
+        one.enter_hello(
+            node_id, hello(numbers[node_id], heard=heard, links=tuple(range(9))), now / 9
+        )
         if now % 7 == 0:
             one.expire(now / 9)
         assert len(one.heard()) <= 6
-        assert len(one.links()) <= 3
-        assert own_list(one) == one.links() == sorted(one.links())
-        for link in one.links():
+        assert len(one.neighbours()) <= 3
+        assert own_list(one) == one.neighbours() == sorted(one.neighbours())
+        for link in one.neighbours():
             assert _ME in one.heard()[link].hello.heard
         assert (np.diff(one.neighbourhood.last[:1].astype(int)) <= 3).all()
 
@@ -130,8 +132,8 @@ def test_a_full_table_says_so() -> None:
     one = table(capacity=1, heard=2)
     for node_id in (9, 3, 4):
         for number in range(4):
-            one.hear(node_id, hello(number), float(number))
-    assert one.links() == [9]
+            one.enter_hello(node_id, hello(number), float(number))
+    assert one.neighbours() == [9]
     assert one.why(3) == FULL
     assert one.not_heard == 4
 
@@ -140,7 +142,7 @@ def test_the_want_of_all_topics_grows_old_on_its_way() -> None:
     one = table()
     assert one.wanted_s(own=True) == 0
     assert one.wanted_s(own=False) == NOT_WANTED
-    one.hear(9, hello(0, wanted_s=3), 0.0)
+    one.enter_hello(9, hello(0, wanted_s=3), 0.0)
     assert one.wanted_s(own=False) == 4
 
 
@@ -150,7 +152,7 @@ def test_lossy_links_settle() -> None:
         one, was = table(), []
         for number in range(200):
             if random.random() > loss:
-                one.hear(9, hello(number), float(number))
+                one.enter_hello(9, hello(number), float(number))
             one.expire(float(number))
             was.append(one.is_link(9))
         assert np.mean(was[20:]) > 0.95 if expected else np.mean(was[20:]) < 0.3
@@ -161,12 +163,12 @@ def test_lossy_links_settle() -> None:
 def test_simulated_hellos_judge_a_link_by_the_same_rule(numbers_ahead: list[int]) -> None:
     one, link = table(), np.zeros(1, LINK)[0]
     simulated = np.zeros(1, RECORD).view(np.recarray)[0]
-    one.hear(9, hello(0), 0.0)
+    one.enter_hello(9, hello(0), 0.0)
     begin_link(link, simulated, 0.0)
     number = 0
     for ahead in numbers_ahead:
         number += ahead
         simulated.sequence = number
-        one.hear(9, hello(number), float(number))
+        one.enter_hello(9, hello(number), float(number))
         note_hello(link, simulated, float(number))
         assert one.is_link(9) == bool(link["is_heard"])

@@ -82,8 +82,8 @@ def test_names_units_and_sums(tmp_path: Path) -> None:
             service("b", one) as two,
         ):
             here, there = one.host.nodes[0], two.host.nodes[0]
-            await until(here.links.table.links)
-            await until(there.links.table.links)
+            await until(here.links.table.neighbours)
+            await until(there.links.table.neighbours)
             got: list[Event] = []
             here.subscribe("#", got.append)
             for k in range(7):

@@ -24,8 +24,8 @@ def test_the_state_has_nodes_links_events_and_drops() -> None:
     async def program() -> None:
         async with service("a", page="0") as one, service("b", one) as two:
             here, there = one.host.nodes[0], two.host.nodes[0]
-            await until(here.links.table.links)
-            await until(there.links.table.links)
+            await until(here.links.table.neighbours)
+            await until(there.links.table.neighbours)
             here.subscribe("#", lambda _: None)
             await there.publish("rooms/hall", b"12345")
             await until(lambda: here.counts["delivered"])
@@ -62,8 +62,8 @@ def test_a_browser_shows_the_map_and_asks_only_its_node(tmp_path: Path) -> None:
     async def program() -> None:
         async with service("hall", page="0") as one, service("attic", one) as two:
             here, there = one.host.nodes[0], two.host.nodes[0]
-            await until(here.links.table.links)
-            await until(there.links.table.links)
+            await until(here.links.table.neighbours)
+            await until(there.links.table.neighbours)
             here.subscribe("#", lambda _: None)
             await there.publish("rooms/<b>hall</b>", b"12345")
             await until(lambda: here.counts["delivered"])

@@ -61,7 +61,7 @@ class Doors:
     async def _started(self, nodes: int) -> list[Mesh]:
         settings = Settings(nodes=nodes, degree=2, compile="never", period_s=0.1, discover=False)
         self._host = await Host(settings).__aenter__()
-        while not all(node.links.table.links() for node in self._host.nodes):
+        while not all(node.links.table.neighbours() for node in self._host.nodes):
             await asyncio.sleep(0.05)
         return [self._host.nodes[0], self._host.nodes[-1]]
 

@@ -48,7 +48,7 @@ def test_a_forged_hello_makes_a_neighbour_without_keys_but_no_other_sender() -> 
     async def program() -> None:
         async with lone() as victim:
             await send(forged(victim), victim)
-            assert victim.mesh.links.table.links() == [FORGER]
+            assert victim.mesh.links.table.neighbours() == [FORGER]
             assert victim.mesh.drops.by_reason()["wrong sender"] == 1
 
     run(program)

@@ -38,7 +38,7 @@ def has_keys(one: LiveNode) -> bool:
 async def linked(*nodes: LiveNode) -> None:
     """Wait until each node has a neighbour."""
     for one in nodes:
-        await until(one.mesh.links.table.links)
+        await until(one.mesh.links.table.neighbours)
 
 
 def recorded(of: LiveNode) -> list[tuple[Address, bytes]]:
@@ -118,7 +118,7 @@ def test_a_wormhole_makes_far_nodes_neighbours_and_reads_nothing_with_keys(made:
             relay = Relay(one, other)
             one.mesh.links.static.append(relay.addresses[0])
             await linked(one, other)
-            assert one.mesh.links.table.links() == [other.mesh.node_id]
+            assert one.mesh.links.table.neighbours() == [other.mesh.node_id]
             got: list[Event] = []
             other.mesh.subscribe("x", got.append)
             await one.publish("x", b"a secret of 20 bytes")
@@ -150,7 +150,7 @@ def test_a_black_hole_stops_events_where_there_is_no_other_way(made: Make) -> No
             last.mesh.subscribe("x", got.append)
             hole.mesh.subscribe("x", here.append)
             hole.mesh.transmit = lambda _record, _data: None
-            await until(lambda: len(hole.mesh.links.table.links()) == 2)
+            await until(lambda: len(hole.mesh.links.table.neighbours()) == 2)
             await linked(first, last)
             while not here:  # with keys, the certificates come first
                 await first.publish("x", b"1")
@@ -158,8 +158,8 @@ def test_a_black_hole_stops_events_where_there_is_no_other_way(made: Make) -> No
             await asyncio.sleep(0.3)
             assert got == []
             async with made("d", first, last) as other:
-                await until(lambda: len(other.mesh.links.table.links()) == 2)
-                await until(lambda: len(first.mesh.links.table.links()) == 2)
+                await until(lambda: len(other.mesh.links.table.neighbours()) == 2)
+                await until(lambda: len(first.mesh.links.table.neighbours()) == 2)
                 while not got:
                     await first.publish("x", b"2")
                     await asyncio.sleep(0.1)
@@ -180,7 +180,7 @@ def test_a_flood_of_topics_and_events_by_a_member_loses_no_event_of_others(made:
         ):  # fmt: skip
             for one in (victim, flooder, honest):
                 one.mesh.stepper.compile()
-            await until(lambda: len(victim.mesh.links.table.links()) == 2)
+            await until(lambda: len(victim.mesh.links.table.neighbours()) == 2)
             await linked(flooder, honest)
             got: list[Event] = []
             victim.mesh.subscribe("honest", got.append)
@@ -229,7 +229,7 @@ def test_a_filter_of_ones_brings_all_events_and_takes_none_from_others(
         ):  # fmt: skip
             if greedy:
                 set_all_bits(member)
-            await until(lambda: len(publisher.mesh.links.table.links()) == 2)
+            await until(lambda: len(publisher.mesh.links.table.neighbours()) == 2)
             await linked(member, reader)
             got: list[Event] = []
             member.mesh.subscribe("other", lambda _: None)

@@ -119,7 +119,7 @@ def test_a_revoked_node_is_out_within_two_hello_periods(tmp_path: Path) -> None:
             def is_out() -> bool:
                 return all(
                     outlaw not in of.mesh.security.peers()
-                    and outlaw not in of.mesh.links.table.links()
+                    and outlaw not in of.mesh.links.table.neighbours()
                     for of in (a, b)
                 )
 

@@ -118,7 +118,7 @@ def received(origins: int, each: int) -> tuple[Counter[tuple[int, int]], dict[st
             peer = Neighbour(node)
             for greeting in range(4):
                 peer.greet(greeting)
-            assert node.mesh.links.table.links() == [PEER]
+            assert node.mesh.links.table.neighbours() == [PEER]
             for count, one in enumerate(arrivals(origins, each, seed=1)):
                 if count % 200 == 0:  # the node has its turn, and the neighbour stays one
                     peer.greet(4 + count // 200)

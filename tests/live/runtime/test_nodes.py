@@ -49,7 +49,9 @@ def lone(system: str = "flooding", **settings: Any) -> LiveNode:
 async def linked(mesh: LiveNode) -> None:
     """Wait until every node of a process has all its static links."""
     nodes = mesh.host.nodes
-    await until(lambda: all(len(one.links.table.links()) == len(one.links.static) for one in nodes))
+    await until(
+        lambda: all(len(one.links.table.neighbours()) == len(one.links.static) for one in nodes)
+    )
 
 
 def test_every_system_is_live_or_has_a_reason() -> None:

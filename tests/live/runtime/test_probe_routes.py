@@ -34,7 +34,7 @@ def ring(
 async def _linked(host: BackgroundHost) -> None:
     import asyncio
 
-    while min(len(node.links.table.links()) for node in host.host.nodes) < 2:
+    while min(len(node.links.table.neighbours()) for node in host.host.nodes) < 2:
         await asyncio.sleep(0.02)
 
 
@@ -60,7 +60,7 @@ def test_a_search_is_repeated_if_the_answer_is_lost(
     ring: BackgroundHost, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = ring.host.nodes[0].routes
-    take, lost = first.take, list[int]()
+    take, lost = first.on_frame, list[int]()
 
     def lose_the_first_answers(peer: int, sort: int, content: bytes) -> None:
         if sort == FrameType.HOP and len(lost) < 4:
@@ -68,7 +68,7 @@ def test_a_search_is_repeated_if_the_answer_is_lost(
         else:
             take(peer, sort, content)
 
-    monkeypatch.setattr(first, "take", lose_the_first_answers)
+    monkeypatch.setattr(first, "on_frame", lose_the_first_answers)
     assert main(["route", "n-2"]) == 0
     assert "n-2: 2 hops away" in capsys.readouterr().out
     assert len(lost) == 4
@@ -132,7 +132,7 @@ class Line:
             self.now += 0.001
             sender, to, data = self.queue.popleft()
             for sort, content in frames(data):
-                self.nodes[to].take(sender, sort, content)
+                self.nodes[to].on_frame(sender, sort, content)
 
 
 class LineLinks:
@@ -141,7 +141,7 @@ class LineLinks:
     def __init__(self, line: Line, k: int) -> None:
         self.line, self.k, self.table = line, k, self
 
-    def links(self) -> list[int]:
+    def neighbours(self) -> list[int]:
         """The nodes beside this one."""
         return [j for j in (self.k - 1, self.k + 1) if 0 <= j < self.line.n]
 
@@ -176,7 +176,7 @@ def test_a_node_passes_on_a_bounded_number_of_searches_a_second() -> None:
     while line.queue:  # all within one second
         sender, to, data = line.queue.popleft()
         for sort, content in frames(data):
-            line.nodes[to].take(sender, sort, content)
+            line.nodes[to].on_frame(sender, sort, content)
     assert line.drops[1].by_reason() == {"too many searches": 200}
 
 
@@ -184,4 +184,4 @@ def test_a_node_passes_on_a_bounded_number_of_searches_a_second() -> None:
 @pytest.mark.parametrize("sort", [20, 21])
 def test_what_is_no_search_and_no_hop_is_refused(sort: int, content: bytes) -> None:
     with pytest.raises((ValueError, UnicodeDecodeError)):
-        Line(1).nodes[0].take(0, sort, content)
+        Line(1).nodes[0].on_frame(0, sort, content)

@@ -98,5 +98,5 @@ class LoopbackBed(MemoryBed):
         opened = node.security.open(address, datagram, now)
         assert isinstance(opened, Opened)
         peer, plain = opened
-        assert node.driver.take(now, peer, plain, 0) == len(plain)
+        assert node.driver.handle_frames(now, peer, plain, 0) == len(plain)
         node.flush()

@@ -154,7 +154,7 @@ def lived(
 
 def _publications(schedule: Schedule, fresh: Simulation) -> Any:
     demand = schedule.demand.begun_again()
-    some = demand.take(schedule.seconds, 1 << 20)
+    some = demand.next_publications(schedule.seconds, 1 << 20)
     begun: dict[int, int] = {}
     numbers = []
     for row in some.row.tolist():

@@ -144,12 +144,12 @@ def test_what_machine_code_cannot_do_is_left_to_python() -> None:
     ((_, plain),) = one.publish(2)
     place = len(frame(BODY, key_bytes((1, 0, 2)) + _BODY))
     far.flow.set_neighbours([1])
-    assert far.driver.take(0.0, 9, plain, 0) == 0  # no neighbour
-    assert far.driver.take(0.0, 1, plain, 0) == 0  # an unknown body
+    assert far.driver.handle_frames(0.0, 9, plain, 0) == 0  # no neighbour
+    assert far.driver.handle_frames(0.0, 1, plain, 0) == 0  # an unknown body
     far.flow.add_body((1, 0, 2), _BODY, 0.0, float("inf"))
-    assert far.driver.take(0.0, 1, plain, 0) == place  # an unknown topic
+    assert far.driver.handle_frames(0.0, 1, plain, 0) == place  # an unknown topic
     far.flow.know_topic(1, 0)
-    assert far.driver.take(0.0, 1, plain, 0) == len(plain)
+    assert far.driver.handle_frames(0.0, 1, plain, 0) == len(plain)
     assert far.flow.taken_counts()[0] == 1
 
 
@@ -162,7 +162,7 @@ def test_any_bytes_are_left_or_refused_and_never_read_beyond_the_end(data: st.Da
         plain[data.draw(st.integers(0, len(plain) - 1))] = data.draw(st.integers(0, 255))
     cut = bytes(plain[: data.draw(st.integers(0, len(plain)))])
     begin = data.draw(st.integers(0, len(cut)))
-    stopped = far.driver.take(0.0, 1, cut, begin)
+    stopped = far.driver.handle_frames(0.0, 1, cut, begin)
     assert begin <= stopped <= len(cut)
     list(far.flow.taken_datagrams())
 

@@ -44,7 +44,7 @@ async def traced(
     )  # fmt: skip
     async with Host(settings) as host:
         traces = TraceFolder(host.nodes, folder, every_s=0.3, wall=lambda: time.time() + ahead_s)
-        while min(len(node.links.table.links()) for node in host.nodes) < 2:
+        while min(len(node.links.table.neighbours()) for node in host.nodes) < 2:
             await asyncio.sleep(0.02)
         received: list[object] = []
         host.nodes[1].subscribe("a/#", received.append)
@@ -201,11 +201,11 @@ def test_a_hybrid_clock_is_after_all_that_was_heard(steps: list[tuple[int, int, 
     last = [0, 0, 0]
     for one, other, seconds in steps:
         walls[one] += seconds / 1000.0
-        sent = clocks[one].tick()
+        sent = clocks[one].event_time()
         assert sent > last[one]
         last[one] = sent
         clocks[other].merge(sent)
-        heard = clocks[other].tick()
+        heard = clocks[other].event_time()
         assert heard > sent
         assert heard > last[other]
         last[other] = heard
@@ -217,12 +217,12 @@ def test_a_clock_far_ahead_is_not_believed() -> None:
     clock = HybridClock(lambda: 1000.0)
     clock.merge((1000_000 + 61_000) << COUNTER_BITS)
     assert clock.refused == 1
-    assert clock.tick() >> COUNTER_BITS == 1000_000
+    assert clock.event_time() >> COUNTER_BITS == 1000_000
     with pytest.raises(ValueError, match="not a clock"):
-        clock.take(b"123")
+        clock.merge_stamp(b"123")
 
 
 def test_ticks_ascend_while_the_wall_clock_stands() -> None:
     clock = HybridClock(lambda: 5.0)
-    ticks = [clock.tick() for _ in range(100)]
+    ticks = [clock.event_time() for _ in range(100)]
     assert all(a < b for a, b in itertools.pairwise(ticks))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.core.filters import Filters, filters, matching
+from halfway.core.filters import Filters, filters, match_matrix
 from halfway.core.message import MOST_ATTRIBUTES, RECORD
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
@@ -67,7 +67,9 @@ def test_filters_of_several_records_match_as_the_filters_do(
     """[Carzaniga et al. §3] a filter is a conjunction of constraints on any attributes."""
     some, values = filters(wanted), np.array(events)
     driven = drive(chain(some, values))
-    expected = [(e, f) for e, row in enumerate(matching(some, values)) for f in np.flatnonzero(row)]
+    expected = [
+        (e, f) for e, row in enumerate(match_matrix(some, values)) for f in np.flatnonzero(row)
+    ]
     reports = driven.reports[driven.reports["kind"] == DELIVERED]
     assert sorted(zip(reports["event"], reports["target"], strict=True)) == expected
     for report in reports:

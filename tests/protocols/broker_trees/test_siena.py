@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.core.filters import Filters, filters, matching
+from halfway.core.filters import Filters, filters, match_matrix
 from halfway.core.message import RECORD
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
@@ -42,7 +42,7 @@ FILTERS: Filters = filters(
 MANY = len(FILTERS.first) - 1
 VALUES = np.array(list(itertools.product((0.0, 1.0, 1.5, 3.0, 9.0, np.nan), repeat=2)))
 NAMES = [int(digest(FILTERS, f, VALUES.shape[1])) for f in range(MANY)]
-COVERS, MATCHES = covering(FILTERS), matching(FILTERS, VALUES)
+COVERS, MATCHES = covering(FILTERS), match_matrix(FILTERS, VALUES)
 
 
 class Step(NamedTuple):

@@ -173,7 +173,7 @@ class LiveTree:
     def forget(self, row: int) -> None:
         """It comes back with the memory of a new node, in its next incarnation."""
         self.engine.incarnation[row] += 1
-        self.blank.restore(row, int(self.engine.incarnation[row]))
+        self.blank.clear(row, int(self.engine.incarnation[row]))
 
     def settle(self, seconds: float) -> list[tuple[int, int]]:
         """Run for some seconds; returns (row, event) of the notifications."""

@@ -180,7 +180,7 @@ def test_cuts_without_room_and_losses_without_a_network_are_refused() -> None:
 def test_the_engine_ends_with_the_lists_of_the_moving_grid(seed: int, radius: float) -> None:
     legs = random_waypoint(25, 100, 60, speed=(1, 30), pause=(0, 2), seconds=20.0, seed=seed)
     grid = MovingGrid(legs, radius)
-    reach = tight(grid.links().neighbourhood())
+    reach = tight(grid.network().neighbourhood())
     state = flooding.state(np.arange(legs.n, dtype=np.int32), EVENTS, 1)
     engine, lend = new_engine(legs.n, 4096, 8), Lender()
     for event in range(EVENTS):

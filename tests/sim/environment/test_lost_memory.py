@@ -178,11 +178,11 @@ def test_a_restored_row_is_blank_and_draws_other_random_numbers() -> None:
     whole = Whole(State(words.copy(), np.zeros((3, 2), np.int32)), np.full(3, -1, np.int32))
     blank = BlankMemory(whole, lambda _state, _name, row: slice(row, row + 1))
     whole.inner.table[:], whole.seen[:] = 7, 8
-    blank.restore(1, incarnation=1)
+    blank.clear(1, incarnation=1)
     assert whole.inner.table.tolist() == [[7, 7], [0, 0], [7, 7]]
     assert whole.seen.tolist() == [8, -1, 8]
     first = int(whole.inner.random_state[1])
-    blank.restore(1, incarnation=2)
+    blank.clear(1, incarnation=2)
     assert len({first, int(whole.inner.random_state[1]), int(words[1])}) == 3
 
 

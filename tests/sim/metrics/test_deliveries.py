@@ -56,12 +56,12 @@ def publish(
     up = np.ones(6, bool)
     up[list(down)] = False
     columns = (np.array([value]) for value in (t, row, topic, event))
-    return accounting.publish(0, Publications(*columns), up, None)
+    return accounting.enter_publication(0, Publications(*columns), up, None)
 
 
 def deliver(accounting: DeliveryAccounting, *notifications: tuple[int, int, float, int]) -> None:
     event, row, at, hops = (np.array(column) for column in zip(*notifications, strict=True))
-    accounting.deliver(event, row, at.astype(float), hops)
+    accounting.enter_notifications(event, row, at.astype(float), hops)
 
 
 def test_expected_are_the_subscribers_that_are_up_but_for_the_publisher() -> None:
@@ -125,7 +125,7 @@ def test_an_event_closes_when_a_window_of_newer_ones_was_published() -> None:
 def test_stretch_is_hops_over_those_of_a_shortest_path() -> None:
     accounting = deliveries([[1, 2]])
     some = Publications(np.array([0.0]), *(np.array([k]) for k in (0, 0, 0)))
-    accounting.publish(0, some, np.ones(6, bool), np.array([0, 2, -1, 0, 0, 0], np.int32))
+    accounting.enter_publication(0, some, np.ones(6, bool), np.array([0, 2, -1, 0, 0, 0], np.int32))
     deliver(accounting, (0, 1, 1.0, 3), (0, 2, 1.0, 3))
     assert (accounting.stretch.count, accounting.stretch.mean) == (1, 1.5)
 

@@ -24,7 +24,7 @@ def accounting(start_s: float, *said: tuple[float, int, int, int]) -> DetectionA
     records = np.zeros(len(said), RECORD)
     for record, (at, _, kind, member) in zip(records, said, strict=True):
         record["at"], record["kind"], record["target"] = at, kind, IDS.of[member]
-    made.report(records, np.array([row for _, row, _, _ in said], np.int64))
+    made.enter_reports(records, np.array([row for _, row, _, _ in said], np.int64))
     return made
 
 

@@ -34,7 +34,7 @@ class ByHand:
     def again(self, at: float, event: int, *rows: int, hops: int = 2) -> None:
         """Let rows hear an announcement of before."""
         count = len(rows)
-        self.made.deliver(
+        self.made.enter_announcements(
             np.full(count, event), np.array(rows, np.int64), np.full(count, at),
             np.full(count, hops),
         )  # fmt: skip
@@ -168,7 +168,7 @@ def test_many_entries_are_followed_before_the_end(monkeypatch: pytest.MonkeyPatc
         run.hears(at, 1, 1)
     assert list(run.made.view(1, 0)) == [5]
     run.turns((33.0, NODE_DOWN, 5, KEPT), (34.0, NODE_UP, 5, KEPT), (35.0, NODE_DOWN, 5, KEPT))
-    run.made.deliver(*(np.zeros(0, np.int64),) * 4)  # a batch in which no member heard anything
+    run.made.enter_announcements(*(np.zeros(0, np.int64),) * 4)  # a batch that no member heard
     found = run.quality()
     assert (found.joins, found.crashes) == (2, 2)
 
@@ -197,13 +197,13 @@ def test_a_system_that_lists_members_itself_reports_them() -> None:
         record["at"], record["kind"], record["publisher"] = at, VIEW, 900
         record["args"][LISTED], record["args"][STEPS] = listed, 3
     records[2]["kind"] = DELIVERED  # another report
-    made.report(records[:3], np.zeros(3, np.int64))
+    made.enter_reports(records[:3], np.zeros(3, np.int64))
     for at, view in ((27.0, [2]), (29.0, [])):
         made.settle(at)
         assert list(made.view(0, 0)) == view
     records[2]["kind"] = VIEW
     for k, at, view in ((2, 41.0, [2]), (3, 46.0, [])):
-        made.report(records[k : k + 1], np.zeros(1, np.int64))
+        made.enter_reports(records[k : k + 1], np.zeros(1, np.int64))
         made.settle(at)
         assert list(made.view(0, 0)) == view
     assert made.view_changes[0].hops.tolist() == [3]

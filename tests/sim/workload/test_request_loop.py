@@ -62,7 +62,9 @@ class ByHand:
         while self.at < end:
             self.loop.act(self.at)
             until = min(end, self.at + self.loop.reaction_s)
-            for at, row, topic, event, _ in zip(*self.demand.take(until, 1000), strict=True):
+            for at, row, topic, event, _ in zip(
+                *self.demand.next_publications(until, 1000), strict=True
+            ):
                 if row not in self.down:
                     self._hear(float(at), int(row), int(topic), int(event))
             self.at = until

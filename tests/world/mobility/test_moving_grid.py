@@ -29,7 +29,7 @@ def link_changes(
 ) -> tuple[Network, LinkChanges]:
     """Return the network at t0 and the link changes in [t0, t1)."""
     grid = MovingGrid(legs, radius, t0, presence)
-    return grid.links(), grid.advance(t1)
+    return grid.network(), grid.advance(t1)
 
 
 def brute(
@@ -127,12 +127,12 @@ def test_chunks_join_to_the_same_changes(data: st.DataObject, n: int, stops: lis
     legs, presence = data.draw(walks(n)), data.draw(ragged(n))
     whole = link_changes(legs, 2.5, 0.0, END, presence=presence)[1]
     grid = MovingGrid(legs, 2.5, 0.0, presence)
-    start = pairs_of(grid.links())
+    start = pairs_of(grid.network())
     assert start == pairs_of(network_at(legs, 2.5, 0.0, presence))
     for stop in [*sorted(stops), END]:
         changes = grid.advance(stop)
         start = replayed(start, changes, stop)
-        assert start == pairs_of(grid.links())
+        assert start == pairs_of(grid.network())
         assert grid.at == stop
     for low, high in pairwise((0.0, 7.0, END)):
         part = link_changes(legs, 2.5, low, high, presence=presence)[1]
@@ -189,10 +189,10 @@ def test_a_link_that_goes_where_two_chunks_meet_goes_once() -> None:
     away = Presence(np.array([0, 1, 3]), np.array([0.0, 0.0, 8.0]), np.array([99.0, 7.0, 99.0]))
     grid = MovingGrid(still([[0, 0], [1, 0]]), 5.0, 0.0, away)
     assert not len(grid.advance(7.0).t)
-    assert grid.links().links == 1  # a change at 7 s itself is part of the next chunk
+    assert grid.network().links == 1  # a change at 7 s itself is part of the next chunk
     changes = grid.advance(9.0)
     assert (changes.t.tolist(), changes.up.tolist()) == ([7.0, 8.0], [False, True])
-    assert grid.links().links == 1
+    assert grid.network().links == 1
 
 
 def test_rows_are_nodes_and_neighbours_ascend() -> None:
@@ -200,7 +200,7 @@ def test_rows_are_nodes_and_neighbours_ascend() -> None:
     grid = MovingGrid(legs, 120.0, 0.0)
     for t in (0.0, 17.5, 30.0):
         grid.advance(t)
-        mine, points = grid.links(), unit_disk(positions(legs, t), 120.0)
+        mine, points = grid.network(), unit_disk(positions(legs, t), 120.0)
         assert mine.position is not None
         assert np.array_equal(mine.position, positions(legs, t))
         assert all((np.diff(mine.neighbours(i)) > 0).all() for i in range(mine.n))

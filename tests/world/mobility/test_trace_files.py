@@ -175,7 +175,7 @@ def test_zurich(data: Path) -> None:
     assert (round(speed.min(), 1), round(speed.max(), 1)) == (9.9, 32.1)
     assert len(presence.t0) == 99  # each is OFF, ON once, and OFF again
     grid = MovingGrid(legs, 250.0, 0.0, presence)
-    assert grid.links().links == 0
+    assert grid.network().links == 0
     assert len(grid.advance(300.0).t)
 
 

@@ -12,7 +12,7 @@ PIECES = st.lists(st.tuples(st.floats(0.0, 40.0), st.integers(1, 9)), max_size=1
 
 
 def all_of(demand: Drawn | Listed) -> Publications:
-    return demand.begun_again().take(1e9, 1 << 20)
+    return demand.begun_again().next_publications(1e9, 1 << 20)
 
 
 @given(st.integers(0, 2**32), st.sampled_from(["regular", "poisson"]), PIECES)
@@ -21,7 +21,9 @@ def test_windows_of_a_demand_join_to_the_whole(
 ) -> None:
     demand = Drawn(20, 3, 2, 5, events=25, start_s=2.0, arrivals=arrivals, seed=seed)  # type: ignore[arg-type]
     whole = all_of(demand)
-    parts = [demand.take(until, most) for until, most in sorted(pieces)] + [demand.take(1e9, 99)]
+    parts = [demand.next_publications(until, most) for until, most in sorted(pieces)] + [
+        demand.next_publications(1e9, 99)
+    ]
     for column in range(4):
         joined = np.concatenate([part[column] for part in parts])
         assert list(joined) == list(whole[column])

@@ -18,7 +18,7 @@ def test_intervals_are_as_the_paper_draws_them() -> None:
     inner = has & (demand.low > 8) & (demand.high < 91)
     # An interval of length x covers x whole numbers on average.
     assert (demand.high - demand.low + 1)[inner].mean() == pytest.approx(5.0, abs=0.15)
-    some = demand.take(200.0, 10_000)
+    some = demand.next_publications(200.0, 10_000)
     assert abs(len(some.t) - 160) < 4 * math.sqrt(160)
     assert (np.diff(some.t) > 0).all()
     top = np.argsort(-demand.capability)[:40]

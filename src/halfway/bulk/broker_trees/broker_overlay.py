@@ -44,7 +44,7 @@ class UnderlayPath(NamedTuple):
 
     @property
     def hops(self) -> int:
-        """The number of links of the underlay on a path in the bulk overlay."""
+        """The number of links of the underlay on a path."""
         return len(self.places)
 
 
@@ -107,7 +107,7 @@ class Overlay:
 
     @cached_property
     def closed(self) -> Closed:
-        """The failed parts of the bulk overlay's underlay, which `set_row` and `set_link` mark."""
+        """The failed parts of the underlay, which `set_row` and `set_link` mark."""
         return all_open(self.underlay.network)
 
     @cached_property
@@ -131,11 +131,11 @@ class Overlay:
         return self.brokers[number]
 
     def set_row(self, row: int, *, down: bool) -> None:
-        """Mark a node of the bulk overlay's underlay as failed or working."""
+        """Mark a node of the underlay as failed or working."""
         self.closed.rows[row] = down
 
     def set_link(self, a: int, b: int, *, down: bool) -> None:
-        """Mark a link of the bulk overlay's underlay as failed or working, in both directions."""
+        """Mark a link of the underlay as failed or working, in both directions."""
         self.closed.places[self.underlay.place(a, b)] = down
         self.closed.places[self.underlay.place(b, a)] = down
 
@@ -150,7 +150,7 @@ class Overlay:
         return UnderlayPath(rows, places_on(self.underlay.network, rows)) if len(rows) else None
 
     def children(self, number: int) -> list[int]:
-        """Return the numbers of the brokers with a given parent in the bulk overlay, ascending."""
+        """Return the numbers of the brokers with a given parent, ascending."""
         return [b.number for b in self.brokers.values() if b.parent == number]
 
     def neighbours(self, number: int) -> list[int]:
@@ -169,9 +169,7 @@ class Overlay:
         return sorted((mine | theirs) & self.brokers.keys())
 
     def ancestors(self, number: int) -> Iterator[int]:
-        """Yield a broker's parent, grandparent … root in the bulk overlay; RuntimeError on a
-        cycle.
-        """
+        """Yield a broker's parent, grandparent … root; RuntimeError on a cycle."""
         above = self.brokers[number].parent
         for _ in range(len(self.brokers)):
             if above == NO_BROKER:
@@ -181,7 +179,7 @@ class Overlay:
         raise RuntimeError(f"broker {number} lies on a cycle")
 
     def is_below(self, number: int, above: int) -> bool:
-        """Return whether a broker of the bulk overlay is `above` itself or a descendant of it."""
+        """Return whether a broker is `above` itself or a descendant of it."""
         return number == above or above in self.ancestors(number)
 
 
@@ -223,9 +221,7 @@ def connected(overlay: Overlay) -> set[int]:
 
 
 def is_served(overlay: Overlay, broker: Broker) -> bool:
-    """Return whether the parent of a broker in the bulk overlay is up and the direct path to it
-    works.
-    """
+    """Return whether the parent of a broker is up and the direct path to it works."""
     direct = broker.direct
     return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
 
@@ -274,6 +270,6 @@ def tops(
 
 
 def check_known(name: str, value: str, known: tuple[str, ...]) -> None:
-    """Raise Problem if an option of the bulk overlay of brokers has no known value."""
+    """Raise Problem if an option has no known value."""
     if value not in known:
         raise Problem(f"{name} = '{value}': expected one of {', '.join(known)}")

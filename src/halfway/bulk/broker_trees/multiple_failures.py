@@ -6,6 +6,9 @@ topologies". We let a broker keep t + 1 disjoint paths to its parent, and to its
 t + 1 - i disjoint paths that avoid the i ancestors below that one. If the lowest i ancestors fail,
 t - i failures are left for t + 1 - i paths, so one of them works; the same holds for the ancestor
 at its end, and so on up to the root. With t = 1 this is x, y and z.
+
+The program real_underlay.py of the examples counts the brokers that can have a ladder on a given
+underlay. The page docs/papers/underlay-siena.md has these numbers for seven published underlays.
 """
 
 from collections import Counter

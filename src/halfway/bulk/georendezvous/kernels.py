@@ -55,8 +55,7 @@ def masks_of(populated, mask):
 
 @inlined
 def route_over(cells, x, y, dx, dy, path, columns, most):
-    """Route one message of bulk GeoRendezvous in a kernel from cell (x, y) of a map towards cell
-    (dx, dy).
+    """Route one message from cell (x, y) of a map towards cell (dx, dy).
 
     Return the x and y of its home, the hops until its first arrival there, and all hops: these
     include the traversal of the home perimeter, if there was one. `path` [places] receives the
@@ -96,8 +95,8 @@ def route(mask, x, y, dx, dy, path):
 
 @kernel
 def routed(mask, ends, hops):
-    """Route many messages of bulk GeoRendezvous in a kernel: `ends` [R, 4] has x, y of the start
-    and of d; `hops` [R, 4] has results of `route`.
+    """Route many messages: `ends` [R, 4] has x, y of the start and of d; `hops` [R, 4] has results
+    of `route`.
     """
     nowhere = np.empty(0, np.int64)
     for r in range(ends.shape[0]):
@@ -108,9 +107,7 @@ def routed(mask, ends, hops):
 
 @inlined
 def point_cell(key, topic, number, side):
-    """Return x and y of a topic's rendezvous point for the kernels of bulk GeoRendezvous, and the
-    column and row of its cell.
-    """
+    """Return x and y of a topic's rendezvous point, and the column and row of its cell."""
     x, y = point_position(key, topic, number)
     return x, y, cell_of(x, 0.0, side), cell_of(y, 0.0, side)
 
@@ -189,9 +186,7 @@ def best_point(nodes, home, row, t, tried, distance):
 
 @inlined
 def add_leg(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
-    """Add a leg to the counts of a notification tree in a kernel of bulk GeoRendezvous: links once,
-    links once a point, every hop.
-    """
+    """Add a leg to the counts of a notification tree: links once, links once a point, every hop."""
     _, _, hops, new = add_path(mask, x, y, dx, dy, path, own, stamp)
     out[1] += new
     out[2] += hops

@@ -123,7 +123,7 @@ def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bo
 
 
 @kernel
-def matching(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
+def match_matrix(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
     """Return [k, E]: True if the subscriptions [k, subscriptions] of a node match an event of the
     traffic.
     """

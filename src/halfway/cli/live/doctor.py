@@ -56,22 +56,22 @@ def _findings(
     """Yield the findings of `halfway doctor` one by one, packages first, as later checks import
     some.
     """
-    from halfway.live.doctor.finding import checked
+    from halfway.live.doctor.finding import finding_of
 
-    yield checked("Python", requirements.python)
-    packages = checked("packages", requirements.packages)
+    yield finding_of("Python", requirements.python)
+    packages = finding_of("packages", requirements.packages)
     yield packages
     for name in ("cores", "memory", "java", "spark"):
-        yield checked(name, getattr(requirements, name))
+        yield finding_of(name, getattr(requirements, name))
     if packages.state == "failed":
         return
     from halfway.live.doctor import machine_checks, network_checks
 
-    yield checked("compile cache", machine_checks.compile_cache)
-    yield checked("sockets", network_checks.sockets)
-    yield checked("multicast", network_checks.multicast)
-    yield checked("namespaces", network_checks.namespaces)
-    yield checked("commands", network_checks.control)
-    yield checked("keys", lambda: machine_checks.keys(certificate, key))
-    yield checked("clock", machine_checks.clock)
-    yield checked("disk", lambda: machine_checks.disk(state))
+    yield finding_of("compile cache", machine_checks.compile_cache)
+    yield finding_of("sockets", network_checks.sockets)
+    yield finding_of("multicast", network_checks.multicast)
+    yield finding_of("namespaces", network_checks.namespaces)
+    yield finding_of("commands", network_checks.control)
+    yield finding_of("keys", lambda: machine_checks.keys(certificate, key))
+    yield finding_of("clock", machine_checks.clock)
+    yield finding_of("disk", lambda: machine_checks.disk(state))

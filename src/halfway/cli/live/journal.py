@@ -40,9 +40,9 @@ def check(folder: JournalFolder, as_json: AsJson = False) -> None:
     halfway journal check state/journal
     halfway journal check state/journal --json
     """
-    from halfway.live.journal.journal_check import checked
+    from halfway.live.journal.journal_check import check_segments
 
-    segments = checked(folder)
+    segments = check_segments(folder)
     for segment in segments:
         if as_json:
             typer.echo(json.dumps(segment._asdict()))

@@ -55,7 +55,7 @@ def node(
     halfway node --nodes 20 --system walk-overlay --trace traces
     halfway node --certificate a.cert --key a.key --host 0.0.0.0 --port 4711
     """
-    from halfway.live.interface.serve import serve
+    from halfway.live.interface.service import serve
 
     serve(*_settings(locals()), _introduce)
     warn("stopped")

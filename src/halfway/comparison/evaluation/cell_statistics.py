@@ -161,8 +161,7 @@ def half_width(cell: ResultCell, *, relative: bool) -> float:
 
 
 def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[ResultCell]:
-    """Return from the statistics of a comparison the cells whose interval is wider than the
-    stopping rule allows.
+    """Return the cells of a comparison whose interval is wider than the stopping rule allows.
 
     Systems without any value of the metric are left out, because more replicates do not help.
     """

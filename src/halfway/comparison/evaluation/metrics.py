@@ -261,8 +261,8 @@ def _finite(value: float) -> npt.NDArray[np.float64]:
 def _complete_events(
     deliveries: DeliveryAccounting,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Return for a comparison's metrics a run's [events] publication times, ascending, and whether
-    each reached all subscribers.
+    """Return a run's [events] publication times, ascending, and whether each reached all
+    subscribers.
 
     Excludes events that no subscriber expects.
     """

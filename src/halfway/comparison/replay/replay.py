@@ -148,7 +148,7 @@ def _replay(
         "steps": replay_tables.beginning(steps),
         "changes": trace.changes,
         "links": overlay,
-        "delivered": delivered.table(row=delivered.of["row"], event=delivered.of["number"]),
+        "delivered": delivered.columns(row=delivered.of["row"], event=delivered.of["number"]),
         "met": replay_tables.meetings(trace, kinds),
         "belongs": replay_tables.belongings(trace.announced, kinds.with_role(MapRole.OWN_BROKER)),
         "homes": replay_tables.homes(trace.announced, kinds.with_role(MapRole.HOME_CELL)),

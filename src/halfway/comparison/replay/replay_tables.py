@@ -27,7 +27,7 @@ def sent(trace_rows: TraceRows, kinds: MapKinds) -> Columns:
     role[carried] = EVENT
     event = np.where(carried, trace_rows.of["number"], -1)
     to = np.where(trace_rows.of["next"] >= 0, trace_rows.of["row"], -1)
-    return trace_rows.table(source=trace_rows.of["source"], to=to, role=role, event=event)
+    return trace_rows.columns(source=trace_rows.of["source"], to=to, role=role, event=event)
 
 
 def reached(hops: TraceRows, most_event: int) -> Columns:
@@ -35,7 +35,7 @@ def reached(hops: TraceRows, most_event: int) -> Columns:
     event.
     """
     some = hops.part(hops.of["number"] < most_event)
-    return some.table(row=some.of["row"], source=some.of["source"], event=some.of["number"])
+    return some.columns(row=some.of["row"], source=some.of["source"], event=some.of["number"])
 
 
 def steps(receptions: TraceRows, kinds: MapKinds) -> tuple[Columns, tuple[str, ...]]:
@@ -53,7 +53,7 @@ def steps(receptions: TraceRows, kinds: MapKinds) -> tuple[Columns, tuple[str, .
         labels += step.labels
         of = step_rows.of
         parts.append(
-            step_rows.table(source=of["source"], row=of["row"], label=label, topic=of["topic"])
+            step_rows.columns(source=of["source"], row=of["row"], label=label, topic=of["topic"])
         )
     return merged(parts, ("source", "row", "label", "topic")), tuple(labels)
 
@@ -66,7 +66,7 @@ def meetings(trace: CondensedTrace, kinds: MapKinds) -> Columns:
             met = trace_rows.part(trace_rows.of["kind"] == number)
             if meets.fresh >= 0:
                 met = met.part(met.args[:, meets.fresh] == 0)
-            parts.append(met.table(row=met.of[at], topic=met.of["topic"]))
+            parts.append(met.columns(row=met.of[at], topic=met.of["topic"]))
     return _once(merged(parts, ("row", "topic")), "row", "topic")
 
 
@@ -75,7 +75,7 @@ def overlay(receptions: TraceRows, kinds: MapKinds) -> Columns:
     links, cuts = kinds.with_role(MapRole.LINK), kinds.with_role(MapRole.CUT)
     some = receptions.part(np.isin(receptions.of["kind"], [*links, *cuts]))
     made = np.isin(some.of["kind"], links).astype(np.int32)
-    return some.table(a=some.of["source"], b=some.of["row"], made=made)
+    return some.columns(a=some.of["source"], b=some.of["row"], made=made)
 
 
 def belongings(announced: TraceRows, kinds: list[int]) -> Columns:
@@ -86,7 +86,9 @@ def belongings(announced: TraceRows, kinds: list[int]) -> Columns:
     new = np.ones(len(order), bool)
     new[1:] = (row[1:] != row[:-1]) | (broker[1:] != broker[:-1])
     announced_rows = announced_rows.part(np.sort(order[new]))
-    return announced_rows.table(row=announced_rows.of["source"], broker=announced_rows.of["topic"])
+    return announced_rows.columns(
+        row=announced_rows.of["source"], broker=announced_rows.of["topic"]
+    )
 
 
 def homes(announced: TraceRows, kinds: list[int]) -> Columns:
@@ -94,7 +96,7 @@ def homes(announced: TraceRows, kinds: list[int]) -> Columns:
     topic.
     """
     some = _with_topic(announced, kinds)
-    return _once(some.table(row=some.of["source"], topic=some.of["topic"]), "row", "topic")
+    return _once(some.columns(row=some.of["source"], topic=some.of["topic"]), "row", "topic")
 
 
 def merged(parts: list[Columns], names: tuple[str, ...]) -> Columns:

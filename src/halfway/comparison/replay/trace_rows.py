@@ -23,7 +23,7 @@ class TraceRows(NamedTuple):
         of = {name: column[which] for name, column in self.of.items()}
         return TraceRows(self.t[which], of, self.args[which])
 
-    def table(self, **columns: Ints) -> Columns:
+    def columns(self, **columns: Ints) -> Columns:
         """Return columns of a replay's trace rows, with the time of each row."""
         return {"t": self.t, **{name: column.astype(np.int32) for name, column in columns.items()}}
 

@@ -61,9 +61,9 @@ class ReplayWorld(NamedTuple):
 def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
     """Return the world of a replay, from a simulation and the motion that it was built with."""
     demand = run.demand.begun_again()
-    first = demand.take(run.seconds, MOST_EVENTS)
+    first = demand.next_publications(run.seconds, MOST_EVENTS)
     left_out = 0
-    while len(times := demand.take(run.seconds, 65_536).t):
+    while len(times := demand.next_publications(run.seconds, 65_536).t):
         left_out += len(times)
     rows = [np.asarray(subscribers, np.int32) for subscribers in demand.subscribers]
     topic = np.repeat(
@@ -85,7 +85,7 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
 def numbers_of(run: Simulation) -> EventNumbers:
     """Number all events of a simulation, as the world of its replay numbers the publications."""
     demand, numbers = run.demand.begun_again(), EventNumbers(run.environment.n)
-    while len((some := demand.take(run.seconds, 65_536)).t):
+    while len((some := demand.next_publications(run.seconds, 65_536)).t):
         numbers.enter(some.row, some.event)
     return numbers
 

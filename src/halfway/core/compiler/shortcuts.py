@@ -49,16 +49,12 @@ def install() -> None:
 
 
 def values_of(flags: Any) -> dict[str, Any]:
-    """Return by a shortcut the values of all compiler flags. Numba asks for each flag by a
-    property.
-    """
+    """Return the values of all compiler flags. Numba asks for each flag by a property."""
     return {**_defaults_of(type(flags)), **flags._values}
 
 
 def are_equal(flags: Any, other: Any) -> Any:
-    """Return by a shortcut whether compiler flags have equal values; numba compares them for each
-    call.
-    """
+    """Return whether compiler flags have equal values; numba compares them for each call."""
     if flags is other:
         return True
     if not isinstance(other, TargetConfig):
@@ -68,9 +64,7 @@ def are_equal(flags: Any, other: Any) -> Any:
 
 
 def hash_of(flags: Any) -> int:
-    """Return by a shortcut the hash of compiler flags, which covers only their names, as in
-    numba.
-    """
+    """Return the hash of compiler flags, which covers only their names, as in numba."""
     return _hash_of_names(type(flags))
 
 
@@ -88,7 +82,7 @@ def _hash_of_names(kind: type) -> int:
 
 
 def variables_of(_instruction: Any, value: Any) -> list[Any]:
-    """Return by a shortcut the variables in the operands of an instruction of numba, in order.
+    """Return the variables in the operands of an instruction of numba, in order.
 
     Numba makes a list for each operand; here all of them go into one.
     """

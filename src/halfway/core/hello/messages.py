@@ -53,7 +53,7 @@ def kinds_with_hellos(kinds: Kinds) -> Kinds:
     together.include(kinds)
     together.include(KINDS)
     if not together.starts:
-        together.start()
+        together.start_event()
     return together
 
 

@@ -45,7 +45,7 @@ def forget_reports(state, neighbourhood, s):
 
 
 @inlined
-def settle(state, neighbourhood, i, s):
+def update_neighbour(state, neighbourhood, i, s):
     """Add a sender of received hellos, at place s of row i's table, to the neighbour list if the
     link works both ways; remove it otherwise.
     """
@@ -104,7 +104,7 @@ def hear_hello(state, rules, neighbourhood, i, hello, now):
         elif not note_hello(link, hello, now):
             return
     learn_list(state, rules, neighbourhood, i, s, hello)
-    settle(state, neighbourhood, i, s)
+    update_neighbour(state, neighbourhood, i, s)
 
 
 @inlined
@@ -183,6 +183,6 @@ def expire(state, rules, neighbourhood, i, now):
         link = state.link[s]
         if is_silent(link, now, LONGEST * rules.period_s):
             link.is_heard = 0
-            settle(state, neighbourhood, i, s)
+            update_neighbour(state, neighbourhood, i, s)
             forget_reports(state, neighbourhood, s)
             link.node_id = NONE

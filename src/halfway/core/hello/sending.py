@@ -22,6 +22,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 
+HELLO_PERIOD_S = 1.0  # default mean time between two hellos, in simulated and live nodes
 RECORDS = 4  # most records of one hello, unless a list would then take more than `_HELLOS`
 _HELLOS = 4  # most hellos that a list takes; the next hello continues a list
 QUICK = 4  # hellos after a start with half the period between them, so that links appear soon

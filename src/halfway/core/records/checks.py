@@ -37,12 +37,14 @@ REASONS = (
     "field not declared",
 )
 
-# Columns of the table: the header fields that a protocol fills, then `args`, then `reals`.
-_HEADER = ("flags", "target", "topic", "event", "publisher", "sequence", "epoch")
-_ARGS = len(_HEADER)
+# Columns of the table: the header fields that a protocol fills, then `args`, then `reals`. The
+# kernels `refusal` and `write_column` name the same fields in this order, as a test checks, because
+# a compiled function reads a field of a record by a fixed name only.
+HEADER = ("flags", "target", "topic", "event", "publisher", "sequence", "epoch")
+_ARGS = len(HEADER)
 _REALS = _ARGS + RECORD["args"].shape[0]
 COLUMNS = _REALS + RECORD["reals"].shape[0]
-OF_HOP = _HEADER.index("target"), _HEADER.index("sequence")  # columns that reliable hops write
+OF_HOP = HEADER.index("target"), HEADER.index("sequence")  # columns that reliable hops write
 # Blank values; the blank value of other fields is -1.
 _BLANK = dict.fromkeys(("flags", "sequence", "epoch", "args", "reals"), 0.0)
 
@@ -77,7 +79,7 @@ def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
     second = [kind.second for kind in kinds if kind.second is not None]
     commands = [form for form in second if form.channel is Channel.COMMAND]
     checks = _empty(256, 256 + len(commands))
-    for column, field in enumerate((*_HEADER, *["args"] * (_REALS - _ARGS), "reals")):
+    for column, field in enumerate((*HEADER, *["args"] * (_REALS - _ARGS), "reals")):
         last = COLUMNS if field == "reals" else column + 1
         checks.bounds[:, column:last] = _BLANK.get(field, -1.0)
     for kind in kinds:
@@ -94,7 +96,7 @@ def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
 def _write_row(checks: RecordChecks, row: int, kind: Kind, limits: Mapping[str, int]) -> None:
     for part in kind.parts():
         base = {"args": _ARGS, "reals": _REALS}.get(part.field)
-        first = _HEADER.index(part.field) if base is None else base + part.indices[0]
+        first = HEADER.index(part.field) if base is None else base + part.indices[0]
         some = slice(first, first + len(part.indices))
         checks.bounds[row, some] = part.range.low, part.range.highest(limits)
         checks.whole[row, some] = part.range.whole

@@ -16,11 +16,11 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-import halfway
 from halfway.live.air import wiring
 from halfway.live.air.frame_queue import Delay, line_of
 from halfway.live.air.namespaces import Namespace, check_tools, complete_checksums
 from halfway.live.air.wiring import Pair
+from halfway.package import PACKAGE_FOLDER
 from halfway.problem import Problem
 
 MOST_NODES = 300
@@ -150,7 +150,7 @@ class Air:
         return one
 
     def _start_queue(self) -> None:
-        package = str(Path(halfway.__file__).parents[1])
+        package = str(PACKAGE_FOLDER.parent)
         with self._relay.inside():
             self._queue = subprocess.Popen(
                 [sys.executable, "-m", "halfway.live.air.frame_queue"],

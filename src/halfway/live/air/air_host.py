@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.core.hello.period import HELLO_PERIOD_S
+from halfway.core.hello.sending import HELLO_PERIOD_S
 from halfway.core.message import START
 from halfway.core.options import Value
 from halfway.live.air.air import Air
@@ -178,7 +178,7 @@ class AirHost:
 
     def _are_linked(self, pair: Pair) -> bool:
         one, other = (self.nodes[place] for place in pair)
-        return other.node_id in one.links.table.links()
+        return other.node_id in one.links.table.neighbours()
 
     def _made(self, place: int, incarnation: int) -> MeshNode:
         settings, address = self.settings, self.air.address(place)

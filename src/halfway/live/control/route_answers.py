@@ -36,7 +36,7 @@ async def route(node: MeshNode, request: RouteRequest) -> AsyncIterator[Hopped |
             async for hop in answers.until(seconds):
                 yield hop
     table = node.links.table
-    yield Routed(is_topic, node.node_id, len(table.links()), len(table.heard()))
+    yield Routed(is_topic, node.node_id, len(table.neighbours()), len(table.heard()))
 
 
 async def _searched(name: str, seconds: float, answers: "_Answers") -> AsyncIterator[Hopped]:

@@ -134,7 +134,7 @@ class ControlServer:
                     retain=request.retain,
                     expiry_s=expiry_of(request),
                 )
-            return Done(len(request.payloads), len(node.links.table.links()))
+            return Done(len(request.payloads), len(node.links.table.neighbours()))
         if isinstance(request, RecordRequest):
             seconds = min(max(request.seconds, 0.0), _MOST_RECORD_S)
             recorder = Recorder(node, Path(request.path))
@@ -202,10 +202,12 @@ class ControlServer:
 def _neighbour(node: MeshNode, wanted: str) -> tuple[int, str]:
     """Return the id and the name of a neighbour in a control request, given either."""
     heard = node.links.table.heard()
-    for peer in node.links.table.links():
+    for peer in node.links.table.neighbours():
         if wanted in (str(peer), heard[peer].hello.name):
             return peer, heard[peer].hello.name
-    known = ", ".join(heard[peer].hello.name for peer in node.links.table.links()[:8]) or "none"
+    known = (
+        ", ".join(heard[peer].hello.name for peer in node.links.table.neighbours()[:8]) or "none"
+    )
     raise Problem(
         f"node = {wanted}: no neighbour of {node.name} has this name", remedy=f"neighbours: {known}"
     )
@@ -214,7 +216,7 @@ def _neighbour(node: MeshNode, wanted: str) -> tuple[int, str]:
 async def _wait_for_neighbour(node: MeshNode, seconds: float) -> None:
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
-    while not node.links.table.links() and loop.time() < until:
+    while not node.links.table.neighbours() and loop.time() < until:
         await asyncio.sleep(_POLL_S)
 
 

@@ -39,7 +39,7 @@ def failed(name: str, found: str, do: str) -> Finding:
     return Finding(name, State.FAILED, found, do)
 
 
-def checked(name: str, check: Callable[[], Finding]) -> Finding:
+def finding_of(name: str, check: Callable[[], Finding]) -> Finding:
     """Return the finding of a check; an error in the check also gives a finding."""
     try:
         return check()

@@ -8,8 +8,6 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from halfway.live.callbacks import ignore
-
 EVERYTHING = "#"  # the topic of all events, used while a node wants all topics
 _LOW_31 = 2**31 - 1
 
@@ -43,7 +41,7 @@ class TopicTable:
         self._pins: dict[int, int] = {}  # hash -> number of subscriptions that pin the topic
         self.given_anew = 0
         # A callback for the hash and the number of a topic, before another topic takes the number.
-        self.before_reuse: Callable[[int, int], None] = ignore
+        self.before_reuse: Callable[[int, int], None] = lambda _, __: None
 
     def __len__(self) -> int:
         return len(self._number)

@@ -144,7 +144,7 @@ class LiveNode:
         return Events(self.mesh, topic_filter)
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return to a Python program the live node's retained values that match a filter."""
+        """Return the live node's retained values that match a filter."""
         return self.mesh.retained(topic_filter)
 
     async def neighbours(self, least: int = 1, timeout_s: float = 10.0) -> list[str]:
@@ -153,9 +153,9 @@ class LiveNode:
         """
         table = self.mesh.links.table
         async with asyncio.timeout(timeout_s):
-            while len(table.links()) < least:
+            while len(table.neighbours()) < least:
                 await asyncio.sleep(_POLL_S)
-        return [table.heard()[peer].hello.name for peer in table.links()]
+        return [table.heard()[peer].hello.name for peer in table.neighbours()]
 
     def status(self) -> dict[str, Any]:
         """Return the status of the live node to a Python program, as `halfway status --json` prints
@@ -216,9 +216,7 @@ class BlockingNode:
         return events
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return to a Python program the retained values at its blocking node that match a
-        filter.
-        """
+        """Return the retained values at the blocking node that match a filter."""
         return self._background.call(lambda: self._node.retained(topic_filter))
 
     def status(self) -> dict[str, Any]:

@@ -132,7 +132,7 @@ async def bench(
         for k in range(settings.topics):
             for place in settings.subscribers_of(k):
                 host.nodes[place].subscribe(settings.topic(k), arrivals.taking())
-            host.nodes[k].own_events.join()
+            host.nodes[k].own_events.become_publisher()
         await asyncio.sleep(settings.settle_s)
         yield await _phase(host, arrivals, "paced", settings.rate, settings)
         if settings.flat_out:
@@ -197,7 +197,7 @@ async def _linked(host: Host) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(_LINKED_S):
             while any(
-                len(node.links.table.links()) < len(node.links.static) for node in host.nodes
+                len(node.links.table.neighbours()) < len(node.links.static) for node in host.nodes
             ):
                 await asyncio.sleep(_POLL_S)
             return

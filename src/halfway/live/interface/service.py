@@ -1,11 +1,13 @@
-"""The service of `halfway node`: nodes, control socket, MQTT door, metrics and page in one
-process.
+"""The service of `halfway node`: nodes, control socket, MQTT door, metrics and page in one process,
+until SIGINT or SIGTERM.
 """
 
 import asyncio
+import logging
+import signal
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -165,6 +167,27 @@ class Service:
         if self._offered.mqtt_users is None:
             remedy = "give --mqtt-users FILE; its table [anyone] is for clients without a name"
             raise Problem(f"{what}, because no file of users is given", remedy=remedy)
+
+
+def serve(settings: Settings, offered: ServiceSettings, started: Callable[[Service], None]) -> None:
+    """Run a service until SIGINT or SIGTERM; call `started` when its nodes have started.
+
+    Raises Problem if they cannot start.
+    """
+    logging.basicConfig(format="halfway: %(message)s", level=logging.INFO)
+    asyncio.run(_serve(settings, offered, started))
+
+
+async def _serve(
+    settings: Settings, offered: ServiceSettings, started: Callable[[Service], None]
+) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signal_number, ended.set)
+    async with Service(settings, offered) as service:
+        started(service)
+        await ended.wait()
 
 
 def _tls(offered: ServiceSettings) -> ssl.SSLContext | None:

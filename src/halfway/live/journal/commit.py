@@ -54,7 +54,7 @@ class GroupCommit:
             if self._writing is not None:
                 await asyncio.shield(self._writing)
 
-    async def snapshot(self, records: Callable[[], Iterable[tuple[int, bytes]]]) -> None:
+    async def compact(self, records: Callable[[], Iterable[tuple[int, bytes]]]) -> None:
         """Replace the journal by the records of a function, which the group commit calls between
         two groups.
 
@@ -62,7 +62,7 @@ class GroupCommit:
         """
         async with self._busy:
             state = list(records())
-            await asyncio.get_running_loop().run_in_executor(None, self.journal.snapshot, state)
+            await asyncio.get_running_loop().run_in_executor(None, self.journal.compact, state)
 
     def _begin(self) -> None:
         if self._timer is not None:

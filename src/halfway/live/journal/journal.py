@@ -159,7 +159,7 @@ class Journal:
         self._pending, self._pending_bytes = [], 0
         return group
 
-    def snapshot(self, records: Iterable[tuple[int, bytes]]) -> None:
+    def compact(self, records: Iterable[tuple[int, bytes]]) -> None:
         """Replace the whole journal by fewer records (kind, bytes) with the same meaning.
 
         Pending records stay pending. No group may be in writing. Raises JournalRefusal; the old

@@ -19,7 +19,7 @@ class CheckedSegment(NamedTuple):
     replaced: bool  # a later snapshot has its content
 
 
-def checked(folder: Path) -> list[CheckedSegment]:
+def check_segments(folder: Path) -> list[CheckedSegment]:
     """Check every journal segment in a folder, in order. Raises Problem if there is no journal."""
     if not folder.is_dir():
         remedy = "name the folder `journal` in the state of a node"

@@ -56,7 +56,7 @@ class NodeJournal:
 
     @property
     def problems(self) -> list[str]:
-        """The damage that recovery of the running node's journal found: segment, place, reason."""
+        """The damage that recovery of the journal found: segment, place, reason."""
         return self._journal.problems
 
     @property
@@ -66,7 +66,7 @@ class NodeJournal:
 
     @property
     def all_sync_s(self) -> float:
-        """The seconds that all groups of the running node's journal took to sync."""
+        """The seconds that all groups of the journal took to sync."""
         return self._commit.sync_s
 
     @property
@@ -76,9 +76,7 @@ class NodeJournal:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the disk of the running node's journal failed; then nothing is kept until the
-        next start.
-        """
+        """Whether the disk of the journal failed; then nothing is kept until the next start."""
         return self._journal.failed
 
     def add(self, part: JournalPart) -> None:
@@ -123,7 +121,7 @@ class NodeJournal:
 
     async def _compact(self) -> None:
         try:
-            await self._commit.snapshot(self._all)
+            await self._commit.compact(self._all)
         except JournalRefusal:
             return  # the old segments stay; the next check tries again
 
@@ -134,7 +132,7 @@ class NodeJournal:
 
 
 def _noted(future: "asyncio.Future[None]") -> None:
-    """Note a refusal of the running node's journal for which no caller waits."""
+    """Note a refusal of the journal for which no caller waits."""
     if not future.cancelled():
         future.exception()
 

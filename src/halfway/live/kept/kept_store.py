@@ -80,9 +80,7 @@ class KeptStore:
     # The publisher
 
     def keep(self, topic: int, content: bytes, expires: float) -> KeptEvent | None:
-        """Add an event of this node's application to the store of kept events; return None if a
-        limit is reached.
-        """
+        """Add an event of this node's application to the store; return None at a limit."""
         full = len(self._kept) >= MOST_KEPT_EVENTS
         if topic not in self._last and len(self._last) >= MOST_OWN_STREAMS:
             return None
@@ -109,9 +107,7 @@ class KeptStore:
         return len(void)
 
     def heartbeats(self) -> list[Heartbeat]:
-        """Return a heartbeat of each own stream in the store of kept events. A stream with first >
-        last has no event left.
-        """
+        """Return a heartbeat of each own stream. A stream with first > last has no event left."""
         first: dict[int, int] = {}
         for topic, number in self._kept:
             first[topic] = min(number, first.get(topic, number))
@@ -122,15 +118,15 @@ class KeptStore:
 
     @property
     def epoch(self) -> int:
-        """The epoch of this node's own streams in the store of kept events."""
+        """The epoch of this node's own streams."""
         return self._epoch
 
     def __len__(self) -> int:
-        """Return the number of own events in the store of kept events."""
+        """Return the number of own events."""
         return len(self._kept)
 
     def own_events(self) -> list[KeptEvent]:
-        """Return the own events in the store of kept events, oldest first."""
+        """Return the own events, oldest first."""
         return list(self._kept.values())
 
     def kept_event(self, topic: int, number: int) -> KeptEvent | None:
@@ -172,7 +168,7 @@ class KeptStore:
         return position is not None and position.has(number)
 
     def asked(self, heartbeat: Heartbeat, lately: Collection[int] = ()) -> list[int]:
-        """Return the numbers of kept events that the store lacks after a heartbeat, at most 64,
+        """Return the numbers of events that the store lacks after a heartbeat, at most 64,
         ascending.
 
         lately: numbers that were requested a moment ago, which are left out.
@@ -199,8 +195,8 @@ class KeptStore:
         return [number for number, _ in zip(wanted, range(MOST_ASKED), strict=False)]
 
     def begin_at(self, stream: Stream, number: int) -> None:
-        """Let the store of kept events begin to read a stream at a number; a new reader does not
-        request older events.
+        """Let the store begin to read a stream at a number; a new reader does not request older
+        events.
         """
         if stream not in self._positions and len(self._positions) < MOST_STREAMS:
             self._note(POSITION, _POSITION.pack(*stream, number - 1, 0))
@@ -256,8 +252,8 @@ class KeptStore:
             yield RECEIVED, _packed(event)
 
     def _note(self, kind: int, data: bytes) -> None:
-        """Note a change of the store of kept events in the journal; the loss of this note costs
-        only work, or a repetition.
+        """Note a change of the store in the journal; the loss of this note costs only work, or a
+        repetition.
         """
         with suppress(JournalRefusal):
             self.last_write = self._write(kind, data)

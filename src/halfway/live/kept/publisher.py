@@ -11,7 +11,7 @@ from halfway.live.events.bodies import EventBody, StreamPlace
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.kept.disk_form import DiskForm
 from halfway.live.kept.kept_store import KeptStore
-from halfway.live.kept.outlet import (
+from halfway.live.kept.outlet_interface import (
     ACKS,
     BEATS,
     MOST_BEATS,

@@ -15,7 +15,7 @@ from halfway.live.events.local_subscriptions import LocalSubscription
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.kept.disk_form import DiskForm
 from halfway.live.kept.kept_store import Heartbeat, KeptEvent, KeptStore, Stream
-from halfway.live.kept.outlet import (
+from halfway.live.kept.outlet_interface import (
     ACKS,
     BEATS,
     MOST_ACKS,

@@ -40,21 +40,17 @@ class SessionTable(Protocol):
     """The interface through which handshakes use a node's sessions."""
 
     def has_session(self, node_id: int, boot: bytes) -> bool:
-        """Return to the handshakes whether the node has a confirmed session with this boot of a
-        peer.
-        """
+        """Return whether the node has a confirmed session with this boot of a peer."""
         ...
 
     def wants_session(self, node_id: int, boot: bytes) -> bool:
-        """Return to the handshakes whether one should start with a peer, because no session exists,
-        or because it needs renewal.
+        """Return whether a handshake should start with a peer, because no session exists, or
+        because the session needs renewal.
         """
         ...
 
     def is_taken(self, number: int) -> bool:
-        """Return to the handshakes whether a session has a number, so that a handshake draws
-        another one.
-        """
+        """Return whether a session has a number, so that a handshake draws another one."""
         ...
 
     def establish(self, session: Session) -> None:
@@ -187,7 +183,7 @@ class Handshakes:
         init = Init(self.node_id, self.boot, number, self._cipher, reply.cookie)
         prologue = self._codec.prologue(init)
         handshake = self._handshake(prologue, self._cipher, initiator=True)
-        datagram = self._codec.finished(prologue, handshake.write(b""))
+        datagram = self._codec.finished(prologue, handshake.write_message(b""))
         self._opening[number] = _Handshaking(reply.node_id, address, handshake, 0, now, datagram)
         self._repeat_at = min(self._repeat_at, now + REPEAT_S)
         self.send(address, datagram)
@@ -210,8 +206,8 @@ class Handshakes:
         number = self._new_number()
         handshake = self._handshake(prologue, init.cipher, initiator=False)
         try:
-            handshake.read(noise)
-            answer = handshake.write(self._payload(number))
+            handshake.read_message(noise)
+            answer = handshake.write_message(self._payload(number))
         except NotAuthentic:
             return Refused("not authentic")
         datagram = self._codec.finished(self._codec.prologue(Response(init.number)), answer)
@@ -247,7 +243,7 @@ class Handshakes:
             return authentic
         handshake, peer, their_number, boot = authentic
         finish = self._codec.prologue(Finish(their_number))
-        datagram = self._codec.finished(finish, handshake.write(self._payload(number)))
+        datagram = self._codec.finished(finish, handshake.write_message(self._payload(number)))
         self._opening[number] = opening._replace(handshake=handshake, datagram=datagram)
         self.send(address, datagram)
         session = Session(
@@ -285,7 +281,7 @@ class Handshakes:
         """
         handshake = copy.copy(handshaking.handshake)
         try:
-            payload = handshake.read(message)
+            payload = handshake.read_message(message)
             certificate = payload[_PAYLOAD.size :]
             peer = self._membership.member(certificate, handshake.their_static)
         except NotAuthentic:

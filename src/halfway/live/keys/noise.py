@@ -118,7 +118,7 @@ class Handshake:
         """Whether all three messages of the Noise handshake are written or read."""
         return self._message == len(_TOKENS)
 
-    def write(self, payload: bytes) -> bytes:
+    def write_message(self, payload: bytes) -> bytes:
         """Return the next message of the Noise handshake with a payload; the first payload is not
         encrypted.
         """
@@ -133,7 +133,7 @@ class Handshake:
                 self._mix_token(token)
         return out + self._encrypt(payload)
 
-    def read(self, message: bytes) -> bytes:
+    def read_message(self, message: bytes) -> bytes:
         """Return the payload of the next message of the Noise handshake. NotAuthentic ends the
         handshake.
         """

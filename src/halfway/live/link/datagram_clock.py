@@ -12,7 +12,7 @@ class DatagramClock(Protocol):
         """Return the stamp of any `DatagramClock` for a datagram that is sent now, CLOCK_BYTES."""
         ...
 
-    def take(self, content: bytes) -> None:
+    def merge_stamp(self, content: bytes) -> None:
         """Take the stamp of another node's `DatagramClock` from a link's frame. Raises ValueError
         for malformed bytes.
         """

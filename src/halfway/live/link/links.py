@@ -51,13 +51,14 @@ class OwnHello(NamedTuple):
 class LinkCallbacks(NamedTuple):
     """The functions of a node that its links call.
 
-    take: handles a neighbour's frames as far as possible (time, peer, frames, begin), and returns
-    the place of the first remaining frame. written: returns the datagrams of `take`. frame: handles
-    each frame of a neighbour that the links do not handle: peer, type, content. greeted: handles
-    the id of each neighbour that sent a hello. retained, wants_all: return the content of hellos.
+    handle_frames: handles a neighbour's frames as far as possible (time, peer, frames, begin), and
+    returns the place of the first remaining frame. written: returns the datagrams of
+    `handle_frames`. frame: handles each frame of a neighbour that the links do not handle: peer,
+    type, content. greeted: handles the id of each neighbour that sent a hello. retained, wants_all:
+    return the content of hellos.
     """
 
-    take: Callable[[float, int, bytes, int], int]
+    handle_frames: Callable[[float, int, bytes, int], int]
     written: Callable[[], Iterable[tuple[int, bytes]]]
     frame: Callable[[int, int, bytes], None]
     greeted: Callable[[int], None]
@@ -108,7 +109,7 @@ class Links:
         """
         if not self._open:
             return
-        for peer in self.table.links():
+        for peer in self.table.neighbours():
             self.send(peer, frame(FrameType.LEAVE, b""))
         self.flush()
         self._open = False
@@ -152,7 +153,7 @@ class Links:
         at, end = 0, len(plain)
         try:
             while at < end:
-                at = self._node.take(now, peer, plain, at)
+                at = self._node.handle_frames(now, peer, plain, at)
                 if at < end:
                     sort, content, at = frame_at(plain, at)
                     self._take(peer, sort, content)
@@ -206,12 +207,12 @@ class Links:
 
     def _take_clock(self, content: bytes) -> None:
         if self.clock is not None:
-            self.clock.take(content)
+            self.clock.merge_stamp(content)
 
     def _hear(self, peer: int, content: bytes) -> None:
         hello = hello_in(content, self._limits.heard)
         not_heard = self.table.not_heard
-        if self.table.hear(peer, hello, self._scheduler.now()):
+        if self.table.enter_hello(peer, hello, self._scheduler.now()):
             self._hurry()
         self._drops.count(Drop.NOT_HEARD, self.table.not_heard - not_heard)
         if self.table.is_link(peer):
@@ -229,7 +230,7 @@ class Links:
             return
         self.table.expire(now)
         with_session = set(self.security.peers())
-        for peer in self.table.links():
+        for peer in self.table.neighbours():
             if peer not in with_session:  # its certificate was revoked, or it was silent
                 self.table.leave(peer)
         for peer in [peer for peer, met in self._met.items() if now - met > _FORGOTTEN_S]:
@@ -265,7 +266,7 @@ class Links:
         hello = Hello(
             own.incarnation, self._number, round(own.period_s * 1000), own.rules,
             self._node.retained(), self.table.wanted_s(self._node.wants_all()), own.name, heard,
-            tuple(self.table.links()),
+            tuple(self.table.neighbours()),
         )  # fmt: skip
         self._number += 1
         whole = frame(FrameType.HELLO, hello_bytes(hello))

@@ -15,7 +15,6 @@ import numpy as np
 
 from halfway.core.hello.link import APPEARS, HISTORY, LEAST_TENTHS, MISSED, NEWEST
 from halfway.core.neighbourhood import Neighbourhood
-from halfway.live.callbacks import ignore
 from halfway.live.wire.frames import NOT_WANTED, Hello
 
 _MOST_PERIOD_S = 60.0
@@ -72,10 +71,10 @@ class HelloTable:
             y=nowhere,
         )
         # Called before and after the lists are written.
-        self.before_change: Callable[[], None] = ignore
-        self.after_change: Callable[[], None] = ignore
+        self.before_change: Callable[[], None] = lambda: None
+        self.after_change: Callable[[], None] = lambda: None
 
-    def hear(self, node_id: int, hello: Hello, now: float) -> bool:
+    def enter_hello(self, node_id: int, hello: Hello, now: float) -> bool:
         """Enter a hello into the neighbour table; return True if the node's incarnation is new."""
         known = self._heard.get(node_id)
         if known is not None and hello.incarnation < known.hello.incarnation:
@@ -118,12 +117,12 @@ class HelloTable:
         if late:
             self._update()
 
-    def links(self) -> list[int]:
+    def neighbours(self) -> list[int]:
         """Return the ids of the neighbours in the neighbour table, ascending."""
         return self._links
 
     def is_link(self, node_id: int) -> bool:
-        """Return whether a node is a neighbour by its hellos in the neighbour table."""
+        """Return whether a node is a neighbour by its hellos."""
         one = self._heard.get(node_id)
         return one is not None and one.is_link
 
@@ -134,7 +133,7 @@ class HelloTable:
         return self._heard
 
     def why(self, node_id: int) -> str:
-        """Return why a node in the neighbour table is not a neighbour, or NEIGHBOUR."""
+        """Return why a node is not a neighbour, or NEIGHBOUR."""
         link = self._heard[node_id]
         if link.is_link:
             return NEIGHBOUR
@@ -147,8 +146,8 @@ class HelloTable:
         return FULL
 
     def wanted_s(self, own: bool) -> int:
-        """Return the seconds since a node in the neighbour table stated that it wants all topics,
-        which this node's next hello passes on.
+        """Return the seconds since a node stated that it wants all topics, which this node's next
+        hello passes on.
         """
         heard = [one.hello.wanted_s + 1 for one in self._heard.values()]
         return 0 if own else min([*heard, NOT_WANTED])
@@ -163,9 +162,7 @@ class HelloTable:
         self._heard[node_id] = one._replace(is_link=stays)
 
     def _update(self) -> None:
-        """Write the neighbourhood again if the neighbours in the neighbour table, or their lists,
-        have changed.
-        """
+        """Write the neighbourhood again if the neighbours, or their lists, have changed."""
         links = sorted(node_id for node_id, neighbour in self._heard.items() if neighbour.is_link)
         lists = [list(self._heard[node_id].hello.links[: self._capacity]) for node_id in links]
         if (links, lists) == (self._links, self._lists):

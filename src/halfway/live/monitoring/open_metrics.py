@@ -18,13 +18,13 @@ from prometheus_client.core import (
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import CollectorRegistry
 
-from halfway import __version__
 from halfway.live.drops import Drop
 from halfway.live.monitoring.http import Resource
 from halfway.live.mqtt.policy.door_limits import DoorDrop
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.seconds_histogram import BOUNDS_S
+from halfway.package import __version__
 
 
 def metrics_resource(host: Host) -> Resource:
@@ -125,7 +125,7 @@ class HostMetrics:
         rows: list[tuple[str, str, float]] = [
             ("halfway_nodes", "Nodes of this process.", len(host.nodes)),
             ("halfway_neighbours", "Links to neighbours.",
-             self._sum(lambda n: len(n.links.table.links()))),
+             self._sum(lambda n: len(n.links.table.neighbours()))),
             ("halfway_nodes_heard", "Other nodes that the nodes hear, neighbours included.",
              self._sum(lambda n: len(n.links.table.heard()))),
             ("halfway_subscriptions", "Subscriptions of applications and doors.",

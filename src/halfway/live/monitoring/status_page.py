@@ -78,7 +78,7 @@ def _map(host: Host) -> tuple[dict[int, str], set[tuple[int, int]]]:
     names, links = {node.node_id: node.name for node in host.nodes}, set[tuple[int, int]]()
     for node in host.nodes:
         heard = node.links.table.heard()
-        for peer in node.links.table.links():
+        for peer in node.links.table.neighbours():
             names.setdefault(peer, heard[peer].hello.name)
             links.add((min(node.node_id, peer), max(node.node_id, peer)))
             for other in heard[peer].hello.links:

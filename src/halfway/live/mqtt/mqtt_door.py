@@ -78,7 +78,7 @@ class MqttDoor:
         for server in self._servers:
             server.close()
         self._machine.close(self._loop.time())
-        self.run()
+        self.carry_out_requests()
         while self._tasks:
             await asyncio.wait(self._tasks)
         if self._timer is not None:
@@ -106,7 +106,7 @@ class MqttDoor:
         if not self._is_running and not self._is_scheduled:
             # All events of one turn of the loop leave in one write for each client.
             self._is_scheduled = True
-            self._loop.call_soon(self.run)
+            self._loop.call_soon(self.carry_out_requests)
 
     def add(self, connection: Connection, client: "_Client") -> None:
         """Add a new connection's socket to the MQTT door."""
@@ -116,9 +116,9 @@ class MqttDoor:
         """Remove a closed connection's socket from the MQTT door."""
         del self._clients[connection]
         self._machine.lost(connection, self._loop.time())
-        self.run()
+        self.carry_out_requests()
 
-    def run(self) -> None:
+    def carry_out_requests(self) -> None:
         """Carry out the requests of the session machine: admit clients, publish, transmit."""
         if self._is_running:
             return
@@ -129,16 +129,18 @@ class MqttDoor:
             self._admit(connection, packet, now)
         for publication, origin in self._machine.publications(now):
             self._publish(publication, origin, now)
-        for connection in self._machine.changed():
+        for connection in self._machine.changed_connections():
             if (client := self._clients.get(connection)) is not None:
-                client.transmit(now)
+                client.write_output(now)
         self._is_running = False
         self._schedule(self._machine.next_tick)
 
     def _schedule(self, at: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = None if at == float("inf") else self._loop.call_at(at, self.run)
+        self._timer = (
+            None if at == float("inf") else self._loop.call_at(at, self.carry_out_requests)
+        )
 
     def _admit(self, connection: Connection, packet: ConnectPacket, now: float) -> None:
         if packet.username is None:
@@ -152,7 +154,7 @@ class MqttDoor:
             None, self._access.admit, packet.username, packet.password
         )
         self._machine.admit(connection, packet, permissions, self._loop.time())
-        self.run()
+        self.carry_out_requests()
 
     def _publish(self, publication: Publication, origin: Connection | None, now: float) -> None:
         if self._underway >= self._limits.publications:
@@ -187,7 +189,7 @@ class MqttDoor:
         refusal = await self._published(one)
         self._underway -= 1
         self._machine.published(one, origin, refusal, self._loop.time())
-        self.run()
+        self.carry_out_requests()
 
     async def _publish_waiting(self, origin: Connection | None) -> None:
         """Publish the waiting publications of the MQTT door, one after another, so that messages of
@@ -201,7 +203,7 @@ class MqttDoor:
             if not queue:
                 del self._waiting[origin]
             self._machine.published(publication, origin, refusal, self._loop.time())
-            self.run()
+            self.carry_out_requests()
 
     async def _published(self, publication: Publication) -> str | None:
         try:
@@ -230,42 +232,42 @@ class _Client(asyncio.Protocol):
         self._is_reading = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin a client's connection to the MQTT door, or close it if there are too many."""
+        """Begin a client's connection, or close it if there are too many."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._socket: socket.socket = transport.get_extra_info("socket")
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         address = transport.get_extra_info("peername")
-        self._connection = self._machine.open(str(address), self._loop.time())
+        self._connection = self._machine.new_connection(str(address), self._loop.time())
         if self._connection is None:
             transport.abort()
             return
         transport.set_write_buffer_limits(high=WRITE_BUFFER)
         self._door.add(self._connection, self)
-        self._door.run()
+        self._door.carry_out_requests()
 
     def data_received(self, data: bytes) -> None:
-        """Pass bytes from a client's socket of the MQTT door to the session machine."""
+        """Pass bytes from a client's socket to the session machine."""
         if _QUICKACK is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)  # the kernel forgets it
         if self._connection is not None:
             self._machine.receive(self._connection, data, self._loop.time())
-            self._door.run()
+            self._door.carry_out_requests()
 
     def pause_writing(self) -> None:
-        """Keep messages queued at a socket of the MQTT door, because its client does not read."""
+        """Keep messages queued at a socket, because its client does not read."""
         self._note_writable(False)
 
     def resume_writing(self) -> None:
         """Write messages to a socket of the MQTT door again, because its client reads again."""
         self._note_writable(True)
-        self.transmit(self._loop.time())
+        self.write_output(self._loop.time())
 
     def _note_writable(self, is_writable: bool) -> None:
         if self._connection is not None:
             self._connection.is_writable = is_writable
 
-    def transmit(self, now: float) -> None:
+    def write_output(self, now: float) -> None:
         """Write the MQTT door's output to a client; then read, pause or close, as its connection
         requires.
         """
@@ -285,7 +287,7 @@ class _Client(asyncio.Protocol):
             (self._transport.resume_reading if is_reading else self._transport.pause_reading)()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - either is an end
-        """End a client's connection to the MQTT door."""
+        """End a client's connection."""
         if self._connection is not None:
             self._door.remove(self._connection)
 

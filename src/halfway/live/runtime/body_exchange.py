@@ -79,7 +79,7 @@ class BodyExchange:
                 self._send(peer, carried)
             self._send(peer, whole)
 
-    def take(self, peer: int, sort: int, content: bytes) -> bool:
+    def on_frame(self, peer: int, sort: int, content: bytes) -> bool:
         """Take a neighbour's frame for the exchange of bodies: a record, a body, a certificate, or
         a request. Return False for another frame.
 

@@ -8,12 +8,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 import msgspec
 import numpy as np
 
-import halfway
 from halfway.core.options import Value
 from halfway.live.limits import Limits
 from halfway.live.link.neighbour_table import HelloTable
@@ -21,6 +19,7 @@ from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.systems.face import NodeParameters
 from halfway.live.systems.live_systems import face_of
+from halfway.package import PACKAGE_FOLDER
 
 _MODULE = "halfway.live.runtime.compile_process"
 
@@ -38,7 +37,7 @@ def started(system: str, options: Mapping[str, Value]) -> "subprocess.Popen[byte
     """Start the process that compiles a system for live nodes; its exit status is 0 when it is
     done.
     """
-    package = str(Path(halfway.__file__).parents[1])
+    package = str(PACKAGE_FOLDER.parent)
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", _MODULE],

@@ -72,19 +72,19 @@ class MeshNode:
         )  # fmt: skip
         self.retained_values.unknown = self.events.ask_certificate
         self._publication, self._since_turn = 0, 0
-        self._room = asyncio.Event()
+        self._room, self._loop = asyncio.Event(), asyncio.get_running_loop()
         self._room.set()
         self.kept: KeptService | None = None  # of a node with a journal
         self._turning = self._closed = False
         self.on_report: Callable[[Any], None] = lambda _record: None
-        self._loop = asyncio.get_running_loop()
-        self.links.table.before_change = self._before_change
-        self.links.table.after_change = lambda: self.flow.set_neighbours(self.links.table.links())
+        heard = self.links.table
+        heard.before_change = self._before_change
+        heard.after_change = lambda: self.flow.set_neighbours(heard.neighbours())
         self.endpoint = Endpoint(sock, self.links.datagram, self._turn, self.drops, limits.queue)
         self.links.connect(self.endpoint, LinkCallbacks(
-            take=self.driver.take, written=self.flow.taken_datagrams, frame=self._frame,
-            greeted=self.retained_values.compare, retained=self.retained_values.digest,
-            wants_all=lambda: self.subscriptions.wants_all,
+            handle_frames=self.driver.handle_frames, written=self.flow.taken_datagrams,
+            frame=self._frame, greeted=self.retained_values.compare,
+            retained=self.retained_values.digest, wants_all=lambda: self.subscriptions.wants_all,
         ))  # fmt: skip
 
     def start(self) -> None:
@@ -195,7 +195,7 @@ class MeshNode:
     def transmit(self, record: Any, data: bytes) -> None:
         """Send a record of the mesh node's driver to its neighbour, or to all of them."""
         self.counts["transmissions"] += 1
-        head, links = head_of(record), self.links.table.links()
+        head, links = head_of(record), self.links.table.neighbours()
         if head.next == EVERYONE:
             self.counts["records sent"] += len(links)
             self.events.send_record(head.kind, data, head.key, links)
@@ -271,9 +271,9 @@ class MeshNode:
         if not self.links.table.is_link(peer):
             self.drops.count(Drop.STRANGER)
         elif sort == FrameType.RETAINED:
-            self.retained_values.take(peer, content)
-        elif not self.events.take(peer, sort, content):
-            self.routes.take(peer, sort, content)
+            self.retained_values.on_frame(peer, content)
+        elif not self.events.on_frame(peer, sort, content):
+            self.routes.on_frame(peer, sort, content)
 
     def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
         """Let the mesh node's driver handle a peer's record, with the node's own topic numbers."""

@@ -37,7 +37,7 @@ class OwnEvents:
         self._kind, self._number = face.node.kinds.number("publish"), 0
         self._before = face.before_publishing()
 
-    def join(self) -> None:
+    def become_publisher(self) -> None:
         """Take up the role of a publisher before the node's first own event. A second call has no
         effect.
         """
@@ -53,7 +53,7 @@ class OwnEvents:
 
         answered: a function for each hop of a probe, see `Routes`.
         """
-        self.join()
+        self.become_publisher()
         wanted = not self._face.broadcast and self._table.wanted_s(own=False) < _WANTED_S
         routed = self._subscriptions.topic_of(body.topic), *((EVERYTHING,) if wanted else ())
         return [key for number in routed if (key := self._emit(number, body, answered)) is not None]

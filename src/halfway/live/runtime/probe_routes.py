@@ -41,7 +41,7 @@ class Hop(NamedTuple):
 class NeighbourTable(Protocol):
     """The neighbours of a node, as its routes use them."""
 
-    def links(self) -> list[int]:
+    def neighbours(self) -> list[int]:
         """Return the ids of the neighbours to which a node passes its routes' probes and
         searches.
         """
@@ -104,7 +104,7 @@ class Routes:
         self._send_search(key, 0, name.encode()[:_MOST_WORDS], but=self._node_id)
         return key
 
-    def take(self, peer: int, sort: int, content: bytes) -> None:
+    def on_frame(self, peer: int, sort: int, content: bytes) -> None:
         """Take a neighbour's SEARCH or HOP frame for a route. Raises ValueError for other bytes."""
         if sort == FrameType.SEARCH:
             self._take_search(peer, content)
@@ -164,7 +164,7 @@ class Routes:
 
     def _send_search(self, key: EventKey, hops: int, wanted: bytes, but: int) -> None:
         whole = frame(FrameType.SEARCH, _KEY.pack(*key) + _SEARCH.pack(hops) + wanted)
-        for peer in self._links.table.links():
+        for peer in self._links.table.neighbours():
             if peer != but:
                 self._send(peer, whole)
 

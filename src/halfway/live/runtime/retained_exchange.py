@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-from halfway.live.callbacks import ignore
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, decoded, encoded
 from halfway.live.events.retained import (
@@ -33,9 +32,9 @@ class RetainedExchange:
         self._table = RetainedTable(limits.retained, limits.retained_bytes)
         self._sent: dict[int, float] = {}  # when all values were sent to a neighbour
         # A callback for a neighbour and the id of a node whose certificate is missing.
-        self.unknown: Callable[[int, int], None] = ignore
+        self.unknown: Callable[[int, int], None] = lambda _, __: None
         # A callback for each new value, which a node with a journal writes there.
-        self.changed: Callable[[Version, EventBody], None] = ignore
+        self.changed: Callable[[Version, EventBody], None] = lambda _, __: None
 
     def __len__(self) -> int:
         return len(self._table)
@@ -73,7 +72,7 @@ class RetainedExchange:
         """Publish a new retained value of a topic to all neighbours."""
         self._keep(self._table.next_version(self._node_id), body, but=self._node_id)
 
-    def take(self, peer: int, content: bytes) -> None:
+    def on_frame(self, peer: int, content: bytes) -> None:
         """Take a retained value from a neighbour's RETAINED frame, and pass on a new one. Raises
         ValueError for other bytes.
         """
@@ -107,7 +106,7 @@ class RetainedExchange:
         if is_new:
             self.changed(version, body)
             whole = _retained_frame(version, body, self._scheduler.now())
-            for peer in self._links.table.links():
+            for peer in self._links.table.neighbours():
                 if peer != but:
                     self._links.send(peer, whole)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from halfway.core.hello.period import HELLO_PERIOD_S
+from halfway.core.hello.sending import HELLO_PERIOD_S
 from halfway.core.options import Value
 from halfway.live.addresses import LOOPBACK
 from halfway.live.limits import DEFAULT, Limits

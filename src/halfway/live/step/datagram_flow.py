@@ -109,9 +109,9 @@ class Flow:
         self._tally, self._begin = self.tables.tally.data, self.tables.begin.data
         self._holders = self.tables.holders.data
         self._times: Any = self.tables.times.reshape(-1).data
-        self.open(compiled=False)
+        self.find_entry_points(compiled=False)
 
-    def open(self, *, compiled: bool) -> None:
+    def find_entry_points(self, *, compiled: bool) -> None:
         """Find the entry points of the look-ups in the flow of datagrams."""
         if compiled:
             self.lent = lent(self.tables)
@@ -122,8 +122,7 @@ class Flow:
             self._find, self._add = quiet(interpreted(find_body)), quiet(interpreted(add_body))
 
     def set_neighbours(self, node_ids: Iterable[int]) -> None:
-        """Give each neighbour a place in the flow of datagrams while places are left; former
-        neighbours lose theirs.
+        """Give each neighbour a place while places are left; former neighbours lose theirs.
 
         No datagram may wait.
         """
@@ -138,7 +137,7 @@ class Flow:
             tables.peer[place], self.place_of[node_id] = node_id, place
 
     def know_topic(self, hash64: int, number: int) -> None:
-        """Enter the number of a topic that the node has met in the flow of datagrams."""
+        """Enter the number of a topic that the node has met."""
         index = self.tables.topic_at
         first = hash64 % (len(index) // WAYS) * WAYS
         ways = index[first : first + WAYS].tolist()
@@ -146,7 +145,7 @@ class Flow:
             index[first + (ways.index(NO_PLACE) if NO_PLACE in ways else number % WAYS)] = number
 
     def body_slot(self, key: EventKey) -> int:
-        """Return the slot of an event's body in the flow of datagrams, or -1 without a body."""
+        """Return the slot of an event's body, or -1 without a body."""
         return int(self._find(self.lent, *key))
 
     def add_body(self, key: EventKey, data: bytes, born: float, ends: float) -> int:
@@ -163,15 +162,13 @@ class Flow:
         return slot
 
     def forget_body(self, key: EventKey) -> None:
-        """Forget a body in the flow of datagrams, if it is there."""
+        """Forget a body, if it is there."""
         slot = self.body_slot(key)
         if slot >= 0:
             self.tables.key[slot] = NO_PLACE
 
     def has_body(self, slot: int, peer: int) -> bool:
-        """Return whether a neighbour has a body by the flow of datagrams, or False for a neighbour
-        without a slot.
-        """
+        """Return whether a neighbour has a body, or False for a neighbour without a slot."""
         place = self.place_of.get(peer)
         return slot >= 0 and place is not None and bool(self._holders[slot] >> place & 1)
 
@@ -200,9 +197,7 @@ class Flow:
         ]
 
     def taken_counts(self) -> FlowCounts:
-        """Take the counts of records that passed through the flow of datagrams since the last
-        call.
-        """
+        """Take the counts of records that passed since the last call."""
         tally = self._tally
         counts = FlowCounts(tally[RECEIVED], tally[SENT], tally[TRANSMITTED])
         tally[RECEIVED] = tally[SENT] = tally[TRANSMITTED] = 0

@@ -40,8 +40,8 @@ from halfway.live.wire.frames import BODY, HEAD_BYTES, KEY_BYTES, RECORD
 AGE_AT = 9  # of the age in a body, see `live.events.bodies`
 _TOPIC_BYTES = 8
 
-# The reasons why `take` stops: no frame is left, Python must handle the next frame, an output is
-# full, a record was refused, or a record emitted records for Python.
+# The reasons why `handle_frames` stops: no frame is left, Python must handle the next frame, an
+# output is full, a record was refused, or a record emitted records for Python.
 DONE, OTHER, NO_ROOM, REFUSED, LEFT = range(5)
 REASONS = 8
 
@@ -100,7 +100,7 @@ def _is_known(tables, flow, place, at, end):
 @inlined
 def _take_record(door, tables, flow, place, at, end):
     """Let the node handle the content of a RECORD frame of a datagram; return DONE, or the reason
-    why `take` stops here.
+    why `handle_frames` stops here.
     """
     if at >= end:
         return OTHER
@@ -137,7 +137,7 @@ def _take_body(tables, flow, place, at, end):
 
 
 @kernel
-def take(door, tables, flow, place, at, end):
+def handle_frames(door, tables, flow, place, at, end):
     """Let the datagram kernel take the frames of a datagram, inbox[at:end], from the neighbour at a
     place.
 

@@ -111,7 +111,7 @@ class MemoryBed:
         self.nodes = [self.node_type(self, row, make(row), links[row]) for row in range(len(links))]
 
     def ids_next_to(self, node_id: int) -> npt.NDArray[np.int32]:
-        """Return the node ids in reach of a node of the memory bed, in ascending order."""
+        """Return the node ids in reach of a node, in ascending order."""
         return np.sort(self.node_ids[list(self.links[self.row_of[node_id]])])
 
     def post(self, at: float, row: int, kind: int, topic: int, arg: int, event: int) -> None:
@@ -165,9 +165,7 @@ class MemoryBed:
 
 
 def listed_in(data: bytes) -> tuple[list[int], int]:
-    """Return the topics in the list of a RECORD frame's content in the memory bed, and the place of
-    its record.
-    """
+    """Return the topics in the list of a RECORD frame's content, and the place of its record."""
     at = 1 + 8 * data[0]
     return np.frombuffer(data, "<u8", data[0], 1).tolist(), at
 

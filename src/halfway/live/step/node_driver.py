@@ -46,8 +46,8 @@ class Surroundings(Protocol):
         ...
 
     def refused(self) -> object:
-        """Let the surroundings of a driver know that `Driver.take` met a record that is unreadable
-        or refused at the door.
+        """Let the surroundings of a driver know that `Driver.handle_frames` met a record that is
+        unreadable or refused at the door.
         """
         ...
 
@@ -100,7 +100,7 @@ class Driver:
         self._pass_on()
         return accepted
 
-    def take(self, now: float, peer: int, frames: bytes, at: int) -> int:
+    def handle_frames(self, now: float, peer: int, frames: bytes, at: int) -> int:
         """Let the node of the driver handle a peer's frames from an offset on, in machine code.
 
         Return the place of the first frame for the caller, or the end. A compiled node takes most
@@ -112,7 +112,7 @@ class Driver:
         self._set_time(now)
         place, why = flow.place_of[peer], DONE
         while at < len(frames) and why != OTHER:
-            at, why = stepper.take(place, frames, at)
+            at, why = stepper.handle_frames(place, frames, at)
             if why == LEFT:
                 self._pass_on(is_sent=True)
             elif why == REFUSED:
@@ -178,7 +178,7 @@ class Driver:
 
     def _go_on(self, emission: Emission) -> None:
         if emission.to == TO_NETWORK:
-            self.stepper.transmit(emission.slot)
+            self.stepper.emit_waiting(emission.slot)
             self._pass_on()
         elif emission.to == TO_APPLICATION:
             self._around.report(self.stepper.pool[emission.slot])

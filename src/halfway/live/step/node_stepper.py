@@ -151,15 +151,15 @@ class Stepper:
             for k in range(count)
         ]
 
-    def transmit(self, slot: int) -> None:
+    def emit_waiting(self, slot: int) -> None:
         """Make a waiting record of the stepper its only emission, at the present time."""
         self._transmit(slot)
 
-    def take(self, place: int, frames: bytes, at: int) -> tuple[int, int]:
+    def handle_frames(self, place: int, frames: bytes, at: int) -> tuple[int, int]:
         """Let the stepper take the frames of the neighbour at a place; return the place and the
         reason of the stop.
 
-        See `datagram_kernel.take`. Only a compiled node has this method.
+        See `datagram_kernel.handle_frames`. Only a compiled node has this method.
         """
         end = len(frames)
         self._inbox[:end] = frames
@@ -262,7 +262,7 @@ class Stepper:
             self._entry(function, *self._given(function, self._lent, ())) for function in _STEPS
         )
         if self.flow is not None:
-            self.flow.open(compiled=self.compiled)
+            self.flow.find_entry_points(compiled=self.compiled)
             flow = (self.flow.lent,)
             self._take, self._send_emissions = (
                 self._entry(function, *self._given(function, self._lent, flow))
@@ -275,9 +275,9 @@ class Stepper:
         flow: the tables of the datagram kernel, for its own steps.
         """
         return {
-            record_kernel.transmit: (tables,),
+            record_kernel.emit_waiting: (tables,),
             datagram_kernel.send_emissions: (tables, *flow),
-            datagram_kernel.take: (self._door, tables, *flow),
+            datagram_kernel.handle_frames: (self._door, tables, *flow),
         }.get(step, (self._door, tables))
 
     def _entry(self, step: Any, *given: Any) -> Callable[..., Any]:
@@ -287,12 +287,12 @@ class Stepper:
         return quiet(interpreted(step), *given)
 
 
-_STEPS: Any = (record_kernel.step, record_kernel.receive, record_kernel.transmit)
-_FLOWS: Any = (datagram_kernel.take, datagram_kernel.send_emissions)
+_STEPS: Any = (record_kernel.step, record_kernel.receive, record_kernel.emit_waiting)
+_FLOWS: Any = (datagram_kernel.handle_frames, datagram_kernel.send_emissions)
 # Examples of the further arguments of a step, for their types.
 _EXAMPLES: dict[Any, tuple[Any, ...]] = {
-    record_kernel.step: (0, 0), record_kernel.receive: (0, 0, 0), record_kernel.transmit: (0,),
-    datagram_kernel.take: (0, 0, 0), datagram_kernel.send_emissions: (),
+    record_kernel.step: (0, 0), record_kernel.receive: (0, 0, 0), record_kernel.emit_waiting: (0,),
+    datagram_kernel.handle_frames: (0, 0, 0), datagram_kernel.send_emissions: (),
 }  # fmt: skip
 
 

@@ -122,7 +122,7 @@ def step(door, tables, slot, origin):
     """Let the record kernel's node handle the record of a slot, which is free afterwards. False:
     refused.
 
-    The slots of the emissions belong to the caller until it calls `released` or `transmit`.
+    The slots of the emissions belong to the caller until it calls `released` or `emit_waiting`.
     """
     accepted = _handle(door, tables, slot, np.uint8(origin))
     released(tables, slot)
@@ -169,7 +169,7 @@ def receive(door, tables, begin, end, topics):
 
 
 @kernel
-def transmit(tables, slot):
+def emit_waiting(tables, slot):
     """Let the record kernel encode a waiting record as its only emission, at the present time."""
     tables.slot[0], tables.towards[0] = slot, driver.TO_NETWORK
     tables.span[0, 0], tables.span[0, 1] = 0, _encoded(tables, slot, 0)

@@ -104,9 +104,7 @@ class TraceFolder:
             one.node.scheduler.after(self._every_s, self._due, one)
 
     def _write(self, node: MeshNode, rows: int, write: Callable[[], list[Path]]) -> bool:
-        """Let the disk have a file of the trace folder, in order. Return False if too much waits
-        for it.
-        """
+        """Let the disk have a file, in order. Return False if too much waits for it."""
         self._reap()
         if sum(waiting_write.rows for waiting_write in self._writes) + rows > MOST_WAITING_ROWS:
             node.drops.count(Drop.TRACE, rows)
@@ -115,9 +113,7 @@ class TraceFolder:
         return True
 
     def _keep(self, write: Callable[[], list[Path]]) -> None:
-        """Write a file of the trace folder, and remove the oldest files above the limit of
-        bytes.
-        """
+        """Write a file, and remove the oldest files above the limit of bytes."""
         for path in write():
             self._files.append((path, path.stat().st_size))
             self._bytes += self._files[-1][1]
@@ -127,7 +123,7 @@ class TraceFolder:
             self._bytes -= size
 
     def _reap(self) -> None:
-        """Forget the files of the trace folder that are on disk, and count the failed files."""
+        """Forget the files that are on disk, and count the failed files."""
         waiting = [write for write in self._writes if not write.done.done()]
         for write in self._writes:
             error = write.done.exception() if write.done.done() else None
@@ -181,12 +177,12 @@ class NodeTrace:
         self._take()
         return self.clock.stamp()
 
-    def take(self, content: bytes) -> None:
+    def merge_stamp(self, content: bytes) -> None:
         """Take the clock's stamp of another node that a node with a trace folder heard. Raises
         ValueError for other bytes.
         """
         self._take()
-        self.clock.take(content)
+        self.clock.merge_stamp(content)
 
     def write(self) -> None:
         """Write a file of the trace folder with all rows since the last file, if there are any."""
@@ -202,7 +198,7 @@ class NodeTrace:
             np.array(self._what, np.uint8), records, self._stamps, drops,
             node=(self.node.node_id, self.node.name, self.node.identity.incarnation),
             kinds=self.node.face.node.kinds.names, names=names,
-            now=(self.node.scheduler.now(), self._wall(), self.clock.tick()),
+            now=(self.node.scheduler.now(), self._wall(), self.clock.event_time()),
         )  # fmt: skip
         before, parts, self._state = self._state, self._parts, self._state_now()
         replayed = partial(state_file, head_of(self.node), before, parts, self._state)
@@ -224,9 +220,7 @@ class NodeTrace:
         self._is_around_old = True
 
     def _take(self) -> None:
-        """Write the times of the records that the handler received since the last call to the trace
-        folder.
-        """
+        """Write the times of the records that the handler received since the last call."""
         records = self.node.stepper.take_log()
         if not len(records):
             return
@@ -239,7 +233,7 @@ class NodeTrace:
             self.write()
 
     def _note_around(self) -> None:
-        """Note the surroundings of the handler in the trace folder, if they have changed."""
+        """Note the surroundings of the handler, if they have changed."""
         self._is_around_old = False
         around = b"".join(one.tobytes() for one in around_of(self.node.stepper))
         if around != self._around:
@@ -255,7 +249,7 @@ class NodeTrace:
     def _add(self, what: int, record: Any) -> None:
         self._what.append(what)
         self._records.append(record)
-        self._stamps.append((float(record["at"]) + self._offset_s, self.clock.tick()))
+        self._stamps.append((float(record["at"]) + self._offset_s, self.clock.event_time()))
 
     def _new_drops(self) -> dict[str, int]:
         now = Counter(self.node.drops.by_reason())

@@ -22,7 +22,7 @@ class HybridClock:
         self._wall, self._last = wall, 0
         self.refused = 0  # times of other nodes too far ahead
 
-    def tick(self) -> int:
+    def event_time(self) -> int:
         """Return the hybrid logical time of an event at this node, later than the time of every
         earlier event.
         """
@@ -42,9 +42,9 @@ class HybridClock:
         """Return the hybrid logical time of a datagram that leaves now, as the content of a CLOCK
         frame.
         """
-        return _CLOCK.pack(self.tick())
+        return _CLOCK.pack(self.event_time())
 
-    def take(self, content: bytes) -> None:
+    def merge_stamp(self, content: bytes) -> None:
         """Merge the hybrid logical time of another node, from the content of a CLOCK frame. Raises
         ValueError for other bytes.
         """

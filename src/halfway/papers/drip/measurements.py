@@ -155,7 +155,7 @@ def broking(run: Run) -> Observations:
 def _happened(run: Run, made: Simulation, brokers: npt.NDArray[np.bool_]) -> Happened:
     """Return the events of a DRIP run and their deliveries, by publication or by event."""
     event, row, delay = delivered(made)
-    published = made.demand.begun_again().take(np.inf, WINDOW)
+    published = made.demand.begun_again().next_publications(np.inf, WINDOW)
     came_at = copied_at(made)[brokers]
     if run.parameters.get("detection", "one") == "one":
         awaited = by_publication(published, made.demand.subscribers)
@@ -177,7 +177,7 @@ def copied_at(made: Simulation) -> Floats:
     """Return [n, events]: the measured time at which each node of a DRIP run got its copy of each
     event, or inf if it got none.
     """
-    published = made.demand.begun_again().take(np.inf, WINDOW)
+    published = made.demand.begun_again().next_publications(np.inf, WINDOW)
     known = codes(published.row, own_numbers(published.row))
     order, slots = np.argsort(known), made.instance.state.events
     times = np.full((len(slots), len(known)), np.inf)

@@ -21,7 +21,7 @@ def packets(run: Run) -> Observations:
         out = made.run()
     node = made.instance.state.node
     brokers = node.is_broker == 1
-    published = made.demand.begun_again().take(np.inf, WINDOW).row
+    published = made.demand.begun_again().next_publications(np.inf, WINDOW).row
     size = {kind: out.kind_bytes.get(kind, 0) / max(n, 1) for kind, n in out.sent.items()}
     values = {
         "subscription": size["subscription"],

@@ -12,7 +12,7 @@ _THIN, _SENDER, GOAL = (150, 20.0, 38), 135, (1, 2)
 _DENSE, _PUBLISHER, _SUBSCRIBER, _KEY, _POINTS = (600, 45.0, 2), 40, 520, 5, 4
 
 
-def instance() -> tuple[CellRoutes, Route]:
+def shown_route() -> tuple[CellRoutes, Route]:
     """Return the route in the picture of GeoRendezvous's Figure 1."""
     cells = cells_of(*_THIN)
     return cells, cells.route(_SENDER, *GOAL)
@@ -22,7 +22,7 @@ def figure_1(form: str = "svg") -> bytes:
     """Return the picture of GeoRendezvous's Figure 1, as svg, png or pdf; the same bytes each
     time.
     """
-    cells, route = instance()
+    cells, route = shown_route()
     around = route.hops_with_traversal - route.hops
     title = f"{route.hops} hops to the home, {around} around its perimeter"
     return draw_route(cells, route, GOAL, title=title, form=form)

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walk_overlay.traffic import Traffic, filters, matching, passes
+from halfway.bulk.walk_overlay.traffic import Traffic, filters, match_matrix, passes
 from halfway.core.bloom import Size, expected_false_positives, with_bits
 from halfway.papers.walk_overlay.measurements import initiator_sets, overlays_on
 from halfway.pipeline.plan.run import Observations, Run
@@ -75,7 +75,7 @@ def _observed(
 ) -> Observations:
     below, above = filters(tree, wanted, contents, size)
     bloom = [passes(words, contents, key, size) for words in (below, above)]
-    matched = matching(wanted, contents)
+    matched = match_matrix(wanted, contents)
     exact = [part.astype(np.bool_) for part in tree.behind(matched)]
     everything = [np.ones_like(part) for part in exact]
     counts: dict[str, list[npt.NDArray[np.int64]]] = {"exact": [], "bloom": [], "none": []}

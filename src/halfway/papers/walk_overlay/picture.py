@@ -9,7 +9,7 @@ from halfway.world.graphs.unit_disk import connected_unit_disk
 _N, _RADIUS, _SEED = 1000, 0.05, 2
 
 
-def instance(count: int, seed: int = _SEED) -> WalkOverlay:
+def shown_overlay(count: int, seed: int = _SEED) -> WalkOverlay:
     """Return the overlay of `count` initiators that paper 2's picture shows."""
     network = connected_unit_disk(_N, _RADIUS, seed).network
     return Overlays(network).build(initiator_sets(_N, count, 1, seed)[0], seed=seed)
@@ -19,7 +19,7 @@ def picture(count: int) -> str:
     """Return the picture of a paper 2 overlay of `count` initiators as SVG; the same bytes each
     time.
     """
-    overlay = instance(count)
+    overlay = shown_overlay(count)
     title = f"{count} initiators, {len(overlay.rows)} of {_N} nodes"
     if count == 2:
         title = f"{len(overlay.rows)} nodes until two walks meet"

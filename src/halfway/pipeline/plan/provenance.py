@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
-import halfway
+from halfway.package import __version__
 
 # `sources_digest` covers the first six; `pipeline` stores runs and does not affect their results.
 _PACKAGES = ("core", "protocols", "world", "bulk", "adapters", "sim", "pipeline")
@@ -25,7 +25,7 @@ def code_digest(path: str) -> str:
     """
     from halfway.core.compiled import sources_digest  # imports numba
 
-    digest = hashlib.sha256(f"{halfway.__version__} {sources_digest()}\n".encode())
+    digest = hashlib.sha256(f"{__version__} {sources_digest()}\n".encode())
     for module, source in sorted(sources_of(path.partition(":")[0]).items()):
         digest.update(f"{module} {len(source)}\n".encode())
         digest.update(source)

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-import halfway
 from halfway.core.values.digest import short_digest
+from halfway.package import __version__
 from halfway.pipeline.plan.provenance import code_digest
 from halfway.pipeline.plan.run import Point, Scalar
 
@@ -77,7 +77,7 @@ def _rows(
     columns = [
         [key_of(point.measurement, parameters, run, code) for run in runs],
         [point.measurement] * count, [parameters] * count, range(count), *seeds,
-        [halfway.__version__] * count, homes, [point.cost_ms] * count,
+        [__version__] * count, homes, [point.cost_ms] * count,
     ]  # fmt: skip
     return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], SCHEMA)
 

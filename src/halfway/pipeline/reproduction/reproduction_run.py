@@ -19,7 +19,7 @@ from halfway.pipeline.spark.simulate_rows import PROCESSOR
 from halfway.pipeline.statistics.estimates import bounded
 from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.store.studies import StudyPlan
+from halfway.pipeline.store.study_requests import StudyPlan
 from halfway.pipeline.sweep import Progress, SweepReport, sweep
 from halfway.problem import Problem
 

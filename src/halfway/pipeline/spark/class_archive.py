@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pyspark
 
-import halfway
 from halfway.core.values.digest import short_digest
+from halfway.package import PACKAGE_FOLDER
 from halfway.pipeline.spark.java import Java
 
 _SWITCH = "HALFWAY_CLASS_ARCHIVE"
@@ -54,7 +54,7 @@ def make_later(java: Java) -> None:
     """
     if os.environ.get(_SWITCH) == "0" or not _may_make(java):
         return
-    package = str(Path(halfway.__file__).parents[1])
+    package = str(PACKAGE_FOLDER.parent)
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     with contextlib.suppress(OSError):
         subprocess.Popen(

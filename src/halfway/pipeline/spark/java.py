@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import halfway
+from halfway.package import PACKAGE_FOLDER
 from halfway.problem import Problem
 
 OLDEST = 17  # required by Spark 4
@@ -202,7 +202,7 @@ def _environment(java: Java, settings: Mapping[str, str], connection: Path) -> d
         # Workers import nothing from the current folder, which may hold anyone's random.py.
         "PYTHONSAFEPATH": "1",
     }
-    package = str(Path(halfway.__file__).parents[1])
+    package = str(PACKAGE_FOLDER.parent)
     if package in ("", str(Path.cwd())):  # `python -m halfway` in a checkout
         environment["PYTHONPATH"] = os.pathsep.join(
             filter(None, (package, environment.get("PYTHONPATH")))

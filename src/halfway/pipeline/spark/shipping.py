@@ -15,8 +15,8 @@ import zipfile
 from contextlib import suppress
 from pathlib import Path
 
-import halfway
 from halfway.core.values.digest import short_digest
+from halfway.package import PACKAGE_FOLDER
 
 ARCHIVE = "halfway.zip"
 _KEPT = 4  # unpacked packages, as many as compile caches
@@ -25,12 +25,12 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # so that equal sources make equal archives
 
 def packed(folder: Path) -> Path:
     """Write this package as an archive to `folder`, shipped to workers without the package."""
-    root = Path(halfway.__file__).parent
     target = folder / ARCHIVE
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(root.rglob("*")):
+        for path in sorted(PACKAGE_FOLDER.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                entry = zipfile.ZipInfo(f"halfway/{path.relative_to(root).as_posix()}", _EPOCH)
+                name = path.relative_to(PACKAGE_FOLDER.parent).as_posix()
+                entry = zipfile.ZipInfo(name, _EPOCH)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(entry, path.read_bytes())
     return target
@@ -41,8 +41,9 @@ def use_unpacked_copy() -> None:
 
     Call this before importing a compiled module. Does nothing without an archive.
     """
-    archive = getattr(halfway.__loader__, "archive", "")
-    if not archive or not halfway.__path__[0].startswith(archive):
+    root = sys.modules["halfway"]
+    archive = getattr(root.__loader__, "archive", "")
+    if not archive or not root.__path__[0].startswith(archive):
         return
     here = unpacked(Path(archive))
     for name, module in list(sys.modules.items()):

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-import halfway
 from halfway.files import write_whole
+from halfway.package import __version__
 from halfway.problem import Problem
 
 NAME = "_manifest.json"
@@ -57,7 +57,7 @@ def write_manifest(batch: Path, runs: int) -> BatchManifest:
     errors = table.filter(pc.equal(table["status"], "error")).num_rows
     checksums = {file.name: file_checksum(file) for file in files}
     manifest = BatchManifest(
-        halfway.__version__, timestamp(), rows, errors,
+        __version__, timestamp(), rows, errors,
         lines_digest(*(table[name] for name in columns)), checksums,
     )  # fmt: skip
     write_whole(batch / NAME, msgspec.json.format(msgspec.json.encode(manifest), indent=1))

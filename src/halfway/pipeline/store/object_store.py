@@ -57,7 +57,7 @@ def output_folder(out: Path | str) -> Iterator[Path]:
     copy = WorkingCopy(url, "write")
     with copy.lease.held():
         copy.fetch()
-        copy.publish()  # batches that an earlier command could not publish
+        copy.upload()  # batches that an earlier command could not publish
         with copy.publishing():
             yield copy.folder
 
@@ -126,7 +126,7 @@ class WorkingCopy:
         self._write_record()
         return len(wanted)
 
-    def publish(self, *, all_files: bool = True) -> None:
+    def upload(self, *, all_files: bool = True) -> None:
         """Copy new files to the object store: finished batches, or all files if asked."""
         files = self._files()
         new = [
@@ -153,7 +153,7 @@ class WorkingCopy:
         def work() -> None:
             while not ended.wait(_POLL_S) and not failures:
                 try:
-                    self.publish(all_files=False)
+                    self.upload(all_files=False)
                 except Problem as problem:
                     failures.append(problem)
 
@@ -166,7 +166,7 @@ class WorkingCopy:
             thread.join()
             if failures:
                 raise failures[0]
-            self.publish()
+            self.upload()
 
     def _check_ours(self, remote: dict[str, int]) -> None:
         others = sorted(name for name in remote if not name.startswith(f"{WRITERS}/"))

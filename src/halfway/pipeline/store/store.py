@@ -24,9 +24,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-import halfway
 from halfway.core.values.field_messages import plain_words
 from halfway.files import write_whole
+from halfway.package import __version__
 from halfway.pipeline.spark.simulate_rows import SCHEMA, digest_of
 from halfway.problem import Problem, reason_of
 
@@ -95,7 +95,7 @@ class Store:
             self._take(lock)
             with self.adding():
                 if not self._mark.exists():
-                    content = msgspec.json.encode(FolderManifest(halfway.__version__))
+                    content = msgspec.json.encode(FolderManifest(__version__))
                     write_whole(self._mark, content)
                 for batch in self.batches.iterdir():
                     if not (batch / "_SUCCESS").exists():

@@ -30,7 +30,7 @@ KINDS = Kinds(
     }
 )  # fmt: skip
 KINDS.include(application.KINDS)
-KINDS.start()
+KINDS.start_event()
 DIGEST = KINDS.network(
     2,
     "digest",

@@ -42,7 +42,7 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.broker_trees.records.underlay_messages import CONFIRM, CONFIRM_TIMEOUT
 from halfway.protocols.reliable_hop import copy_record
-from halfway.protocols.rows import place_in_row
+from halfway.protocols.row_search import place_in_row
 
 PLACES = 128  # records that a broker keeps
 _MOST_TRIES = 20  # number of retransmissions after which the record is lost

@@ -50,7 +50,7 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.broker_trees.records.underlay_messages import ASK_LEAVE, GRANT_LEAVE
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, insert_own
-from halfway.protocols.rows import place_in_row
+from halfway.protocols.row_search import place_in_row
 
 _GRANT_WAITS = 4  # leaves without a grant after this many detection times of a path
 

@@ -55,7 +55,7 @@ from halfway.protocols.broker_trees.tables.table_repair import (
     send_held,
 )
 from halfway.protocols.incarnation_numbers import number_before
-from halfway.protocols.rows import place_in_row
+from halfway.protocols.row_search import place_in_row
 
 _NUMBERS = np.int32(2**31 - 1)  # largest number of a PING, after which the numbers start again
 

@@ -33,7 +33,7 @@ from halfway.protocols.broker_trees.paths.circuits import (
     is_in_transit,
     send_copy,
 )
-from halfway.protocols.broker_trees.paths.nearby import hear, next_hop_to
+from halfway.protocols.broker_trees.paths.nearby import enter_broker, next_hop_to
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
 from halfway.protocols.broker_trees.paths.searches import (
     answer,
@@ -194,7 +194,7 @@ def relay(state, rules, i, is_broker, message, out):
     if kind in (ANNOUNCE, WITHDRAW):
         if kind == ANNOUNCE:
             if message.args[ORIGIN] != own:  # a neighbour passed this broker's own record on
-                hear(state.nearby, i, is_broker, rules, message, out)
+                enter_broker(state.nearby, i, is_broker, rules, message, out)
         else:
             hear_withdrawal(state.nearby, i, message, out)
         is_client = is_outside(state, state.broker_index[i])

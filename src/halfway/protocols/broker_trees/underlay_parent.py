@@ -28,7 +28,7 @@ from halfway.protocols.broker_trees.records.underlay_messages import (
 )
 from halfway.protocols.broker_trees.tables.children import remove_child
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
-from halfway.protocols.rows import place_in_row
+from halfway.protocols.row_search import place_in_row
 
 _DEEPER = 4  # most brokers that news may add above a broker which is not on a cycle
 

@@ -24,10 +24,10 @@ from halfway.protocols.broker_trees import (
     enter_and_leave,
     event_routing,
     failure_detector,
-    maintenance,
     node_roles,
     parent_search,
     siena,
+    tree_maintenance,
 )
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
@@ -229,7 +229,7 @@ def receive_in_tree(state, rules, sender, message, out):
     if kind <= messages.DELIVERED:
         confirmations.confirm(sender, message, out)
     if kind > messages.DELIVERED:
-        maintenance.receive(state, rules, sender, message, out)
+        tree_maintenance.receive(state, rules, sender, message, out)
     elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(state.seen, b, message):
         up = max(up, NONE)
         event_routing.receive_at_broker(state, rules.catalogue, sender, up, message, out)

@@ -134,7 +134,7 @@ def on_flood(state, rules, i, message, out):
 
 
 @apart
-def matching(state, i, topic, local):
+def match_count(state, i, topic, local):
     """Return how many subscriptions match a DRIP event that broker row i holds.
 
     local: count only subscriptions of the broker's own region.
@@ -158,7 +158,7 @@ def make_room(state, rules, i):
         worst, least = NO_PLACE, np.int64(0)
         for place in range(state.events.shape[1]):
             if state.events[i, place].role > DELETED:
-                count = np.int64(matching(state, i, state.events[i, place].topic, False))
+                count = np.int64(match_count(state, i, state.events[i, place].topic, False))
                 older = worst >= 0 and state.events[i, place].order < state.events[i, worst].order
                 if worst < 0 or count < least or (count == least and older):
                     worst, least = np.int64(place), count
@@ -190,7 +190,7 @@ def store_event(state, rules, i, message, role, out):
     for r in range(state.relays.shape[2]):
         state.relays[i, place, r] = NONE
     notify_application(state, i, place, out)
-    if matching(state, i, message.topic, True) > 0:
+    if match_count(state, i, message.topic, True) > 0:
         flood_region(state, i, place, out)
     make_room(state, rules, i)
     return place

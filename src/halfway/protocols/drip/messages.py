@@ -75,7 +75,7 @@ KINDS = Kinds(
         "deferred integers": BITS, "deferred numbers": _WORD, "retry": COUNT,
     }
 )  # fmt: skip
-KINDS.start()
+KINDS.start_event()
 PUBLISH = KINDS.command(1, "publish", "the application publishes `event` of `topic`", _EVENT)
 SUBSCRIBE = KINDS.command(
     5,

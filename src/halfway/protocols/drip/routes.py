@@ -18,7 +18,7 @@ from halfway.protocols.drip.messages import (
 )
 from halfway.protocols.drip.state import ROUTES
 from halfway.protocols.event_window import copy_event_id
-from halfway.protocols.rows import place_in_row
+from halfway.protocols.row_search import place_in_row
 
 _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 

@@ -51,7 +51,7 @@ GOSSIP = KINDS.network(
     reals=counter_records.COUNTERS,
 )
 TICK = KINDS.timer(3, "tick", "the node looks for silent members, and may gossip")
-KINDS.start()
+KINDS.start_event()
 
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 MOST_BESIDE = ENTRIES  # most emissions for a record that other nodes receive as well

@@ -41,7 +41,7 @@ BEAT = KINDS.network(
     reused={MEMBER: "member", MEMBER_INCARNATION: "incarnation"},
 )
 TICK = KINDS.timer(3, "tick", silence.HEARTBEAT_TICK)
-KINDS.start()
+KINDS.start_event()
 
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 MOST_BESIDE = 2  # most emissions for a record that other nodes receive as well

@@ -65,7 +65,7 @@ NACK_TIMEOUT = KINDS.timer(
     9, "nack-timeout", "a ping for a requester should be acknowledged by now", "sequence",
     reused={REQUESTER: "requester"},
 )  # fmt: skip
-KINDS.start()
+KINDS.start_event()
 
 SWIM_OPTIONS: dict[str, Option] = {
     "period_s": seconds(1.0, "of a protocol period. A node probes one member in a period", 1e-3),

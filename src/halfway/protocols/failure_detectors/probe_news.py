@@ -99,7 +99,7 @@ def write_news(state, rules, i, o, about):
 
 @apart
 def read_news(state, rules, neighbourhood, i, message, now, out):
-    """Read at row i the news of members in the record of a probe, into the member list; the sender
+    """Read the news of members in the record of a probe into the member list of row i; the sender
     of the record is a member and a neighbour.
 
     We watch the sender even before its hello arrives, because the sender may die before the next

@@ -26,8 +26,8 @@ _NO_POINT = np.int32(255)  # the event came over a detour, which shows nothing a
 
 @apart
 def begin_numbers(state, i, incarnation):
-    """Begin the numbers of a GeoRendezvous client and its node at the numbers of the incarnation,
-    because other nodes still have the versions, reports and labels of its earlier incarnations.
+    """Begin the numbers of a client and its node at the numbers of the incarnation, because other
+    nodes still have the versions, reports and labels of its earlier incarnations.
     """
     state.version[i] = max(state.version[i], np.float64(incarnation) * _VERSIONS)
     begin_hops(state.hops, i, incarnation)
@@ -47,8 +47,7 @@ def next_version(state, i):
 
 @apart
 def advertise(state, rules, i, topic, out):
-    """Advertise as a GeoRendezvous client: [geo §2.3] "send an advertisement to each of the n
-    rendezvous points"."""
+    """Advertise: [geo §2.3] "send an advertisement to each of the n rendezvous points"."""
     me = state.node_id[i]
     for point in range(rules.points):
         o = point_message(state, rules, i, messages.ADVERT, topic, np.int32(point), me, NONE, out)
@@ -102,7 +101,7 @@ def publish(state, rules, i, message, out):
 
 @apart
 def receive_report(state, rules, i, message):
-    """Learn as a GeoRendezvous client whether a point has subscribers for its events.
+    """Learn whether a point has subscribers for its events.
 
     [geo §2.2] We number the reports of each member, because a report that is sent again on a lossy
     link may be overtaken. An UNWANTED that is older than the newest WANTED is ignored, if the same
@@ -167,8 +166,8 @@ def is_shorter(state, rules, i, message, best, fewest):
 
 @apart
 def prefer(state, rules, i, message, winner, loser, out):
-    """Prune the worse of two rendezvous points of a GeoRendezvous client for a publisher; cancel a
-    prune of the better point.
+    """Prune the worse of two rendezvous points of the client for a publisher; cancel a prune of the
+    better point.
     """
     now, topic, publisher = message.at, message.topic, message.publisher
     pruned, me = state.pruned, state.node_id[i]

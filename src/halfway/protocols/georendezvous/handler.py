@@ -116,8 +116,8 @@ def limits(state: CellState, rules: Rules) -> dict[str, int]:
 
 @apart
 def pass_to_replica(state, rules, i, message, out):
-    """Pass a message that GeoRendezvous's handler has at its home to the cell member that stores
-    the key; return True if another member stores it.
+    """Pass a message that is at its home to the cell member that stores the key; return True if
+    another member stores it.
     """
     topic, point = message.topic, message.args[messages.POINT]
     if rules.replicas == ALL or to_client(message.kind):
@@ -156,9 +156,7 @@ def arrived(state, rules, i, message, out):
 
 @apart
 def on_timer(state, rules, neighbourhood, i, message, out):
-    """Handle a timer in GeoRendezvous's handler, from READY to ANNOUNCE, unless an earlier start
-    set the timer.
-    """
+    """Handle a timer, from READY to ANNOUNCE, unless an earlier start set the timer."""
     if message.args[messages.STARTS] != state.starts[i]:
         return
     if message.kind == messages.READY:
@@ -201,8 +199,8 @@ def on_command(state, rules, i, message, out):
 
 @apart
 def hear_neighbour(state, rules, i, message, out):
-    """Handle a record about cells in GeoRendezvous's handler, unless its sender does not hear row
-    i. A node that starts, or that answers row i, may hear row i again.
+    """Handle a record about cells, unless its sender does not hear row i. A node that starts, or
+    that answers row i, may hear row i again.
     """
     if message.kind in (messages.JOIN, messages.HERE):
         deaf_neighbours.unmark(state.deaf, i, message.source)
@@ -215,8 +213,8 @@ def hear_neighbour(state, rules, i, message, out):
 
 @apart
 def on_ack_timeout(state, rules, i, message, out):
-    """Handle ACK_TIMEOUT in GeoRendezvous's handler: retransmit the hop. After the last retry,
-    begin the hop again if its receiver is not in doubt yet, and else reroute the message.
+    """Handle ACK_TIMEOUT: retransmit the hop. After the last retry, begin the hop again if its
+    receiver is not in doubt yet, and else reroute the message.
     """
     place = reliable_hop.overdue(state.hops, rules, i, message, messages.AGES, out)
     if place == NO_PLACE:
@@ -239,9 +237,7 @@ def on_ack_timeout(state, rules, i, message, out):
 
 @apart
 def on_carried(state, rules, i, message, out):
-    """Handle a message that has arrived in the cell to which Cell Hash Routing sent it, in
-    GeoRendezvous's handler.
-    """
+    """Handle a message that has arrived in the cell to which Cell Hash Routing sent it."""
     if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return
     if message.kind == messages.REPLICATE:

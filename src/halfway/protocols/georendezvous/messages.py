@@ -74,7 +74,7 @@ UNADVERTISE = KINDS.command(
     7, "unadvertise", "the node stops renewing the advertisement", "topic", ends="advertise"
 )
 LEAVE = KINDS.command(9, "leave", "the node leaves its cell until a start event")
-START = KINDS.start()
+START = KINDS.start_event()
 
 _CELL = {"cell column": CELL_X, "cell row": CELL_Y}
 JOIN = KINDS.network(10, "join", "a newcomer enters a cell and asks for its members", args=_CELL)

@@ -37,9 +37,7 @@ def to_client(kind):
 
 @apart
 def point_message(state, rules, i, kind, topic, point, publisher, target, out):
-    """Emit a message of Cell Hash Routing to the cell of a rendezvous point, before its first
-    step.
-    """
+    """Emit a message to the cell of a rendezvous point, before its first step."""
     o = emit(out, kind, 0.0, state.node_id[i])
     x, y = point_of(rules, topic, point)
     o.topic, o.target, o.publisher = topic, target, publisher
@@ -52,7 +50,7 @@ def point_message(state, rules, i, kind, topic, point, publisher, target, out):
 
 @apart
 def copy_of(message, kind, towards, out):
-    """Emit a copy of a message of Cell Hash Routing, before its first step."""
+    """Emit a copy of a message, before its first step."""
     o = emit(out, kind, 0.0, towards)
     copy_record(message, o)
     o.kind = kind
@@ -86,7 +84,7 @@ def come_from(o, x, y, direction):
 
 @apart
 def addressed_cell(message):
-    """Return the cell whose members a routed message of Cell Hash Routing addresses."""
+    """Return the cell whose members a routed message addresses."""
     x = np.floor(message.reals[messages.PREVIOUS] / _SPAN + 0.5)
     y = np.int64(message.reals[messages.PREVIOUS] - x * _SPAN)
     direction = np.int64(message.args[messages.STEP]) & (messages.RELAYED - 1)
@@ -106,9 +104,7 @@ def cell_of_sender(record):
 
 @apart
 def dispatch(state, rules, i, o, out):
-    """Route a message of Cell Hash Routing at row i: send it to its client or to the next cell, or
-    mark it as ARRIVED.
-    """
+    """Route a message at row i: send it to its client or the next cell, or mark it as ARRIVED."""
     me = state.node_id[i]
     o.next = me
     if to_client(o.kind) and o.target == me:
@@ -170,7 +166,7 @@ def relay(state, rules, i, o, linked, out):
 
 @apart
 def drop(state, i, o):
-    """Drop and count a message without a route in Cell Hash Routing."""
+    """Drop and count a message without a route."""
     if o.kind in (messages.WANTED, messages.UNWANTED):
         o.args[messages.REPORT], o.reals[messages.REPORTER] = 0, 0.0  # DROPPED has no report
     o.kind = messages.DROPPED
@@ -187,8 +183,8 @@ def packed(x, y):
 
 @apart
 def direction_back(x, y, previous):
-    """Return the direction from cell (x, y) back to the packed cell in a routed message of Cell
-    Hash Routing, or -1 if the cells do not touch.
+    """Return the direction from cell (x, y) back to the packed cell in a routed message, or -1 if
+    the cells do not touch.
     """
     from_x = np.floor(previous / _SPAN + 0.5)
     return direction_between(x, y, np.int64(from_x), np.int64(previous - from_x * _SPAN))
@@ -229,9 +225,8 @@ def next_direction(state, rules, i, o, mask):
 
 @apart
 def knows_home(state, i, o):
-    """Return whether a message of Cell Hash Routing has reached a cell that is known as the home of
-    its point: [geo §2.1, footnote 1] nodes may "assume that h is the home cell of d before they
-    send the message".
+    """Return whether a message has reached a cell that is known as the home of its point: [geo
+    §2.1, footnote 1] nodes may "assume that h is the home cell of d before they send the message".
     """
     for_point = o.kind <= messages.NOTIFY
     point = o.args[messages.POINT]
@@ -274,8 +269,8 @@ def hand_off(state, rules, i, o, out):
 
 @apart
 def reroute(state, rules, i, place, out):
-    """Route a message again after a hop of Cell Hash Routing failed in spite of all retries: forget
-    the receiver, and try another node.
+    """Route a message again after a hop failed in spite of all retries: forget the receiver, and
+    try another node.
     """
     gone = state.hops.record[i, place].next
     cell_neighbours.forget_neighbour(state, i, gone)

@@ -84,7 +84,7 @@ def most_emissions(state: RumorState, rules: Rules) -> int:
 
 @inlined
 def send_agent(state, neighbourhood, i, message, second, steps_left, out):
-    """Send on a rumor routing agent that is to leave paths: to its topic, and to a second topic."""
+    """Pass on a rumor routing agent, which is to leave paths to its topic and to a second topic."""
     step = random_step(state, neighbourhood, i, message)
     o = emit_walker(message, messages.AGENT, steps_left, step, out)
     o.args[messages.DISTANCE] = state.distance[i, message.topic]
@@ -163,7 +163,7 @@ def resume_from(state, i, topic, out):
 
 @inlined
 def send_query(state, neighbourhood, i, message, subscriber, number, steps_left, out):
-    """Send on a rumor routing query until it crosses a path: along a known path, or else by a
+    """Pass on a rumor routing query until it crosses a path: along a known path, or else by a
     random step [Braginsky & Estrin 2002].
     """
     next_hop = state.next_hop[i, message.topic]

@@ -23,7 +23,7 @@ KINDS = Kinds(
     }
 )  # fmt: skip
 KINDS.include(application.KINDS)
-KINDS.start()
+KINDS.start_event()
 AGENT = KINDS.network(
     2,
     "agent",

@@ -82,8 +82,8 @@ def blank_state(
 
 @inlined
 def learn_path(state, i, topic, distance, next_hop):
-    """Keep in a rumor routing node's state the path to a topic that an agent brought, if it is
-    shorter than the kept path [Braginsky & Estrin 2002].
+    """Keep the path to a topic that a rumor routing agent brought, if it is shorter than the kept
+    path [Braginsky & Estrin 2002].
     """
     # While nodes keep their memory, paths only get shorter. So each next hop is closer than the
     # node itself, and paths have no cycles. But a node that lost its memory may learn a path that
@@ -122,8 +122,8 @@ def place_of_trail(state, i, subscriber, number):
 
 @inlined
 def keep_trail(state, i, subscriber, number, back):
-    """Keep in a rumor routing node's state the trail of a query: the neighbour from which the query
-    first came; later visits are loops of the walk.
+    """Keep the trail of a rumor routing query: the neighbour from which the query first came; later
+    visits are loops of the walk.
     """
     if place_of_trail(state, i, subscriber, number) == NO_PLACE:
         place = state.trails[i] % state.trail_of.shape[1]

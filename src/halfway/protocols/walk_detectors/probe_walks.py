@@ -59,7 +59,7 @@ ANSWER = KINDS.network(
     reused={LAUNCHED_BY: "member"},
 )  # fmt: skip
 TICK = KINDS.timer(4, "tick", "the node looks for silent members, and may launch its walk")
-KINDS.start()
+KINDS.start_event()
 
 FRESH_PERIODS = 2.0  # age limit, in periods, of a trail to meet and of a counter in an answer
 

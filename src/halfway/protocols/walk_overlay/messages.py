@@ -65,7 +65,7 @@ KINDS = Kinds(
     }
 )  # fmt: skip
 KINDS.include(reliable_hop.KINDS)
-START = KINDS.start()
+START = KINDS.start_event()
 
 WITHDRAW = KINDS.command(1, "withdraw", "the application will publish no more", ends="join")
 JOIN = KINDS.command(2, "join", "the application will publish, so the node joins the overlay")

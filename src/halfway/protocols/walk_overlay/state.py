@@ -17,7 +17,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import seeded
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 from halfway.protocols.reliable_hop import TABLE_FULL, ReliableHops, reliable_hops
-from halfway.protocols.rows import place_in_row
+from halfway.protocols.row_search import place_in_row
 from halfway.protocols.shortfalls import UNACKNOWLEDGED
 
 # Bits of `marks` in a TRAIL. DONE and ASKING belong to the first branch; the next higher bit

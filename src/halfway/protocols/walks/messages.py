@@ -58,7 +58,7 @@ KINDS = Kinds(
         "other generation": COUNT, "other incarnation": COUNT, "listed": SWITCH,
     }
 )  # fmt: skip
-KINDS.start()
+KINDS.start_event()
 KINDS.include(reliable_hop.KINDS)
 # Beside the topic: the member, and its incarnation at the launch of the walk.
 _MEMBER = {MEMBER: "member", MEMBER_INCARNATION: "incarnation"}

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-import halfway
 from halfway.comparison.evaluation.comparison_results import Results
 from halfway.comparison.replay.replay import Replay
 from halfway.files import write_whole
+from halfway.package import __version__
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
 from halfway.report.comparison import comparison_tables
@@ -62,7 +62,7 @@ def _head(results: Results) -> str:
         "replicates": str(results.replicates),
         "baseline": escape(results.baseline),
         **({"points": str(len(results.points))} if len(results.points) > 1 else {}),
-        "version": f"Halfway {halfway.__version__}",
+        "version": f"Halfway {__version__}",
         "digest": f"<code>{escape(results.digest) or 'none'}</code>",
     }
     failed = wording.count(results.errors, "run")

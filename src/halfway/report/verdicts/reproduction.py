@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-import halfway
+from halfway.package import __version__
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
 from halfway.pipeline.reproduction.reproduction_run import Result
 from halfway.report.verdicts.verdict_report import VerdictReport
@@ -30,7 +30,7 @@ def verdict_report(
         verdicts=result.verdicts,
         summaries=summaries,
         digest=result.digest,
-        version=halfway.__version__,
+        version=__version__,
         command=command,
         elapsed=elapsed,
         seconds={phase: share * work for phase, share in result.report.shares().items()},

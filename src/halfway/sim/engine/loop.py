@@ -104,9 +104,7 @@ def deliver(door, engine, radio, reach, count, slot, plain):
 
 @inlined
 def enter_checked(door, engine, row, message, origin, now):
-    """Check a due record of the event loop; if it passes, the row handles the record at the time of
-    its own clock.
-    """
+    """Check a due record; if it passes, the row handles the record at the time of its own clock."""
     is_aged = origin != FROM_APPLICATION
     if is_aged:
         add_age(engine, message, 1.0, now)
@@ -123,8 +121,8 @@ def enter_checked(door, engine, row, message, origin, now):
 
 @inlined
 def handle_due(engine, radio, reach, slot, most):
-    """Deliver a due record of the event loop; return the number of its first receivers, or DONE or
-    QUEUED, and the cursor for the next receivers.
+    """Deliver a due record; return the number of its first receivers, or DONE or QUEUED, and the
+    cursor for the next receivers.
     """
     phase = engine.flight.phase[slot]
     if phase > ARRIVED and phase != OVER:
@@ -153,9 +151,7 @@ def handle_due(engine, radio, reach, slot, most):
 
 @inlined
 def queue_command(engine, at, row, turns, kind, topic, arg, event):
-    """Queue a command to a node in the event loop, which is valid for one turn of the node or for
-    ANY_TURN.
-    """
+    """Queue a command to a node, which is valid for one turn of the node or for ANY_TURN."""
     node_id = id_of(engine, row)
     record = emit(engine.out, kind, at, node_id)
     record.source = node_id
@@ -189,7 +185,7 @@ def _post(engine, at, row, kind, topic, arg, event):
 
 @kernel
 def post_all(engine, commands):
-    """Queue the commands of applications in the event loop, given as columns of `Commands`.
+    """Queue the commands of applications, given as columns of `Commands`.
 
     The pool must have a free slot for each command. Both arguments are lent.
     """
@@ -202,8 +198,7 @@ def post_all(engine, commands):
 
 @inlined
 def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
-    """Let the event loop apply change k of the world; return False, without effect, if a list is
-    full.
+    """Apply change k of the world; return False, without effect, if a list is full.
 
     starts: whether a node that comes up receives the start event.
     """

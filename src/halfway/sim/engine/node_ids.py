@@ -31,7 +31,7 @@ class NodeIds:
         """Whether the id of every node is its row."""
         return bool((self.of == np.arange(len(self.of))).all())
 
-    def rows(self, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    def rows_of(self, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
         """Return the row of each node id, or -1 for a number that is not a node's id."""
         if not len(self.of):
             return np.full(len(ids), -1, np.int64)

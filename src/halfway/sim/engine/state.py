@@ -209,7 +209,7 @@ def new_log(capacity: int) -> Log:
 
 
 def drain(log: Log, *, copied: bool = True) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Empty a log in the state of the engine; return its records and their rows.
+    """Empty a log; return its records and their rows.
 
     copied: whether to copy them. Otherwise, the next piece of the run overwrites both arrays.
     """
@@ -221,7 +221,7 @@ def drain(log: Log, *, copied: bool = True) -> tuple[npt.NDArray[np.void], npt.N
 
 @inlined
 def append_record(log, record, row):
-    """Append a copy of a record to a log in the engine's state, which must have room."""
+    """Append a copy of a record to a log, which must have room."""
     place = log.tally[0]
     log.record[place] = record
     log.row[place] = row
@@ -249,9 +249,7 @@ def is_plain(engine):
 
 @inlined
 def origin_of(engine, slot):
-    """Return the origin of a record in flight by the state of the engine, which the check at the
-    door needs.
-    """
+    """Return the origin of a record in flight, which the check at the door needs."""
     phase = engine.flight.phase[slot]
     if phase == HELD:
         return FROM_SELF

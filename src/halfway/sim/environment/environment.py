@@ -126,7 +126,7 @@ class Environment:
         """Advance the environment to `end`; return its changes in [at, end), discoveries
         included.
         """
-        faults = self._with_deaths(self._faults.take(end))
+        faults = self._with_deaths(self._faults.next_faults(end))
         if self.fault_times is not None:
             down = np.isin(faults.kind, (NODE_DOWN, LINK_DOWN)) & (faults.t > 0.0)
             self.fault_times.append(np.unique(faults.t[down]))

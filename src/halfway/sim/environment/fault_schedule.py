@@ -56,7 +56,7 @@ class FaultSchedule:
         drawn = schedule(self._faults, self._where, self._seed, self.end, begin)
         self._drawn, self._next = self._nested(drawn, begin), 0
 
-    def take(self, end: float) -> FaultEvents:
+    def next_faults(self, end: float) -> FaultEvents:
         """Take from the schedule the next faults before a time and within the current span."""
         last = int(np.searchsorted(self._drawn.t, end, side="left"))
         taken = part(self._drawn, slice(self._next, last))

@@ -28,7 +28,7 @@ class MotionSource(Protocol):
         """The number of nodes of a source of motion."""
 
     def legs(self, t0: float, t1: float) -> Legs:
-        """Return from a source of motion the legs that cover [t0, t1] for every node."""
+        """Return the legs of every node that cover [t0, t1]."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class MovingLinks:
         self._motion = motion
         self.window_s = window_s
         self._grid = self._grid_at(0.0)
-        self.start: Network = self._grid.links()
+        self.start: Network = self._grid.network()
         self._pairs = _Pairs(self.start, cuts)
 
     def window_end(self, at: float) -> float:
@@ -105,8 +105,8 @@ class MovingLinks:
         Such a change is moved to just before the end of the window, so that it belongs to this
         window.
         """
-        before, self._grid = self._grid.links(), self._grid_at(end)
-        old, new = _codes(before), _codes(self._grid.links())
+        before, self._grid = self._grid.network(), self._grid_at(end)
+        old, new = _codes(before), _codes(self._grid.network())
         gone, near = np.setdiff1d(old, new), np.setdiff1d(new, old)
         code = np.concatenate((gone, near))
         t = np.full(len(code), np.nextafter(end, -np.inf))

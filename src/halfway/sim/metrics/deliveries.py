@@ -62,7 +62,7 @@ class DeliveryAccounting:
         self._recorded = np.zeros(0, np.int64)  # (event, row) of open events, packed, ascending
         self._ahead: deque[tuple[float, int]] = deque()  # time and expected; -1: not published
 
-    def publish(
+    def enter_publication(
         self, k: int, publications: Publications, up: npt.NDArray[np.bool_], steps: Rows | None
     ) -> bool:
         """Enter publication k into the delivery accounting. Return False if its publisher is down.
@@ -106,7 +106,7 @@ class DeliveryAccounting:
             self.unpublished += expected < 0
             self.expected += max(expected, 0)
 
-    def deliver(self, event: Longs, row: Longs, at: Reals, hops: Longs) -> None:
+    def enter_notifications(self, event: Longs, row: Longs, at: Reals, hops: Longs) -> None:
         """Enter notifications into the delivery accounting, in order of time: events (-1: unknown,
         or closed), rows, times and hops.
         """

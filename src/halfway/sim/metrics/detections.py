@@ -103,13 +103,13 @@ class DetectionAccounting:
         code = np.where(kind == NODE_DOWN, _DOWN, np.where(memory == LOST, _UP_EMPTY, _UP))
         self._enter(t, row, np.full(len(row), -1), code)
 
-    def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
+    def enter_reports(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
         """Enter reports of failure detectors into the detection accounting: they suspect a member,
         or trust it again.
         """
         suspects, kind = reports["kind"] == self._suspected, reports["kind"]
         code = np.where(suspects, _SUSPECTED, _TRUSTED)
-        members = self._ids.rows(reports["target"])  # both kinds reuse this field for the member
+        members = self._ids.rows_of(reports["target"])  # both kinds reuse this field for the member
         known = (suspects | (kind == self._trusted)) & (members >= 0)
         columns = reports["at"], rows, members, code
         self._enter(*(column[known] for column in columns))

@@ -115,7 +115,7 @@ class GroupAccounting:
             for stay in self._stays_of_row[row[k]]:
                 self._entries.append((float(t[k]), code, stay, -1, 0, 0))
 
-    def deliver(
+    def enter_announcements(
         self,
         event: npt.NDArray[np.int64],
         row: npt.NDArray[np.int64],
@@ -138,7 +138,7 @@ class GroupAccounting:
                 self._entries.append((t, code, stay, member, number, distance))
         self._settle_many()
 
-    def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
+    def enter_reports(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
         """Enter into the group accounting reports by which the system lists a member, or lists it
         no longer.
         """
@@ -147,7 +147,8 @@ class GroupAccounting:
         chosen = reports["kind"] == self._view.number
         of_view, viewers = reports[chosen], rows[chosen]
         listed, hops = (self._view.places("args")[name].start for name in ("listed", "hops"))
-        members = self._ids.rows(of_view["publisher"])  # the kind reuses this field for the member
+        # The kind reuses the field `publisher` for the member.
+        members = self._ids.rows_of(of_view["publisher"])
         for record, viewer, member in zip(of_view, viewers.tolist(), members.tolist(), strict=True):
             group = int(record["topic"])
             stays = self._stay_of.get((viewer, group)), self._stay_of.get((member, group))
@@ -202,8 +203,8 @@ class GroupAccounting:
         return int(waiting)
 
     def view(self, row: int, group: int) -> dict[int, int]:
-        """Return from the group accounting the members that a member lists now (LIST), by ascending
-        row: row -> hops of the newest announcement.
+        """Return the members that a member lists now (LIST), by ascending row: row -> hops of the
+        newest announcement.
         """
         stay, members = self._stay_of[row, group], {}
         for place in np.flatnonzero(self.views.listed[stay]).tolist():
@@ -247,7 +248,7 @@ def _ratio(amount: float, of: float) -> float:
 
 
 def _tally_of(groups: Groups) -> GroupTally:
-    """Return the tally of groups for the group accounting before any member has joined."""
+    """Return the tally of groups before any member has joined."""
     stays = groups.stays
     group = np.array([stay.group for stay in stays], np.int64)
     peer = np.argsort(group, kind="stable").astype(np.int32)

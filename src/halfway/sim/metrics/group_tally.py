@@ -249,7 +249,7 @@ def turn(tally, views, s, code, start, now):
 
 
 @kernel
-def hear(tally, views, entries, k, lifetime_s, changes, changed):
+def enter_announcement(tally, views, entries, k, lifetime_s, changes, changed):
     """Enter an announcement that a viewer of the tally hears; return the resulting view changes."""
     v, m, now = entries.stay[k], entries.other[k], entries.t[k]
     if not tally.inside[v]:
@@ -308,5 +308,5 @@ def advance(tally, views, entries, until, start, seconds, lifetime_s, changes):
         if entries.code[k] < HEARS:
             turn(tally, views, entries.stay[k], entries.code[k], start, now)
         else:
-            changed = hear(tally, views, entries, k, lifetime_s, changes, changed)
+            changed = enter_announcement(tally, views, entries, k, lifetime_s, changes, changed)
     return changed

@@ -79,7 +79,7 @@ def outcome(
 
 
 def refusals(engine: Engine) -> dict[str, int]:
-    """Return for the summary of a run the records that the check at the door refused, by reason."""
+    """Return the number of records of a run that the check at the door refused, by reason."""
     return {
         f"records refused, {REASONS[why]}": int(count)
         for why, count in enumerate(engine.checks.refused)

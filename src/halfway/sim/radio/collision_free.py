@@ -55,16 +55,14 @@ def delay_of(radio: Any, place: Any) -> Any:
 
 
 def next_turn(radio: Any, turn: Any) -> Any:
-    """Return the index of the link whose receiver has this turn with a collision-free radio; a row
-    of links has the turns of its indexes.
+    """Return the index of the link whose receiver has this turn; a row of links has the turns of
+    its indexes.
     """
     return _NEXT_TURN[type(radio)](radio, turn)
 
 
 def all_at_once(radio: Any) -> Any:
-    """Return whether all neighbours receive a broadcast of a collision-free radio at the same
-    time.
-    """
+    """Return whether all neighbours receive a broadcast at the same time."""
     return _ALL_AT_ONCE[type(radio)](radio)
 
 
@@ -144,8 +142,8 @@ def arrive(engine, radio, reach, slot, cursor, most):
 
 @inlined
 def at_once(engine, radio, reach, message, cursor, most):
-    """Write the next receivers of a broadcast of a collision-free radio, if all receive it at one
-    time; return their number, and the next cursor.
+    """Write the next receivers of a broadcast, if all receive it at one time; return their number,
+    and the next cursor.
 
     cursor: the next place, and above its bits the number of receivers that are left. So the lists,
     which do not change meanwhile, are not read again after each call of a handler.
@@ -167,8 +165,8 @@ def at_once(engine, radio, reach, message, cursor, most):
 
 @inlined
 def in_turn(engine, radio, reach, slot, cursor, is_due):
-    """Return the number of the next neighbours (1) that receive a broadcast of a collision-free
-    radio, each after the delay of its link.
+    """Return the number of the next neighbours (1) that receive a broadcast, each after the delay
+    of its link.
 
     is_due: whether the queue says that the first reception is due. The cursor has the row of this
     receiver, because reading it from the lists (`turn`, then `who`) takes several ns.

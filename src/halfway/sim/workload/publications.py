@@ -60,7 +60,7 @@ class PublicationFeed:
             window = changes(*(column[nodes] for column in window[:4]))
         self._changes, self._next = window, 0
 
-    def take(self, end: float) -> tuple[Publications, float]:
+    def next_publications(self, end: float) -> tuple[Publications, float]:
         """Take the next publications of the publication feed before a time; return also the time up
         to which they are complete.
 
@@ -70,11 +70,11 @@ class PublicationFeed:
         if self.applications is not None:
             self.applications.act(self._complete)
             end = min(end, self._complete + self.applications.reaction_s)
-        publications = self._demand.take(end, self._batch)
+        publications = self._demand.next_publications(end, self._batch)
         for k in range(len(publications.t)):
             self._follow(publications.t[k])
             steps = self._distances_from(int(publications.row[k])) if self._stretch else None
-            self._deliveries.publish(k, publications, self._up, steps)
+            self._deliveries.enter_publication(k, publications, self._up, steps)
         numbers = self._numbers.enter(publications.row, publications.event)
         self._complete = min(end, self._demand.next_at())
         return publications._replace(event=numbers), self._complete
@@ -107,7 +107,7 @@ class PublicationFeed:
         if (delivered["publisher"] < 0).any():
             remedy = "copy the publisher from the event's record with `copy_event_id`"
             raise Problem("delivered: expected the publisher of the event", remedy=remedy)
-        publishers = self._environment.ids.rows(delivered["publisher"])
+        publishers = self._environment.ids.rows_of(delivered["publisher"])
         return self._numbers.events(publishers, delivered["event"])
 
     def _follow(self, t: float) -> None:

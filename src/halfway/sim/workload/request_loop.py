@@ -147,13 +147,13 @@ class RequestLoop:
         return bool(self._version[k] < self._newest[self._stays[k].group])
 
     def _send(self, at: float, what: int, sender: int, receiver: int, number: int) -> None:
-        """Let a group member in the request loop publish an event, `reaction_s` after its cause."""
+        """Let a group member publish an event, `reaction_s` after its cause."""
         event = ResourceEvent(what, sender, receiver, number)
         self._demand.publish(at + self.reaction_s, event)
 
     def _turn(self, at: float, row: int, is_up: int, lost: int) -> None:
-        """Let a node of the request loop go down or come up; its members and clients lose their
-        knowledge with its memory.
+        """Let a node go down or come up; its members and clients lose their knowledge with its
+        memory.
         """
         del at
         self._is_up[row] = is_up
@@ -170,7 +170,7 @@ class RequestLoop:
                 del self._open[request]
 
     def _hear(self, at: float, row: int, event: int, hops: int) -> None:
-        """Let the members of a node in the request loop hear an event."""
+        """Let the members of a node hear an event."""
         said, what = self._demand.said[event]
         of_resource = self._demand.event_of(event)
         if of_resource is not None and of_resource.what == REPLY:
@@ -193,7 +193,7 @@ class RequestLoop:
             self._push(at + self._writing[group].exponential(every_s), _WRITES, group)
 
     def _write(self, at: float, group: int) -> None:
-        """Let a random member with a replica in the request loop write, by CAST to the group."""
+        """Let a random member with a replica write, by CAST to the group."""
         self._write_next(at, group)
         after = at + self.reaction_s
         there = [k for k in self._demand.replicas[group]
@@ -205,7 +205,7 @@ class RequestLoop:
             self._push(after, _WRITTEN, writer, number)
 
     def _written(self, at: float, writer: int, number: int) -> None:
-        """Enter the write that a member of the request loop published, if its node is still up."""
+        """Enter the write that a member published, if its node is still up."""
         if self._is_there(writer, at):
             self._tally.writes += 1
             self._version[writer] = number
@@ -215,7 +215,7 @@ class RequestLoop:
         self._push(at + self._random[k].exponential(self._rules.every_s), _ASKS, k)
 
     def _ask(self, at: float, k: int) -> None:
-        """Let a client begin a request of the request loop."""
+        """Let a client begin a request."""
         self._ask_next(at, k)
         if self._is_there(k, at) and at + self.reaction_s < self._stays[k].until_s:
             request = self._tally.requested
@@ -224,7 +224,7 @@ class RequestLoop:
             self._try(at, request)
 
     def _try(self, at: float, request: int) -> None:
-        """Let a client of the request loop ask the nearest member in its view, by SEND."""
+        """Let a client ask the nearest member in its view, by SEND."""
         open_request = self._open[request]
         open_request.member = int(nearest_member(self._views, open_request.client, at))
         if open_request.member == NONE:
@@ -238,7 +238,7 @@ class RequestLoop:
         self._push(at + waits_s, _ENDS if last else _WAITED, request)
 
     def _reply(self, at: float, row: int, asked: ResourceEvent, event: int) -> None:
-        """Let a member in the request loop answer a request once, by SEND to its client."""
+        """Let a member answer a request once, by SEND to its client."""
         k = asked.receiver
         if self._stays[k].row != row or event in self._answered or not self._is_there(k, at):
             return
@@ -248,9 +248,7 @@ class RequestLoop:
         self._send(at, REPLY, k, asked.sender, asked.number)
 
     def _served(self, at: float, row: int, reply: ResourceEvent) -> None:
-        """Let a client of the request loop hear a reply to its request; the first reply serves the
-        request.
-        """
+        """Let a client hear a reply to its request; the first reply serves the request."""
         open_request = self._open.get(reply.number)
         if open_request is None or self._stays[open_request.client].row != row:
             return
@@ -261,9 +259,7 @@ class RequestLoop:
             self._tally.fail_overs += open_request.tries - 1
 
     def _waited(self, at: float, request: int) -> None:
-        """Let a client of the request loop suspect a member that did not reply, and ask the next
-        member.
-        """
+        """Let a client suspect a member that did not reply, and ask the next member."""
         open_request = self._open.get(request)
         if open_request is None:
             return
@@ -274,9 +270,7 @@ class RequestLoop:
         self._try(at, request)
 
     def _ended(self, at: float, request: int) -> None:
-        """End a request of the loop without a reply: after its last try, or without a member to
-        ask.
-        """
+        """End a request without a reply: after its last try, or without a member to ask."""
         open_request = self._open.pop(request, None)
         if open_request is not None and self._is_there(open_request.client, at):
             if open_request.member != NONE:

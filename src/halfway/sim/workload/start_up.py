@@ -48,8 +48,8 @@ class StartUp:
                 yield from self._again(row, t, since)
 
     def _again(self, row: int, t: float, since: float | None = None) -> Iterator[Commands]:
-        """Yield from time t on the start-up commands of a row that were due before t and are in
-        force.
+        """Yield the start-up commands of a row that were due before t and are in force, from time t
+        on.
 
         since: the time from which commands were lost, and their pauses count. None: all commands
         were lost, and their pauses count from the first one.

@@ -92,9 +92,9 @@ class _Reader(XmlReader):
         if self.inside[-1] == "node" and self.key in self.position_keys:
             owner = f"node '{self.open_nodes[-1]}'"
             name = self.position_keys[self.key]
-            self.nodes[self.open_nodes[-1]][name] = self.number(name, text, f" of {owner}")
+            self.nodes[self.open_nodes[-1]][name] = self.finite_number(name, text, f" of {owner}")
         elif self.inside[-1] == "edge" and self.key in self.speed_keys:
-            self.speeds[-1] = self.number("LinkSpeedRaw", text, " of an edge")
+            self.speeds[-1] = self.finite_number("LinkSpeedRaw", text, " of an edge")
 
     def listed(self) -> LinkList:
         index = {name: i for i, name in enumerate(self.nodes)}

@@ -179,7 +179,7 @@ def positions_in(
         label = table.name(row, line, name)
         if label in positions:
             raise table.problem(f"node {label} has two positions", line, name)
-        positions[label] = (table.number(row, line, x), table.number(row, line, y))
+        positions[label] = (table.finite_number(row, line, x), table.finite_number(row, line, y))
     return positions, titles in GEOGRAPHIC
 
 

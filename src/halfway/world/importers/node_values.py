@@ -16,7 +16,7 @@ def read_node_values(path: str | Path, column: str) -> dict[str, float]:
     node, value = table.column("node"), table.column(column)
     values: dict[str, float] = {}
     for line, row in table.rows:
-        name, number = table.name(row, line, node), table.number(row, line, value)
+        name, number = table.name(row, line, node), table.finite_number(row, line, value)
         if name in values:
             raise table.problem(f"node '{name}' is listed twice", line, node)
         if not math.isnan(number):

@@ -40,7 +40,7 @@ class TextTable:
             raise self.problem("the field is empty: expected the id of a node", line, column)
         return row[column].strip()
 
-    def number(self, row: list[str], line: int, column: int) -> float:
+    def finite_number(self, row: list[str], line: int, column: int) -> float:
         """Return a finite number of a text table, or NaN if the field is empty or missing.
 
         A single comma is a decimal comma. Where commas separate fields, "1,234" is not a number,
@@ -63,9 +63,9 @@ class TextTable:
         """Return a quality in a field of a text table as `number` does; "67%" is 0.67."""
         field = row[column].strip() if column < len(row) else ""
         if not field.endswith("%"):
-            return self.number(row, line, column)
+            return self.finite_number(row, line, column)
         plain = [*row[:column], field[:-1], *row[column + 1 :]]
-        return self.number(plain, line, column) / 100.0
+        return self.finite_number(plain, line, column) / 100.0
 
 
 def csv_table(path: Path) -> TextTable:

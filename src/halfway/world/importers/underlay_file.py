@@ -134,7 +134,7 @@ def _column(table: TextTable, name: str) -> Doubles:
     column = table.column(name)
     values = np.empty(len(table.rows))
     for k, (line, row) in enumerate(table.rows):
-        values[k] = table.number(row, line, column)
+        values[k] = table.finite_number(row, line, column)
         if not values[k] >= 0:
             text = row[column].strip() if column < len(row) else ""
             what = f"column {name} = '{text}': expected a number >= 0"

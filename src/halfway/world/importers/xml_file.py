@@ -68,7 +68,7 @@ class XmlReader:
             raise Problem(f"<{kind}> without {name}: expected this attribute", where=self.here())
         return given[name]
 
-    def number(self, name: str, text: str, owner: str = "") -> float:
+    def finite_number(self, name: str, text: str, owner: str = "") -> float:
         """Return a finite number of the XML file; `owner` names its element in errors."""
         try:
             value = float(text)

@@ -57,7 +57,7 @@ class MovingGrid:
         a = np.repeat(np.arange(legs.n, dtype=np.int32), now.degree)
         self._open = OpenLinks(a[a < now.who], now.who[a < now.who])
 
-    def links(self) -> Network:
+    def network(self) -> Network:
         """Return the moving grid's network at `at`: row = node, neighbours ascending."""
         position = positions(self.legs, self.at, self._cursors.leg.copy())
         return _network(*self._open, position, f"moving nodes at {self.at:g} s")

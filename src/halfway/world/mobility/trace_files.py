@@ -89,7 +89,7 @@ def read_tracks(path: str | Path, columns: Sequence[str] = ()) -> Traces:
     name, *wanted = [table.column(column) for column in columns] or _track_columns(table)
     fixes: dict[str, list[Fix]] = {}
     for line, row in table.rows:
-        t, x, y = (table.number(row, line, column) for column in wanted)
+        t, x, y = (table.finite_number(row, line, column) for column in wanted)
         for column, value in zip(wanted, (t, x, y), strict=True):
             if not abs(value) < LARGEST:
                 what = f"column {table.columns[column]}: expected a finite number"

@@ -114,7 +114,7 @@ class _Tracks(XmlReader):
             self.fixes[name] = self._track
 
     def _finite(self, name: str, text: str) -> float:
-        value = self.number(name, text)
+        value = self.finite_number(name, text)
         if not abs(value) < LARGEST:
             raise Problem(
                 f"{name} = '{text[:40]}': expected {number_words(value)}", where=self.here()

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.filters import Filters, filters, matching
+from halfway.core.filters import Filters, filters, match_matrix
 from halfway.problem import Problem
 
 # "selective": a filter matches about one event in a hundred; "all": all events.
@@ -56,5 +56,5 @@ def content(brokers: int, clients: int, events: int, interest: Interest, seed: i
     at_home = np.zeros((clients, brokers), np.float32)
     at_home[np.arange(clients), home] = 1.0
     # Sums of ones are exact in single precision up to 2^24 clients.
-    wanted = (matching(subscribed, values).astype(np.float32) @ at_home).astype(np.int64)
+    wanted = (match_matrix(subscribed, values).astype(np.float32) @ at_home).astype(np.int64)
     return Content(home, subscribed, values, publisher, at, wanted)

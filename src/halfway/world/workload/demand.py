@@ -48,7 +48,7 @@ class Demand(Protocol):
     publishers: list[npt.NDArray[np.int32]]  # topic -> rows that may publish on it, ascending
     subscribers: list[npt.NDArray[np.int32]]  # topic -> rows that subscribe to it, ascending
 
-    def take(self, until: float, most: int) -> Publications:
+    def next_publications(self, until: float, most: int) -> Publications:
         """Return the next publications of any demand before `until` (seconds), at most `most`; each
         only once.
         """
@@ -104,7 +104,7 @@ class Listed:
         """Return the time of a listed demand's next publication in s, or inf after the last."""
         return self._ordered[self._taken][0] if self._taken < len(self._ordered) else np.inf
 
-    def take(self, until: float, most: int) -> Publications:
+    def next_publications(self, until: float, most: int) -> Publications:
         """Return at most `most` publications of a listed demand before `until` (seconds). No later
         call returns them again.
         """
@@ -235,7 +235,7 @@ class Drawn:
         while self._moment < self.events and not self._there.is_any(self._due):
             self._advance()
 
-    def take(self, until: float, most: int) -> Publications:
+    def next_publications(self, until: float, most: int) -> Publications:
         """Return at most `most` publications of a drawn demand before `until` (seconds). No later
         call returns them again.
         """

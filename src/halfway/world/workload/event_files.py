@@ -81,8 +81,8 @@ def read_roles(path: str | Path) -> list[NamedRole]:
     )
     roles = []
     for line, row in table.rows:
-        first = math.nan if from_s is None else table.number(row, line, from_s)
-        last = math.nan if until_s is None else table.number(row, line, until_s)
+        first = math.nan if from_s is None else table.finite_number(row, line, from_s)
+        last = math.nan if until_s is None else table.finite_number(row, line, until_s)
         roles.append(
             NamedRole(
                 table.name(row, line, node),
@@ -153,7 +153,7 @@ def _time(table: TextTable, row: list[str], line: int, column: int) -> float:
 
 
 def _size(table: TextTable, row: list[str], line: int, column: int) -> int:
-    value = table.number(row, line, column)
+    value = table.finite_number(row, line, column)
     if math.isnan(value):
         return 0
     if not 0.0 <= value <= _LARGEST_PAYLOAD or value != int(value):

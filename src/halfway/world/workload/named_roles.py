@@ -166,7 +166,7 @@ class RolePeriods:
         self._from = np.array([from_s for _, from_s, _ in given], np.float64)
         self._until = np.array([until_s for _, _, until_s in given], np.float64)
 
-    def begin(
+    def begin_times(
         self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]]
     ) -> npt.NDArray[np.float64]:
         """Return the seconds at which named roles begin, one for each pair."""
@@ -181,9 +181,7 @@ class RolePeriods:
         topic: npt.NDArray[np.integer[Any]] | int,
         at: npt.NDArray[np.float64] | float,
     ) -> npt.NDArray[np.bool_]:
-        """Return for each pair of row and topic whether its named role holds at a time
-        (seconds).
-        """
+        """Return whether the named role of each pair of row and topic holds at a time (seconds)."""
         holds = np.ones(len(row), bool)
         known, place = self._places(row, topic)
         then = np.broadcast_to(at, len(row))[known]

@@ -75,7 +75,7 @@ class NumberIntervals:
         """
         return self._due if self._due < self.end_s else np.inf
 
-    def take(self, until: float, most: int) -> Publications:
+    def next_publications(self, until: float, most: int) -> Publications:
         """Return the next numbers that a number interval workload publishes before `until` (s), at
         most `most`; each once.
         """
@@ -107,7 +107,7 @@ class IndependentDetection(NumberIntervals):
     def __post_init__(self) -> None:
         super().__post_init__()
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        happened = NumberIntervals(**values).take(np.inf, _MOST)
+        happened = NumberIntervals(**values).next_publications(np.inf, _MOST)
         drawn = np.random.default_rng(self.seed).random((len(happened.t), self.n))
         which, row = np.nonzero(drawn < self.capability)
         self._all = Publications(
@@ -125,7 +125,7 @@ class IndependentDetection(NumberIntervals):
         left = self._all.t[self._published :]
         return float(left[0]) if len(left) else np.inf
 
-    def take(self, until: float, most: int) -> Publications:
+    def next_publications(self, until: float, most: int) -> Publications:
         """Return the next independent detections in a number interval workload before `until` (s),
         at most `most`; each once.
         """

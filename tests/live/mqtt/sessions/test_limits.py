@@ -123,7 +123,7 @@ def test_retained_messages_after_subscribe_are_bounded() -> None:
 def test_the_number_of_connections_is_bounded() -> None:
     world = World(limits=DoorLimits(connections=2))
     first, _ = connected(world, "a"), connected(world, "b")
-    assert world.doors[0].machine.open("third", world.now) is None
+    assert world.doors[0].machine.new_connection("third", world.now) is None
     first.lose()
     connected(world, "c")
 

@@ -63,7 +63,7 @@ class Door:
                     retain=one.retain, expiry_s=one.expiry_s, properties=one.properties,
                 )  # fmt: skip
             self.machine.published(one, origin, refusal, now)
-        for connection in self.machine.changed():
+        for connection in self.machine.changed_connections():
             client = self.clients.get(connection)
             if client is not None:
                 worked |= client.take()
@@ -79,7 +79,7 @@ class Client:
         self.received: list[Packet] = []
         self.answers = True
         self.is_closed = False
-        connection = door.machine.open("a client", world.now)
+        connection = door.machine.new_connection("a client", world.now)
         assert connection is not None
         self.connection = connection
         door.clients[connection] = self

@@ -9,7 +9,7 @@ from halfway.world.workload.groups.group_workload import LEAVES, LINGER_S, Group
 
 def test_a_member_announces_itself_from_its_join_to_its_leave() -> None:
     groups = Groups([Stay(4, 0, 10.0, 60.0)], announce_s=5.0, lifetime_s=20.0, seed=3)
-    found = groups.take(1000.0, 1000)
+    found = groups.next_publications(1000.0, 1000)
     assert 10.0 <= found.t[0] <= 10.5
     gaps = np.diff(found.t)[:-1]
     assert len(gaps) >= 8
@@ -28,11 +28,11 @@ def test_parts_are_the_whole_and_a_demand_begins_again() -> None:
         30, 2, 6, join_s=(0.0, 9.0), stay_s=40.0, publishes=True, subscribes=True, seed=1
     )
     groups = Groups(stays, 5.0, 20.0)
-    whole = groups.take(100.0, 10_000)
+    whole = groups.next_publications(100.0, 10_000)
     again = groups.begun_again()
     parts = []
     while again.next_at() < 100.0:
-        parts.append(again.take(100.0, 7))
+        parts.append(again.next_publications(100.0, 7))
     assert np.concatenate([part.t for part in parts]).tolist() == whole.t.tolist()
     assert np.concatenate([part.row for part in parts]).tolist() == whole.row.tolist()
     assert again.said == groups.said
@@ -45,7 +45,7 @@ def test_roles_say_who_subscribes_and_who_publishes() -> None:
     assert [rows.tolist() for rows in groups.subscribers] == [[3], [5]]
     assert groups.periods == {(5, 1): (2.0, np.inf), (3, 0): (0.0, np.inf)}
     assert groups.publishing_periods == {(5, 1): (2.0, np.inf), (2, 0): (1.0, 9.0 + LINGER_S)}
-    assert set(groups.take(50.0, 1000).row.tolist()) == {2, 5}
+    assert set(groups.next_publications(50.0, 1000).row.tolist()) == {2, 5}
 
 
 def test_drawn_members_are_distinct_and_follow_their_seed() -> None:

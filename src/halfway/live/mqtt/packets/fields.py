@@ -56,16 +56,16 @@ class PacketFields:
         return start
 
     def byte(self) -> int:
-        """Read one byte from the fields of an MQTT packet."""
+        """Read one byte."""
         return self._bytes[self._take(1)]
 
     def uint16(self) -> int:
-        """Read an integer of two bytes from the fields of an MQTT packet."""
+        """Read an integer of two bytes."""
         start = self._take(2)
         return int.from_bytes(self._bytes[start : start + 2], "big")
 
     def uint32(self) -> int:
-        """Read an integer of four bytes from the fields of an MQTT packet."""
+        """Read an integer of four bytes."""
         start = self._take(4)
         return int.from_bytes(self._bytes[start : start + 4], "big")
 
@@ -82,12 +82,12 @@ class PacketFields:
         raise malformed("a variable byte integer has more than four bytes")
 
     def raw(self, length: int) -> bytes:
-        """Read a number of bytes from the fields of an MQTT packet."""
+        """Read a number of bytes."""
         start = self._take(length)
         return self._bytes[start : start + length]
 
     def binary(self) -> bytes:
-        """Read binary data behind its length of two bytes from the fields of an MQTT packet."""
+        """Read binary data behind its length of two bytes."""
         return self.raw(self.uint16())
 
     def text(self) -> str:
@@ -101,7 +101,7 @@ class PacketFields:
         return PacketFields(self._bytes, start, start + length)
 
     def rest(self) -> bytes:
-        """Read all bytes that are left in the fields of an MQTT packet."""
+        """Read all bytes that are left."""
         return self.raw(self.left)
 
     def finish(self) -> None:

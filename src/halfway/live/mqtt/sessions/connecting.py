@@ -79,7 +79,7 @@ def _session(
         session = None
     if session is not None:
         return session, True
-    return table.begin(client_id, packet.username), False
+    return table.new_session(client_id, packet.username), False
 
 
 def _begin(

@@ -89,7 +89,7 @@ class Connection:
         session.
         """
         if self.session is not None and self.is_writable and not self.is_closing:
-            for packet in self.session.outgoing.take(now, self._window):
+            for packet in self.session.outgoing.next_packets(now, self._window):
                 self._transmit(packet, self.session)
                 if len(self._output) >= _BATCH_BYTES:
                     break

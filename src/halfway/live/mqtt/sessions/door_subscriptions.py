@@ -71,7 +71,7 @@ class DoorSubscriptions:
             del self._uses[topic_filter]
             self._mesh.unsubscribe(self._at_mesh.pop(topic_filter))
 
-    def retained(self, session: ClientSession, grant: Grant, now: float) -> None:
+    def send_retained(self, session: ClientSession, grant: Grant, now: float) -> None:
         """Pass the mesh's retained values that match a subscription of an MQTT session to this
         session.
         """

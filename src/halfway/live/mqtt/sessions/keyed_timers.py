@@ -34,7 +34,7 @@ class KeyedTimers(Generic[_K]):
         """Cancel the timer of a key of the MQTT sessions."""
         self._at.pop(key, None)
 
-    def take(self, now: float) -> _K | None:
+    def pop_expired(self, now: float) -> _K | None:
         """Take the key whose timer ended first, or None if no keyed timer has ended."""
         while self._heap and self._heap[0][0] <= now:
             at, _, key = heapq.heappop(self._heap)

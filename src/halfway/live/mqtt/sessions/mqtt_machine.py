@@ -74,7 +74,7 @@ class Machine:
         """
         self._table.restore(now)
 
-    def open(self, address: str, now: float) -> Connection | None:
+    def new_connection(self, address: str, now: float) -> Connection | None:
         """Return the state of a new connection in the session machine, or None if there are too
         many.
         """
@@ -95,9 +95,7 @@ class Machine:
         self._go_on(connection, now)
 
     def _go_on(self, connection: Connection, now: float) -> None:
-        """Handle received packets in the session machine while the mesh and the admission keep
-        up.
-        """
+        """Handle received packets while the mesh and the admission keep up."""
         events = connection.events
         done = 0
         while done < len(events) and connection.is_reading:
@@ -150,9 +148,7 @@ class Machine:
                 raise protocol_error(f"{type(packet).__name__} from a connected client")
 
     def admissions(self) -> Iterator[tuple[Connection, ConnectPacket]]:
-        """Take the clients of the session machine that wait for `admit`; their connections pause
-        meanwhile.
-        """
+        """Take the clients that wait for `admit`; their connections pause meanwhile."""
         while self._admissions:
             yield self._admissions.pop(0)
 
@@ -200,7 +196,7 @@ class Machine:
         """Take an event from the mesh into the session machine."""
         self._table.deliver(event, now)
 
-    def changed(self) -> Iterator[Connection]:
+    def changed_connections(self) -> Iterator[Connection]:
         """Take the connections of the session machine that have new output, that must close, or
         that may be read again.
         """
@@ -224,7 +220,7 @@ class Machine:
     def tick(self, now: float) -> None:
         """Run the session machine's timers that are due."""
         table = self._table
-        while (key := table.timers.take(now)) is not None:
+        while (key := table.timers.pop_expired(now)) is not None:
             what, of = key
             if isinstance(of, Connection):
                 connecting.timed_out(table, of, what, now)

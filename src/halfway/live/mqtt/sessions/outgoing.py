@@ -134,7 +134,7 @@ class Outgoing:
         self._exchanges.clear()
         self._bytes = 0
 
-    def take(self, now: float, window: int) -> Iterator[PublishPacket | PubrelPacket]:
+    def next_packets(self, now: float, window: int) -> Iterator[PublishPacket | PubrelPacket]:
         """Take the packets of outgoing messages that the client's window allows now.
 
         window: the most messages of QoS 1 and 2 that the client has not acknowledged. A packet

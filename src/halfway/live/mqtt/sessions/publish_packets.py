@@ -52,7 +52,7 @@ def publish(
     if packet.qos == 2:
         session.receiving[packet.packet_id] = received
         if table.memory is not None:
-            table.memory.take(session.client_id, packet.packet_id)
+            table.memory.save_qos2(session.client_id, packet.packet_id)
     if topic.startswith(RESERVED) or not session.permissions.may_publish(topic):
         table.drops[DoorDrop.NOT_PERMITTED] += 1
         received.result = Reason.NOT_AUTHORIZED

@@ -51,7 +51,7 @@ class Table:
         self.changed: dict[Connection, None] = {}  # in order
         self.subscriptions = DoorSubscriptions(mesh, limits, self.drops, on_event)
 
-    def begin(self, client_id: str, username: str | None) -> ClientSession | None:
+    def new_session(self, client_id: str, username: str | None) -> ClientSession | None:
         """Return a new session of an MQTT client in the table of sessions, or None if there are too
         many.
         """
@@ -92,7 +92,7 @@ class Table:
             return
         for saved, messages, taken in self.memory.restored_sessions():
             left_s = self.memory.left_s(saved)
-            session = self.begin(saved.client_id, saved.username) if left_s > 0 else None
+            session = self.new_session(saved.client_id, saved.username) if left_s > 0 else None
             if session is None:
                 self.memory.ended(saved.client_id)
                 continue

@@ -98,15 +98,13 @@ class StoredSessions:
         self._write(SESSION, saved)
 
     def ended(self, client_id: str) -> None:
-        """Write to the journal that an MQTT session has ended, with all its messages."""
+        """Save that an MQTT session has ended, with all its messages."""
         if self.sessions.pop(client_id, None) is not None:
             self._forget(client_id)
             self._write(ENDED, client_id)
 
     def queued(self, client_id: str, delivery: ClientDelivery) -> int:
-        """Write to the journal a message that waits in an MQTT session; return its number, 0 if it
-        is not saved.
-        """
+        """Save a message that waits in an MQTT session; return its number, 0 if it is not saved."""
         if client_id not in self.sessions:
             return 0
         self._number += 1
@@ -121,36 +119,30 @@ class StoredSessions:
         return self._number
 
     def sent(self, number: int, packet_id: int) -> None:
-        """Write to the journal the packet id with which a message left an MQTT session."""
+        """Save the packet id with which a message left an MQTT session."""
         if number in self.messages:
             self.messages[number].packet_id = packet_id
             self._write(SENT, (number, packet_id))
 
     def received(self, number: int) -> None:
-        """Write to the journal that the PUBREC of a message has arrived in an MQTT session."""
+        """Save that the PUBREC of a message has arrived in an MQTT session."""
         if number in self.messages:
             self.messages[number].is_received = True
             self._write(RECEIVED, number)
 
     def finished(self, number: int) -> None:
-        """Write to the journal that a message of an MQTT session is done: acknowledged, expired or
-        dropped.
-        """
+        """Save that a message of an MQTT session is done: acknowledged, expired or dropped."""
         if self.messages.pop(number, None) is not None:
             self._write(FINISHED, number)
 
-    def take(self, client_id: str, packet_id: int) -> None:
-        """Write to the journal that an MQTT session has a message of QoS 2 from its client, until
-        `release`.
-        """
+    def save_qos2(self, client_id: str, packet_id: int) -> None:
+        """Save that an MQTT session has a message of QoS 2 from its client, until `release`."""
         if client_id in self.sessions:
             self.taken.setdefault(client_id, {})[packet_id] = None
             self._write(TAKEN, (client_id, packet_id))
 
     def release(self, client_id: str, packet_id: int) -> None:
-        """Write to the journal that the PUBREL of a message of QoS 2 from an MQTT client has
-        arrived.
-        """
+        """Save that the PUBREL of a message of QoS 2 from an MQTT client has arrived."""
         if self.taken.get(client_id, {}).pop(packet_id, 0) is None:
             self._write(RELEASED, (client_id, packet_id))
 

@@ -49,7 +49,7 @@ def subscribe(
     table.save(session)
     connection.send(SubackPacket(packet.packet_id, tuple(reasons)))
     for grant in fresh:
-        table.subscriptions.retained(session, grant, now)
+        table.subscriptions.send_retained(session, grant, now)
 
 
 def _grant(table: Table, session: ClientSession, grant: Grant, now: float) -> Reason:

@@ -26,7 +26,7 @@ from halfway.protocols.broker_trees.records.messages import (
     ROOT,
     VERSION,
 )
-from halfway.protocols.rows import place_in_row
+from halfway.protocols.row_search import place_in_row
 
 _STALE = 3.5  # refresh intervals without a newer announcement after which a broker is replaced
 
@@ -154,7 +154,7 @@ def announce_nearest(nearby, i, out):
 
 
 @apart
-def hear(nearby, i, is_broker, rules, message, out):
+def enter_broker(nearby, i, is_broker, rules, message, out):
     """Enter an announced broker into the table of near brokers of row i; pass on the announcement
     if it was new.
 

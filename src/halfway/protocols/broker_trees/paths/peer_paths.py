@@ -25,7 +25,7 @@ from halfway.protocols.broker_trees.paths.circuits import (
 from halfway.protocols.broker_trees.paths.decisions import ALL_DIRECT, DIRECT, SECOND, balanced
 from halfway.protocols.broker_trees.paths.searches import Searches
 from halfway.protocols.broker_trees.records.messages import NOTIFY
-from halfway.protocols.rows import place_in_row
+from halfway.protocols.row_search import place_in_row
 
 # Round trips differ by up to one microsecond by rounding alone.
 _CLOCK_S = 1.5e-6
@@ -92,9 +92,7 @@ def clear(paths, i, s):
 
 @apart
 def forget_peer(sender, peer):
-    """Return to the direct path to a peer of a broker, and forget the measurements of both
-    paths.
-    """
+    """Use the direct path to a peer of a broker again; forget the measurements of both paths."""
     s = place_in_row(sender.paths.peer, sender.broker, peer)
     if s >= 0:
         clear(sender.paths, sender.broker, s)
@@ -115,7 +113,7 @@ def use_path(sender, peer, detour, both):
 
 @apart
 def use_direct_again(sender, peer):
-    """Return to the direct path to a peer of a broker, because a record has just arrived on this
+    """Use the direct path to a peer of a broker again, because a record has just arrived on this
     path.
     """
     paths, i = sender.paths, sender.broker

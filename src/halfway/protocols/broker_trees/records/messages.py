@@ -178,7 +178,7 @@ WITHDRAW = KINDS.network(
     args={"origin": ORIGIN, "number": VERSION},
     reused={INCARNATION: "incarnation of the broker"},
 )  # fmt: skip
-START = KINDS.start()
+START = KINDS.start_event()
 KINDS.include(reliable_hop.KINDS)
 KINDS.include(link_test.KINDS)
 AGES = KINDS.ages  # of all kinds above, for the reliable hop

@@ -25,7 +25,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     subscribe_upstream,
 )
 from halfway.protocols.broker_trees.tables.table_repair import filters_digest
-from halfway.protocols.rows import place_in_row
+from halfway.protocols.row_search import place_in_row
 
 
 @apart

@@ -135,7 +135,7 @@ def _slot(cache, clock, key, hashed):
 
 @inlined
 def cell_slot(graph, column, row):
-    """Return the slot of a cell in the cache of a `LazyGraph`, with the cell's nodes.
+    """Return the slot of a cell in the cache, with the cell's nodes.
 
     Raises OverflowError if the cell has more nodes than a slot has room for.
     """
@@ -162,9 +162,7 @@ def cell_slot(graph, column, row):
 
 @inlined
 def place_in_cells(graph, value):
-    """Return the column of an x, or the row of a y, in the cells of a `LazyGraph`; of the nearest
-    cell, if outside.
-    """
+    """Return the column of an x or the row of a y in the cells; of the nearest cell, if outside."""
     most = (np.int64(1) << graph.bits) - 1
     return min(max(np.int64(np.floor(value * float(most + 1))), 0), most)
 
@@ -191,8 +189,7 @@ def _window(graph, x, y):
 
 @inlined
 def view_at(graph, i, x, y):
-    """Return the slot of the neighbours of node i in the cache of a `LazyGraph`; (x, y) is the
-    node's position.
+    """Return the slot of the neighbours of node i in the cache; (x, y) is the node's position.
 
     The slot stays valid for the next two calls at least. Raises OverflowError if the node has more
     neighbours than a slot has room for.
@@ -225,7 +222,7 @@ def view_at(graph, i, x, y):
 
 @inlined
 def position_of(graph, i):
-    """Return the position (x, y) of a node of a `LazyGraph`, by its id and its cell alone."""
+    """Return the position (x, y) of a node, by its id and its cell alone."""
     cell = _cell_of(graph, np.int64(i))
     column, row = np.int64(0), np.int64(0)
     for bit in range(graph.bits):
@@ -293,7 +290,7 @@ def count_reached(graph, i, most):
 
 @kernel
 def draw_giant_pairs(graph, n, enough, most_draws, word, drawn):
-    """Fill `drawn` [pairs, 2] with different nodes of a `LazyGraph` that reach `enough` nodes each.
+    """Fill `drawn` [pairs, 2] with different nodes that reach `enough` nodes each.
 
     Returns how many draws were repeated; -1 if `most_draws` nodes in a row did not reach enough.
     """

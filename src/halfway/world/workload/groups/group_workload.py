@@ -116,7 +116,7 @@ class Groups:
         """Return the time of the groups' next announcement in seconds, or inf after the last."""
         return self._due[0][0] if self._due else np.inf
 
-    def take(self, until: float, most: int) -> Publications:
+    def next_publications(self, until: float, most: int) -> Publications:
         """Return the announcements of groups before `until` (seconds), at most `most`; each only
         once.
         """

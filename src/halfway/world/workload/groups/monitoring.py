@@ -35,7 +35,7 @@ class Monitoring:
         """Return inf, as members that monitor each other publish nothing."""
         return np.inf
 
-    def take(self, until: float, most: int) -> Publications:
+    def next_publications(self, until: float, most: int) -> Publications:
         """Return no publications of monitoring members."""
         del until, most
         none = np.zeros(0, np.int32)

@@ -1,5 +1,5 @@
-"""The maintenance of a broker in the underlay-aware tree: what its refresh does, and which function
-handles each maintenance record.
+"""The maintenance of the underlay-aware tree by each broker: what a refresh does, and which
+function handles each maintenance record.
 
 `receive` calls the function for a record about joins, leaves, failures, replicas, paths or tables.
 """

@@ -1,4 +1,4 @@
-"""Requested studies of a result folder: the plan of each, so that missing runs can be named.
+"""The requests for studies in a result folder: the plan of each, so that missing runs can be named.
 
 studies/<digest of the name>.parquet      key and point of its runs; the metadata: other fields
 studies/<digest of the name>.asked.json   the replicates of each decision, by its question
@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-import halfway
 from halfway.core.values.digest import short_digest
 from halfway.core.values.field_messages import plain_words
 from halfway.files import write_whole
+from halfway.package import __version__
 from halfway.pipeline.store.manifest import timestamp
 from halfway.problem import Problem, reason_of
 
@@ -66,7 +66,7 @@ def record_requests(folder: Path, plans: Plans) -> None:
         points = plan.group_by(["measurement", "parameters"]).aggregate([]).num_rows
         replicates = int(pc.max(plan["replicate"]).as_py() if plan.num_rows else -1) + 1
         request = StudyRequest(
-            name, timestamp(), halfway.__version__, points, replicates, study.title, study.identity
+            name, timestamp(), __version__, points, replicates, study.title, study.identity
         )
         target = folder / f"{_stem(name)}.parquet"
         runs = list(study.points) or [(key, "") for key in plan["key"].to_pylist()]
