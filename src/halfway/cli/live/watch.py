@@ -150,7 +150,7 @@ def record(
     seconds: node_options.ForSeconds = 10.0,
     node: node_options.AtNode = "",
 ) -> None:
-    """Write to FILE what a node receives during --seconds. The node must run with --log.
+    """Write what a node receives during --seconds to FILE. The node must run with --log.
 
     \b
     halfway record kitchen.trace --seconds 60

@@ -106,6 +106,6 @@ BothWays = Annotated[
     bool,
     typer.Option(
         "--both-ways/--either-way",
-        help="Directions of a link that must meet --over and --under: both, or at least one.",
+        help="Whether both directions of a link must be within the limits --over and --under, or one.",
     ),
 ]
