@@ -106,6 +106,6 @@ BothWays = Annotated[
     bool,
     typer.Option(
         "--both-ways/--either-way",
-        help="Whether both directions of a link must be within the limits --over and --under, or one.",
+        help="Whether both directions of a link must be within --over and --under, or only one.",
     ),
 ]
