@@ -177,7 +177,7 @@ def deliveries_of(run: Simulation) -> list[Delivery]:
         count(event, row, at, hops)
 
     counted.delivery_log = []
-    with patch.object(counted, "deliver", deliver):
+    with patch.object(counted, "enter_notifications", deliver):
         run.run()
     return found
 

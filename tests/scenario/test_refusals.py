@@ -64,7 +64,7 @@ def read(folder: Path, text: str, *changes: str) -> Scenario:
             "seed = 18446744073709551615.*9,223,372,036,854,775,807",
         ),
         (STILL, "title=" + "[" * 5000, "too many nested levels"),
-        (STILL + "[options]\ndeep = " + "[" * 5000, "seed=1", "too many nested levels"),
+        (STILL + "[options]\ndeep = " + "[" * 5000, "seed=1", "nested too deeply"),
         (STILL, "faults[1].share=0.1", r"\[1\]: expected \[0\], the only entry"),
         (STILL, "faults.x.share=0.1", r"\[x\]: expected \[0\], the only entry"),
         (STILL, "faults[0].share.x=0.1", "no such table"),

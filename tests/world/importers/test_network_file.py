@@ -389,7 +389,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         tmp_path / "missing.csv": "no such file",
         tmp_path / "folder.csv": "this is a directory",
         tmp_path: "this is a directory",
-        tmp_path / "net.pdf": "unknown suffix '.pdf' (expected .graphml",
+        tmp_path / "net.pdf": "unknown suffix '.pdf' (name a file that ends in .graphml",
         tmp_path / "net": "the name of the file has no suffix",
         written(tmp_path, "cut.csv.gz", whole[:-12]): "truncated",
         written(tmp_path, "plain.csv.gz", PAIRS): "expected a valid gzip file",
