@@ -39,5 +39,11 @@ def test_a_group_without_a_command_prints_its_help_alone(
     assert "halfway: " not in capsys.readouterr().err
 
 
+def test_text_of_a_value_stays_as_it_is() -> None:
+    message = "Invalid value for '--at': noon: expected the node's time."
+    assert misuse(message) == "--at = noon: expected the node's time"
+    assert misuse("Invalid value for '--at': it's noon") == "--at: it's noon"
+
+
 def test_an_unknown_error_stays() -> None:
     assert misuse("The moon is full.") == "The moon is full"

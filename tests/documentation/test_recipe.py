@@ -20,6 +20,8 @@ _ASKING = (
     "tests/documentation", "tests/house", "tests/adapters/test_what_a_node_is_given.py",
     "tests/adapters/test_what_sizes_a_node.py", "tests/adapters/test_kinds_of_networks.py",
     "tests/protocols/test_histories.py", "tests/sim/environment/test_lost_memory.py",
+    "tests/scenario/test_publisher_periods.py", "tests/sim/test_node_ids.py",
+    "tests/live/step/test_parity.py", "tests/live/trace/test_folder.py",
 )  # fmt: skip
 # The tests of one system of another name are the same as here.
 _OF_OTHERS = "drip or siena or walk or georendezvous or gossip or entropy or rumor or counter"
@@ -58,6 +60,7 @@ def _with_echo(folder: Path) -> None:
     _replaced(
         folder / "README.md", r"^\| gossip \|", "| echo | 1 | 1 | 1 | 1 | 1 | 1 | 1 |\n| gossip |"
     )
+    _replaced(folder / "docs/live.md", r"^\| `flooding`", "| `echo`, `flooding`")
 
 
 def _run(folder: Path, *arguments: str) -> None:

@@ -1,9 +1,13 @@
 """The tables of the systems in docs/ are what the declarations say."""
 
+import re
 from pathlib import Path
 
 import pytest
-from tools.system_tables import _with_module_rows, _with_rows, _with_table, pages
+from tools.system_tables import DOCS, _with_module_rows, _with_rows, _with_table, pages
+
+from halfway.live.systems.live_systems import live_systems
+from halfway.protocols import SYSTEMS
 
 PAGES = pages()
 
@@ -11,6 +15,17 @@ PAGES = pages()
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_with_tables_of_systems_is_current(page: Path) -> None:
     assert page.read_text("utf-8") == PAGES[page], "run `python -m tools.system_tables`"
+
+
+def test_the_page_of_live_nodes_states_which_systems_run_live() -> None:
+    table = (DOCS / "live.md").read_text("utf-8").partition("| system | live |")[2]
+    stated = {
+        name: answer.startswith("yes")
+        for names, answer in re.findall(r"^\| (`.+?) \| (\w+)", table.partition("\n\n")[0], re.M)
+        for name in re.findall(r"`([a-z-]+)`", names)
+    }
+    missing = "add the system to the table of systems in docs/live.md"
+    assert stated == {name: name in live_systems() for name in SYSTEMS}, missing
 
 
 def test_a_table_needs_its_place() -> None:

@@ -16,7 +16,7 @@ from halfway.world.workload.named_roles import GivenRoles
 from tests.systems import SPREADING
 
 # Options with which a system delivers every event on this network, where its paper does not.
-ALL = {
+WITH_ALL_DELIVERED = {
     "gossip": "fanout = 20\nrounds = 3",
     "counter-broadcast": "enough = 100",
     "rumor-routing": "agent_probability = 1.0",
@@ -43,7 +43,7 @@ start_s = 12
 
 
 def text_of(system: str) -> str:
-    return TEXT.format(system=system, options=ALL.get(system, ""))
+    return TEXT.format(system=system, options=WITH_ALL_DELIVERED.get(system, ""))
 
 
 def names_of(run: Simulation, rows: npt.NDArray[np.int32]) -> list[str]:

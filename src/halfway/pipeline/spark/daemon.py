@@ -48,13 +48,12 @@ def without_zipped_copies(paths: Sequence[str]) -> list[str]:
     Spark puts its archives first. From an archive, Python compiles pyspark in every daemon, which
     takes half a second, and each worker reads the list of the archive's files again.
     """
-    return [path for path in paths if _package_around(Path(path)) not in paths]
+    return [path for path in paths if not _is_copy(Path(path), paths)]
 
 
-def _package_around(archive: Path) -> str:
-    """Return the folder that has the package pyspark around one of its archives; "" without one."""
-    inside = archive.match("pyspark/python/lib/*.zip") and len(archive.parents) > 3
-    return str(archive.parents[3]) if inside else ""
+def _is_copy(archive: Path, paths: Sequence[str]) -> bool:
+    """Return whether a path is an archive inside a package pyspark that these paths also have."""
+    return archive.match("pyspark/python/lib/*.zip") and str(archive.parents[3]) in paths
 
 
 def main() -> None:
