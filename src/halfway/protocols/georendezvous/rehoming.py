@@ -1,5 +1,8 @@
 """Rehoming of entries in GeoRendezvous: their transfer to a new home, after a cell has gained its
 first member or lost its last one.
+
+[geo §2.2] clients "periodically repeat their advertisements and subscriptions", and a new home then
+has them. We transfer the entries at once, because events would otherwise be lost until then.
 """
 
 import numpy as np

@@ -37,7 +37,7 @@ CONTENT = COMMAND_ARG  # of a PUBLISH
 VALUES = 0  # in `reals` of a CONTENT_EVENT
 
 LEAF, MERGER = 0, 1  # reasons of a LINK: a node outside joins, or two fragments meet
-LEAVES, CYCLE = 0, 1  # reasons of a CUT: the sender is not a neighbour, or there is a cycle
+LEAVES, CYCLE = 0, 1  # reasons of a CUT, for readers of traces: there is no link, or a cycle
 # `flags` of a walk's head: it follows a probe back to its sender, and asks for no bids.
 HOMES = np.uint8(1)
 # Ranks of fragments. The rank of a detached fragment is one more than the rank of its former
