@@ -5,7 +5,7 @@ digest has one bit set for each event. The id of the event and the number of the
 place of this bit.
 """
 
-from halfway.core.kinds import EVENT_ID, Kinds, MapRole
+from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import COMMAND_ARG
 from halfway.core.values.ranges import (
     AGE_S,
@@ -18,6 +18,8 @@ from halfway.core.values.ranges import (
     SWITCH,
     whole,
 )
+from halfway.protocols import application
+from halfway.protocols.application import EVENT_FIELDS
 
 # Header fields that DRIP reuses.
 FIRST_TOPIC, LAST_TOPIC = "topic", "event"  # of a registered interval: its first and last topic
@@ -56,7 +58,6 @@ _SUBSCRIPTION = {
     "interval number": INTERVAL_NUMBER,
     "subscriber": SUBSCRIBER,
 }
-_EVENT = f"topic {EVENT_ID}"
 
 _WORD = whole(0, 2**REAL_BITS - 1)
 ROUNDS = 1 << 31  # more than the largest round of a flood
@@ -75,8 +76,8 @@ KINDS = Kinds(
         "deferred integers": BITS, "deferred numbers": _WORD, "retry": COUNT,
     }
 )  # fmt: skip
+KINDS.include(application.EVENT_KINDS)
 KINDS.start_event()
-PUBLISH = KINDS.command(1, "publish", "the application publishes `event` of `topic`", _EVENT)
 SUBSCRIBE = KINDS.command(
     5,
     "subscribe",
@@ -84,7 +85,6 @@ SUBSCRIBE = KINDS.command(
     reused={FIRST_TOPIC: "first topic"},
     args={"last topic": LAST_WANTED},
 )
-DELIVERED = KINDS.report(4, "delivered", "the node delivers an event to a subscriber once", _EVENT)
 # To every neighbour.
 CANDIDATE = KINDS.network(
     16,
@@ -100,7 +100,7 @@ BEACON = KINDS.network(
     args={"sequence": BEACON_SEQUENCE, "replaces": REPLACES, "digest[k]": DIGEST},
 )  # fmt: skip
 FLOOD = KINDS.network(
-    18, "flood", "an event floods the region of a broker", _EVENT,
+    18, "flood", "an event floods the region of a broker", EVENT_FIELDS,
     reused={BROKER_ID: "that broker"}, args={"round": ROUND}, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 ELECTION_CALL = KINDS.network(
@@ -126,7 +126,7 @@ QUIT = KINDS.network(
 )  # fmt: skip
 NEWS = KINDS.network(
     23, "news", "an event travels to the local broker of each node that forwards the event",
-    f"target {_EVENT}", on_map=MapRole.EVENT_HOP,
+    f"target {EVENT_FIELDS}", on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 SUBSCRIPTION = KINDS.network(
     24, "subscription", "a broker sends another broker a subscription to an interval of topics",
@@ -134,7 +134,7 @@ SUBSCRIPTION = KINDS.network(
     args={**_SUBSCRIPTION, "nearest[k]": NEAREST}, reals={"sender": SENDER},
 )  # fmt: skip
 EVENT = KINDS.network(
-    25, "event", "a broker sends a copy of an event", f"target {_EVENT}",
+    25, "event", "a broker sends a copy of an event", f"target {EVENT_FIELDS}",
     args={"role": ROLE, "relays[k]": RELAYS}, reals={"sender": SENDER}, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 BOOTSTRAP_END = KINDS.timer(26, "bootstrap-end", "the first election of brokers is over")
