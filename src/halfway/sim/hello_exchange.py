@@ -225,9 +225,12 @@ class HelloExchange(GivenNeighbours):
         """
         environment = self._environment
         engine = new_engine(
-            environment.n, FIRST_SLOTS, 1, nodes=NodeTraits(ids=environment.ids, clocks=clocks),
+            environment.n,
+            FIRST_SLOTS,
+            1,
+            nodes=NodeTraits(ids=environment.ids, clocks=clocks),
             records=RecordTraits(sizes=record_sizes(instance.kinds)),
-        )  # fmt: skip
+        )
         engine.turns[environment.initially_down] = 1
         while engine.out.tally[0] < environment.n:
             engine = grown(engine)

@@ -102,12 +102,21 @@ async def _live(
     keeping: Keeping,
 ) -> LiveResult:
     environment = Environment(
-        ready.network, ready.motion, scenario.faults, seed=stream(scenario.seed, FAULTS),
-        seconds=scenario.seconds, discovery_delay_s=None,
-    )  # fmt: skip
+        ready.network,
+        ready.motion,
+        scenario.faults,
+        seed=stream(scenario.seed, FAULTS),
+        seconds=scenario.seconds,
+        discovery_delay_s=None,
+    )
     async with AirHost(air, settings) as host:
         run = LiveRun(
-            air, host, Course(environment), ready.demand, seconds=scenario.seconds,
-            on_progress=progress, keeping=keeping,
-        )  # fmt: skip
+            air,
+            host,
+            Course(environment),
+            ready.demand,
+            seconds=scenario.seconds,
+            on_progress=progress,
+            keeping=keeping,
+        )
         return await run.run()

@@ -8,8 +8,15 @@ from typing import Literal
 import msgspec
 
 
-class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
-             rename={"for_": "for"}, tag="attack", tag_field="fault"):  # fmt: skip
+class Attack(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    rename={"for_": "for"},
+    tag="attack",
+    tag_field="fault",
+):
     """An attack by one node, or by a share of nodes drawn by the seed, from `at` on (seconds).
 
     for_: its duration in seconds; None: to the end of the run.

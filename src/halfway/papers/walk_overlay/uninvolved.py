@@ -49,9 +49,15 @@ def uninvolved(run: Run) -> Observations:
 
 def _simulated(run: Run, system: str, network: Network) -> Simulation:
     demand = Drawn(
-        network.n, TOPICS, 1, SUBSCRIBERS, events=EVENTS, every_s=EVERY_S, start_s=START_S,
+        network.n,
+        TOPICS,
+        1,
+        SUBSCRIBERS,
+        events=EVENTS,
+        every_s=EVERY_S,
+        start_s=START_S,
         seed=run.workload_seed,
-    )  # fmt: skip
+    )
     simulation = Simulation(
         system,
         network,

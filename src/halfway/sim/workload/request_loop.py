@@ -66,8 +66,14 @@ class RequestLoop:
         self._turns, self._order = Turns(), count()
         self._due: list[tuple[float, int, int, tuple[int, ...]]] = []  # a heap
         self._handlers: tuple[Callable[..., None], ...] = (
-            self._turn, self._hear, self._written, self._write, self._ask, self._waited, self._ended
-        )  # fmt: skip
+            self._turn,
+            self._hear,
+            self._written,
+            self._write,
+            self._ask,
+            self._waited,
+            self._ended,
+        )
         self._open: dict[int, _Open] = {}
         self._answered: set[int] = set()  # requests, by the number of the event
         self._of_row: list[list[int]] = [[] for _ in range(n)]
@@ -77,8 +83,11 @@ class RequestLoop:
         self._views = group_views(len(stays), min(most, _CAPACITY))
         self._version = np.full(len(stays), NONE)  # the newest write that a replica has
         self._newest, self._begun = np.full(demand.topics, NONE), [0] * demand.topics
-        self._random = {k: self._stream(stays[k].row, stays[k].group, _OF_CLIENTS)
-                        for clients in demand.clients for k in clients}  # fmt: skip
+        self._random = {
+            k: self._stream(stays[k].row, stays[k].group, _OF_CLIENTS)
+            for clients in demand.clients
+            for k in clients
+        }
         self._writing = [self._stream(0, g, _OF_WRITES) for g in range(len(demand.replicas))]
         for k in self._random:
             self._ask_next(max(stays[k].from_s, demand.start_s), k)
@@ -196,8 +205,11 @@ class RequestLoop:
         """Let a random member with a replica write, by CAST to the group."""
         self._write_next(at, group)
         after = at + self.reaction_s
-        there = [k for k in self._demand.replicas[group]
-                 if self._is_there(k, at) and after < self._stays[k].until_s]  # fmt: skip
+        there = [
+            k
+            for k in self._demand.replicas[group]
+            if self._is_there(k, at) and after < self._stays[k].until_s
+        ]
         if there:
             writer, number = there[self._writing[group].integers(len(there))], self._begun[group]
             self._begun[group] += 1
