@@ -25,10 +25,10 @@ from halfway.scenario.schema import (
 )
 from halfway.scenario.workload import AnyDemand, NamesAndSeed, demand_of
 from halfway.sim.environment.environment import Environment
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.environment.run_context import FAULTS, context_of, stream
 from halfway.sim.radio.energy import Power
-from halfway.sim.run_context import FAULTS, context_of, stream
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.sim.trace.sink import TraceSink

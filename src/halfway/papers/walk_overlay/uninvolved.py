@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.core.missing import NONE
 from halfway.pipeline.plan.run import Observations, Run
-from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.node_table import nodes_of
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
