@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 
 from halfway.core.missing import NONE
 from halfway.sim.engine.changes import Changes
+from halfway.sim.metrics.deliveries import HeardEvents
 from halfway.sim.metrics.group_views import (
     forget_view,
     group_views,
@@ -105,23 +105,16 @@ class RequestLoop:
         """
         return self._rules.reaction_s
 
-    def hear(
-        self,
-        changes: Changes,
-        event: npt.NDArray[np.int64],
-        row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64],
-        hops: npt.NDArray[np.int64],
-    ) -> None:
-        """Let the request loop hear of the changes that the engine applied, and of the events (-1:
-        unknown) that rows heard, in any order.
+    def hear(self, changes: Changes, heard: HeardEvents) -> None:
+        """Let the request loop hear of the changes that the engine applied, and of the events that
+        rows heard, in any order.
         """
         t, kind, node, memory = self._turns.of_nodes(changes)
         for k in range(len(t)):
             lost = memory[k] == LOST
             self._push(float(t[k]), _TURNS, int(node[k]), int(kind[k] != NODE_DOWN), int(lost))
-        heard = zip(*(column.tolist() for column in (event, row, at, hops)), strict=True)
-        for number, there, when, distance in heard:
+        columns = (column.tolist() for column in heard)
+        for number, there, when, distance in zip(*columns, strict=True):
             if number >= 0:
                 self._push(when, _HEARS, there, number, distance)
 
