@@ -17,7 +17,7 @@ from typing import NamedTuple
 from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import TABLE
 from halfway.problem import Problem
-from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
 from halfway.world.importers.link_table import LinkColumns

@@ -9,7 +9,7 @@ import pytest
 
 from halfway.adapters.registry import TABLE
 from halfway.scenario.acknowledgements import LOSSY_RETRIES
-from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network

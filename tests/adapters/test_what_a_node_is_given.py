@@ -16,8 +16,8 @@ import pytest
 from halfway.adapters.interface import RunContext, SystemInstance
 from halfway.adapters.registry import TABLE
 from halfway.sim.environment.environment import Environment
-from halfway.sim.memory import named_arrays
-from halfway.sim.run_context import FAULTS, context_of, stream
+from halfway.sim.environment.memory import named_arrays
+from halfway.sim.environment.run_context import FAULTS, context_of, stream
 from halfway.world.workload.demand import Listed
 from tests.networks import disk
 

@@ -18,8 +18,8 @@ from halfway.adapters.interface import RunContext, SystemInstance
 from halfway.adapters.registry import TABLE
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.sim.environment.environment import Environment
-from halfway.sim.memory import named_arrays
-from halfway.sim.run_context import FAULTS, context_of, stream
+from halfway.sim.environment.memory import named_arrays
+from halfway.sim.environment.run_context import FAULTS, context_of, stream
 from halfway.world.workload.demand import Listed
 from halfway.world.workload.named_roles import BrokerPeriod
 from tests.adapters.test_what_a_node_is_given import GIVEN, PAGE, SIZE, VALUE, difference

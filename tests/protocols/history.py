@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 
 from halfway.sim.environment.clock_errors import ClockErrors
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, LinkCut

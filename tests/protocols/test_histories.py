@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 from halfway.adapters.registry import named
-from halfway.sim import hello_exchange
+from halfway.sim.environment import hello_exchange
 from halfway.world.faults import Crash
 from tests.protocols import histories
 from tests.protocols.histories import failure, history_of

@@ -10,7 +10,7 @@ from halfway.scenario.build import prepared, simulation_of
 from halfway.scenario.reading import checked
 from halfway.scenario.remarks import remarks_of
 from halfway.scenario.schema import Scenario, converted, plain
-from halfway.sim.hello_exchange import HelloExchange
+from halfway.sim.environment.hello_exchange import HelloExchange
 
 _WHERE = Path("mesh.toml")
 _DISK = {"network": {"kind": "unit-disk", "n": 20, "radius": 0.5}, "system": "gossip"}

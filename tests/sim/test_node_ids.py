@@ -10,7 +10,7 @@ from halfway.core.hello import state as hello_state
 from halfway.core.prng import random_states
 from halfway.problem import Problem
 from halfway.sim.engine.node_ids import NodeIds
-from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.metrics.detections import REPORTS
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation

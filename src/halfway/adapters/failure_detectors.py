@@ -25,10 +25,14 @@ class DetectorAdapter(Adapter):
         sizes = self.sizes(context, members)
         state = module.state(context.node_ids, members, context.seed, **sizes)
         return SystemInstance(
-            state, rules, module.most_emissions(state, rules), module.KINDS,
+            state,
+            rules,
+            module.most_emissions(state, rules),
+            module.KINDS,
             shortfalls=self.shortfalls,
-            most_beside=module.MOST_BESIDE, limits=limits_of(module, state, rules),
-        )  # fmt: skip
+            most_beside=module.MOST_BESIDE,
+            limits=limits_of(module, state, rules),
+        )
 
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
         """Return the table sizes that the adapter of a failure detector computes beside the number

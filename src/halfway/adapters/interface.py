@@ -250,13 +250,16 @@ class UnsizedAdapter(Adapter):
         named = parameters.keys() & inspect.signature(module.state).parameters
         state = module.state(**{name: parameters[name] for name in named})
         return SystemInstance(
-            state, rules, module.most_emissions(state, rules), module.KINDS,
+            state,
+            rules,
+            module.most_emissions(state, rules),
+            module.KINDS,
             # A node that keeps an event and sends the event on request restarts the count of the
             # event's hops.
             hops_from_publisher=getattr(module, "HOPS_FROM_PUBLISHER", True),
             shortfalls=getattr(module, "shortfalls", _no_shortfalls),
             limits=limits_of(module, state, rules),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,15 @@ class SimulatedRun(Outcome):
         """
         metrics = metrics_of(self)
         rows = [
-            {"metric": metric.name, "value": metrics[metric.name], "unit": metric.unit,
-             "definition": metric.definition}
+            {
+                "metric": metric.name,
+                "value": metrics[metric.name],
+                "unit": metric.unit,
+                "definition": metric.definition,
+            }
             for metric in METRICS
             if isfinite(metrics.get(metric.name, nan))
-        ]  # fmt: skip
+        ]
         return pandas_frames.frame(rows, ("metric", "value", "unit", "definition")).set_index(
             "metric"
         )

@@ -186,13 +186,17 @@ def _finished_runs(request: Request, store: Store, table: pa.Table) -> list[Fini
     rows = store.rows("key", "status", "error", "digest", "observations").to_pylist()
     runs = [
         FinishedRun(
-            *place, plan_row["replicate"], scenario_seed(plan_row["network_seed"]),
-            row["status"], row["error"], row["digest"],
+            *place,
+            plan_row["replicate"],
+            scenario_seed(plan_row["network_seed"]),
+            row["status"],
+            row["error"],
+            row["digest"],
             {observed["metric"]: tuple(observed["values"]) for observed in row["observations"]},
         )
         for row in rows
         if (plan_row := planned.get(row["key"])) is not None
         for place in places[plan_row["parameters"]]
-    ]  # fmt: skip
+    ]
     order = {system.name: at for at, system in enumerate(request.systems)}
     return sorted(runs, key=lambda run: (run.point, order[run.system], run.replicate))

@@ -1,8 +1,9 @@
 """The border between a node and its application: the commands publish and subscribe, and the
 delivery of events.
 
-Every system that spreads events by topic shares these kinds and functions. A node does not deliver
-an event to the application that published it.
+Every system that spreads events by topic shares these kinds and functions. A system with its own
+commands for subscriptions shares the kinds of events only. A node does not deliver an event to the
+application that published it.
 """
 
 import numpy as np
@@ -15,15 +16,20 @@ from halfway.protocols.event_window import copy_event_id
 
 EVENT_FIELDS = f"topic {EVENT_ID}"  # the fields of a kind that carries an event
 
-KINDS = Kinds()
+EVENT_KINDS = Kinds()
 # The application fills `topic` and `event`, and numbers both from 0. The driver fills the other
 # fields when the node handles the command: `publisher` is the id of the node, and `epoch` is the
 # present epoch of the node.
-PUBLISH = KINDS.command(1, "publish", "the application publishes `event` of `topic`", EVENT_FIELDS)
-SUBSCRIBE = KINDS.command(5, "subscribe", "the application subscribes to `topic`", "topic")
-DELIVERED = KINDS.report(
+PUBLISH = EVENT_KINDS.command(
+    1, "publish", "the application publishes `event` of `topic`", EVENT_FIELDS
+)
+DELIVERED = EVENT_KINDS.report(
     4, "delivered", "the node delivers an event to a subscriber once", EVENT_FIELDS
 )
+
+KINDS = Kinds()
+KINDS.include(EVENT_KINDS)
+SUBSCRIBE = KINDS.command(5, "subscribe", "the application subscribes to `topic`", "topic")
 # No system uses this number. The numbers of reliable hops follow it.
 UNSUBSCRIBE = KINDS.command(
     252,

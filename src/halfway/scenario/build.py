@@ -25,10 +25,10 @@ from halfway.scenario.schema import (
 )
 from halfway.scenario.workload import AnyDemand, NamesAndSeed, demand_of
 from halfway.sim.environment.environment import Environment
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.environment.run_context import FAULTS, context_of, stream
 from halfway.sim.radio.energy import Power
-from halfway.sim.run_context import FAULTS, context_of, stream
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.sim.trace.sink import TraceSink
@@ -255,18 +255,26 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:
             return read_network(
-                file.path, link_columns(file), positions=file.positions,
-                partial_positions=file.partial_positions, largest=file.largest,
-            ), None  # fmt: skip
+                file.path,
+                link_columns(file),
+                positions=file.positions,
+                partial_positions=file.partial_positions,
+                largest=file.largest,
+            ), None
         case Backbone() as model:
             square = min(Waxman().square, model.side)  # the placement's square, unused here
             waxman_model = Waxman(model.n, model.m, beta=model.beta, side=model.side, square=square)
             return waxman(waxman_model, scenario.seed).network, None
         case Waypoint() as model:
             course = WaypointMotion(
-                model.n, model.width, model.height, speed=model.speed, pause=model.pause,
-                seconds=scenario.seconds, seed=scenario.seed,
-            )  # fmt: skip
+                model.n,
+                model.width,
+                model.height,
+                speed=model.speed,
+                pause=model.pause,
+                seconds=scenario.seconds,
+                seed=scenario.seed,
+            )
             return None, Motion(course, model.radius)
         case Recorded() as file:
             traces = _from(read_motion(file.path), file.begin_s)

@@ -52,9 +52,14 @@ def with_messages(groups: object, reaction_s: float, addressed: bool) -> Message
     if not isinstance(groups, Groups):
         raise TypeError("expected groups")
     return MessagedGroups(
-        groups.stays, groups.announce_s, groups.lifetime_s, groups.start_s, groups.seed,
-        reaction_s, addressed,
-    )  # fmt: skip
+        groups.stays,
+        groups.announce_s,
+        groups.lifetime_s,
+        groups.start_s,
+        groups.seed,
+        reaction_s,
+        addressed,
+    )
 
 
 def _with_requests(groups: Groups, requests: Requests) -> ReplicatedResources:

@@ -56,10 +56,15 @@ def json_schema() -> str:
         "type": "object",
     }
     names = ("properties", "required", "additionalProperties")
-    return json.dumps(
-        head | {name: top[name] for name in names} | {"definitions": parts}, indent=1,
-        ensure_ascii=False, allow_nan=False,
-    ) + "\n"  # fmt: skip
+    return (
+        json.dumps(
+            head | {name: top[name] for name in names} | {"definitions": parts},
+            indent=1,
+            ensure_ascii=False,
+            allow_nan=False,
+        )
+        + "\n"
+    )
 
 
 def _allow_both_forms(fields: dict[str, Any]) -> None:

@@ -32,9 +32,14 @@ def remarks_of(scenario: Scenario, ready: PreparedScenario) -> tuple[str, ...]:
     The remarks do not depend on the system, and hardly on the seed.
     """
     read = ready.network.remarks if ready.network is not None else ()
-    remarks = (*read, *_on_ratios(scenario), *_on_motion(scenario, ready),
-             *_on_workload(scenario, ready), *_on_faults(scenario),
-             *_on_hellos(scenario))  # fmt: skip
+    remarks = (
+        *read,
+        *_on_ratios(scenario),
+        *_on_motion(scenario, ready),
+        *_on_workload(scenario, ready),
+        *_on_faults(scenario),
+        *_on_hellos(scenario),
+    )
     return tuple(dict.fromkeys(remarks))  # a file of links may also be the file of their ratios
 
 

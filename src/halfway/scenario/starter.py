@@ -272,7 +272,11 @@ def _plain(name: str) -> str:
 def _quoted(name: str) -> str:
     """Return a text of the first scenario as a string of TOML."""
     signs = {'"': '\\"', "\\": "\\\\"}
-    return '"' + "".join(
-        signs.get(sign, sign if sign.isprintable() or sign == " " else f"\\U{ord(sign):08x}")
-        for sign in name
-    ) + '"'  # fmt: skip
+    return (
+        '"'
+        + "".join(
+            signs.get(sign, sign if sign.isprintable() or sign == " " else f"\\U{ord(sign):08x}")
+            for sign in name
+        )
+        + '"'
+    )

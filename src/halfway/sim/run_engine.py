@@ -18,7 +18,7 @@ from halfway.sim.engine.state import (
 )
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.environment import Environment
-from halfway.sim.run_context import CLOCKS, LIES, stream
+from halfway.sim.environment.run_context import CLOCKS, LIES, stream
 from halfway.sim.run_settings import Inspection
 from halfway.sim.workload.payloads import payload_of
 

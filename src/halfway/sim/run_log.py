@@ -12,7 +12,7 @@ from halfway.problem import Problem
 from halfway.sim.engine.changes import Changes
 from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.state import Engine, drain
-from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.sim.metrics.deliveries import DeliveryAccounting, HeardEvents
 from halfway.sim.metrics.observers import Observers
 from halfway.sim.metrics.outcome import RunId
 from halfway.sim.run_settings import Inspection
@@ -56,17 +56,17 @@ class RunLog:
         reports, rows = drain(engine.applications)
         chosen = reports["kind"] == self._delivered
         events = reports[chosen]
-        delivered = (
+        heard = HeardEvents(
             self._publications.events_of(events),
             rows[chosen],
             events["at"],
             events["hops"].astype(np.int64),
         )
-        self._deliveries.enter_notifications(*delivered)
-        self._publications.hear(changes, *delivered)
+        self._deliveries.enter_notifications(*heard)
+        self._publications.hear(changes, heard)
         if (groups := self.observers.groups) is not None:
             groups.follow(changes)
-            groups.enter_announcements(*delivered)
+            groups.enter_announcements(*heard)
             groups.enter_reports(reports, rows)
         if (detections := self.observers.detections) is not None:
             detections.follow(changes)

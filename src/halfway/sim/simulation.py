@@ -12,14 +12,15 @@ from halfway.adapters.registry import named
 from halfway.core.compiler.lent import Lender, lent
 from halfway.core.message import START
 from halfway.problem import Problem
-from halfway.sim.endless_loop import InstantLimit
 from halfway.sim.engine import loop
 from halfway.sim.engine.calendar_queue.operations import peek
+from halfway.sim.engine.endless_loop import InstantLimit
 from halfway.sim.engine.state import new_log
 from halfway.sim.environment.environment import Environment
+from halfway.sim.environment.hello_exchange import SentHellos, neighbours_of
+from halfway.sim.environment.memory import VolatileMemory
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.hello_exchange import SentHellos, neighbours_of
-from halfway.sim.memory import VolatileMemory
+from halfway.sim.environment.run_context import FAULTS, RADIO, check_run, context_of, stream
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.group_accounting import GroupAccounting
 from halfway.sim.metrics.observers import observers_of
@@ -27,7 +28,6 @@ from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import RadioUse, outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_context import FAULTS, RADIO, check_run, context_of, stream
 from halfway.sim.run_engine import instance_of, run_engine, with_room
 from halfway.sim.run_log import RunLog
 from halfway.sim.run_settings import Inspection, NodeSettings

@@ -8,8 +8,12 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, percentiles
 
 DELIVERY, P50, P95, P99, MESSAGES = (
-    "delivery-ratio", "latency-p50", "latency-p95", "latency-p99", "messages-per-notification"
-)  # fmt: skip
+    "delivery-ratio",
+    "latency-p50",
+    "latency-p95",
+    "latency-p99",
+    "messages-per-notification",
+)
 METRICS = (DELIVERY, P50, P95, P99, MESSAGES)
 
 
@@ -35,11 +39,18 @@ def of_outcome(outcome: Outcome) -> RunMeasures:
 def of_deliveries(deliveries: DeliveryAccounting, messages: int) -> RunMeasures:
     """Return the testbed metrics of a live run, from its accounting and transmissions."""
     latency = percentiles(deliveries.latency_s)
-    return RunMeasures({
-        DELIVERY: deliveries.delivery_ratio, P50: latency.median, P95: latency.p95,
-        P99: latency.p99,
-        MESSAGES: _each(messages, deliveries.delivered + deliveries.caught_up),
-    }, deliveries.published, deliveries.expected, deliveries.delivered)  # fmt: skip
+    return RunMeasures(
+        {
+            DELIVERY: deliveries.delivery_ratio,
+            P50: latency.median,
+            P95: latency.p95,
+            P99: latency.p99,
+            MESSAGES: _each(messages, deliveries.delivered + deliveries.caught_up),
+        },
+        deliveries.published,
+        deliveries.expected,
+        deliveries.delivered,
+    )
 
 
 def _each(count: int, notifications: int) -> float:

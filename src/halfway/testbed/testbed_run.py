@@ -15,7 +15,7 @@ from halfway.scenario.acknowledgements import options_of
 from halfway.scenario.build import PreparedScenario, prepared, run_context, simulation_on, system_of
 from halfway.scenario.schema import Scenario
 from halfway.sim.environment.environment import Environment
-from halfway.sim.run_context import FAULTS, stream
+from halfway.sim.environment.run_context import FAULTS, stream
 from halfway.testbed.agreement import Beside, beside
 from halfway.testbed.course import Course
 from halfway.testbed.live_run import NOTHING_KEPT, Keeping, LiveProgress, LiveResult, LiveRun
@@ -102,12 +102,21 @@ async def _live(
     keeping: Keeping,
 ) -> LiveResult:
     environment = Environment(
-        ready.network, ready.motion, scenario.faults, seed=stream(scenario.seed, FAULTS),
-        seconds=scenario.seconds, discovery_delay_s=None,
-    )  # fmt: skip
+        ready.network,
+        ready.motion,
+        scenario.faults,
+        seed=stream(scenario.seed, FAULTS),
+        seconds=scenario.seconds,
+        discovery_delay_s=None,
+    )
     async with AirHost(air, settings) as host:
         run = LiveRun(
-            air, host, Course(environment), ready.demand, seconds=scenario.seconds,
-            on_progress=progress, keeping=keeping,
-        )  # fmt: skip
+            air,
+            host,
+            Course(environment),
+            ready.demand,
+            seconds=scenario.seconds,
+            on_progress=progress,
+            keeping=keeping,
+        )
         return await run.run()

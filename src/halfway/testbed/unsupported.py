@@ -72,10 +72,14 @@ def delay_of(scenario: Scenario, network: Network | None, seed: int) -> Delay:
         made = radio.made(network, None, seed)
         seconds = getattr(made, "radio", made).delay.tolist()
         start = network.start.tolist()
-        return Delay(radio.delay_s, pairs_s={
-            (row, int(network.who[place])): seconds[place]
-            for row in range(network.n)
-            for place in range(start[row], start[row + 1])
-        }, seed=seed)  # fmt: skip
+        return Delay(
+            radio.delay_s,
+            pairs_s={
+                (row, int(network.who[place])): seconds[place]
+                for row in range(network.n)
+                for place in range(start[row], start[row + 1])
+            },
+            seed=seed,
+        )
     assert isinstance(radio, IdealRadio)
     return Delay(radio.delay_s, seed=seed)

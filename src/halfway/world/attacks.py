@@ -8,8 +8,20 @@ from typing import Literal
 import msgspec
 
 
-class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
-             rename={"for_": "for"}, tag="attack", tag_field="fault"):  # fmt: skip
+class FaultDeclaration(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    rename={"for_": "for"},  # `for` is a Python keyword
+    tag_field="fault",
+):
+    """The form that all faults and attacks have in a scenario file: the field `fault` has the tag
+    of the class, and unknown fields are refused.
+    """
+
+
+class Attack(FaultDeclaration, frozen=True, kw_only=True, tag="attack"):
     """An attack by one node, or by a share of nodes drawn by the seed, from `at` on (seconds).
 
     for_: its duration in seconds; None: to the end of the run.

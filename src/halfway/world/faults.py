@@ -6,18 +6,13 @@
 from collections.abc import Sequence
 from typing import Literal
 
-import msgspec
-
-from halfway.world.attacks import Attack
-
-_FOR = {"for_": "for"}  # `for` is a Python keyword
+from halfway.world.attacks import Attack, FaultDeclaration
 
 Memory = Literal["kept", "lost"]
 Node = int | str  # the label of a node in the network; its row where there are no labels
 
 
-class Crash(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
-            tag="crash", tag_field="fault"):  # fmt: skip
+class Crash(FaultDeclaration, frozen=True, kw_only=True, tag="crash"):
     """A crash fault of one node, or of a share of nodes drawn by the seed, with optional recovery.
 
     Exactly round(share x n) nodes crash. Times in seconds; for_ None: no recovery. memory: whether
@@ -31,8 +26,7 @@ class Crash(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     memory: Memory = "kept"
 
 
-class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
-            tag="churn", tag_field="fault"):  # fmt: skip
+class Churn(FaultDeclaration, frozen=True, kw_only=True, tag="churn"):
     """A churn fault of a share of nodes: alternating exponential times up and down, in seconds.
 
     All nodes are up at first, so the share that is up falls from 1 towards up / (up + down) within
@@ -47,8 +41,7 @@ class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     memory: Memory = "kept"
 
 
-class Pause(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
-            tag="pause", tag_field="fault"):  # fmt: skip
+class Pause(FaultDeclaration, frozen=True, kw_only=True, tag="pause"):
     """A pause fault of one node, or of a share of nodes drawn by the seed: slow nodes.
 
     A node that pauses neither handles nor sends. When the node resumes, it handles the due timers
@@ -64,8 +57,7 @@ class Pause(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     every_s: float | None = None
 
 
-class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
-              tag="link-cut", tag_field="fault"):  # fmt: skip
+class LinkCut(FaultDeclaration, frozen=True, kw_only=True, tag="link-cut"):
     """A cut fault of the link of two nodes, both directions, with optional recovery (seconds)."""
 
     a: Node
@@ -74,8 +66,7 @@ class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     for_: float | None = None
 
 
-class Partition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
-                tag="partition", tag_field="fault"):  # fmt: skip
+class Partition(FaultDeclaration, frozen=True, kw_only=True, tag="partition"):
     """A partition fault, which cuts all links between two sides of a line, or between some nodes
     and the rest.
 

@@ -10,7 +10,7 @@ from halfway.core.missing import NONE
 from halfway.protocols.broker_trees import siena, underlay_siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
-from halfway.sim.memory import named_arrays
+from halfway.sim.environment.memory import named_arrays
 
 IDS = np.array([2**31 - 1, 7, 0, 123_456_789, 40], np.int32)
 BROKERS, CLIENTS, ROOT = IDS[:3], IDS[3:4], 7

@@ -32,7 +32,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import new_engine
-from halfway.sim.memory import BlankMemory
+from halfway.sim.environment.memory import BlankMemory
 from halfway.sim.radio.delays import Ideal
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.protocols.broker_trees.routes import GivenPaths, plant_paths, plant_tree, routes_of

@@ -37,7 +37,7 @@ from halfway.core.records.checks import (
     record_checks,
     refusal,
 )
-from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn

@@ -9,6 +9,7 @@ from halfway.core.compiled import kernel
 from halfway.core.message import APP, EVERYONE, RECORD
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import Neighbourhood
+from halfway.protocols import application
 from halfway.protocols.drip import copies, elections, messages
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import state as states
@@ -111,7 +112,7 @@ def test_of_equally_capable_nodes_the_one_with_the_lower_id_is_elected() -> None
 
 def test_a_node_publishes_to_its_local_broker_and_each_hop_to_its_own() -> None:
     """[drip §V-A] "nodes publish them to their local broker nodes"."""
-    published = message_of(int(messages.PUBLISH))
+    published = message_of(int(application.PUBLISH))
     published.topic, published.publisher, published.event = 9, 5, 0
     (news,) = answers(attached(), beside(2), published)
     assert (news.kind, news.target, news.next) == (messages.NEWS, 7, 2)

@@ -7,7 +7,7 @@ import pytest
 
 from halfway.problem import Problem
 from halfway.sim.environment.clock_errors import ClockErrors
-from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.run_settings import NodeSettings
 from halfway.world.faults import Crash, Partition
 from halfway.world.graphs.network import Network

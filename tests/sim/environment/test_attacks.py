@@ -6,7 +6,7 @@ import pytest
 from halfway.core.hello.messages import HELLO
 from halfway.problem import Problem
 from halfway.protocols.gossip import KINDS
-from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation

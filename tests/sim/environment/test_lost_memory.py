@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from halfway.protocols.hash_table import FORGOTTEN
-from halfway.sim.hello_exchange import SentHellos
-from halfway.sim.memory import BlankMemory, named_arrays
+from halfway.sim.environment.hello_exchange import SentHellos
+from halfway.sim.environment.memory import BlankMemory, named_arrays
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.sim.engine.changes import changes, no_changes
+from halfway.sim.metrics.deliveries import HeardEvents
 from halfway.sim.metrics.request_accounting import RequestQuality, RequestTally
 from halfway.sim.simulation import Simulation
 from halfway.sim.workload.applications import applications_of
@@ -54,7 +55,7 @@ class ByHand:
         turned = changes([at], [kind], [row], [memory])
         turned.tally[0] = 1
         nothing = np.zeros(0, np.int64)
-        self.loop.hear(turned, nothing, nothing, np.zeros(0), nothing)
+        self.loop.hear(turned, HeardEvents(nothing, nothing, np.zeros(0), nothing))
         (self.down.add if kind == NODE_DOWN else self.down.discard)(row)
 
     def until(self, end: float) -> RequestQuality:
@@ -79,7 +80,8 @@ class ByHand:
         if found is not None and found.what == REQUEST:
             self.requests.append((at, rows[0]))
         events = np.full(len(heard), event)
-        self.loop.hear(no_changes(), events, np.array(heard, np.int64), at + HOP_S * hops, hops)
+        rows_heard = np.array(heard, np.int64)
+        self.loop.hear(no_changes(), HeardEvents(events, rows_heard, at + HOP_S * hops, hops))
 
 
 def test_the_nearest_member_serves_all_requests() -> None:

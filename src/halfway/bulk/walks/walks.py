@@ -91,9 +91,15 @@ class Walkers:
         pairs = checked_pairs(self.network, pairs)
         met = pair_kernels.Meetings(np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64))
         pair_kernels.meetings(
-            self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
-            pair_kernels.MeetingRule(k, interpretation == "heard", self.most_steps), met,
-        )  # fmt: skip
+            self._memory,
+            self._trails,
+            self._graph,
+            self._walks,
+            pairs,
+            np.uint64(seed),
+            pair_kernels.MeetingRule(k, interpretation == "heard", self.most_steps),
+            met,
+        )
         return met
 
     def path_loads(
@@ -108,9 +114,15 @@ class Walkers:
         load = np.zeros(self.network.n, np.int64)
         pairs = checked_pairs(self.network, pairs)
         unmet = loop_erased_paths.path_loads(
-            self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
-            pair_kernels.MeetingRule(1, interpretation == "heard", self.most_steps), load,
-        )  # fmt: skip
+            self._memory,
+            self._trails,
+            self._graph,
+            self._walks,
+            pairs,
+            np.uint64(seed),
+            pair_kernels.MeetingRule(1, interpretation == "heard", self.most_steps),
+            load,
+        )
         return load, int(unmet)
 
     def visited(self, start: int, other: int, *, seed: int, most_steps: int) -> int:
@@ -120,9 +132,15 @@ class Walkers:
         pairs = checked_pairs(self.network, np.array([[start, other]]))
         met = pair_kernels.Meetings(np.empty(1, np.int64), np.empty(1, np.int64))
         pair_kernels.meetings(
-            self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
-            pair_kernels.MeetingRule(1, True, most_steps), met,
-        )  # fmt: skip
+            self._memory,
+            self._trails,
+            self._graph,
+            self._walks,
+            pairs,
+            np.uint64(seed),
+            pair_kernels.MeetingRule(1, True, most_steps),
+            met,
+        )
         return int(np.count_nonzero(self._trails.mark[:, 0] == self._trails.stamp[0]))
 
     def pair(
@@ -138,10 +156,16 @@ class Walkers:
         limit = self.most_steps if most_steps is None else most_steps
         stamp = np.uint32(
             pair_kernels.begin_pair(
-                self._trails, self._graph, self._walks, source, target, np.uint64(seed), topic,
+                self._trails,
+                self._graph,
+                self._walks,
+                source,
+                target,
+                np.uint64(seed),
+                topic,
                 advertise,
             )
-        )  # fmt: skip
+        )
         rows, steps = ([source], [target]), [0, 0]
         met, turn = -1, 0
         while met < 0 and sum(steps) < limit:

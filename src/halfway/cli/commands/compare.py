@@ -132,9 +132,8 @@ def _completed(
     bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
     with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
         completed = run_comparison.compare(
-            request, store, master, display, seed, compiling=display.compiling,
-            event_log=event_log,
-        )  # fmt: skip
+            request, store, master, display, seed, compiling=display.compiling, event_log=event_log
+        )
         completed = with_words(request, completed)
         begin_study(out, _described(completed.results))
         write_results(folder, completed.results)  # kept if the map is interrupted
@@ -167,6 +166,12 @@ def _described(results: "Results") -> "StudyPage":
     replicates = count(results.replicates, "replicate")
     points = f", {count(len(results.points), 'point')}" if len(results.points) > 1 else ""
     return StudyPage(
-        results.study, "comparison", results.title, PAGE, timestamp(),
-        f"{systems}, {replicates}{points}", results.digest, command_line(),
-    )  # fmt: skip
+        results.study,
+        "comparison",
+        results.title,
+        PAGE,
+        timestamp(),
+        f"{systems}, {replicates}{points}",
+        results.digest,
+        command_line(),
+    )

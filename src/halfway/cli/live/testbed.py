@@ -144,9 +144,8 @@ def _print(result: "SideBySide", scenario: "Scenario", as_json: bool) -> None:
         shown = f"{short(row.low)} to {short(row.high)}"
         mark = {True: "✓ ", False: "✗ ", None: ""}[row.agrees]
         table.add_row(
-            headings[row.metric], short(row.simulated), shown, short(row.live),
-            mark + row.reason,
-        )  # fmt: skip
+            headings[row.metric], short(row.simulated), shown, short(row.live), mark + row.reason
+        )
     live = result.live
     of = f"{live.measured.delivered:,} of {live.measured.expected:,} expected notifications"
     console().print(f"\n{result.system}: {result.nodes} nodes, {of}", highlight=False)

@@ -206,9 +206,13 @@ def timelines_of_runs(runs: Sequence[FinishedRun], seconds: Sequence[float]) -> 
                 total = np.where(known, column, 0.0).sum(axis=0)
                 mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
                 yield Timeline(
-                    point, system, metric, seconds[point], tuple(mean.tolist()),
+                    point,
+                    system,
+                    metric,
+                    seconds[point],
+                    tuple(mean.tolist()),
                     tuple(count.tolist()),
-                )  # fmt: skip
+                )
 
 
 def digest_of_runs(runs: Sequence[FinishedRun]) -> str:

@@ -130,10 +130,17 @@ _OF_BATTERIES = ("first-node-dead", "nodes-alive")
 _OF_HELLOS = ("hello-messages", "hello-bytes")
 # Metrics of systems that spread events; failure detectors and groups have other metrics.
 _OF_EVENTS = (
-    "delivery-ratio", "latency-p50", "latency-p95", "latency-p99", "stretch",
-    "messages-per-notification", "bytes-per-notification", "set-up-messages", "recovery-time",
+    "delivery-ratio",
+    "latency-p50",
+    "latency-p95",
+    "latency-p99",
+    "stretch",
+    "messages-per-notification",
+    "bytes-per-notification",
+    "set-up-messages",
+    "recovery-time",
     "recovery-rate",
-)  # fmt: skip
+)
 
 
 def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:

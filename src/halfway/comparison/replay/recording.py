@@ -108,12 +108,17 @@ def _other(wanted: Sequence[_Recorded]) -> Iterator[Callable[[], list[Replay]]]:
     with tempfile.TemporaryDirectory(prefix="halfway-") as folder:
         orders, file = Path(folder) / "given", Path(folder) / "replays"
         orders.write_bytes(pickle.dumps(list(wanted)))
-        with orders.open("rb") as stdin, subprocess.Popen(
-            [sys.executable, "-P", "-m", "halfway.comparison.replay.recording", str(file)],
-            stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=environment_with_imports(),
-            start_new_session=True,  # Ctrl-C reaches this process, which ends it
-        ) as process:  # fmt: skip
+        with (
+            orders.open("rb") as stdin,
+            subprocess.Popen(
+                [sys.executable, "-P", "-m", "halfway.comparison.replay.recording", str(file)],
+                stdin=stdin,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment_with_imports(),
+                start_new_session=True,  # Ctrl-C reaches this process, which ends it
+            ) as process,
+        ):
 
             def finished() -> list[Replay]:
                 return pickle.loads(file.read_bytes()) if process.wait() == 0 else []

@@ -142,11 +142,16 @@ class CompileCache:
     def _file(self, sig: Any, processor: tuple[str, ...]) -> str:
         function, types = self._function, tuple(getattr(sig, "args", sig))
         words = [
-            numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, processor,
-            function.__code__.co_firstlineno, types, sorted(self._options.items()),
+            numba.__version__,
+            llvmlite.__version__,
+            sys.implementation.cache_tag,
+            processor,
+            function.__code__.co_firstlineno,
+            types,
+            sorted(self._options.items()),
             *map(_identity, function.__closure__ or ()),
             reach.digest_of([function.__module__, *_modules(types)]),
-        ]  # fmt: skip
+        ]
         digest = hashlib.sha256("\n".join(map(str, words)).encode()).hexdigest()
         return f"{self._name}-{digest[:24]}.kernel"
 

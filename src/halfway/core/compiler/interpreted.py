@@ -59,9 +59,8 @@ def _function_twin(value: Any, function: FunctionType) -> Any:
     names = _global_names(function.__code__)
     scope = {"__builtins__": __builtins__, "__name__": function.__module__}
     made = FunctionType(
-        function.__code__, scope, function.__name__, function.__defaults__,
-        _closure(function),
-    )  # fmt: skip
+        function.__code__, scope, function.__name__, function.__defaults__, _closure(function)
+    )
     made.__kwdefaults__ = function.__kwdefaults__
     _remembered(value, made)  # before its globals: functions may call each other
     for name in names & function.__globals__.keys():

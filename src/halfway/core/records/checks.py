@@ -132,10 +132,14 @@ def refusal(checks, record, origin):
     if record.source < 0:
         return OUT_OF_RANGE
     header = (
-        np.float64(record["flags"]), np.float64(record.target), np.float64(record.topic),
-        np.float64(record.event), np.float64(record.publisher), np.float64(record.sequence),
+        np.float64(record["flags"]),
+        np.float64(record.target),
+        np.float64(record.topic),
+        np.float64(record.event),
+        np.float64(record.publisher),
+        np.float64(record.sequence),
         np.float64(record.epoch),
-    )  # fmt: skip
+    )
     row = checks.command[kind] if origin == FROM_APPLICATION else np.int64(kind)
     for column in range(COLUMNS):
         if column < _ARGS:

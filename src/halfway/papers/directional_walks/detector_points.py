@@ -18,9 +18,15 @@ BROADCAST = "gossip-counters by broadcast"
 # A system, and the refresh time of its walks.
 PRINTED = (PATHS, 0.0)
 DETECTORS = (
-    PRINTED, (PATHS, REFRESH_S), (PROBES, 0.0), (MERGED, REFRESH_S),
-    (GOSSIP, 0.0), (BROADCAST, 0.0), ("heartbeat", 0.0), ("swim", 0.0),
-)  # fmt: skip
+    PRINTED,
+    (PATHS, REFRESH_S),
+    (PROBES, 0.0),
+    (MERGED, REFRESH_S),
+    (GOSSIP, 0.0),
+    (BROADCAST, 0.0),
+    ("heartbeat", 0.0),
+    ("swim", 0.0),
+)
 MONITORS = (
     "every node is a member, and monitors all others; networks: n points uniform in the unit "
     "square, redrawn until connected, mean degree 12 without borders; neighbours are given, and "

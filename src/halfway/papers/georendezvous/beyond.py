@@ -42,13 +42,24 @@ def signalling(run: Run) -> Observations:
     network, count = cells.network, run["pairs"]
     pairs = distinct_pairs(network.n, count, run.workload_seed)
     scalars = printed_rules(
-        radius_of_degree(run["n"], run["degree"]), run.workload_seed, points=run["points"],
-        tried=run["points"], beacon_interval_s=500.0, renewal_interval_s=900.0, lifetime_s=2000.0,
-    )  # fmt: skip
+        radius_of_degree(run["n"], run["degree"]),
+        run.workload_seed,
+        points=run["points"],
+        tried=run["points"],
+        beacon_interval_s=500.0,
+        renewal_interval_s=900.0,
+        lifetime_s=2000.0,
+    )
     messages = cell_run(
-        network, scalars, topics=count, publishers=count, seconds=5.0 + count,
-        entries=4 * count * run["points"], received_records=800_000, seed=run.random_seed,
-    )  # fmt: skip
+        network,
+        scalars,
+        topics=count,
+        publishers=count,
+        seconds=5.0 + count,
+        entries=4 * count * run["points"],
+        received_records=800_000,
+        seed=run.random_seed,
+    )
     for topic, (publisher, subscriber) in enumerate(pairs):
         post(messages, 2.0 + topic, publisher, ADVERTISE, topic)
         post(messages, 2.2 + topic, subscriber, SUBSCRIBE, topic)

@@ -68,14 +68,24 @@ def _before_loss(run: Run, pairs: Pairs) -> Simulation:
     """
     network, topics = cells_of(run["n"], run["degree"], run.network_seed).network, len(pairs)
     scalars = printed_rules(
-        radius_of_degree(run["n"], run["degree"]), run.workload_seed, points=run["points"],
-        tried=run["tried"], replicas=run["keepers"],
-        beacon_interval_s=BEACON_S, renewal_interval_s=RENEW_S, lifetime_s=LIFETIME_S,
-    )  # fmt: skip
+        radius_of_degree(run["n"], run["degree"]),
+        run.workload_seed,
+        points=run["points"],
+        tried=run["tried"],
+        replicas=run["keepers"],
+        beacon_interval_s=BEACON_S,
+        renewal_interval_s=RENEW_S,
+        lifetime_s=LIFETIME_S,
+    )
     cells = cell_run(
-        network, scalars, topics=topics, publishers=topics, seconds=END_S,
-        entries=4 * topics * run["points"], seed=run.random_seed,
-    )  # fmt: skip
+        network,
+        scalars,
+        topics=topics,
+        publishers=topics,
+        seconds=END_S,
+        entries=4 * topics * run["points"],
+        seed=run.random_seed,
+    )
     for topic, (publisher, subscriber) in enumerate(pairs):
         post(cells, 2.0, publisher, ADVERTISE, topic)
         post(cells, 3.0, subscriber, SUBSCRIBE, topic)
@@ -150,13 +160,17 @@ def by_walks(
         for topic in topics
     ]
     simulation = Simulation(
-        "directional-walk", network,
+        "directional-walk",
+        network,
         workload=Listed([(int(row), t) for t, (_, row) in enumerate(pairs)], before + after),
         faults=[Crash(node=network.label(row), at=at) for row in dead],
-        seconds=at + AFTER_S + 2.5, seed=run.random_seed, discovery_delay_s=MISSED_S, stretch=False,
+        seconds=at + AFTER_S + 2.5,
+        seed=run.random_seed,
+        discovery_delay_s=MISSED_S,
+        stretch=False,
         # Each topic has one pair, so a search has nothing to find: no node searches.
         options={"refresh_s": RENEW_S, "search_steps": 0},
-    )  # fmt: skip
+    )
     simulation.deliveries.delivery_log = []
     simulation.run(at - 1.0)
     kept = simulation.state.tables

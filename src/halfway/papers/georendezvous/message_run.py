@@ -63,11 +63,16 @@ def cell_run(
     motion = network if isinstance(network, Motion) else None
     return Simulation(
         System("georendezvous", handler.__name__, sized, {}),
-        None if isinstance(network, Motion) else network, motion=motion,
-        nodes=NodeSettings(clock=clock), workload=Listed([], []), faults=faults, seconds=seconds,
-        radio=IdealRadio(delay_s=HOP_S, success=success), stretch=False,
+        None if isinstance(network, Motion) else network,
+        motion=motion,
+        nodes=NodeSettings(clock=clock),
+        workload=Listed([], []),
+        faults=faults,
+        seconds=seconds,
+        radio=IdealRadio(delay_s=HOP_S, success=success),
+        stretch=False,
         inspection=Inspection(received_records=received_records, check=check),
-    )  # fmt: skip
+    )
 
 
 def _sized(
@@ -78,11 +83,17 @@ def _sized(
     class Sized(Adapter):
         def instance(self, context: RunContext) -> SystemInstance:
             state = handler.state(
-                context.node_ids, topics, rules.points, publishers, seed,
+                context.node_ids,
+                topics,
+                rules.points,
+                publishers,
+                seed,
                 neighbours=2 * context.most_neighbours + 2 * rules.bridges + 2,
-                bridges=rules.bridges, entries=entries, traversals=entries,
+                bridges=rules.bridges,
+                entries=entries,
+                traversals=entries,
                 hops_in_flight=_HOPS_IN_FLIGHT if rules.retries > 0 else 0,
-            )  # fmt: skip
+            )
             return instance_of(state, rules)
 
     return Sized

@@ -48,8 +48,14 @@ def mobility(run: Run) -> Observations:
         seed=run.random_seed, stretch=False,
         options={"points": run["points"], "tried": run["tried"], "bridges": 0, "home_memory_s": 0},
     )  # fmt: skip
-    ends = np.array([[int(a[0]), int(b[0])] for a, b in zip(
-        simulation.demand.publishers, simulation.demand.subscribers, strict=True)])  # fmt: skip
+    ends = np.array(
+        [
+            [int(a[0]), int(b[0])]
+            for a, b in zip(
+                simulation.demand.publishers, simulation.demand.subscribers, strict=True
+            )
+        ]
+    )
     seen = []
     with run.timed("run"):
         for second in np.arange(SETTLED_S, SECONDS - 1.0):

@@ -21,9 +21,15 @@ def detour_point(n: int, points: int, tried: int, interpretation: str = "known")
     """Return the study point of GeoRendezvous's detours: pairs on n nodes whose subscribers try
     `tried` of `points` points."""
     return _point(
-        "measurements:detours", 0.5 + n / 500 + points / 10, n, system=CELLS, points=points,
-        tried=tried, reading=interpretation, pairs=PAIRS,
-    )  # fmt: skip
+        "measurements:detours",
+        0.5 + n / 500 + points / 10,
+        n,
+        system=CELLS,
+        points=points,
+        tried=tried,
+        reading=interpretation,
+        pairs=PAIRS,
+    )
 
 
 def tree_point(clients: int, interpretation: str) -> Point:
@@ -31,9 +37,16 @@ def tree_point(clients: int, interpretation: str) -> Point:
     600 nodes [geo Fig. 3d].
     """
     return _point(
-        "measurements:trees", 2.0 + clients / 5, 600, system=CELLS, points=8, tried=2,
-        clients=clients, reading=interpretation, pairs=PAIRS,
-    )  # fmt: skip
+        "measurements:trees",
+        2.0 + clients / 5,
+        600,
+        system=CELLS,
+        points=8,
+        tried=2,
+        clients=clients,
+        reading=interpretation,
+        pairs=PAIRS,
+    )
 
 
 def theorem_point(n: int, k: float) -> Point:
@@ -59,9 +72,16 @@ def loss_point(system: str, points: int, tried: int, replicas: int, loss: str) -
     """
     # The name `keepers` enters keys and random streams: another one would change published runs.
     return _point(
-        "loss:loss", 800.0, 150, system=system, points=points, tried=tried, keepers=replicas,
-        loss=loss, pairs=3,
-    )  # fmt: skip
+        "loss:loss",
+        800.0,
+        150,
+        system=system,
+        points=points,
+        tried=tried,
+        keepers=replicas,
+        loss=loss,
+        pairs=3,
+    )
 
 
 def rival_point(system: str) -> Point:

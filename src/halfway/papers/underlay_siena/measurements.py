@@ -116,12 +116,16 @@ def deliveries(run: Run) -> Observations:
     faults = draw_faults(made, run["where"], run["faults"], run.workload_seed)
     with run.timed("run"):
         share = delivered_share(
-            made.twin(), run["system"], drawn, faults, tau=run["tau"],
+            made.twin(),
+            run["system"],
+            drawn,
+            faults,
+            tau=run["tau"],
             repairs=run["repair"] != "fails over only",
             clients="move" if run["repair"] == "clients move" else "stay",
             detection=float(run.parameters.get("detection", 0.0)),
             loss=float(run.parameters.get("loss", 0.0)),
-        )  # fmt: skip
+        )
     return {"delivered": np.array([100.0 * share])}
 
 

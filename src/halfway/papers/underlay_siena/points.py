@@ -34,10 +34,16 @@ CALM_S, RUSH_S = 10.0, 0.1  # seconds in which all events are published: without
 INTERESTS = ("selective", "all")  # of filters, as in `world.workload.content`
 MODELS = (("selective", CALM_S), ("selective", RUSH_S), ("all", RUSH_S))
 VARIANTS = (  # interpretation of the paths, remedy
-    ("tested", "none"), ("around", "none"), ("free", "none"), ("around", "retry"),
-    ("around", "bare path"), ("tested", "both"), ("around", "both"),
-    ("nearest in hops", "none"), ("all links", "none"),
-)  # fmt: skip
+    ("tested", "none"),
+    ("around", "none"),
+    ("free", "none"),
+    ("around", "retry"),
+    ("around", "bare path"),
+    ("tested", "both"),
+    ("around", "both"),
+    ("nearest in hops", "none"),
+    ("all links", "none"),
+)
 
 _OVERLAY: dict[str, Scalar] = {"n": NODES, "brokers": BROKERS, "reading": "around"}
 _CONTENT: dict[str, Scalar] = {"clients": CLIENTS, "interest": "selective"}
@@ -143,13 +149,16 @@ def _lossy_loads() -> list[Point]:
     return [
         Point(
             point.measurement,
-            {**point.parameters, "loss": LOSSES[0],
-             "ping_s": PING_S if point.parameters["system"] != "siena" else 0.0},
+            {
+                **point.parameters,
+                "loss": LOSSES[0],
+                "ping_s": PING_S if point.parameters["system"] != "siena" else 0.0,
+            },
             NETWORK,
             2 * point.cost_ms,
         )
         for point in points
-    ]  # fmt: skip
+    ]
 
 
 def growth(_scale: Scale) -> list[Point]:

@@ -70,9 +70,14 @@ def overlay_point(n: int, system: str, initiators: int, marking: str = "left") -
     of n nodes.
     """
     return _point(
-        "measurements:overlays", 4.0 + 0.004 * n, n, system=system, initiators=initiators,
-        sets=claims_path.SETS, marking=marking,
-    )  # fmt: skip
+        "measurements:overlays",
+        4.0 + 0.004 * n,
+        n,
+        system=system,
+        initiators=initiators,
+        sets=claims_path.SETS,
+        marking=marking,
+    )
 
 
 def recipe_point(
@@ -80,9 +85,16 @@ def recipe_point(
 ) -> Point:
     """Return paper 2's point for pairs of walks under one form of cost (2)."""
     return _point(
-        "measurements:recipes", 10.0, n, system=system, alpha=alpha, beta=beta, branches=branches,
-        sets=claims_path.SETS, alone=30,
-    )  # fmt: skip
+        "measurements:recipes",
+        10.0,
+        n,
+        system=system,
+        alpha=alpha,
+        beta=beta,
+        branches=branches,
+        sets=claims_path.SETS,
+        alone=30,
+    )
 
 
 def _events(_scale: Scale) -> list[Point]:
@@ -91,11 +103,15 @@ def _events(_scale: Scale) -> list[Point]:
     """
     return [
         _point(
-            "event_layer:traffic", 200.0, n, initiators=claims_events.INITIATORS, content=content,
+            "event_layer:traffic",
+            200.0,
+            n,
+            initiators=claims_events.INITIATORS,
+            content=content,
             **{"bits each": bits},
         )
         for n, content, bits in product(SIZES, (False, True), claims_events.BITS)
-    ]  # fmt: skip
+    ]
 
 
 def _panels(n: int, _scale: Scale) -> list[Point]:

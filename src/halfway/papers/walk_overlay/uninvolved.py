@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.core.missing import NONE
 from halfway.pipeline.plan.run import Observations, Run
-from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.node_table import nodes_of
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
@@ -49,9 +49,15 @@ def uninvolved(run: Run) -> Observations:
 
 def _simulated(run: Run, system: str, network: Network) -> Simulation:
     demand = Drawn(
-        network.n, TOPICS, 1, SUBSCRIBERS, events=EVENTS, every_s=EVERY_S, start_s=START_S,
+        network.n,
+        TOPICS,
+        1,
+        SUBSCRIBERS,
+        events=EVENTS,
+        every_s=EVERY_S,
+        start_s=START_S,
         seed=run.workload_seed,
-    )  # fmt: skip
+    )
     simulation = Simulation(
         system,
         network,

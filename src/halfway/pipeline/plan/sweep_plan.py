@@ -76,9 +76,14 @@ def _rows(
     runs = zip(range(count), *(column.tolist() for column in seeds), strict=True)
     columns = [
         [key_of(point.measurement, parameters, run, code) for run in runs],
-        [point.measurement] * count, [parameters] * count, range(count), *seeds,
-        [__version__] * count, homes, [point.cost_ms] * count,
-    ]  # fmt: skip
+        [point.measurement] * count,
+        [parameters] * count,
+        range(count),
+        *seeds,
+        [__version__] * count,
+        homes,
+        [point.cost_ms] * count,
+    ]
     return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], SCHEMA)
 
 

@@ -10,9 +10,16 @@ NO_VALUE = "\N{EN DASH}"  # how reports show a missing value
 # The last three opinions are for statements of ours, which no paper prints. Then `published` is
 # None.
 Opinion = Literal[
-    "agrees", "same trend", "opposite trend", "differs", "impossible as printed", "not comparable",
-    "ours holds", "ours fails", "ours open",
-]  # fmt: skip
+    "agrees",
+    "same trend",
+    "opposite trend",
+    "differs",
+    "impossible as printed",
+    "not comparable",
+    "ours holds",
+    "ours fails",
+    "ours open",
+]
 
 
 class Verdict(msgspec.Struct, frozen=True):

@@ -26,9 +26,14 @@ def java_command(folder: Path, main: str, memory: str) -> list[str]:
     for `is_ours`.
     """
     return [
-        str(java_home(folder) / "bin" / "java"), "-cp", f"{spark_home()}/jars/*", f"-Xmx{memory}",
-        *JVM_OPTIONS, f"-D{_mark(folder)}", main,
-    ]  # fmt: skip
+        str(java_home(folder) / "bin" / "java"),
+        "-cp",
+        f"{spark_home()}/jars/*",
+        f"-Xmx{memory}",
+        *JVM_OPTIONS,
+        f"-D{_mark(folder)}",
+        main,
+    ]
 
 
 def java_home(folder: Path) -> Path:

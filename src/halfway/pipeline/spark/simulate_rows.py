@@ -63,9 +63,12 @@ def result(row: Mapping[str, Any]) -> dict[str, Any]:
     """
     begun, busy = time.perf_counter(), time.process_time()
     run = Run(
-        msgspec.json.decode(row["parameters"]), row["replicate"], unsigned(row["network_seed"]),
-        unsigned(row["workload_seed"]), unsigned(row["random_seed"]),
-    )  # fmt: skip
+        msgspec.json.decode(row["parameters"]),
+        row["replicate"],
+        unsigned(row["network_seed"]),
+        unsigned(row["workload_seed"]),
+        unsigned(row["random_seed"]),
+    )
     try:
         observed = checked(measurement(row["measurement"])(run))
         status, error = "ok", ""
@@ -74,9 +77,12 @@ def result(row: Mapping[str, Any]) -> dict[str, Any]:
     run.seconds["total"] = time.perf_counter() - begun
     run.seconds[PROCESSOR] = time.process_time() - busy
     return {name: row[name] for name, _ in RUN} | {
-        "status": status, "error": error, "seconds": list(run.seconds.items()),
-        "digest": digest_of(observed), "observations": observed,
-    }  # fmt: skip
+        "status": status,
+        "error": error,
+        "seconds": list(run.seconds.items()),
+        "digest": digest_of(observed),
+        "observations": observed,
+    }
 
 
 def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:

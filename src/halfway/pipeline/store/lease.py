@@ -15,6 +15,7 @@ from datetime import timedelta
 import pyarrow as pa
 from pyarrow import fs
 
+from halfway.pipeline.store.background_thread import in_background
 from halfway.problem import Problem
 
 WRITERS = "writers"
@@ -64,9 +65,8 @@ class Lease:
         the other and stops. The clock of the store gives the times. A lease that is not renewed
         ends by itself.
         """
-        ended = threading.Event()
 
-        def renew() -> None:
+        def renew(ended: threading.Event) -> None:
             while not ended.wait(_RENEWAL_S):
                 with contextlib.suppress(OSError):
                     if not self._is_there():  # the lease ended while this process did not run
@@ -82,13 +82,10 @@ class Lease:
                     f"wait until it ends; a killed process loses its lease after {_LEASE_S:g} s"
                 )
                 raise Problem(what, where=self.url, remedy=remedy)
-        thread = threading.Thread(target=renew, daemon=True)
-        thread.start()
         try:
-            yield
+            with in_background(renew):
+                yield
         finally:
-            ended.set()
-            thread.join()
             with contextlib.suppress(OSError):
                 self._remote.delete_file(self._own)
 

@@ -57,9 +57,13 @@ def write_manifest(batch: Path, runs: int) -> BatchManifest:
     errors = table.filter(pc.equal(table["status"], "error")).num_rows
     checksums = {file.name: file_checksum(file) for file in files}
     manifest = BatchManifest(
-        __version__, timestamp(), rows, errors,
-        lines_digest(*(table[name] for name in columns)), checksums,
-    )  # fmt: skip
+        __version__,
+        timestamp(),
+        rows,
+        errors,
+        lines_digest(*(table[name] for name in columns)),
+        checksums,
+    )
     write_whole(batch / NAME, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     return manifest
 

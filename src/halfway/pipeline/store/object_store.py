@@ -20,6 +20,7 @@ from pathlib import Path
 from pyarrow import fs
 
 from halfway.files import write_whole
+from halfway.pipeline.store.background_thread import in_background
 from halfway.pipeline.store.lease import WRITERS, Lease, store_errors
 from halfway.pipeline.store.manifest import NAME
 from halfway.problem import Problem
@@ -148,22 +149,19 @@ class WorkingCopy:
     @contextlib.contextmanager
     def publishing(self) -> Iterator[None]:
         """Publish finished batches in a thread during the block, and all files at its end."""
-        ended, failures = threading.Event(), list[Problem]()
+        failures = list[Problem]()
 
-        def work() -> None:
+        def work(ended: threading.Event) -> None:
             while not ended.wait(_POLL_S) and not failures:
                 try:
                     self.upload(all_files=False)
                 except Problem as problem:
                     failures.append(problem)
 
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
         try:
-            yield
+            with in_background(work):
+                yield
         finally:
-            ended.set()
-            thread.join()
             if failures:
                 raise failures[0]
             self.upload()

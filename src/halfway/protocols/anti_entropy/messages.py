@@ -24,11 +24,16 @@ _PAGE = {"publishers[3]": PUBLISHERS, "newest events[3]": NEWEST}
 _BITS = whole(0, 2**SPAN - 1)
 KINDS = Kinds(
     {
-        "publishers": NODE_OR_NONE, "newest events": NUMBER, "above publisher": NODE_OR_NONE,
-        "up to publisher": NODE, "held bits": _BITS, "lacking bits": _BITS, "epochs": EPOCH,
+        "publishers": NODE_OR_NONE,
+        "newest events": NUMBER,
+        "above publisher": NODE_OR_NONE,
+        "up to publisher": NODE,
+        "held bits": _BITS,
+        "lacking bits": _BITS,
+        "epochs": EPOCH,
         "start number": COUNT,
     }
-)  # fmt: skip
+)
 KINDS.include(application.KINDS)
 KINDS.start_event()
 DIGEST = KINDS.network(
@@ -39,9 +44,12 @@ DIGEST = KINDS.network(
     reals={"held bits[3]": BITS, "epochs[3]": EPOCHS},
 )
 REQUEST = KINDS.network(
-    7, "request", "the sender states which events of some publishers it lacks", args=_PAGE,
+    7,
+    "request",
+    "the sender states which events of some publishers it lacks",
+    args=_PAGE,
     reals={"lacking bits[3]": BITS, "epochs[3]": EPOCHS},
-)  # fmt: skip
+)
 EVENT = KINDS.network(
     8,
     "event",

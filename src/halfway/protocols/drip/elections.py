@@ -111,7 +111,7 @@ def call_election(state, rules, i, lost, node_id, capability, out):
     """Begin, or join, the election of a successor of a lost DRIP broker; pass on the best
     candidate.
 
-    We add this, because the paper has no rule for a broker that is lost.
+    We add elections of successors, because the paper has no rule for a broker that is lost.
     """
     if state.node[i].electing_for != lost:
         state.node[i].electing_for = lost

@@ -9,6 +9,7 @@ from halfway.core.message import APP, EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, mixed, seeded, uniform
+from halfway.protocols.application import DELIVERED, emit_event
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.digests import OFFERED, epoch_and_number, recent_event, was_seen
 from halfway.protocols.drip.messages import ROUNDS
@@ -84,9 +85,7 @@ def notify_application(state, i, place, out):
     topic = state.events[i, place].topic
     if state.events[i, place].seen == 0 and subscribes(state, i, topic):
         state.events[i, place].seen = 1
-        o = emit(out, messages.DELIVERED, 0.0, APP)
-        o.topic = topic
-        copy_event_id(state.events[i, place], o)
+        emit_event(state.events[i, place], DELIVERED, 0.0, APP, out)
 
 
 @apart

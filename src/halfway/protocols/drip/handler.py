@@ -26,6 +26,7 @@ from halfway.core.neighbourhood import place_of
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
+from halfway.protocols.application import PUBLISH
 from halfway.protocols.drip import elections, messages, registrations
 from halfway.protocols.drip.copies import note_relays, note_sender, transfer_events
 from halfway.protocols.drip.events import flood_missed, keep_event, on_flood, store_event
@@ -297,7 +298,7 @@ def handle(state, rules, neighbourhood, i, message, out):
         on_hop(state, rules, neighbourhood, i, kind, message, out)
     elif kind == messages.TICK:
         on_tick(state, rules, neighbourhood, i, message, out)
-    elif kind == messages.PUBLISH:
+    elif kind == PUBLISH:
         on_publish(state, rules, neighbourhood, i, message, out)
     else:
         on_rare(state, rules, neighbourhood, i, kind, message, out)

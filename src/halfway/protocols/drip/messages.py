@@ -5,7 +5,7 @@ digest has one bit set for each event. The id of the event and the number of the
 place of this bit.
 """
 
-from halfway.core.kinds import EVENT_ID, Kinds, MapRole
+from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import COMMAND_ARG
 from halfway.core.values.ranges import (
     AGE_S,
@@ -18,6 +18,8 @@ from halfway.core.values.ranges import (
     SWITCH,
     whole,
 )
+from halfway.protocols import application
+from halfway.protocols.application import EVENT_FIELDS
 
 # Header fields that DRIP reuses.
 FIRST_TOPIC, LAST_TOPIC = "topic", "event"  # of a registered interval: its first and last topic
@@ -56,7 +58,6 @@ _SUBSCRIPTION = {
     "interval number": INTERVAL_NUMBER,
     "subscriber": SUBSCRIBER,
 }
-_EVENT = f"topic {EVENT_ID}"
 
 _WORD = whole(0, 2**REAL_BITS - 1)
 ROUNDS = 1 << 31  # more than the largest round of a flood
@@ -75,8 +76,8 @@ KINDS = Kinds(
         "deferred integers": BITS, "deferred numbers": _WORD, "retry": COUNT,
     }
 )  # fmt: skip
+KINDS.include(application.EVENT_KINDS)
 KINDS.start_event()
-PUBLISH = KINDS.command(1, "publish", "the application publishes `event` of `topic`", _EVENT)
 SUBSCRIBE = KINDS.command(
     5,
     "subscribe",
@@ -84,7 +85,6 @@ SUBSCRIBE = KINDS.command(
     reused={FIRST_TOPIC: "first topic"},
     args={"last topic": LAST_WANTED},
 )
-DELIVERED = KINDS.report(4, "delivered", "the node delivers an event to a subscriber once", _EVENT)
 # To every neighbour.
 CANDIDATE = KINDS.network(
     16,
@@ -94,49 +94,82 @@ CANDIDATE = KINDS.network(
     reals={"capability": CAPABILITY},
 )
 BEACON = KINDS.network(
-    17, "beacon", "[drip §IV-B] a broker exists", on_map=MapRole.OWN_BROKER,
+    17,
+    "beacon",
+    "[drip §IV-B] a broker exists",
+    on_map=MapRole.OWN_BROKER,
     reused={BROKER_ID: "that broker", LOCAL_BROKER: "the sender's local broker"},
-    reals={"age": AGE, "more digest[4]": MORE_DIGEST}, age="age",
+    reals={"age": AGE, "more digest[4]": MORE_DIGEST},
+    age="age",
     args={"sequence": BEACON_SEQUENCE, "replaces": REPLACES, "digest[k]": DIGEST},
-)  # fmt: skip
+)
 FLOOD = KINDS.network(
-    18, "flood", "an event floods the region of a broker", _EVENT,
-    reused={BROKER_ID: "that broker"}, args={"round": ROUND}, on_map=MapRole.EVENT_HOP,
-)  # fmt: skip
-ELECTION_CALL = KINDS.network(
-    19, "call", "a broker is lost, and its region elects the most capable node",
+    18,
+    "flood",
+    "an event floods the region of a broker",
+    EVENT_FIELDS,
     reused={BROKER_ID: "that broker"},
-    args={"best candidate": BEST_CANDIDATE}, reals={"capability": CAPABILITY},
-)  # fmt: skip
+    args={"round": ROUND},
+    on_map=MapRole.EVENT_HOP,
+)
+ELECTION_CALL = KINDS.network(
+    19,
+    "call",
+    "a broker is lost, and its region elects the most capable node",
+    reused={BROKER_ID: "that broker"},
+    args={"best candidate": BEST_CANDIDATE},
+    reals={"capability": CAPABILITY},
+)
 # Hop by hop to broker `target`.
 REPORT = KINDS.network(
-    20, "report", "[drip §V-B] a bridge node has a route to another broker", "target",
+    20,
+    "report",
+    "[drip §V-B] a bridge node has a route to another broker",
+    "target",
     args={"other broker": OTHER_BROKER, "beacon sequence": OTHER_SEQUENCE, "digest[k]": DIGEST},
     reals={"more digest[4]": MORE_DIGEST},
-)  # fmt: skip
+)
 REGISTER = KINDS.network(
-    21, "register", "a node of the region subscribes to an interval of topics", "target",
+    21,
+    "register",
+    "a node of the region subscribes to an interval of topics",
+    "target",
     reused=_INTERVAL,
     args={**_SUBSCRIPTION, "nearest[k]": NEAREST},
     reals={"seen[5]": SEEN},
-)  # fmt: skip
+)
 QUIT = KINDS.network(
-    22, "quit", "the subscription is registered at another broker from now on", "target",
+    22,
+    "quit",
+    "the subscription is registered at another broker from now on",
+    "target",
     args=_SUBSCRIPTION,
-)  # fmt: skip
+)
 NEWS = KINDS.network(
-    23, "news", "an event travels to the local broker of each node that forwards the event",
-    f"target {_EVENT}", on_map=MapRole.EVENT_HOP,
-)  # fmt: skip
+    23,
+    "news",
+    "an event travels to the local broker of each node that forwards the event",
+    f"target {EVENT_FIELDS}",
+    on_map=MapRole.EVENT_HOP,
+)
 SUBSCRIPTION = KINDS.network(
-    24, "subscription", "a broker sends another broker a subscription to an interval of topics",
-    "target", reused=_INTERVAL,
-    args={**_SUBSCRIPTION, "nearest[k]": NEAREST}, reals={"sender": SENDER},
-)  # fmt: skip
+    24,
+    "subscription",
+    "a broker sends another broker a subscription to an interval of topics",
+    "target",
+    reused=_INTERVAL,
+    args={**_SUBSCRIPTION, "nearest[k]": NEAREST},
+    reals={"sender": SENDER},
+)
 EVENT = KINDS.network(
-    25, "event", "a broker sends a copy of an event", f"target {_EVENT}",
-    args={"role": ROLE, "relays[k]": RELAYS}, reals={"sender": SENDER}, on_map=MapRole.EVENT_HOP,
-)  # fmt: skip
+    25,
+    "event",
+    "a broker sends a copy of an event",
+    f"target {EVENT_FIELDS}",
+    args={"role": ROLE, "relays[k]": RELAYS},
+    reals={"sender": SENDER},
+    on_map=MapRole.EVENT_HOP,
+)
 BOOTSTRAP_END = KINDS.timer(26, "bootstrap-end", "the first election of brokers is over")
 TICK = KINDS.timer(27, "tick", "the next beacon or report is due", args={"starts": STARTS})
 DEFERRED = KINDS.timer(

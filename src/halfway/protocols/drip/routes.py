@@ -1,5 +1,9 @@
 """The routes of DRIP: back along a beacon to its broker [drip §IV-B], or across bridge nodes [drip
 §V-B].
+
+The paper names "a lightweight AODV protocol" for the first, and has no rule for a record without a
+next hop. We route back along beacons, because nodes then need no further records, and defer a
+record without a next hop for a while, because a route may appear as nodes move.
 """
 
 import numpy as np
@@ -95,7 +99,7 @@ def note_route(state, rules, i, broker, via, now):
     which is lost if it has not expired.
 
     [drip §V-B] A bridge node reports its status to its local broker. We let each node on the way of
-    this report learn the route.
+    this report learn the route, because only these nodes connect the broker and the bridge node.
     """
     oldest = 0
     for r in range(ROUTES):

@@ -41,30 +41,51 @@ KINDS = Kinds(
 )
 KINDS.include(reports.KINDS)
 PING = KINDS.network(
-    2, "ping", "the receiver shall acknowledge that it is alive", "sequence",
-    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={REQUESTER: "requester"},
-)  # fmt: skip
+    2,
+    "ping",
+    "the receiver shall acknowledge that it is alive",
+    "sequence",
+    args=_NEWS_ARGS,
+    reals=_NEWS_REALS,
+    reused={REQUESTER: "requester"},
+)
 PING_ACK = KINDS.network(
-    3, "ping-ack", "the member that a requester probes is alive", "sequence",
-    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={REQUESTER: "requester"},
-)  # fmt: skip
+    3,
+    "ping-ack",
+    "the member that a requester probes is alive",
+    "sequence",
+    args=_NEWS_ARGS,
+    reals=_NEWS_REALS,
+    reused={REQUESTER: "requester"},
+)
 PING_REQUEST = KINDS.network(
-    4, "ping-request", "the receiver shall ping a member for the sender", "sequence",
-    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={MEMBER: "member"},
-)  # fmt: skip
+    4,
+    "ping-request",
+    "the receiver shall ping a member for the sender",
+    "sequence",
+    args=_NEWS_ARGS,
+    reals=_NEWS_REALS,
+    reused={MEMBER: "member"},
+)
 PING_NACK = KINDS.network(
     5, "ping-nack", "the sender is alive, but the member that it pinged did not answer", "sequence"
 )
 PERIOD = KINDS.timer(6, "period", "the next protocol period begins")
 PING_TIMEOUT = KINDS.timer(7, "ping-timeout", "a ping should be acknowledged by now", "sequence")
 SUSPICION = KINDS.timer(
-    8, "suspicion-timeout", "a suspected member should have refuted the suspicion by now",
-    args={"incarnation": INCARNATION}, reused={MEMBER: "member"},
-)  # fmt: skip
+    8,
+    "suspicion-timeout",
+    "a suspected member should have refuted the suspicion by now",
+    args={"incarnation": INCARNATION},
+    reused={MEMBER: "member"},
+)
 NACK_TIMEOUT = KINDS.timer(
-    9, "nack-timeout", "a ping for a requester should be acknowledged by now", "sequence",
+    9,
+    "nack-timeout",
+    "a ping for a requester should be acknowledged by now",
+    "sequence",
     reused={REQUESTER: "requester"},
-)  # fmt: skip
+)
 KINDS.start_event()
 
 SWIM_OPTIONS: dict[str, Option] = {
@@ -76,15 +97,21 @@ SWIM_OPTIONS: dict[str, Option] = {
         3, "number of proxies. A node asks them to ping a member that does not answer", 0, 16
     ),
     "suspicion_factor": Option(
-        4.0, 0.0, 1000.0, "shortest time of a suspicion, as a multiple of log10(members + 1) "
+        4.0,
+        0.0,
+        1000.0,
+        "shortest time of a suspicion, as a multiple of log10(members + 1) "
         "periods. When the time ends, the suspected member counts as dead",
     ),
     "transmissions": count(
-        3, "number of times that a node sends the same news, as a multiple of log10(members + 1), "
-        "rounded up", 1, 100,
+        3,
+        "number of times that a node sends the same news, as a multiple of log10(members + 1), "
+        "rounded up",
+        1,
+        100,
     ),
     "members": count(1024, "number of members that a node has room for", 1, 65_536),
-}  # fmt: skip
+}
 LIFEGUARD_OPTIONS: dict[str, Option] = SWIM_OPTIONS | {
     "health_limit": count(
         8, "highest local health score. A node with the score s waits s + 1 times as long", 0, 100
@@ -124,9 +151,12 @@ class Rules(NamedTuple):
 def swim_rules(values: Mapping[str, Value]) -> Rules:
     """Return the `Rules` that SWIM and Lifeguard share, for SWIM: without Lifeguard's additions."""
     return Rules(
-        float(values["period_s"]), float(values["ack_timeout_s"]), int(values["proxies"]),
-        float(values["suspicion_factor"]), int(values["transmissions"]),
-    )  # fmt: skip
+        float(values["period_s"]),
+        float(values["ack_timeout_s"]),
+        int(values["proxies"]),
+        float(values["suspicion_factor"]),
+        int(values["transmissions"]),
+    )
 
 
 def lifeguard_rules(values: Mapping[str, Value]) -> Rules:

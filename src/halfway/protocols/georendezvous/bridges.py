@@ -2,9 +2,11 @@
 cells that have different labels.
 
 Cell Hash Routing links touching cells only [geo §2.1]. So two linked nodes may be in components of
-cells between which no message travels. The members of a component agree on a label: the lowest node
-id. If two nodes with different labels hear each other, both become members of the empty cells
-between their cells: [geo §2.1] "nodes do not need to have a precise notion of location".
+cells between which no message travels. Bridges and labels are ours, because subscribers would miss
+the events of publishers in other components (decisions 0062 and 0078). The members of a component
+agree on a label: the lowest node id. If two nodes with different labels hear each other, both
+become members of the empty cells between their cells. This is possible because [geo §2.1] "nodes do
+not need to have a precise notion of location".
 """
 
 import numpy as np

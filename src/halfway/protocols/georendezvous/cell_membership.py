@@ -1,9 +1,12 @@
 """Cell membership of GeoRendezvous nodes [geo §2.1]: join, beacons and leave, also of empty cells
 over bridges.
 
-A newcomer first listens: it sends JOIN, the members answer with HERE and with entries, and then the
-newcomer sends HELLO. The last member that leaves a cell routes the entries again, and so do homes
-next to a newly populated cell.
+[geo §2.1] a node needs "to know their cell and to reach at least one neighbor in each of the
+populated adjacent cells". The paper does not say how it learns them. We use these records, because
+nodes move and fail: a newcomer first listens, so that it has the keys of its cell before it answers
+for them. It sends JOIN, the members answer with HERE and with entries, and then the newcomer sends
+HELLO. The last member that leaves a cell routes the entries again, and so do homes next to a newly
+populated cell.
 """
 
 import numpy as np

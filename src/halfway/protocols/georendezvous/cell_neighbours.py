@@ -1,4 +1,7 @@
-"""The neighbour table of a GeoRendezvous node: the cells of which each neighbour is a member."""
+"""The neighbour table of a GeoRendezvous node: the cells of which each neighbour is a member.
+
+[geo §2.1] a node knows N(x), the populated cells that are adjacent to its cell. The table is ours:
+we keep each neighbour with the end of its time, because silent neighbours may have gone."""
 
 import numpy as np
 

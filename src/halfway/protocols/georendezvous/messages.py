@@ -99,22 +99,38 @@ _ENTRY = "flags topic publisher sequence"
 _SUBSCRIBER = {SUBSCRIBER: "the subscriber, or -1"}
 _TIMES = {"age_s": AGE, "version or first arrival": VERSION}
 REPLICATE = KINDS.network(
-    14, "replicate", "a member sends an entry of its store to the members of the cell", _ENTRY,
+    14,
+    "replicate",
+    "a member sends an entry of its store to the members of the cell",
+    _ENTRY,
     {**_CELL, "entry kind": ENTRY_KIND, "point": POINT},
-    {**_CLIENT, **_TIMES}, on_map=MapRole.HOME_CELL, reused=_SUBSCRIBER, age="age_s",
-)  # fmt: skip
+    {**_CLIENT, **_TIMES},
+    on_map=MapRole.HOME_CELL,
+    reused=_SUBSCRIBER,
+    age="age_s",
+)
 
 _ARGS = {
-    "goal column": GOAL_X, "goal row": GOAL_Y, "entry column": ENTRY_X, "entry row": ENTRY_Y,
-    "point": POINT, "hops": HOPS, "step": STEP,
-}  # fmt: skip
+    "goal column": GOAL_X,
+    "goal row": GOAL_Y,
+    "entry column": ENTRY_X,
+    "entry row": ENTRY_Y,
+    "point": POINT,
+    "hops": HOPS,
+    "step": STEP,
+}
 _REALS = {**_CLIENT, "previous cell": PREVIOUS, "mark": MARK}
 _STORED = {**_REALS, **_TIMES}
 _EVENT = {**_REALS, "detour hops": DETOUR}
 DROPPED = KINDS.timer(
-    0, "dropped", "the node ignores a routed message that has no route", f"{_ROUTED} epoch",
-    _ARGS, _STORED, reused={"event": "as in that record"},
-)  # fmt: skip
+    0,
+    "dropped",
+    "the node ignores a routed message that has no route",
+    f"{_ROUTED} epoch",
+    _ARGS,
+    _STORED,
+    reused={"event": "as in that record"},
+)
 # A node sends some routed messages to itself: messages that the node holds back, and messages that
 # have arrived.
 _routed = partial(KINDS.network, also=Channel.TIMER)
@@ -123,9 +139,15 @@ ADVERT = _routed(
     20, "advert", "`publisher` will publish on `topic`", _ROUTED, _ARGS, _STORED, age="age_s"
 )
 INTEREST = _routed(
-    21, "interest", "a node subscribes to `topic`", _ENTRY, _ARGS, _STORED, reused=_SUBSCRIBER,
+    21,
+    "interest",
+    "a node subscribes to `topic`",
+    _ENTRY,
+    _ARGS,
+    _STORED,
+    reused=_SUBSCRIBER,
     age="age_s",
-)  # fmt: skip
+)
 PRUNE = _routed(
     22,
     "prune",
@@ -137,9 +159,14 @@ PRUNE = _routed(
     age="age_s",
 )
 NOTIFY = _routed(
-    23, "notify", "an event travels to a rendezvous point", f"{_ROUTED} event epoch", _ARGS, _EVENT,
+    23,
+    "notify",
+    "an event travels to a rendezvous point",
+    f"{_ROUTED} event epoch",
+    _ARGS,
+    _EVENT,
     on_map=MapRole.EVENT_HOP,
-)  # fmt: skip
+)
 REHOME = _routed(
     24,
     "rehome",

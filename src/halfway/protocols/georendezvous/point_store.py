@@ -1,5 +1,8 @@
 """The store of a GeoRendezvous node, and its tables of homes of rendezvous points, perimeter
 traversals and prunes.
+
+[geo §2.2] "clients that fail to renew their advertisements/subscriptions are removed". The limits
+of the tables are ours, because the paper states no limit of a node's memory.
 """
 
 from typing import NamedTuple

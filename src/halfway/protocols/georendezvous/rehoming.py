@@ -1,5 +1,8 @@
 """Rehoming of entries in GeoRendezvous: their transfer to a new home, after a cell has gained its
 first member or lost its last one.
+
+[geo §2.2] clients "periodically repeat their advertisements and subscriptions", and a new home then
+has them. We transfer the entries at once, because events would otherwise be lost until then.
 """
 
 import numpy as np
@@ -61,9 +64,16 @@ def route_entry(state, rules, i, e, now, out):
     """
     store = state.store
     o = point_message(
-        state, rules, i, store.kind[i, e], store.topic[i, e], store.point[i, e],
-        store.publisher[i, e], store.subscriber[i, e], out,
-    )  # fmt: skip
+        state,
+        rules,
+        i,
+        store.kind[i, e],
+        store.topic[i, e],
+        store.point[i, e],
+        store.publisher[i, e],
+        store.subscriber[i, e],
+        out,
+    )
     o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
     write_times(state, rules, i, e, now, o)
     o["flags"] = messages.TRANSFERRED

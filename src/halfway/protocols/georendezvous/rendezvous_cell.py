@@ -51,9 +51,16 @@ def report_to_publisher(state, rules, i, kind, e, out):
     store = state.store
     store.reported[i, e] = WANTED if kind == messages.WANTED else UNWANTED
     o = point_message(
-        state, rules, i, kind, store.topic[i, e], store.point[i, e], store.publisher[i, e],
-        store.publisher[i, e], out,
-    )  # fmt: skip
+        state,
+        rules,
+        i,
+        kind,
+        store.topic[i, e],
+        store.point[i, e],
+        store.publisher[i, e],
+        store.publisher[i, e],
+        out,
+    )
     o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = store.x[i, e], store.y[i, e]
     state.reports[i] += 1
     o.args[messages.REPORT], o.reals[messages.REPORTER] = state.reports[i], state.node_id[i]

@@ -2,7 +2,9 @@
 to a client.
 
 The function `cells.decide` makes each decision, here and in the bulk driver. A node decides by its
-own cell and by the members of adjacent cells, which it knows from beacons.
+own cell and by the members of adjacent cells, which it knows from beacons. The rules on messages
+that lose their way are ours, because [geo §2.1] proves the routing for cells that do not change,
+and cells become populated and empty while a message travels.
 """
 
 import numpy as np

@@ -54,9 +54,14 @@ def rules(
         raise Problem(f"key = {key}: expected an integer from 0 to 2^64 - 1")
     low_x, low_y, wide, high = map(float, area)
     made = Rules(
-        key=np.uint64(key), side=radius * CELL_SIDE_RADII, low_x=low_x, low_y=low_y, wide=wide,
-        high=high, **scalars,
-    )  # fmt: skip
+        key=np.uint64(key),
+        side=radius * CELL_SIDE_RADII,
+        low_x=low_x,
+        low_y=low_y,
+        wide=wide,
+        high=high,
+        **scalars,
+    )
     _check(made)
     return made
 

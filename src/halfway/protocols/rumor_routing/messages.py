@@ -17,11 +17,16 @@ ATTEMPT = 2  # of a QUERY_TIMEOUT: earlier queries without an answer
 
 KINDS = Kinds(
     {
-        "steps_left": COUNT, "visited": NODE_OR_NONE, "the subscriber that asks": NODE,
-        "distance": COUNT, "second_topic": below("topics", or_none=True), "second_distance": COUNT,
-        "number": COUNT, "attempt": COUNT,
+        "steps_left": COUNT,
+        "visited": NODE_OR_NONE,
+        "the subscriber that asks": NODE,
+        "distance": COUNT,
+        "second_topic": below("topics", or_none=True),
+        "second_distance": COUNT,
+        "number": COUNT,
+        "attempt": COUNT,
     }
-)  # fmt: skip
+)
 KINDS.include(application.KINDS)
 KINDS.start_event()
 AGENT = KINDS.network(
@@ -59,9 +64,12 @@ DATA = KINDS.network(
     7, "data", "an event travels towards subscribers", EVENT_FIELDS, on_map=MapRole.EVENT_HOP
 )
 QUERY_TIMEOUT = KINDS.timer(
-    8, "query-timeout", "the node sends another query unless an answer has arrived", "topic",
+    8,
+    "query-timeout",
+    "the node sends another query unless an answer has arrived",
+    "topic",
     args={"number": NUMBER, "attempt": ATTEMPT},
-)  # fmt: skip
+)
 ATTACHED = KINDS.report(
     9,
     "attached",

@@ -55,9 +55,15 @@ def group_of(
     node. places: number of hops in flight that a node tracks.
     """
     return directional_walk.state(
-        node_ids, degree, 1, seed, members=SIDES * members, places=places, publishers=1,
+        node_ids,
+        degree,
+        1,
+        seed,
+        members=SIDES * members,
+        places=places,
+        publishers=1,
         buffer_size=0,
-    )  # fmt: skip
+    )
 
 
 def walk_rules(values: Mapping[str, Value]) -> messages.Rules:

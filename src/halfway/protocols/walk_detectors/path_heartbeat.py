@@ -46,10 +46,12 @@ KINDS = Kinds(reports.COUNTED_RANGES | {"counter": COUNT})
 KINDS.include(group.WALK_KINDS)
 KINDS.include(reports.KINDS)
 BEAT = KINDS.network(
-    22, "heartbeat", "the sender informs the next node on a path that a member is alive",
+    22,
+    "heartbeat",
+    "the sender informs the next node on a path that a member is alive",
     "sequence",
     reused={MEMBER: "member", MEMBER_INCARNATION: "incarnation", COUNTER: "counter"},
-)  # fmt: skip
+)
 TICK = KINDS.timer(23, "tick", silence.HEARTBEAT_TICK)
 
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours

@@ -1,5 +1,6 @@
 """The bids for the next hop of an overlay walk [dwo Alg. 2]: the head of a walk asks its neighbours
-for bids, each neighbour bids the cost of a step onto it, and the head chooses among the bids.
+for bids, each neighbour bids the cost of a step onto it, and the head chooses among the bids. The
+paper computes costs without messages. Bids are ours, because a candidate alone knows its marks.
 
 The functions before `is_asking` are pure. The bulk driver calls them as well.
 """
@@ -118,10 +119,10 @@ def ask_for_bids(state, rules, neighbourhood, i, s, message, out):
     first = np.int64(neighbourhood.first[i])
     degree = np.int64(neighbourhood.last[i]) - first
     if degree == 0 and message.at + rules.settling_time_s <= rules.until_s < np.inf:
-        # A node that restarted or is isolated may have neighbours soon.
+        # We wait, because a node that restarted or is isolated may have neighbours soon.
         emit_of_head(message, messages.NEXT_STEP, rules.settling_time_s, node_id, out)
         return
-    if is_asking(state, i, branch):  # walks on one node ask one after the other
+    if is_asking(state, i, branch):  # we let walks take turns, because a node has one list of bids
         emit_of_head(message, messages.NEXT_STEP, rules.bid_timeout_s, node_id, out)
         return
     state.trails.marks[i, s] |= ASKING << branch
@@ -161,7 +162,7 @@ def send_bid(state, rules, i, message, out):
 
 @apart
 def receive_bid(state, i, message):
-    """Receive a BID for an overlay walk; drop a late BID, for which another walk now asks."""
+    """Receive a BID for an overlay walk; drop a late BID, because another walk may ask now."""
     bidders, branch = state.bidders, message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0 or state.trails.marks[i, s] & (ASKING << branch) == 0:
@@ -177,6 +178,8 @@ def take_best_bid(state, rules, i, branch, word):
     """Return the place of the bid that a branch of an overlay walk takes, or NO_PLACE; and the
     number of neighbours that sent no bid. Without a free link, erase the bids of neighbours without
     a link to this node, and count each as a refused link.
+
+    We erase them, because a walk onto a node makes a link to it.
     """
     degree = np.int64(0)
     while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NONE:

@@ -1,5 +1,10 @@
 """The ends of walks, links and memberships in the walk overlay: a root stops its walk, a link is
 cut or denied, and a node leaves the overlay.
+
+[dwo Alg. 2, line 24] a walk ends at its intersection, which its head detects itself. The rules of
+this module are ours. We let the root send ENDED after the heads, because a head does not know what
+the other branch or the root has met. We let nodes end links and memberships, because the paper has
+no rule for a node that is no longer involved, and [dwo §III] nodes not involved should save energy.
 """
 
 from halfway.core.compiled import apart
@@ -15,8 +20,9 @@ from halfway.protocols.walk_overlay.state import DONE, trail_of
 
 @apart
 def reset_membership(state, i):
-    """End the membership of a node in the walk overlay: it has no links and no fragment; the
-    subscriptions of the application stay.
+    """End the membership of a node in the walk overlay: it has no links and no fragment.
+
+    We keep the subscriptions, because they belong to the application, and the node may join again.
     """
     members = state.members
     for p in range(state.links.shape[1]):
@@ -37,15 +43,20 @@ def send_cut(state, rules, i, to, reason, out):
 
 @apart
 def deny_link(to, reason, out):
-    """Deny, by one CUT without acknowledgement, an overlay link that another node believes to have
-    with this node.
+    """Deny, by a CUT, an overlay link that another node believes to have with this node.
+
+    We ask for no acknowledgement, because a node that still believes in the link will cause another
+    CUT.
     """
     emit(out, messages.CUT, 0.0, to).args[messages.REASON] = reason
 
 
 @apart
 def leave(state, rules, i, out):
-    """Leave the walk overlay: end all links, and notify their other nodes."""
+    """Leave the walk overlay: end all links, and notify their other nodes.
+
+    We notify them, because a notified node repairs the overlay at once, and not at its next check.
+    """
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
         if to != NONE:
@@ -88,6 +99,8 @@ def end_walk(state, rules, i, out):
 def receive_ended(state, rules, i, message, out):
     """Receive an ENDED, the end of an overlay walk, and pass it on to the head, which notices it
     before its next step.
+
+    We send it along the trail of the walk, because only the trail leads from the root to the head.
     """
     trails, branch = state.trails, message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])

@@ -2,15 +2,15 @@
 §III], and the spread of these filters.
 
 The filter of a link covers the subscriptions behind it: the union of a node's own filter and of the
-filters that it received over its other links, recomputed whenever one of these changes. A node
-sends only the chunks that differ. So the removal of a subscription costs the same as its addition,
-and a filter is complete when its chunks have arrived.
+filters that it received over its other links, recomputed whenever one of these changes. The paper
+leaves the architecture of filters out of its scope, so the following rules are ours. We send only
+the chunks that differ, because the removal of a subscription then costs the same as its addition.
 
 An event carries its topic and the values of its attributes. A node forwards it and delivers it by
 these alone; only the publisher's own node reads them in the catalogue of its application.
 
-A node buffers the last events and sends them where a filter begins to admit them: to subscribers
-that the overlay had not reached yet, or had lost. It sends none to a neighbour that has it already.
+We buffer the last events and send them where a filter begins to admit them, because the overlay may
+not have reached a subscriber yet, or may have lost it. A neighbour that has an event gets none.
 """
 
 import numpy as np
@@ -239,7 +239,7 @@ def spread_event(state, rules, i, message, k, came_from, out):
 
 @apart
 def publish(state, rules, i, message, out):
-    """Publish an overlay event; the publishing application itself does not receive it."""
+    """Publish an overlay event; the publishing application does not receive it, as it knows it."""
     if state.members.root[i] == NONE and state.buffer.shape[1] == 0:
         o = emit(out, messages.UNMATCHED, 0.0, APP)
         o.topic = message.topic
@@ -254,7 +254,7 @@ def publish(state, rules, i, message, out):
 
 @apart
 def receive_event(state, rules, i, message, out):
-    """Receive an overlay event; a seen one is ignored, as a cycle may exist for a moment."""
+    """Receive an overlay event. We ignore a seen one, because a cycle may exist for a moment."""
     if record_if_new(state.seen, i, message):
         k = buffer_event(state, rules, i, message, False)
         for a in range(state.values.shape[2]):

@@ -1,8 +1,10 @@
 """The holders of buffered events in the walk overlay: the neighbours that already have an event, so
 that a new link does not bring it again.
 
-A node knows that a neighbour has an event if the neighbour sent the event, or acknowledged it. A
-neighbour that lost its memory has a new incarnation, and holds no event.
+The paper buffers no events, so these rules are ours. We note holders, because a link that is made
+anew would otherwise bring all buffered events again. A node knows that a neighbour has an event if
+the neighbour sent the event, or acknowledged it. A neighbour that lost its memory has a new
+incarnation, and holds no event.
 """
 
 import numpy as np
@@ -17,8 +19,8 @@ def row_of(state, i, node_id):
     """Return the place of a neighbour in the table of holders of overlay events, or a place that
     the neighbour may take.
 
-    A neighbour without a link leaves the table first. NO_PLACE if all neighbours in the table have
-    links.
+    We let a neighbour without a link leave the table first, because filters change
+    over links only. NO_PLACE if all neighbours in the table have links.
     """
     holders, free = state.holders, NO_PLACE
     for h in range(holders.shape[1]):

@@ -1,8 +1,9 @@
 """The initiators of the walk overlay: how they join or found an overlay without a list of
 initiators, and how two founded overlays merge by probes.
 
-A root that hears of no overlay for the founding time founds an overlay. [dwo Alg. 1] does not say
-how nodes agree on the first walks, so these rules are ours. Two roots far from each other may both
+A root that hears of no overlay for the founding time founds an overlay. All rules here are ours,
+because [dwo Alg. 1] does not say how nodes agree on the first walks, and has no rule for the end of
+a role or for a restart (decision 0038). Two roots far from each other may both
 found an overlay, and both walks may stop. So the root of an overlay sends a probe through the
 network, at once and then more and more rarely. If the fragment id of another root loses against the
 id in the probe, this root walks back along the way of the probe. The fragments merge where this
@@ -66,7 +67,7 @@ def end_role(state, rules, i, role, out):
     """End the role of an initiator of the walk overlay. A node without a role leaves the overlay,
     unless it has two or more overlay neighbours.
 
-    A node between overlay neighbours forwards their events, and stays.
+    We let a node between overlay neighbours stay, because it forwards their events.
     """
     members = state.members
     if members.initiator[i] & role == 0:
@@ -128,9 +129,8 @@ def restart(state, rules, i, message, out):
     """Leave the walk overlay after a crash, and notify the old neighbours; an initiator joins it
     again.
 
-    The initiator founds no overlay, because an overlay exists. Its walk goes on until it finds this
-    overlay. Other nodes have the trails of this node's earlier incarnations, so its walks get other
-    numbers.
+    We let it found no overlay, because an overlay exists. Its walk goes on until it finds this
+    overlay. Its walks get new numbers, because other nodes have trails of its earlier incarnations.
     """
     members = state.members
     before = number_before(message.incarnation)
@@ -258,9 +258,8 @@ def hear_probe(state, i, rank, root, number, now):
 def send_probe(state, rules, i, out):
     """Send the last heard probe, by which separately founded overlays find each other.
 
-    A node broadcasts the probe after a random wait, because all nodes around do the same. Nodes
-    never acknowledge a broadcast. If they acknowledge other hops, a node sends a probe several
-    times instead.
+    We broadcast the probe after a random wait, because all nodes around do the same, and several
+    times if hops are acknowledged, because nodes never acknowledge a broadcast.
     """
     members = state.members
     word = seeded(members.random_state[i], _PROBES + members.probe_number[i])
@@ -277,7 +276,7 @@ def is_new_probe(state, rules, i, message):
     """Return whether the probe of a founded overlay is newer than the last heard probe, or has an
     id that wins over it.
 
-    A probe from long ago does not count, because its overlay may be gone.
+    We let a probe from long ago not count, because its overlay may be gone.
     """
     members = state.members
     if members.probe_from[i] == NONE:

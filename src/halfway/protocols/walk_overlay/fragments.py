@@ -5,8 +5,9 @@ Nodes make a link when a walk steps onto a node outside the overlay, and when a 
 fragment. The id of a fragment floods the links of the fragment. A node that receives the same id
 over two links cuts the second link, so that the overlay stays a tree if many walks meet at once.
 
-[dwo §III] walks that intersect form the overlay. [dwo Alg. 1] starts one walk after the other. We
-add fragments, because in a network walks start at any time.
+[dwo §III] walks that intersect form the overlay. [dwo Alg. 1] starts one walk after the other. All
+rules on fragments are ours, because in a network walks start at any time, and no node knows of all
+of them. Decision 0012 has the reasons and the costs.
 """
 
 import numpy as np
@@ -26,7 +27,10 @@ _MOST_ANSWERS = 3
 
 @apart
 def wins(state, i, message):
-    """Return whether the overlay fragment id of this node wins over the fragment id in a record."""
+    """Return whether the overlay fragment id of this node wins over the fragment id in a record.
+
+    We compare ranks first, because a detached fragment must win over its own former id.
+    """
     rank, other = state.members.rank[i], message.args[messages.RANK]
     return rank > other or (rank == other and state.members.root[i] < message.args[messages.ROOT])
 
@@ -102,8 +106,7 @@ def mark_ready(state, rules, i, p, out):
 def request_link(state, rules, i, node_id, reason, out):
     """Request an overlay link with a neighbour; the link is ready at once, or with its ACK.
 
-    If hops are acknowledged, a ready link is requested again, because the neighbour may not know
-    the link.
+    We request a ready link again if hops are acknowledged, because the neighbour may not know it.
     """
     known = link_of(state, i, node_id)
     if known >= 0 and (rules.retries == 0 or state.links.ready[i, known] == 0):
@@ -119,7 +122,10 @@ def request_link(state, rules, i, node_id, reason, out):
 
 @apart
 def join_as_leaf(state, rules, i, message, out):
-    """Join an overlay fragment as a leaf, because its walk stepped onto this node."""
+    """Join an overlay fragment as a leaf, because its walk stepped onto this node.
+
+    The nodes of all walks are the overlay, as in the active path V' of the paper.
+    """
     members = state.members
     members.rank[i] = message.args[messages.RANK]
     members.root[i] = message.args[messages.ROOT]
@@ -155,6 +161,8 @@ def name_successor(state, rules, i, newcomer, out):
     """Name a fragment root's successor: the overlay neighbour with the lowest id. Notify neighbours
     of a change.
 
+    We choose by id, because the choice should not depend on the order in which neighbours linked.
+
     newcomer: place of a new neighbour, which is notified in any case; or NO_PLACE.
     """
     members = state.members
@@ -182,7 +190,7 @@ def name_successor(state, rules, i, newcomer, out):
 @apart
 def resolve(state, rules, i, p, message, out):
     """Resolve two fragment ids at the ends of the overlay link at place p of this node: the winner
-    crosses the link.
+    crosses the link, so that one id floods both fragments.
     """
     if not wins(state, i, message):
         adopt(state, rules, i, message, out)
@@ -270,7 +278,7 @@ def receive_id(state, rules, i, message, out):
 def send_attached(state, rules, i, to, established, out):
     """Notify the winning fragment's root, through `to`, that this fragment joined it.
 
-    A node reports one fragment without an overlay: the root needs no other.
+    We report one fragment without an overlay, because one meeting lets the root found an overlay.
     """
     members = state.members
     if established == 0 and members.notified[i] == members.root[i]:

@@ -106,7 +106,7 @@ class Rules(NamedTuple):
     """The parameters that all nodes of the walk overlay share.
 
     [dwo Alg. 1] launches walks in an order that no node knows. The paper assumes no loss and no
-    faults. So the fields from `join_delay_s` on are ours.
+    faults. So the fields from `join_delay_s` on are ours, and the pauses, because bids need time.
     """
 
     catalogue: Catalogue
@@ -238,7 +238,7 @@ def on_overlay(state, rules, i, message, out):
     elif kind == messages.LINK:
         fragments.receive_link(state, rules, i, message, out)
     elif kind == messages.CUT:
-        repair.receive_cut(state, rules, i, message, out)
+        repair.lose_link(state, rules, i, message.source, message.at, out)
     elif kind == messages.FRAGMENT_ID:
         if fragments.receive_id(state, rules, i, message, out):
             repair.cut_cycle(state, rules, i, message.source, out)

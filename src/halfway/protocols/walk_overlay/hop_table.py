@@ -1,9 +1,10 @@
 """The hop table of the walk overlay: which reliable hop in flight a new record replaces, and which
 records may take a free place.
 
-A newer record on the same subject replaces the record in flight to the same neighbour, so that old
-news never overtakes new news. Records that can wait leave a share of the table to other records,
-because the records of a hub to all its overlay neighbours need more places than the table has.
+The paper loses no records, so all these rules are ours. We let a newer record on the same subject
+replace the record in flight to the same neighbour, because old news must not overtake new news. We
+let records that can wait leave a share of the table to other records, because the records of a hub
+to all its overlay neighbours need more places than the table has.
 """
 
 import numpy as np
@@ -79,8 +80,9 @@ def is_in_flight(hops, i, kind, to):
 
 @apart
 def release_hops_to(hops, i, to):
-    """Stop tracking the hops to a neighbour in the overlay's hop table, except the hops of
-    walks.
+    """Stop tracking the hops to a neighbour in the overlay's hop table, except the hops of walks.
+
+    We keep the hops of walks, because a walk goes on whether or not its two nodes have a link.
     """
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]

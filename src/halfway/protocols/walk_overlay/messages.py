@@ -37,7 +37,7 @@ CONTENT = COMMAND_ARG  # of a PUBLISH
 VALUES = 0  # in `reals` of a CONTENT_EVENT
 
 LEAF, MERGER = 0, 1  # reasons of a LINK: a node outside joins, or two fragments meet
-LEAVES, CYCLE = 0, 1  # reasons of a CUT: the sender is not a neighbour, or there is a cycle
+LEAVES, CYCLE = 0, 1  # reasons of a CUT, for readers of traces: there is no link, or a cycle
 # `flags` of a walk's head: it follows a probe back to its sender, and asks for no bids.
 HOMES = np.uint8(1)
 # Ranks of fragments. The rank of a detached fragment is one more than the rank of its former
@@ -45,9 +45,13 @@ HOMES = np.uint8(1)
 JOINING, ESTABLISHED = -1, 0
 
 _WALK = {
-    "initiator": INITIATOR, "walk number": NUMBER, "branch": BRANCH,
-    "random state, low half": RANDOM_LOW, "random state, high half": RANDOM_HIGH, "steps": STEPS,
-}  # fmt: skip
+    "initiator": INITIATOR,
+    "walk number": NUMBER,
+    "branch": BRANCH,
+    "random state, low half": RANDOM_LOW,
+    "random state, high half": RANDOM_HIGH,
+    "steps": STEPS,
+}
 _FRAGMENT = {"rank": RANK, "root": ROOT}
 _BOTH = {**_WALK, **_FRAGMENT}
 _EVENT = f"topic {EVENT_ID}"
@@ -70,9 +74,12 @@ START = KINDS.start_event()
 WITHDRAW = KINDS.command(1, "withdraw", "the application will publish no more", ends="join")
 JOIN = KINDS.command(2, "join", "the application will publish, so the node joins the overlay")
 PUBLISH = KINDS.command(
-    3, "publish", "the application publishes `event` of `topic`", _EVENT,
+    3,
+    "publish",
+    "the application publishes `event` of `topic`",
+    _EVENT,
     args={"number of its content": CONTENT},
-)  # fmt: skip
+)
 _SUBSCRIPTION = {SUBSCRIPTION: "subscription id"}
 SUBSCRIBE = KINDS.command(
     4, "subscribe", "the node adds a subscription of the catalogue", reused=_SUBSCRIPTION
@@ -100,15 +107,21 @@ PROBE_AGAIN = KINDS.timer(
     args={"probe": PROBE_NUMBER},
 )
 NEXT_STEP = KINDS.timer(
-    21, "next-step", "this node is the head of a walk and asks its neighbours for bids", "flags",
+    21,
+    "next-step",
+    "this node is the head of a walk and asks its neighbours for bids",
+    "flags",
     args=_WALK,
     reals={"times asked before": ASKED},
-)  # fmt: skip
+)
 CHOOSE = KINDS.timer(
-    22, "choose", "the bid timeout is over, and the walk's head chooses the next node", "flags",
+    22,
+    "choose",
+    "the bid timeout is over, and the walk's head chooses the next node",
+    "flags",
     args=_WALK,
     reals={"times asked before": ASKED},
-)  # fmt: skip
+)
 RELAUNCH = KINDS.timer(
     25,
     "relaunch",
@@ -125,10 +138,13 @@ BID = KINDS.network(
     reals={"price": PRICE},
 )
 STEP = KINDS.network(
-    10, "step", "the walk steps onto `target`. Every receiver is then in N(DRW)",
+    10,
+    "step",
+    "the walk steps onto `target`. Every receiver is then in N(DRW)",
     "flags target sequence",
-    args=_BOTH, on_map=Step(("walk",), addressed=True),
-)  # fmt: skip
+    args=_BOTH,
+    on_map=Step(("walk",), addressed=True),
+)
 NEAR = KINDS.network(
     11, "near", "the sender is in N(DRW), the neighbours of the walk's nodes", args=_WALK
 )
@@ -144,9 +160,13 @@ ENDED = KINDS.network(
 )
 
 LINK = KINDS.network(
-    14, "link", "the sender becomes an overlay neighbour of the receiver", "sequence",
-    args={"reason": REASON, **_FRAGMENT}, on_map=MapRole.LINK,
-)  # fmt: skip
+    14,
+    "link",
+    "the sender becomes an overlay neighbour of the receiver",
+    "sequence",
+    args={"reason": REASON, **_FRAGMENT},
+    on_map=MapRole.LINK,
+)
 CUT = KINDS.network(
     15,
     "cut",
@@ -167,9 +187,12 @@ ATTACHED = KINDS.network(
     args={"the other was established": WAS_ESTABLISHED, **_FRAGMENT},
 )
 SUCCESSOR = KINDS.network(
-    18, "successor", "a root names the overlay neighbour that will be its successor", "sequence",
+    18,
+    "successor",
+    "a root names the overlay neighbour that will be its successor",
+    "sequence",
     args={"successor": SUCCESSOR_ID, "the root searches": ROOT_SEARCHES, **_FRAGMENT},
-)  # fmt: skip
+)
 KEEP_ALIVE = KINDS.network(
     23,
     "keep-alive",

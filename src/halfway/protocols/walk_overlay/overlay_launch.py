@@ -3,7 +3,8 @@ tries again, and when it reports a lost walk.
 
 [dwo Alg. 2] a walk goes on until it intersects another. The paper states no end for a walk that
 meets no other. We let a root whose walk met no other fragment launch the next walk after
-`relaunch_s` seconds, up to `launches` times, and more rarely after that.
+`relaunch_s` seconds, up to `launches` times, and more rarely after that, because a head may die
+and a partition may end, but a fragment that stays alone should not spend its energy on walks.
 """
 
 import numpy as np
@@ -52,7 +53,8 @@ def launch_heads(state, rules, i, after, attempt, branches, flags, out):
     trails.marks[i, s] |= VISITED
     trails.back[i, s] = members.node_id[i]
     for branch in range(branches):
-        # The branches start half a step apart, so that all heads take turns.
+        # [dwo §IV] one or two branches. We start them half a step apart, because heads that take
+        # turns see each other's marks.
         later = after + 0.5 * (rules.step_pause_s + rules.bid_timeout_s) * branch
         word = seeded(members.random_state[i], 2 * (number - 1) + branch)
         o = emit(out, messages.NEXT_STEP, rules.step_pause_s + later, members.node_id[i])
@@ -68,6 +70,9 @@ def launch_heads(state, rules, i, after, attempt, branches, flags, out):
 def relaunch_delay(state, rules, i):
     """Return the seconds before a root launches the next overlay walk, after a walk that met no
     other walk. A root never stops launching walks.
+
+    We let the root of an established fragment wait longer with each try, because the fragment works
+    without the meeting. A fragment without an overlay delivers nothing outside itself.
     """
     members = state.members
     tried = members.attempt[i] + 1
@@ -91,8 +96,8 @@ def end_branch(state, rules, i, number, out):
     """End a branch of a launched overlay walk, which is back at its root without a node left to
     visit; after the last branch, report the launch as LOST.
 
-    A fragment that met no other fragment is established. Its root walks on, because a partition may
-    end.
+    We let a fragment that met no other fragment count as established, because it may be the whole
+    component of the network. Its root walks on, because a partition may end.
     """
     members = state.members
     if number != members.walks[i] or members.open_branches[i] <= 0:

@@ -2,7 +2,9 @@
 the way back, and the marks of nodes near the walk.
 
 The head of a walk asks its neighbours, each neighbour bids its cost, and the walk steps onto the
-neighbour with the least bid. The transmission of this step marks every node that receives it.
+neighbour with the least bid. The transmission of this step marks every node that receives it:
+[dwo §V-B] "exploit the broadcast advantage of the wireless medium". The rules on failed hops and on
+probes are ours, because the paper has no loss, and no walk that starts before another one ends.
 """
 
 import numpy as np
@@ -53,7 +55,9 @@ def choose(state, rules, i, message, out):
     word = advanced(joined(message.args[messages.RANDOM_LOW], message.args[messages.RANDOM_HIGH]))
     p, silent = take_best_bid(state, rules, i, branch, word)
     if p == NO_PLACE and silent > 0 and message.reals[messages.ASKED] < rules.retries:
-        o = emit_of_head(message, messages.NEXT_STEP, 0.0, node_id, out)  # an ASK or a BID was lost
+        # An ASK or a BID was lost. We ask again before a step back, because a lost candidate would
+        # otherwise look like a dead end [dwo Alg. 2, line 18].
+        o = emit_of_head(message, messages.NEXT_STEP, 0.0, node_id, out)
         o.reals[messages.ASKED] = message.reals[messages.ASKED] + 1.0
         trails.marks[i, s] |= ASKING << branch  # other walks wait until this time
         return
@@ -61,7 +65,9 @@ def choose(state, rules, i, message, out):
         meet(state, rules, i, state.bidders[i, branch, p], message, out)
         return
     if message.args[messages.STEPS] >= rules.most_steps:
-        p = NO_PLACE  # back to the initiator, which reports a walk without a meeting
+        # Back to the initiator, which reports a walk without a meeting. We end walks, because the
+        # paper states no end for a walk that meets no other.
+        p = NO_PLACE
     onto = trails.back[i, s] if p == NO_PLACE else state.bidders[i, branch, p]
     if onto == node_id:
         end_branch(state, rules, i, message.args[messages.NUMBER], out)
@@ -77,6 +83,9 @@ def choose(state, rules, i, message, out):
 def meet(state, rules, i, node_id, message, out):
     """Let an overlay walk meet another fragment; the walk goes on unless an ATTACHED or an id stops
     it.
+
+    We let it go on after `settling_time_s`, because the other fragment may have gone, or may be one
+    that has no overlay either.
     """
     fragments.request_link(state, rules, i, node_id, messages.MERGER, out)
     emit_of_head(message, messages.NEXT_STEP, rules.settling_time_s, state.members.node_id[i], out)
@@ -97,7 +106,10 @@ def step_onto(state, rules, i, message, onto, word, out):
 
 @apart
 def step_back_home(state, rules, i, s, message, out):
-    """Let an overlay walk step onto the neighbour that sent this node the last probe."""
+    """Let an overlay walk step onto the neighbour that sent this node the last probe.
+
+    We ask for no bids, because the way of the probe leads to the other overlay.
+    """
     members = state.members
     onto = members.probe_from[i]
     if onto not in (NONE, members.node_id[i]):
@@ -113,8 +125,9 @@ def step_failed(state, i, step, out):
     """Handle an unacknowledged STEP of an overlay walk: the head is still on this node, unless it
     moved on.
 
-    A walk on its way back ends, and its initiator launches the next walk. A head that has returned
-    here meanwhile moves no second time, because only the acknowledgements of its STEP were lost.
+    We let a walk on its way back end, because its initiator launches the next walk. A head that has
+    returned here meanwhile moves no second time, because only acknowledgements of its STEP were
+    lost.
     """
     branch = step.args[messages.BRANCH]
     s = trail_of(state, i, step.args[messages.INITIATOR], step.args[messages.NUMBER])
@@ -137,8 +150,9 @@ def is_duplicate_head(state, rules, i, s, message):
     """Return whether a STEP belongs to a second head of an overlay walk, which a failed hop made;
     the first head goes on.
 
-    If all acknowledgements of a step are lost, the walk steps again, onto another node. Then a
-    returning head comes from a node where the walk is no longer, or was later, or has fewer steps.
+    We drop the second head, because one walk with two heads pays twice. If all acknowledgements of
+    a step are lost, the walk steps again, onto another node. Then a returning head comes from a
+    node where the walk is no longer, or was later, or has fewer steps.
     """
     trails, branch = state.trails, message.args[messages.BRANCH]
     if message.args[messages.STEPS] <= trails.steps[i, s][branch]:

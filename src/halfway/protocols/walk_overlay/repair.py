@@ -1,9 +1,11 @@
 """The repair of the walk overlay: lost neighbours, cut links, keep-alives, and the successors of
 roots.
 
-The paper says nothing of failures. We let the successor of a root take its place. Every fragment
-that lost its way to the root searches for the other fragments by a new walk. The fragment of the
-successor is established. It also walks, because the root may be alive behind the lost link.
+[dwo §VI] the paper evaluates networks without failures. All rules of this module are ours, because
+a network loses nodes, links and records. Every fragment that lost its way to the root searches for
+the other fragments by a new walk. The successor of a root takes its place, so that one of these
+fragments counts as established. This fragment also walks, because the root may be alive behind the
+lost link. Decision 0012 has the reasons and the costs.
 """
 
 import numpy as np
@@ -24,7 +26,11 @@ from halfway.protocols.walk_overlay.state import IN_DOUBT, SEARCHING, is_root, l
 
 @apart
 def lose_link(state, rules, i, node_id, now, out):
-    """Repair the overlay after one of the two nodes has ended a link to an overlay neighbour."""
+    """Repair the overlay after one of the two nodes has ended a link to an overlay neighbour.
+
+    We let the new id of the fragment spread for `settling_time_s` before the fragment walks,
+    because the walk would otherwise meet nodes of its own fragment with the old id.
+    """
     members = state.members
     p = link_of(state, i, node_id)
     if p < 0:
@@ -41,8 +47,10 @@ def lose_link(state, rules, i, node_id, now, out):
 
 @apart
 def break_link(state, rules, i, node_id, now, out):
-    """Count and repair an overlay link whose neighbour is gone, or has not acknowledged a
-    record.
+    """Count and repair an overlay link whose neighbour is gone, or has not acknowledged a record.
+
+    We take both for the end of the link, because a node cannot distinguish a dead neighbour from a
+    lost link.
     """
     state.members.links_broken[i] += link_of(state, i, node_id) >= 0
     lose_link(state, rules, i, node_id, now, out)
@@ -50,8 +58,9 @@ def break_link(state, rules, i, node_id, now, out):
 
 @apart
 def detach(state, rules, i, out):
-    """Make this node the root of a detached fragment with a higher rank, because it lost its way to
-    the overlay's root.
+    """Make this node the root of a detached fragment, because it lost its way to the root.
+
+    We raise the rank, because the new id must win over the old id in the rest of the fragment.
     """
     members = state.members
     lost = members.parent[i]
@@ -67,20 +76,11 @@ def detach(state, rules, i, out):
 
 
 @apart
-def receive_cut(state, rules, i, message, out):
-    """Receive the CUT of a link in the walk overlay; a CUT because of a cycle detaches no node."""
-    p = link_of(state, i, message.source)
-    closes_cycle = message.args[messages.REASON] == messages.CYCLE
-    if closes_cycle and message.source != state.members.parent[i]:
-        if p >= 0:
-            fragments.drop_link(state, rules, i, p, out)
-    else:
-        lose_link(state, rules, i, message.source, message.at, out)
-
-
-@apart
 def cut_cycle(state, rules, i, node_id, out):
-    """Repair a cycle in the overlay: cut the link to the neighbour that closes the cycle."""
+    """Repair a cycle in the overlay: cut the link to the neighbour that closes the cycle.
+
+    We keep the overlay a tree, because events then need no other protection from loops.
+    """
     p = link_of(state, i, node_id)
     if p >= 0:
         fragments.drop_link(state, rules, i, p, out)
@@ -92,7 +92,8 @@ def receive_successor(state, i, message):
     """Receive the SUCCESSOR that replaces the root of this overlay fragment if the root is lost.
     The sender is an overlay neighbour that is the root, or is about to be.
 
-    A root is about to be the root of this fragment if its id wins. Other senders are ignored.
+    A root is about to be the root of this fragment if its id wins. We ignore other senders, because
+    their news is older than the present root.
     """
     members = state.members
     current = message.args[messages.ROOT] == message.source
@@ -119,8 +120,8 @@ def check_links(state, rules, neighbourhood, i, message, out):
     """Check the overlay links: end the first link to a node that is no longer a neighbour, or send
     keep-alives.
 
-    If a CUT was lost, the link has ended only on the other side. If the hop table had no room for
-    the request of a link, the node requests the link again.
+    We send keep-alives, because after a lost CUT the link has ended only on the other side. We
+    request links again, because the hop table may have had no room for the request.
     """
     members = state.members
     members.check_pending[i] = 0
@@ -150,8 +151,10 @@ def check_links(state, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_keep_alive(state, rules, i, message, out):
-    """Receive a KEEP_ALIVE of an overlay link towards the root; send an answer only if the link is
-    unknown here.
+    """Receive a KEEP_ALIVE of an overlay link towards the root.
+
+    We send an answer only if the link or the fragment id differs here, because the usual case is to
+    cost one record.
     """
     members, node_id = state.members, message.source
     is_child = link_of(state, i, node_id) >= 0 and members.parent[i] != node_id
@@ -163,7 +166,11 @@ def receive_keep_alive(state, rules, i, message, out):
 
 @apart
 def hop_failed(state, rules, i, place, now, out):
-    """Repair the overlay after the neighbour has never acknowledged the reliable hop at a place."""
+    """Repair the overlay after the neighbour has never acknowledged the reliable hop at a place.
+
+    We end no link after a lost record of a walk, because a walk steps onto nodes without links. A
+    CUT has ended its link already.
+    """
     record = state.hops.record[i, place]
     kind, to = record.kind, receiver(record)
     if kind == messages.STEP:

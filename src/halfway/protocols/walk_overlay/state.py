@@ -5,6 +5,9 @@ A fragment of the overlay has an id: a rank and the node id of its root. Where t
 the id of higher rank wins (of equal ranks, the lower root id) and floods the other fragment. State
 refers to neighbours by node id, because positions in a neighbour list shift under churn. [dwo §V-B]
 a node that is not part of a walk keeps only the mark that it is a walk's neighbour.
+
+All tables have a limit, and counters of what found no room. The limits are ours, because the paper
+states no limit of a node's memory.
 """
 
 from typing import Any, NamedTuple
@@ -221,8 +224,9 @@ def trail_for(state, i, initiator, number):
     """Return the place of the trail of an overlay walk in a node's state; the state gets a new
     trail if it has none.
 
-    A new trail replaces the oldest trail of a walk that only marked the node, or the oldest trail
-    of all. Trails of visiting walks stay longer, because a walk needs them on its way back.
+    We replace the oldest trail of a walk that only marked the node, or the oldest trail of all. We
+    keep trails of visiting walks longer, because a walk needs them on its way back [dwo Alg. 2,
+    line 19].
     """
     trails, members = state.trails, state.members
     s = trail_of(state, i, initiator, number)

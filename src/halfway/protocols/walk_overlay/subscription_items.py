@@ -1,10 +1,12 @@
 """The catalogue of the walk overlay: the topics and attribute intervals of subscriptions, as items
 of filters.
 
-[dwo §III] filters have information about subscriptions only, so there are no advertisements. A
-filter holds items only. So an interval is cut into dyadic cells, and an event queries, for each
-length, the cell that contains its value. A subscription is inserted under its narrowest attribute
-only, as a few cells that cover the interval. Every matching event queries one of these cells.
+[dwo §III] filters have information about subscriptions only, so there are no advertisements. [dwo
+§I] filters "specify the value of subscriptions attributes", but the paper does not say how a Bloom
+filter does so. We cut an interval into dyadic cells, because a filter holds items only. An event
+queries, for each length, the cell that contains its value. We insert a subscription under its
+narrowest attribute only, as a few cells that cover the interval, because every further item fills
+the filter. Every matching event queries one of these cells (decision 0013).
 """
 
 from collections.abc import Sequence

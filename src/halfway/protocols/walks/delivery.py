@@ -1,9 +1,10 @@
 """The delivery of events in the walk systems: events follow the paths of a topic, from the buffer
 of their publisher.
 
-[drw §3] the nodes of the trails route the data. A node sends an event once to each neighbour that
-is next on a path to a subscriber. We buffer events, because the paper does not say what happens to
-an event before the walks meet.
+[drw §3] "the intermediate nodes memorize the trace of the information to route data". A node sends
+an event once to each neighbour that is next on a path to a subscriber. We buffer events at their
+publisher, and send them to later subscribers, because the paper does not say what happens to an
+event before the walks meet.
 """
 
 import numpy as np
@@ -105,8 +106,10 @@ def next_to(tables, rules, i, topic, subscriber, now):
 
 @apart
 def receive_catch_up(tables, rules, i, message, out):
-    """Receive a buffered event of the walks for one subscriber. The subscriber delivers the event
-    if it was subscribed at the time.
+    """Receive a buffered event of the walks for one subscriber.
+
+    We deliver the event only if the subscriber had its role when the event was published, because
+    a subscription has no claim to earlier events.
     """
     topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
     age = message.reals[AGE]

@@ -1,5 +1,8 @@
 """Directional random walks (Leone & Muñoz 2013): each step leads away from the previous node, to
 the neighbour with the least weight.
+
+[drw Fig. 3] has the weights and their penalties. The paper keeps all raised weights. We bound their
+number, because a mote has little memory.
 """
 
 from typing import NamedTuple
@@ -222,9 +225,9 @@ def away(weights, neighbourhood, i, came_from, walk, value, excluded):
     """Choose the next node of a directional walk [drw Fig. 3, lines 3-4]: the neighbour with the
     least weight, ties uniformly; raise its weight.
 
-    If the previous node is not a neighbour (after a launch, or where nodes move), all weights are
-    equal. The excluded neighbour did not acknowledge the walk; it is taken only without another
-    neighbour.
+    We let all weights be equal if the previous node is not a neighbour (after a launch, or where
+    nodes move), because the node cannot compute them. We exclude a neighbour that did not
+    acknowledge the walk, unless the node has no other, because the walk would fail there again.
     """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     degree = min(last - first, weights.weight.shape[1])

@@ -1,9 +1,11 @@
 """The paths to the members of a topic in the walk systems: the neighbour that leads to each member.
 
-The news of a member (PATH) climbs the tree to the root. At a node with a path to a publisher, the
-news of a subscriber also goes to this publisher. So every publisher learns every subscriber of its
-tree, and each node on the way has a path to this subscriber. A node passes on the news of each
-launch once.
+[drw §2] the algorithm "also provides the routing paths towards the nodes". The paper has paths
+between two members whose walks met. Paths over a tree are ours, because a publisher must reach
+every subscriber of its group. The news of a member (PATH) climbs the tree to the root. At a node
+with a path to a publisher, the news of a subscriber also goes to this publisher. So every publisher
+learns every subscriber of its tree, and each node on the way has a path to this subscriber. A node
+passes on the news of each launch once.
 """
 
 from halfway.core.compiled import apart, inlined

@@ -113,9 +113,8 @@ REFRESH = KINDS.timer(
     13, "refresh", "the node launches its walk again in any case", "topic", _LAUNCH
 )
 RESUME = KINDS.timer(
-    14, "resume", "the node launches one of its walks again after a crash", "topic",
-    {"side": SIDE},
-)  # fmt: skip
+    14, "resume", "the node launches one of its walks again after a crash", "topic", {"side": SIDE}
+)
 ROOT = KINDS.network(
     15, "root", "the sender belongs to the tree of this root", "topic sequence",
     {"hops": STEPS, "generation": GENERATION}, {"age_s": AGE},
@@ -148,14 +147,17 @@ LIST = KINDS.network(
     reused={**_MEMBER, OTHER: "other"},
 )
 VIEW = KINDS.report(
-    27, "view", "a member with both roles begins to list another member, renews this entry of its "
-    "list, or removes the entry", "topic", {**_WALK, "hops": STEPS, "listed": LISTED},
+    27,
+    "view",
+    "a member with both roles begins to list another member, renews this entry of its "
+    "list, or removes the entry",
+    "topic",
+    {**_WALK, "hops": STEPS, "listed": LISTED},
     reused=_MEMBER,
-)  # fmt: skip
+)
 SWEPT = KINDS.network(
-    28, "swept", "a sweep has visited the sender", "topic", {**_WALK, "hops": STEPS},
-    reused=_MEMBER,
-)  # fmt: skip
+    28, "swept", "a sweep has visited the sender", "topic", {**_WALK, "hops": STEPS}, reused=_MEMBER
+)
 UNSUBSCRIBE = KINDS.command(
     int(application.UNSUBSCRIBE),
     "unsubscribe",

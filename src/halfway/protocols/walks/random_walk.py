@@ -56,8 +56,10 @@ def most_emissions(state: RandomState, rules: messages.Rules) -> int:
 
 @inlined
 def any_neighbour(neighbourhood, i, value, excluded):
-    """Return the next node of a pure random walk, a uniform neighbour; the excluded neighbour only
-    if the node has no other.
+    """Return the next node of a pure random walk, a uniform neighbour.
+
+    We exclude a neighbour that did not acknowledge the walk, unless the node has no other, because
+    the walk would fail there again.
     """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if excluded == NONE or last - first == 1:

@@ -1,5 +1,9 @@
 """The roles of a member on the topics of the walk systems: the member begins a role, launches walks
 for the role at once and by timers, and ends the role.
+
+[drw §3] the initiators, publisher and subscriber, launch a walk each. The paper launches it once,
+and has no end of a role. We launch walks again, because walks, trails and members may be lost, and
+let members end their roles, because [drw §2] "membership must be dynamic".
 """
 
 import math
@@ -91,6 +95,8 @@ def walk(tables, rules, neighbourhood, i, walker, searches, now, out):
 def search(tables, rules, neighbourhood, i, message, out):
     """Launch a search walk for a role of row i, for members that met elsewhere, if row i is the
     root of its tree.
+
+    We let the root alone search, because one search serves the whole tree.
     """
     topic, side, now = message.topic, message.args[messages.SIDE], message.at
     role = tables.roles[i, 2 * topic + side]

@@ -1,10 +1,11 @@
 """The sweeps of the walk systems: searches of a root that visit all nodes, depth first, to find
 other trees.
 
-[drw §5] leaves open when walks may stop. A random search leaves parts of a chain, or of two cliques
-with a bridge, unvisited. A sweep steps onto an unvisited neighbour, or back if a node has no
-unvisited neighbour. A visited node reports this to its neighbours (SWEPT). A sweep of n nodes takes
-2 (n - 1) steps and n such records; a neighbour that heard no SWEPT costs two more steps.
+[drw §5] leaves open when walks may stop. Sweeps are ours, because a random search leaves parts of a
+chain, or of two cliques with a bridge, unvisited (decision 0063). A sweep steps onto an unvisited
+neighbour, or back if a node has no unvisited neighbour. A visited node reports this to its
+neighbours (SWEPT). A sweep of n nodes takes 2 (n - 1) steps and n such records; a neighbour that
+heard no SWEPT costs two more steps.
 """
 
 import numpy as np
@@ -63,7 +64,8 @@ def hear_swept(tables, neighbourhood, i, message):
 def take_next_of_sweep(tables, neighbourhood, i, known, walker, random):
     """Return the next neighbour that a sweep visits from row i, and note this neighbour as tried.
 
-    The order is random for each launch and node; the node from which the sweep came is last.
+    We take the neighbours in a random order by id, because the node then remembers one tried
+    neighbour instead of all. The node from which the sweep came is last.
     """
     towards, least, after = np.int32(NONE), np.uint64(0), seeded(random, known.tried)
     first = np.int64(neighbourhood.first[i])
@@ -85,9 +87,9 @@ def visit(tables, neighbourhood, i, topic, place, walker, source, hops, out):
     """Enter the first visit of a sweep to row i on its trail at a place, and report the visit to
     neighbours.
 
-    The news of a meeting goes back by the neighbour with the fewest hops to the sweep's initiator,
-    because the way of the sweep itself is long. hops: number of hops to the initiator through the
-    source.
+    We send the news of a meeting back by the neighbour with the fewest hops to the sweep's
+    initiator, because the way of the sweep itself is long. hops: number of hops to the initiator
+    through the source.
     """
     known = tables.trails[i, topic, place]
     known.parent, known.tried = source, NONE
@@ -151,7 +153,7 @@ def sweep_on(tables, rules, neighbourhood, i, message, place, out):
 def sweep_failed(tables, rules, neighbourhood, i, place, now, out):
     """Repeat the failed STEP of a sweep once, then skip the neighbour that does not answer.
 
-    The sweep ends if the way back fails.
+    We let the sweep end if the way back fails, because the next launch of its root searches again.
     """
     failed = tables.hops.record[i, place]
     walker, tries, towards = walker_of(failed), tables.redraws[i, place], failed.next

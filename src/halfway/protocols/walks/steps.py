@@ -1,8 +1,9 @@
 """The steps of a walk of either walk system: the first step, the content of a STEP, when a STEP is
 void, and where a failed STEP goes instead.
 
-The random state travels with the walk. Each walk system chooses the next node by its own rule. The
-meeting of walks decides whether a walk goes on.
+Each walk system chooses the next node by its own rule. The meeting of walks decides whether a walk
+goes on. The rules on failed steps and on the end of a walk are ours, because the paper [drw §2]
+does not manage failures, and [drw §5] leaves open when to stop a walk.
 """
 
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from halfway.protocols.walks.tables.entries import FREE, HEARD, PASSED, is_later
 from halfway.protocols.walks.trails import trail_of
 from halfway.protocols.walks.trees import root_of
 
-# A search ends before its most steps if it has visited all nodes of a small network.
+# We let a search end before its most steps, because in a small network it has visited all nodes.
 STEPS_PER_NODE = 30
 
 
@@ -42,8 +43,8 @@ def send_step(tables, rules, i, step, move, now, out):
 
     step: the record of the step before, or of the launch, whose other fields are copied.
     """
-    # The random state travels with the walk. So the path of a walk depends only on its own seed,
-    # and not on other walks that passed the same nodes before.
+    # We let the random state travel with the walk, because the path of a walk should depend only on
+    # its own seed, and not on other walks that passed the same nodes before.
     o = emit(out, messages.STEP, move.after_s, move.towards)
     write_member(o, walker_of(step))
     o.args[messages.RANDOM_LOW] = low_half(move.random)
@@ -74,7 +75,7 @@ def is_over(tables, rules, i, step):
     """Return whether a walk ends at its STEP: after the most steps, or when a search finds too few
     new nodes.
 
-    A walk that goes on after meetings ends like a search.
+    We let a walk that goes on after meetings end like a search, because no meeting ends it.
     """
     steps = step.args[messages.STEPS]
     if step.args[messages.SEARCHES] == 0 and rules.at_meeting != messages.GO_ON:
@@ -88,8 +89,9 @@ def is_outrun(tables, rules, i, message):
     """Return whether the STEP of a walk is void: a later launch has passed here, or a fork of this
     launch with as many steps.
     """
-    # If all acknowledgements of a step are lost, the node repeats the step to another neighbour,
-    # and the walk forks. A fork ends where it reaches the trail of the other fork with fewer steps.
+    # We end one fork, because a walk with two heads pays twice. If all acknowledgements of a step
+    # are lost, the node repeats the step to another neighbour, and the walk forks. A fork ends
+    # where it reaches the trail of the other fork with fewer steps.
     walker = walker_of(message)
     place = trail_of(tables, rules, i, walker.topic, walker.side, walker.member, message.at)
     if place == NO_PLACE or tables.trails[i, walker.topic, place].status != PASSED:
@@ -163,7 +165,8 @@ def redraw_or_release(tables, rules, neighbourhood, i, place, now):
     """Return whether the failed STEP of a walk can take another neighbour; if not, release the hop,
     and count the walk as dead or the other record as lost.
 
-    In both cases the node forgets the trails that the neighbour of the failed STEP advertised.
+    We let the node forget the trails that this neighbour advertised in both cases, because a walk
+    that turns to them would fail again.
     """
     failed = tables.hops.record[i, place]
     if failed.kind == messages.STEP:

@@ -1,7 +1,9 @@
 """The trails of walks on the nodes that they visited, in the walk systems: a walk leaves its trail,
 a neighbour hears of the trail, and a later walk finds it.
 
-A later launch has a higher generation, and its trail replaces the trail of the earlier launch.
+[drw §3] a visited node memorises the node that transmitted the information first. The paper
+launches each walk once and lets trails stay. We let trails expire, and let the trail of a later
+launch replace that of the earlier one, because members leave, move and fail.
 """
 
 import numpy as np
@@ -28,7 +30,8 @@ def trail_of(tables, rules, i, topic, side, member, now):
     """Return the place of the trail that a member's walk left on row i, passed or heard, or
     NO_PLACE.
 
-    News follows a trail for twice the time in which walks meet the trail, so that the news arrives.
+    We let news follow a trail for twice the time in which walks meet the trail, because the news of
+    the last meeting must still arrive.
     """
     for k in range(tables.trails.shape[2]):
         known = tables.trails[i, topic, k]
@@ -42,8 +45,8 @@ def claim_trail(tables, rules, i, topic, side, member, now):
     """Return a place for the trail of a member's walk on row i: its earlier place, a free place, or
     the oldest place.
 
-    Expired trails are replaced first, then trails that were only heard. NO_PLACE if only trails of
-    row i's own walks are left.
+    We replace expired trails first, then trails that were only heard, because news of a meeting
+    goes back on passed trails. NO_PLACE if only trails of row i's own walks are left.
     """
     place, rank, age = NO_PLACE, 0, -1.0
     for k in range(tables.trails.shape[2]):
@@ -97,8 +100,8 @@ def leave_trail(tables, rules, i, walker, towards_start, advertise, now, out):
 def hear_trail(tables, rules, i, message):
     """Remember a neighbour that advertised the trail of a walk, unless row i has the trail itself.
 
-    The paper does not choose among several advertisers. We keep the last advertiser, because then
-    the loads fit the paper best.
+    We keep the last of several advertisers, because the paper does not choose among them, and the
+    loads then fit the paper best.
     """
     walker, now = walker_of(message), message.at
     place = claim_trail(tables, rules, i, walker.topic, walker.side, walker.member, now)
@@ -117,6 +120,8 @@ def hear_trail(tables, rules, i, message):
 def meetable(tables, rules, i, topic, member, status, now):
     """Return the place of the latest trail on row i that a walk can meet, or NO_PLACE. status: the
     status of the trail, HEARD or PASSED.
+
+    We take the latest trail, because its member is the least likely to have failed since.
     """
     latest, age = NO_PLACE, np.inf
     for k in range(tables.trails.shape[2]):

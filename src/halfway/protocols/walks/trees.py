@@ -1,12 +1,12 @@
 """The trees of the walk systems: branches between members whose walks met, and a root for each
 tree.
 
-[drw §1] "the system offers the possibility to build groups" and leaves open how more than two walks
-form paths. The loop-erased paths between the members that met are the branches of a topic. The
-member with the least id is the root of a tree over these branches. The root sends a ROOT, which
-passes each branch once. The parent of a node is the neighbour from which the latest ROOT came
-first. A ROOT carries its age, so that on all nodes the news of a lost root expires after twice the
-refresh time.
+[drw §1] "the system offers the possibility to build groups". The trees are ours, because the paper
+leaves open how more than two walks form paths. The loop-erased paths between the members that met
+are the branches of a topic. The member with the least id is the root of a tree over these branches.
+The root sends a ROOT, which passes each branch once. The parent of a node is the neighbour from
+which the latest ROOT came first. We let a ROOT carry its age, because the news of a lost root must
+expire on all nodes after twice the refresh time.
 """
 
 import numpy as np
@@ -124,8 +124,8 @@ def take_root(tables, rules, i, message, out):
     """Take a better root for row i's tree of walks from a ROOT, and forward the ROOT; return
     whether the parent changed.
 
-    A root with a lesser id is better, and for the same root a later generation is better. The
-    sender of a worse root learns the better root.
+    We prefer the lesser id, because all nodes can compare ids without messages, and for the same
+    root the later generation. The sender of a worse root learns the better root.
     """
     topic, now, own = message.topic, message.at, tables.node_id[i]
     tree, since = tables.trees[i, topic], now - message.reals[messages.AGE]

@@ -49,12 +49,15 @@ def write_results(folder: Path, results: Results) -> tuple[Path, ...]:
 
     Raises Problem if a file cannot be written; an existing file of that name then stays as it was.
     """
-    return write_all(folder, {
-        "comparison.csv": cells_csv(results),
-        "comparison-over-time.csv": timelines_csv(results),
-        "comparison.jsonl": cells_jsonl(results),
-        "comparison.json": msgspec.json.encode(results).decode() + "\n",
-    })  # fmt: skip
+    return write_all(
+        folder,
+        {
+            "comparison.csv": cells_csv(results),
+            "comparison-over-time.csv": timelines_csv(results),
+            "comparison.jsonl": cells_jsonl(results),
+            "comparison.json": msgspec.json.encode(results).decode() + "\n",
+        },
+    )
 
 
 def read_results(folder: Path) -> Results:

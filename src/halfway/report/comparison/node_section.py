@@ -76,9 +76,13 @@ def _table(system: str, nodes: NodeTable, order: Sequence[int]) -> str:
 
 def _row(nodes: NodeTable, row: int) -> str:
     numbers = (
-        f"{int(nodes.load[row]):,}", f"{int(nodes.sent[row]):,}", f"{int(nodes.received[row]):,}",
-        f"{nodes.energy_j[row]:.4g}", f"{int(nodes.expected[row]):,}", f"{int(nodes.lost[row]):,}",
-    )  # fmt: skip
+        f"{int(nodes.load[row]):,}",
+        f"{int(nodes.sent[row]):,}",
+        f"{int(nodes.received[row]):,}",
+        f"{nodes.energy_j[row]:.4g}",
+        f"{int(nodes.expected[row]):,}",
+        f"{int(nodes.lost[row]):,}",
+    )
     cells = "".join(f'<td class="n">{number}</td>' for number in numbers)
     return f'<tr><th scope="row"><bdi>{escape(nodes.name[row])}</bdi></th>{cells}</tr>'
 

@@ -52,10 +52,14 @@ def notes_of(
     remarks of the readers of the scenario's files; they come first.
     """
     return (
-        *remarks, *_on_failed(runs, replicates), *_on_delivery(cells),
-        *notes_before_runs(scenarios, systems), *_on_counts(runs),
-        *_on_stopping(rule, cells), *_on_values(cells, replicates),
-    )  # fmt: skip
+        *remarks,
+        *_on_failed(runs, replicates),
+        *_on_delivery(cells),
+        *notes_before_runs(scenarios, systems),
+        *_on_counts(runs),
+        *_on_stopping(rule, cells),
+        *_on_values(cells, replicates),
+    )
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:

@@ -165,10 +165,17 @@ def _draw_ends(axes: Axes, network: Network, place: Doubles, meeting: Meeting) -
         axes.scatter(x, y, s=26, color=colour, linewidths=0, zorder=9)
         axes.scatter(x, y, s=190, facecolors="none", edgecolors=colour, linewidths=2.2, zorder=9)
         axes.annotate(
-            _name(network, row), (x, y), xytext=(0, 11), textcoords="offset points", ha="center",
-            va="bottom", color=colour, weight="bold", zorder=10,
+            _name(network, row),
+            (x, y),
+            xytext=(0, 11),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            color=colour,
+            weight="bold",
+            zorder=10,
             path_effects=[withStroke(linewidth=3.0, foreground=_PAPER)],
-        )  # fmt: skip
+        )
     if meeting.node >= 0:
         x, y = place[meeting.node]
         star: dict[str, Any] = {"marker": "*", "color": _STAR, "edgecolors": _INK}
@@ -183,17 +190,29 @@ def caption(
     """
     figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
     axes.legend(
-        handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=columns,
-        frameon=False, handlelength=gap, columnspacing=gap, labelcolor=_INK, fontsize=9.5,
-    )  # fmt: skip
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.005),
+        ncols=columns,
+        frameon=False,
+        handlelength=gap,
+        columnspacing=gap,
+        labelcolor=_INK,
+        fontsize=9.5,
+    )
 
 
 def _legend(network: Network, meeting: Meeting) -> list[Any]:
     handles = [
-        Line2D([], [], color=colour, linewidth=2, label=f"walk from {_name(network, int(trail[0]))}"
-               f" ({wording.count(steps, 'step')})")
+        Line2D(
+            [],
+            [],
+            color=colour,
+            linewidth=2,
+            label=f"walk from {_name(network, int(trail[0]))} ({wording.count(steps, 'step')})",
+        )
         for trail, steps, colour in zip(meeting.trails, meeting.steps_each, _WALK, strict=True)
-    ]  # fmt: skip
+    ]
     if meeting.node >= 0:
         path = f"path of {wording.count(len(meeting.path) - 1, 'hop')}"
         handles += [

@@ -36,9 +36,14 @@ def print_account(console: Console, account: SweepAccount) -> None:
         job = "batches" if stage.job.startswith("batch ") else stage.job
         groups.setdefault((job, stage.part), []).append(stage)
     table = plain_table(
-        "jobs", "stage", "stages", "tasks", *_COLUMNS,
-        numbers={"stages", "tasks", *_COLUMNS}, is_list=True,
-    )  # fmt: skip
+        "jobs",
+        "stage",
+        "stages",
+        "tasks",
+        *_COLUMNS,
+        numbers={"stages", "tasks", *_COLUMNS},
+        is_list=True,
+    )
     for (job, part), stages in groups.items():
         tasks = sum(stage.tasks + stage.failed for stage in stages)
         table.add_row(job, part, str(len(stages)), f"{tasks:,}", *_sums(stages))

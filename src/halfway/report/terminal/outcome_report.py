@@ -98,15 +98,21 @@ def _metrics(outcome: Outcome) -> Table:
     load = outcome.load
     rows = [
         *_traffic(outcome),
-        ("max node load", short(load.max),
-         f"messages sent and received: mean {short(load.mean)}, median {short(load.median)}, "
-         f"Gini {short(load.gini)}"),
+        (
+            "max node load",
+            short(load.max),
+            f"messages sent and received: mean {short(load.mean)}, median {short(load.median)}, "
+            f"Gini {short(load.gini)}",
+        ),
         ("transmitting nodes", f"{outcome.transmitting_nodes:,}", "nodes that sent a message"),
-        ("energy [J]", short(outcome.energy_j),
-         f"sending {outcome.energy_tx_j:.3g}, receiving {outcome.energy_rx_j:.3g}, idle "
-         f"{outcome.energy_idle_j:.3g}, max node energy {outcome.max_node_energy_j:.3g}"),
+        (
+            "energy [J]",
+            short(outcome.energy_j),
+            f"sending {outcome.energy_tx_j:.3g}, receiving {outcome.energy_rx_j:.3g}, idle "
+            f"{outcome.energy_idle_j:.3g}, max node energy {outcome.max_node_energy_j:.3g}",
+        ),
         ("state / node [bytes]", f"{outcome.state_bytes_per_node:,.0f}", "memory of one node"),
-    ]  # fmt: skip
+    ]
     if outcome.lifetime is not None:
         first = outcome.lifetime.first_dead_s
         when = "no battery is used up" if math.isnan(first) else f"the first is dead at {first:g} s"

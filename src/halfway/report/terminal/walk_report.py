@@ -48,17 +48,24 @@ def walked(
     met = meeting.node >= 0
     length = len(meeting.path) - 1 if met else None
     return WalkResult(
-        network=network.name, nodes=network.n, links=network.links,
-        system=system, interpretation=interpretation, k=k, seed=seed,
+        network=network.name,
+        nodes=network.n,
+        links=network.links,
+        system=system,
+        interpretation=interpretation,
+        k=k,
+        seed=seed,
         source=network.label(int(meeting.trails[0][0])),
         target=network.label(int(meeting.trails[1][0])),
-        steps=meeting.steps, steps_each=meeting.steps_each,
+        steps=meeting.steps,
+        steps_each=meeting.steps_each,
         meeting=network.label(meeting.node) if met else None,
         path=[network.label(int(row)) for row in meeting.path],
-        path_hops=length, shortest_hops=shortest_hops,
+        path_hops=length,
+        shortest_hops=shortest_hops,
         stretch=None if length is None else length / shortest_hops,
         picture=picture,
-    )  # fmt: skip
+    )
 
 
 def walked_json(pair: WalkResult) -> str:

@@ -201,10 +201,17 @@ def side_by_side(charts: Sequence[Any], title: str) -> str:
 def svg(chart: Any) -> str:
     """Return the altair chart of one panel, or of joined panels, as SVG text."""
     axis = {
-        "labelColor": INK, "titleColor": INK, "domainColor": GRID, "tickColor": GRID,
-        "gridColor": GRID, "gridOpacity": 0.25, "labelFontSize": 12, "titleFontSize": 12,
-        "titleFontWeight": "normal", "titlePadding": 8,
-    }  # fmt: skip
+        "labelColor": INK,
+        "titleColor": INK,
+        "domainColor": GRID,
+        "tickColor": GRID,
+        "gridColor": GRID,
+        "gridOpacity": 0.25,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    }
     words = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12}
     bands = {"bandPaddingInner": 0.25, "bandPaddingOuter": 0.15}
     bands["bandWithNestedOffsetPaddingInner"] = 0.3

@@ -46,8 +46,11 @@ def write_tables(
 
     Raises Problem if one cannot be written; an existing file of that name is then unchanged.
     """
-    return write_all(folder, {
-        "verdicts.csv": verdicts_csv(verdicts),
-        "verdicts.jsonl": verdicts_jsonl(verdicts),
-        "summaries.csv": summaries_csv(summaries),
-    })  # fmt: skip
+    return write_all(
+        folder,
+        {
+            "verdicts.csv": verdicts_csv(verdicts),
+            "verdicts.jsonl": verdicts_jsonl(verdicts),
+            "summaries.csv": summaries_csv(summaries),
+        },
+    )

@@ -241,10 +241,14 @@ def is_plain(engine):
     check or log.
     """
     return (
-        engine.pauses.is_paused.shape[0] + engine.attacks.conduct.shape[0]
-        + engine.clocks.rate.shape[0] + engine.node_id.shape[0] + engine.age_place.shape[0]
-        + engine.checks.origins.shape[0] + engine.received_records.row.shape[0]
-    ) == 0  # fmt: skip
+        engine.pauses.is_paused.shape[0]
+        + engine.attacks.conduct.shape[0]
+        + engine.clocks.rate.shape[0]
+        + engine.node_id.shape[0]
+        + engine.age_place.shape[0]
+        + engine.checks.origins.shape[0]
+        + engine.received_records.row.shape[0]
+    ) == 0
 
 
 @inlined

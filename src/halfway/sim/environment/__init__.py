@@ -1,1 +1,3 @@
-"""The environment of a run: links, mobility, faults, clock errors and neighbour discovery."""
+"""The environment of a run: links, mobility, faults, lost memory, clock errors, the discovery of
+neighbours, and what adapters may know of all this.
+"""

@@ -3,6 +3,7 @@ and hops.
 """
 
 from collections import deque
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,15 @@ Rows = npt.NDArray[np.int32]
 # The counts of a run: attributes of its accounting, and fields of its outcome.
 COUNTS = ("published", "unpublished", "expected", "delivered", "duplicates", "unsolicited", "late",
           "caught_up")  # fmt: skip
+
+
+class HeardEvents(NamedTuple):
+    """The events that applications of a run heard, one entry for each event and application."""
+
+    event: Longs  # number in the run; negative: unknown, or closed
+    row: Longs
+    at: Reals  # seconds
+    hops: Longs
 
 
 class DeliveryAccounting:
@@ -107,8 +117,8 @@ class DeliveryAccounting:
             self.expected += max(expected, 0)
 
     def enter_notifications(self, event: Longs, row: Longs, at: Reals, hops: Longs) -> None:
-        """Enter notifications into the delivery accounting, in order of time: events (-1: unknown,
-        or closed), rows, times and hops.
+        """Enter notifications into the delivery accounting, in order of time: the columns of
+        `HeardEvents`.
         """
         if not len(event):
             return

@@ -181,9 +181,15 @@ class GroupAccounting:
         # An entry changes a view at most once, and its announcement may expire in the same call.
         changes = empty_changes(waiting + 2 * len(entries.t))
         changed = advance(
-            lent(self._tally), lent(self.views), lent(entries), until, self._groups.start_s,
-            self._seconds, self._groups.lifetime_s, lent(changes),
-        )  # fmt: skip
+            lent(self._tally),
+            lent(self.views),
+            lent(entries),
+            until,
+            self._groups.start_s,
+            self._seconds,
+            self._groups.lifetime_s,
+            lent(changes),
+        )
         if changed:
             self.view_changes.append(ViewChanges._make(column[:changed] for column in changes))
 

@@ -88,10 +88,13 @@ class Trace:
         changed["at"] = changes.t[self._written : now]
         changed["source"] = changes.b[self._written : now]
         rows = changes.a[self._written : now].astype(np.int64)
-        what = np.concatenate((
-            changes.kind[self._written : now] + 2,
-            np.zeros(len(received), np.uint8), np.ones(len(reported), np.uint8),
-        ))  # fmt: skip
+        what = np.concatenate(
+            (
+                changes.kind[self._written : now] + 2,
+                np.zeros(len(received), np.uint8),
+                np.ones(len(reported), np.uint8),
+            )
+        )
         self._written = now
         records = np.concatenate((changed, received, reported))
         row = np.concatenate((rows, receivers, owners))

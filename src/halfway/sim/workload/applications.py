@@ -6,11 +6,9 @@ events of the next `reaction_s` before it runs on.
 
 from typing import NamedTuple, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from halfway.core.missing import NONE
 from halfway.sim.engine.changes import Changes
+from halfway.sim.metrics.deliveries import HeardEvents
 from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.workload.request_loop import RequestLoop
 from halfway.world.workload.demand import Demand
@@ -28,16 +26,9 @@ class Applications(Protocol):
         """
         ...
 
-    def hear(
-        self,
-        changes: Changes,
-        event: npt.NDArray[np.int64],
-        row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64],
-        hops: npt.NDArray[np.int64],
-    ) -> None:
+    def hear(self, changes: Changes, heard: HeardEvents) -> None:
         """Let the applications of a run hear of the changes that the engine applied, and of the
-        events (-1: unknown) that rows heard.
+        events that rows heard.
         """
         ...
 
@@ -75,22 +66,11 @@ class Mailboxes:
         self._stay_of = {(stay.row, stay.group): k for k, stay in enumerate(demand.stays)}
         self.heard: list[HeardMessage] = []  # since the last `taken`
 
-    def hear(
-        self,
-        changes: Changes,
-        event: npt.NDArray[np.int64],
-        row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64],
-        hops: npt.NDArray[np.int64],
-    ) -> None:
-        """Enter the messages that members heard into the mailboxes of the run's applications.
-
-        event: numbers in the run, negative where unknown.
-        """
+    def hear(self, changes: Changes, heard: HeardEvents) -> None:
+        """Enter the messages that members heard into the mailboxes of the run's applications."""
         del changes  # a node that hears is up
-        for number, there, t, distance in zip(
-            *(column.tolist() for column in (event, row, at, hops)), strict=True
-        ):
+        columns = (column.tolist() for column in heard)
+        for number, there, t, distance in zip(*columns, strict=True):
             message = None if number < 0 else self._demand.event_of(number)
             if message is None:
                 continue

@@ -10,7 +10,7 @@ from halfway.problem import Problem
 from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, Changes, changes, no_changes
 from halfway.sim.engine.neighbour_lists import compact, roomy
 from halfway.sim.environment.environment import Environment
-from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.sim.metrics.deliveries import DeliveryAccounting, HeardEvents
 from halfway.sim.metrics.request_accounting import RequestTally
 from halfway.sim.workload.applications import applications_of
 from halfway.sim.workload.event_numbers import EventNumbers
@@ -79,17 +79,10 @@ class PublicationFeed:
         self._complete = min(end, self._demand.next_at())
         return publications._replace(event=numbers), self._complete
 
-    def hear(
-        self,
-        changes: Changes,
-        event: npt.NDArray[np.int64],
-        row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64],
-        hops: npt.NDArray[np.int64],
-    ) -> None:
+    def hear(self, changes: Changes, heard: HeardEvents) -> None:
         """Hand heard events to the applications of the publication feed, see `Applications`."""
         if self.applications is not None:
-            self.applications.hear(changes, event, row, at, hops)
+            self.applications.hear(changes, heard)
 
     def settle(self, until: float) -> None:
         """Let the applications of the publication feed act on all events before a time

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 
 from halfway.core.missing import NONE
 from halfway.sim.engine.changes import Changes
+from halfway.sim.metrics.deliveries import HeardEvents
 from halfway.sim.metrics.group_views import (
     forget_view,
     group_views,
@@ -66,8 +66,14 @@ class RequestLoop:
         self._turns, self._order = Turns(), count()
         self._due: list[tuple[float, int, int, tuple[int, ...]]] = []  # a heap
         self._handlers: tuple[Callable[..., None], ...] = (
-            self._turn, self._hear, self._written, self._write, self._ask, self._waited, self._ended
-        )  # fmt: skip
+            self._turn,
+            self._hear,
+            self._written,
+            self._write,
+            self._ask,
+            self._waited,
+            self._ended,
+        )
         self._open: dict[int, _Open] = {}
         self._answered: set[int] = set()  # requests, by the number of the event
         self._of_row: list[list[int]] = [[] for _ in range(n)]
@@ -77,8 +83,11 @@ class RequestLoop:
         self._views = group_views(len(stays), min(most, _CAPACITY))
         self._version = np.full(len(stays), NONE)  # the newest write that a replica has
         self._newest, self._begun = np.full(demand.topics, NONE), [0] * demand.topics
-        self._random = {k: self._stream(stays[k].row, stays[k].group, _OF_CLIENTS)
-                        for clients in demand.clients for k in clients}  # fmt: skip
+        self._random = {
+            k: self._stream(stays[k].row, stays[k].group, _OF_CLIENTS)
+            for clients in demand.clients
+            for k in clients
+        }
         self._writing = [self._stream(0, g, _OF_WRITES) for g in range(len(demand.replicas))]
         for k in self._random:
             self._ask_next(max(stays[k].from_s, demand.start_s), k)
@@ -96,23 +105,16 @@ class RequestLoop:
         """
         return self._rules.reaction_s
 
-    def hear(
-        self,
-        changes: Changes,
-        event: npt.NDArray[np.int64],
-        row: npt.NDArray[np.int64],
-        at: npt.NDArray[np.float64],
-        hops: npt.NDArray[np.int64],
-    ) -> None:
-        """Let the request loop hear of the changes that the engine applied, and of the events (-1:
-        unknown) that rows heard, in any order.
+    def hear(self, changes: Changes, heard: HeardEvents) -> None:
+        """Let the request loop hear of the changes that the engine applied, and of the events that
+        rows heard, in any order.
         """
         t, kind, node, memory = self._turns.of_nodes(changes)
         for k in range(len(t)):
             lost = memory[k] == LOST
             self._push(float(t[k]), _TURNS, int(node[k]), int(kind[k] != NODE_DOWN), int(lost))
-        heard = zip(*(column.tolist() for column in (event, row, at, hops)), strict=True)
-        for number, there, when, distance in heard:
+        columns = (column.tolist() for column in heard)
+        for number, there, when, distance in zip(*columns, strict=True):
             if number >= 0:
                 self._push(when, _HEARS, there, number, distance)
 
@@ -196,8 +198,11 @@ class RequestLoop:
         """Let a random member with a replica write, by CAST to the group."""
         self._write_next(at, group)
         after = at + self.reaction_s
-        there = [k for k in self._demand.replicas[group]
-                 if self._is_there(k, at) and after < self._stays[k].until_s]  # fmt: skip
+        there = [
+            k
+            for k in self._demand.replicas[group]
+            if self._is_there(k, at) and after < self._stays[k].until_s
+        ]
         if there:
             writer, number = there[self._writing[group].integers(len(there))], self._begun[group]
             self._begun[group] += 1

@@ -22,11 +22,18 @@ _TARGETS = (
 )  # fmt: skip
 # Columns of both directions (there, back), then columns of one direction, in lower case.
 _PAIRS = (
-    ("there", "back"), ("tq_ab", "tq_ba"), ("lq", "nlq"), ("pdr_ab", "pdr_ba"),
-    ("prr_ab", "prr_ba"), ("quality_ab", "quality_ba"), ("q_ab", "q_ba"),
-    ("source_tq", "target_tq"), ("linkquality", "neighborlinkquality"), ("tq", "rtq"),
+    ("there", "back"),
+    ("tq_ab", "tq_ba"),
+    ("lq", "nlq"),
+    ("pdr_ab", "pdr_ba"),
+    ("prr_ab", "prr_ba"),
+    ("quality_ab", "quality_ba"),
+    ("q_ab", "q_ba"),
+    ("source_tq", "target_tq"),
+    ("linkquality", "neighborlinkquality"),
+    ("tq", "rtq"),
     ("forward", "backward"),
-)  # fmt: skip
+)
 _SINGLE = (
     "quality", "q", "pdr", "prr", "pdr_mean", "tq", "lq", "ratio", "probability", "success",
     "delivery", "delivery_ratio", "link_quality", "etx", "cost", "metric",

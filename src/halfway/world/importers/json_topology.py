@@ -139,10 +139,15 @@ class Items:
             name for link in links for name, value in link.values.items() if _is_simple(value)
         )
         rows = [
-            (link.item, [*map(_field, (link.source, link.target)),
-                         *(_field(link.values.get(name)) for name in valued)])
+            (
+                link.item,
+                [
+                    *map(_field, (link.source, link.target)),
+                    *(_field(link.values.get(name)) for name in valued),
+                ],
+            )
             for link in links
-        ]  # fmt: skip
+        ]
         placed = [(node.item, [_field(node.name), *map(_field, node.place)]) for node in nodes]
         return JsonTopology(
             ItemTable(self.path, ["source", "target", *valued], rows),

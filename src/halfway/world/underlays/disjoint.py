@@ -135,9 +135,12 @@ def _augment(start, who, weight, closed, source, flow):
     potential = np.zeros(2 * n + 1)
     size = who.shape[0] + 2 * n + 2
     search = _Search(
-        np.empty(2 * n + 1), np.empty(2 * n + 1, np.int32), np.empty(2 * n + 1, np.int32),
-        np.empty(2 * n + 1, np.bool_), routes.RowHeap(np.empty(size), np.empty(size, np.int32)),
-    )  # fmt: skip
+        np.empty(2 * n + 1),
+        np.empty(2 * n + 1, np.int32),
+        np.empty(2 * n + 1, np.int32),
+        np.empty(2 * n + 1, np.bool_),
+        routes.RowHeap(np.empty(size), np.empty(size, np.int32)),
+    )
     for _ in range(flow.free.sum()):
         _seek(start, who, weight, closed, source, flow, potential, search)
         if not search.done[sink]:

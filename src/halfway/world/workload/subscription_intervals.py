@@ -22,8 +22,11 @@ def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
     for topic in range(demand.topics + 1):
         here = set(demand.subscribers[topic].tolist()) if topic < demand.topics else set()
         if demand.periods:
-            later = {row for row in here & begun.keys() if _period(demand, row, topic)
-                     != _period(demand, row, topic - 1)}  # fmt: skip
+            later = {
+                row
+                for row in here & begun.keys()
+                if _period(demand, row, topic) != _period(demand, row, topic - 1)
+            }
             for row in sorted(later):
                 yield row, begun.pop(row), topic - 1
         for row in sorted(begun.keys() - here):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
-from halfway.world.graphs.lazy import lazy_cells
+from halfway.world.graphs.lazy import giant_component, lazy_cells
 from halfway.world.graphs.lazy.halvings import first_ids
 
 MOST_NODES = 2**31 - 1  # a node id has 31 bits
@@ -86,7 +86,7 @@ class LazyDisk:
         most `most`; the node counts.
         """
         self.check(np.array([node]))
-        return int(lazy_cells.count_reached(self.graph, node, most))
+        return int(giant_component.count_reached(self.graph, node, most))
 
     def giant_pairs(self, pairs: int, seed: int) -> tuple[npt.NDArray[np.int64], int]:
         """Draw pairs [pairs, 2] of different nodes of the `LazyDisk`'s giant component.
@@ -98,7 +98,7 @@ class LazyDisk:
         enough = min(GIANT, self.n // 2 + 1)
         drawn = np.empty((pairs, 2), np.int64)
         again = int(
-            lazy_cells.draw_giant_pairs(
+            giant_component.draw_giant_pairs(
                 self.graph, self.n, enough, _MOST_DRAWS, np.uint64(seed), drawn
             )
         )

@@ -15,8 +15,8 @@ from halfway.core.kinds import Kinds
 from halfway.core.options import Value
 from halfway.problem import Problem
 from halfway.sim.environment.clock_errors import ClockErrors
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.radio.declarations import CsmaRadio, IdealRadio, Radio, WiredRadio
 from halfway.sim.run_settings import Inspection, NodeSettings

@@ -3,7 +3,7 @@
 import pytest
 
 from halfway.problem import Problem
-from halfway.sim.endless_loop import InstantLimit
+from halfway.sim.engine.endless_loop import InstantLimit
 
 
 def test_time_that_stands_still_is_an_error() -> None:

@@ -39,8 +39,8 @@ from halfway.sim.engine.state import (
     new_engine,
 )
 from halfway.sim.environment.environment import Environment
-from halfway.sim.memory import BlankMemory
-from halfway.sim.run_context import HELLOS, WARM_UP, stream
+from halfway.sim.environment.memory import BlankMemory
+from halfway.sim.environment.run_context import HELLOS, WARM_UP, stream
 
 WARM_UP_PERIODS = 10  # periods of hellos before time 0; lists settle, also over lossy links
 NewRadio = Callable[[int], Any]  # makes a radio of the run from a random stream
@@ -225,9 +225,12 @@ class HelloExchange(GivenNeighbours):
         """
         environment = self._environment
         engine = new_engine(
-            environment.n, FIRST_SLOTS, 1, nodes=NodeTraits(ids=environment.ids, clocks=clocks),
+            environment.n,
+            FIRST_SLOTS,
+            1,
+            nodes=NodeTraits(ids=environment.ids, clocks=clocks),
             records=RecordTraits(sizes=record_sizes(instance.kinds)),
-        )  # fmt: skip
+        )
         engine.turns[environment.initially_down] = 1
         while engine.out.tally[0] < environment.n:
             engine = grown(engine)
