@@ -15,10 +15,9 @@ from halfway.core.missing import NONE
 from halfway.core.outbox import outbox
 from halfway.core.records.checks import ACCEPTED, FROM_NETWORK, record_checks, refusal
 from halfway.protocols.broker_trees import siena, underlay_siena
-from halfway.protocols.broker_trees.enter_and_leave import hear_withdrawal
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import SORTS, claim
-from halfway.protocols.broker_trees.paths.nearby import none_nearby
+from halfway.protocols.broker_trees.paths.nearby import hear_withdrawal, none_nearby
 from halfway.protocols.broker_trees.records.messages import (
     ANNOUNCE,
     AWAY,

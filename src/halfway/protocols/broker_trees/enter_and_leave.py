@@ -27,7 +27,7 @@ from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import client_node
 from halfway.protocols.broker_trees.client_state import forget, remember
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
-from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
+from halfway.protocols.broker_trees.paths.circuits import Int32s
 from halfway.protocols.broker_trees.paths.nearby import announce_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import reply, send
 from halfway.protocols.broker_trees.records.messages import (
@@ -213,40 +213,3 @@ def leave_tree(state, sender, out):
             send(sender, LEAVING, children[b, s], out)[PARENT] = up
     state.leaves.waits[b], state.leaves.granted[b] = 0, NONE
     withdraw(state, sender, out)
-
-
-@apart
-def notify_children(state, sender, successor, out):
-    """Send a LEAVING to each child with subscriptions when a broker leaves SIENA's tree: it names
-    the parent for the child to join.
-    """
-    table, b = state.table, sender.broker
-    for s in range(table.filter.shape[1]):
-        child = table.via[b, s]
-        is_child = table.filter[b, s] != FREE and table.client[b, s] == NONE and child != sender.own
-        notified = False
-        for t in range(s):
-            notified |= table.filter[b, t] != FREE and table.via[b, t] == child
-        if is_child and not notified:
-            o = send(sender, LEAVING, child, out)
-            o[PARENT] = successor
-
-
-@apart
-def hear_withdrawal(nearby, i, message, out):
-    """Forget a broker whose WITHDRAW says that it has left the tree, and forward the WITHDRAW; if
-    the broker is unknown here, announce another broker.
-
-    So nodes that knew only the withdrawn broker hear of another broker at once.
-    """
-    s = place_in_row(nearby.broker, i, message.args[ORIGIN])
-    incarnation, version = message[INCARNATION], message.args[VERSION]
-    newer = s >= 0 and (
-        nearby.incarnation[i, s] < incarnation
-        or (nearby.incarnation[i, s] == incarnation and nearby.version[i, s] < version)
-    )
-    if newer:
-        nearby.broker[i, s] = NONE
-        send_copy(message, EVERYONE, out)
-    elif s < 0:
-        announce_nearest(nearby, i, out)

@@ -18,7 +18,6 @@ from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import client_node, event_routing
 from halfway.protocols.broker_trees.enter_and_leave import (
-    hear_withdrawal,
     is_for_broker,
     is_outside,
     remember_own,
@@ -33,7 +32,7 @@ from halfway.protocols.broker_trees.paths.circuits import (
     is_in_transit,
     send_copy,
 )
-from halfway.protocols.broker_trees.paths.nearby import enter_broker, next_hop_to
+from halfway.protocols.broker_trees.paths.nearby import enter_broker, hear_withdrawal, next_hop_to
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
 from halfway.protocols.broker_trees.paths.searches import (
     answer,

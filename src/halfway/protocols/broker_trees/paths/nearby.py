@@ -17,7 +17,7 @@ from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees.paths.circuits import Int32s
+from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
 from halfway.protocols.broker_trees.records.messages import (
     ANNOUNCE,
     HOPS,
@@ -186,3 +186,23 @@ def enter_broker(nearby, i, is_broker, rules, message, out):
     if rank(nearby, i, hops, broker) + is_broker < nearby.broker.shape[1]:
         o = announce(broker, message.args[ROOT], incarnation, version, out)
         o.args[HOPS] = hops
+
+
+@apart
+def hear_withdrawal(nearby, i, message, out):
+    """Forget a broker whose WITHDRAW says that it has left the tree, and forward the WITHDRAW; if
+    the broker is unknown here, announce another broker.
+
+    So nodes that knew only the withdrawn broker hear of another broker at once.
+    """
+    s = place_in_row(nearby.broker, i, message.args[ORIGIN])
+    incarnation, version = message[INCARNATION], message.args[VERSION]
+    newer = s >= 0 and (
+        nearby.incarnation[i, s] < incarnation
+        or (nearby.incarnation[i, s] == incarnation and nearby.version[i, s] < version)
+    )
+    if newer:
+        nearby.broker[i, s] = NONE
+        send_copy(message, EVERYONE, out)
+    elif s < 0:
+        announce_nearest(nearby, i, out)
