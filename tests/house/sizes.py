@@ -18,7 +18,7 @@ COMPILED_PARAMETERS = 12  # compiled code has no parameters by name
 # Functions with more parameters by position -> the reason.
 WIDE = {
     "core/kinds.py: declare": "a row of the table of kinds",
-    "protocols/broker_trees/underlay_siena.py: state": "each size of the state has its own table",
+    "protocols/broker_trees/underlay/underlay_siena.py: state": "a size for each of its tables",
     "sim/engine/loop.py: run": "all that a run consists of",
 }
 _COMMANDS = ("cli/commands/", "cli/live/")

@@ -8,7 +8,7 @@ import pytest
 from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox
-from halfway.protocols.broker_trees import siena, underlay_siena
+from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.records.messages import (
     ALIVE,
@@ -23,6 +23,7 @@ from halfway.protocols.broker_trees.records.messages import (
     VERSION,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from halfway.protocols.broker_trees.underlay import underlay_siena
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.lone import emitted_by, entered
 from tests.protocols.rules_of import tree_rules

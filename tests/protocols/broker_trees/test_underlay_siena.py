@@ -18,7 +18,6 @@ from halfway.core.compiler.lent import Lender
 from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
-from halfway.protocols.broker_trees import underlay_siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE
 from halfway.protocols.broker_trees.records.messages import (
@@ -29,6 +28,7 @@ from halfway.protocols.broker_trees.records.messages import (
     UNSUBSCRIBE,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from halfway.protocols.broker_trees.underlay import underlay_siena
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import new_engine

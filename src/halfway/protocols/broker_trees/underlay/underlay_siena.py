@@ -20,14 +20,10 @@ from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import (
     client_node,
-    confirmations,
     enter_and_leave,
     event_routing,
-    failure_detector,
     node_roles,
-    parent_search,
     siena,
-    tree_maintenance,
 )
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
@@ -36,7 +32,6 @@ from halfway.protocols.broker_trees.client_state import (
     client_state,
     renew,
 )
-from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no_records
 from halfway.protocols.broker_trees.enter_and_leave import Leaves, enter, is_outside, no_leaves
 from halfway.protocols.broker_trees.paths import circuits, peer_paths, retransmissions
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
@@ -45,13 +40,20 @@ from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
 from halfway.protocols.broker_trees.records import messages, underlay_messages
-from halfway.protocols.broker_trees.tables.children import Children, no_children
 from halfway.protocols.broker_trees.tables.subscription_table import (
     Catalogue,
     SubscriptionTable,
     empty_table,
 )
-from halfway.protocols.broker_trees.underlay_parent import is_cut_off
+from halfway.protocols.broker_trees.underlay import (
+    confirmations,
+    failure_detector,
+    parent_search,
+    tree_maintenance,
+)
+from halfway.protocols.broker_trees.underlay.children import Children, no_children
+from halfway.protocols.broker_trees.underlay.confirmations import PLACES, Unconfirmed, no_records
+from halfway.protocols.broker_trees.underlay.underlay_parent import is_cut_off
 from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
 from halfway.protocols.reliable_hop import ReliableHops

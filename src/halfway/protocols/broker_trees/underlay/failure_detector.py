@@ -13,7 +13,6 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
-from halfway.protocols.broker_trees import child_changes, parent_search, underlay_parent
 from halfway.protocols.broker_trees.enter_and_leave import renew_leave
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import send_along
@@ -42,18 +41,19 @@ from halfway.protocols.broker_trees.records.underlay_messages import (
     TICK,
     TRIP_S,
 )
-from halfway.protocols.broker_trees.tables.children import (
-    add_child,
-    age,
-    first_child,
-    reset_silence,
-)
-from halfway.protocols.broker_trees.tables.replicas import drop_replicas
 from halfway.protocols.broker_trees.tables.table_repair import (
     filters_digest,
     send_forwarded,
     send_held,
 )
+from halfway.protocols.broker_trees.underlay import child_changes, parent_search, underlay_parent
+from halfway.protocols.broker_trees.underlay.children import (
+    add_child,
+    age,
+    first_child,
+    reset_silence,
+)
+from halfway.protocols.broker_trees.underlay.replicas import drop_replicas
 from halfway.protocols.incarnation_numbers import number_before
 from halfway.protocols.row_search import place_in_row
 

@@ -20,16 +20,16 @@ from halfway.protocols.broker_trees.records.underlay_messages import (
     ROOT,
     SUCCESSOR,
 )
-from halfway.protocols.broker_trees.tables.children import (
+from halfway.protocols.broker_trees.tables.subscription_table import FREE, remove
+from halfway.protocols.broker_trees.underlay.children import (
     add_child,
     first_child,
     nth_child,
     remove_child,
     reset_silence,
 )
-from halfway.protocols.broker_trees.tables.replicas import use_replica
-from halfway.protocols.broker_trees.tables.subscription_table import FREE, remove
-from halfway.protocols.broker_trees.underlay_parent import is_cut_off, is_silent
+from halfway.protocols.broker_trees.underlay.replicas import use_replica
+from halfway.protocols.broker_trees.underlay.underlay_parent import is_cut_off, is_silent
 
 
 @apart

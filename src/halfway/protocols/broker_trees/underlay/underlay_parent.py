@@ -12,7 +12,6 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, is_ancestor, take_ancestors
 from halfway.protocols.broker_trees.paths.circuits import SORTS, hops_from
-from halfway.protocols.broker_trees.paths.completion import complete_paths
 from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, is_nearer, next_hop_up
 from halfway.protocols.broker_trees.paths.nearby import announce_broker
 from halfway.protocols.broker_trees.paths.peer_paths import forget_peer, second_path, send
@@ -26,8 +25,9 @@ from halfway.protocols.broker_trees.records.underlay_messages import (
     ROOT,
     SUCCESSOR,
 )
-from halfway.protocols.broker_trees.tables.children import remove_child
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
+from halfway.protocols.broker_trees.underlay.children import remove_child
+from halfway.protocols.broker_trees.underlay.completion import complete_paths
 from halfway.protocols.row_search import place_in_row
 
 _DEEPER = 4  # most brokers that news may add above a broker which is not on a cycle

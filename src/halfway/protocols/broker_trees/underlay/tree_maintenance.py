@@ -7,22 +7,22 @@ function handles each maintenance record.
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import (
-    child_changes,
-    client_node,
-    confirmations,
-    enter_and_leave,
-    failure_detector,
-    parent_search,
-    underlay_parent,
-)
+from halfway.protocols.broker_trees import client_node, enter_and_leave
 from halfway.protocols.broker_trees.client_state import expire
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
-from halfway.protocols.broker_trees.paths.completion import complete_paths
 from halfway.protocols.broker_trees.paths.nearby import announce_broker, drop_stale, nth_nearest
 from halfway.protocols.broker_trees.records import messages, underlay_messages
-from halfway.protocols.broker_trees.tables import replicas, table_repair
-from halfway.protocols.broker_trees.tables.children import add_grandchild
+from halfway.protocols.broker_trees.tables import table_repair
+from halfway.protocols.broker_trees.underlay import (
+    child_changes,
+    confirmations,
+    failure_detector,
+    parent_search,
+    replicas,
+    underlay_parent,
+)
+from halfway.protocols.broker_trees.underlay.children import add_grandchild
+from halfway.protocols.broker_trees.underlay.completion import complete_paths
 
 
 @apart

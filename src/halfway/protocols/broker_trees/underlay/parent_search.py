@@ -9,7 +9,6 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
 from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
-from halfway.protocols.broker_trees.paths.completion import complete_paths
 from halfway.protocols.broker_trees.paths.decisions import (
     ALTERNATE,
     DIRECT,
@@ -24,8 +23,9 @@ from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_
 from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
-from halfway.protocols.broker_trees.tables.children import first_child
-from halfway.protocols.broker_trees.underlay_parent import count_move, is_other_root
+from halfway.protocols.broker_trees.underlay.children import first_child
+from halfway.protocols.broker_trees.underlay.completion import complete_paths
+from halfway.protocols.broker_trees.underlay.underlay_parent import count_move, is_other_root
 from halfway.protocols.row_search import place_in_row
 
 _FOUNDER = FALLBACKS + 1  # the last attempt of a search for a parent
