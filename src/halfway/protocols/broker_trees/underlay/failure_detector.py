@@ -13,7 +13,6 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
-from halfway.protocols.broker_trees.enter_and_leave import renew_leave
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import send_along
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
@@ -92,11 +91,8 @@ def on_start(state, rules, sender, out):
 
 
 @apart
-def on_tick(state, rules, sender, now, out):
-    """Check a broker's parent and children for failures once a ping interval."""
-    emit(out, TICK, rules.ping_interval_s, sender.own)
-    if renew_leave(state, rules, sender, out):
-        return
+def detect_failures(state, rules, sender, now, out):
+    """Check a broker's parent and children for failures, once a ping interval."""
     age(state.children, sender.broker, rules.missed_pings + 2)
     drop_replicas(state.replicas, state.children.grandchild, sender.broker)
     up = state.parent[sender.broker]

@@ -32,7 +32,7 @@ from halfway.protocols.broker_trees.client_state import (
     client_state,
     renew,
 )
-from halfway.protocols.broker_trees.enter_and_leave import Leaves, enter, is_outside, no_leaves
+from halfway.protocols.broker_trees.enter_and_leave import enter, is_outside
 from halfway.protocols.broker_trees.paths import circuits, peer_paths, retransmissions
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
@@ -53,6 +53,7 @@ from halfway.protocols.broker_trees.underlay import (
 )
 from halfway.protocols.broker_trees.underlay.children import Children, no_children
 from halfway.protocols.broker_trees.underlay.confirmations import PLACES, Unconfirmed, no_records
+from halfway.protocols.broker_trees.underlay.leave_grants import Leaves, no_leaves
 from halfway.protocols.broker_trees.underlay.underlay_parent import is_cut_off
 from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
