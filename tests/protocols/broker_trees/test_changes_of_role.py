@@ -34,9 +34,9 @@ from halfway.protocols.broker_trees.records.messages import (
     SUBSCRIBE,
     VERSION,
 )
-from halfway.protocols.broker_trees.records.underlay_messages import ACCEPT, TICK
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, Catalogue
 from halfway.protocols.broker_trees.underlay import underlay_siena
+from halfway.protocols.broker_trees.underlay.underlay_messages import ACCEPT, TICK
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation

@@ -30,9 +30,9 @@ from halfway.protocols.broker_trees.records.messages import (
     SEARCH,
     VERSION,
 )
-from halfway.protocols.broker_trees.records.underlay_messages import PING, PONG, ROOT, TICK
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.protocols.broker_trees.underlay import underlay_siena
+from halfway.protocols.broker_trees.underlay.underlay_messages import PING, PONG, ROOT, TICK
 from tests.protocols.broker_trees.test_client_node import NOWHERE
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.lone import emitted_by, entered

@@ -11,15 +11,6 @@ from halfway.protocols.broker_trees.paths.circuits import hops_from, send_along,
 from halfway.protocols.broker_trees.paths.decisions import DIRECT
 from halfway.protocols.broker_trees.paths.peer_paths import active_path, forget_peer
 from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT
-from halfway.protocols.broker_trees.records.underlay_messages import (
-    ACCEPT,
-    DEPTH,
-    HOPS_APART,
-    NEXT_SUCCESSOR,
-    REPLACED,
-    ROOT,
-    SUCCESSOR,
-)
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, remove
 from halfway.protocols.broker_trees.underlay.children import (
     add_child,
@@ -29,6 +20,15 @@ from halfway.protocols.broker_trees.underlay.children import (
     reset_silence,
 )
 from halfway.protocols.broker_trees.underlay.replicas import use_replica
+from halfway.protocols.broker_trees.underlay.underlay_messages import (
+    ACCEPT,
+    DEPTH,
+    HOPS_APART,
+    NEXT_SUCCESSOR,
+    REPLACED,
+    ROOT,
+    SUCCESSOR,
+)
 from halfway.protocols.broker_trees.underlay.underlay_parent import is_cut_off, is_silent
 
 

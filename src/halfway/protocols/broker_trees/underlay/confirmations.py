@@ -39,8 +39,8 @@ from halfway.protocols.broker_trees.records.messages import (
     SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
 )
-from halfway.protocols.broker_trees.records.underlay_messages import CONFIRM, CONFIRM_TIMEOUT
 from halfway.protocols.broker_trees.underlay import child_changes, parent_search, underlay_parent
+from halfway.protocols.broker_trees.underlay.underlay_messages import CONFIRM, CONFIRM_TIMEOUT
 from halfway.protocols.reliable_hop import copy_record
 from halfway.protocols.row_search import place_in_row
 

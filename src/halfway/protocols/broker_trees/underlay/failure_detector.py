@@ -29,17 +29,6 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     use_path,
 )
 from halfway.protocols.broker_trees.records.messages import DIGEST, JOIN, NUMBER, ORIGIN, PARENT
-from halfway.protocols.broker_trees.records.underlay_messages import (
-    DIGEST_BIT,
-    GRANDCHILD,
-    LEAST_S,
-    PATH,
-    PING,
-    PONG,
-    REPLICA_DIGEST,
-    TICK,
-    TRIP_S,
-)
 from halfway.protocols.broker_trees.tables.table_repair import (
     filters_digest,
     send_forwarded,
@@ -53,6 +42,17 @@ from halfway.protocols.broker_trees.underlay.children import (
     reset_silence,
 )
 from halfway.protocols.broker_trees.underlay.replicas import drop_replicas
+from halfway.protocols.broker_trees.underlay.underlay_messages import (
+    DIGEST_BIT,
+    GRANDCHILD,
+    LEAST_S,
+    PATH,
+    PING,
+    PONG,
+    REPLICA_DIGEST,
+    TICK,
+    TRIP_S,
+)
 from halfway.protocols.incarnation_numbers import number_before
 from halfway.protocols.row_search import place_in_row
 

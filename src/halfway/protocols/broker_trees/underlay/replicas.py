@@ -11,11 +11,6 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.protocols.broker_trees.paths.peer_paths import reply
 from halfway.protocols.broker_trees.records.messages import ORIGIN
-from halfway.protocols.broker_trees.records.underlay_messages import (
-    ASK_REPLICA,
-    REPLICA,
-    REPLICA_DIGEST,
-)
 from halfway.protocols.broker_trees.tables.subscription_table import (
     FREE,
     claim_entry,
@@ -25,6 +20,11 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     subscribe_upstream,
 )
 from halfway.protocols.broker_trees.tables.table_repair import filters_digest
+from halfway.protocols.broker_trees.underlay.underlay_messages import (
+    ASK_REPLICA,
+    REPLICA,
+    REPLICA_DIGEST,
+)
 from halfway.protocols.row_search import place_in_row
 
 

@@ -11,7 +11,7 @@ from halfway.protocols.broker_trees import client_node
 from halfway.protocols.broker_trees.client_state import expire
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.nearby import announce_broker, drop_stale, nth_nearest
-from halfway.protocols.broker_trees.records import messages, underlay_messages
+from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.tables import table_repair
 from halfway.protocols.broker_trees.underlay import (
     child_changes,
@@ -20,6 +20,7 @@ from halfway.protocols.broker_trees.underlay import (
     leave_grants,
     parent_search,
     replicas,
+    underlay_messages,
     underlay_parent,
 )
 from halfway.protocols.broker_trees.underlay.children import add_grandchild

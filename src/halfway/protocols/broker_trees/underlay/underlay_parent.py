@@ -16,7 +16,10 @@ from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, is_ne
 from halfway.protocols.broker_trees.paths.nearby import announce_broker
 from halfway.protocols.broker_trees.paths.peer_paths import forget_peer, second_path, send
 from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT, ROUTE
-from halfway.protocols.broker_trees.records.underlay_messages import (
+from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
+from halfway.protocols.broker_trees.underlay.children import remove_child
+from halfway.protocols.broker_trees.underlay.completion import complete_paths
+from halfway.protocols.broker_trees.underlay.underlay_messages import (
     DEPTH,
     HOPS_APART,
     NEXT_SUCCESSOR,
@@ -25,9 +28,6 @@ from halfway.protocols.broker_trees.records.underlay_messages import (
     ROOT,
     SUCCESSOR,
 )
-from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
-from halfway.protocols.broker_trees.underlay.children import remove_child
-from halfway.protocols.broker_trees.underlay.completion import complete_paths
 from halfway.protocols.row_search import place_in_row
 
 _DEEPER = 4  # most brokers that news may add above a broker which is not on a cycle

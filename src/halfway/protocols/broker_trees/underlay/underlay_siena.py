@@ -39,7 +39,7 @@ from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
-from halfway.protocols.broker_trees.records import messages, underlay_messages
+from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.tables.subscription_table import (
     Catalogue,
     SubscriptionTable,
@@ -50,6 +50,7 @@ from halfway.protocols.broker_trees.underlay import (
     failure_detector,
     parent_search,
     tree_maintenance,
+    underlay_messages,
 )
 from halfway.protocols.broker_trees.underlay.children import Children, no_children
 from halfway.protocols.broker_trees.underlay.confirmations import PLACES, Unconfirmed, no_records
