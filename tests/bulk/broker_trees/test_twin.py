@@ -15,9 +15,11 @@ from halfway.bulk.broker_trees.delivery_ratio import (
     fail_element,
 )
 from halfway.bulk.broker_trees.guarantees import has_second
-from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.join import join, nearest
 from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, is_nearer
+from halfway.protocols.broker_trees.paths.nearby import nearest_but, none_nearby
 from halfway.protocols.broker_trees.records.messages import SUBSCRIBE
+from halfway.world.underlays.routes import shortest
 from halfway.world.workload.content import Content
 from tests.bulk.broker_trees.test_broker_overlay import wired
 from tests.networks import from_links
@@ -209,6 +211,28 @@ def test_brokers_that_start_in_turn_form_the_tree_of_the_bulk_overlay(shape: str
         assert int(state.grandparent[b]) == overlay[broker.parent].parent or broker.grandparent < 0
         if has_second(broker) and beside_exists(shape, x):
             assert not {*x[1:-1]} & {*y[1:-1]}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_both_levels_choose_the_same_parent_and_of_equally_near_brokers_the_first(
+    shape: str,
+) -> None:
+    """[uas §4, Algorithm 1] "The choice is based on the proximity … in terms of number of IP hops".
+
+    A node and the bulk model call one decision, `is_nearer`. The node has heard of the brokers in
+    any order.
+    """
+    overlay, random, ties = grown(shape), np.random.default_rng(7), 0
+    for row in range(NODES):
+        tree = shortest(overlay.underlay.network, overlay.hop, row, overlay.closed)
+        hops = tree.weight[:BROKERS].astype(np.int32)
+        heard = none_nearby(1, BROKERS)
+        order = random.permutation(BROKERS)
+        heard.broker[0], heard.hops[0] = order, hops[order]
+        chosen = nearest(overlay, tree, list(range(BROKERS)))
+        assert nearest_but(heard, 0, -1) == chosen == int(hops.argmin())
+        ties += int((hops == hops.min()).sum() > 1)
+    assert ties > 0
 
 
 @pytest.mark.parametrize("shape", SHAPES)

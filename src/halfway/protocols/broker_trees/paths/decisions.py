@@ -71,11 +71,12 @@ def fallback(attempt, alternate_first):
 
 @inlined
 def is_nearer(hops, number, best_hops, best_number):
-    """Decide whether a broker is a better alternate parent than the best broker found so far [uas
-    §4].
+    """Decide whether a broker is nearer than the nearest broker found so far, in the choice of a
+    parent and of an alternate [uas §4, Algorithm 1, lines 2 and 6].
 
-    "The choice of the alternate broker is also based on the proximity … in terms of number of IP
-    hops". Of equally near brokers we take the broker with the lower number, so that the choice is
-    unique.
+    "The choice is based on the proximity with the new broker node in terms of number of IP hops",
+    and the choice of the alternate "is also based on the proximity". Of equally near brokers we
+    take the broker with the lower number, because the choice must not depend on the order of the
+    candidates.
     """
     return hops < best_hops or (hops == best_hops and number < best_number)

@@ -18,6 +18,7 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
+from halfway.protocols.broker_trees.paths.decisions import is_nearer
 from halfway.protocols.broker_trees.records.messages import (
     ANNOUNCE,
     HOPS,
@@ -55,14 +56,14 @@ def none_nearby(n: int, places: int) -> Nearby:
 
 @apart
 def rank(nearby, i, hops, broker):
-    """Return how many known brokers are nearer to row i than a given broker; at equal hops the
-    lower id counts as nearer.
+    """Return how many known brokers are nearer to row i than a given broker, by the decision
+    `is_nearer`.
     """
     nearer = 0
     for s in range(nearby.broker.shape[1]):
         other = nearby.broker[i, s]
         if other not in (NONE, broker):
-            nearer += nearby.hops[i, s] < hops or (nearby.hops[i, s] == hops and other < broker)
+            nearer += is_nearer(nearby.hops[i, s], other, hops, broker)
     return nearer
 
 
