@@ -33,8 +33,8 @@ PREMISE = (
 TOLERANT = (
     "a fault tolerant overlay topology for event broker networks that can tolerate single node"
 )
-# How verdicts name the rules of balance. We call *least-wait* idealised, because its choice rests on
-# queues that no broker can read: brokers by messages choose otherwise (`test_figures_twin.py`).
+# How verdicts name the rules of balance. We call *least-wait* idealised, because it compares queues
+# that no broker can read: brokers by messages choose other paths (`test_figures_twin.py`).
 _BALANCE_NAMES = {"halves": "halves", "least-wait": "idealised least-wait", "earliest": "earliest"}
 _CLIENTS = {"selective": "selective clients", "all": "unselective clients"}
 _SYSTEMS = {"none": "Algorithm 1 as printed", "both": "with both remedies of ours"}
