@@ -33,9 +33,6 @@ PREMISE = (
 TOLERANT = (
     "a fault tolerant overlay topology for event broker networks that can tolerate single node"
 )
-# How verdicts name the rules of balance. We call *least-wait* idealised, because it compares queues
-# that no broker can read: brokers by messages choose other paths (`test_figures_twin.py`).
-_BALANCE_NAMES = {"halves": "halves", "least-wait": "idealised least-wait", "earliest": "earliest"}
 _CLIENTS = {"selective": "selective clients", "all": "unselective clients"}
 _SYSTEMS = {"none": "Algorithm 1 as printed", "both": "with both remedies of ours"}
 DENOMINATORS = {
@@ -234,7 +231,7 @@ def latency_rows(
         yield claimed(
             figure, {**cell, "balance": balance}, "mean latency, underlay-aware / unmodified",
             "a reduction in the message delivery latencies", share, plain.networks,
-            f"{_BALANCE_NAMES[balance]}; {model}",
+            f"{points.BALANCE_NAMES[balance]}; {model}",
             (opinion, f"unmodified {plain.mean:.2f} ms; {reason}"),
         )  # fmt: skip
 
@@ -297,7 +294,7 @@ def _stressed(
                 "remedy": remedy, "over": links, "interest": interest, "balance": balance,
                 "events": events,
             }  # fmt: skip
-            name = f"over {links}; {_BALANCE_NAMES[balance]}; {interest}"
+            name = f"over {links}; {points.BALANCE_NAMES[balance]}; {interest}"
             if over == "overlay":
                 name += "; the links to grandparents never carry events"
             yield cell, name, at(balance="direct"), at(balance=balance)
