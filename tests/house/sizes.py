@@ -11,7 +11,7 @@ FUNCTION_AIM = 40
 LONGER_THAN_AIM = 13  # functions between the aim and the limit; this number only falls
 # Counts of what is above the aim: these numbers only fall.
 LONG_FILES, LONG_FILE_LINES = 15, 300
-FORMAT_SKIPS = 463  # statements with a form of their own
+FORMAT_SKIPS = 452  # statements with a form of their own
 WIDE_FUNCTIONS = 26  # functions with more than PARAMETERS parameters by position, all included
 PARAMETERS = 8  # by position; names at the call explain the others
 COMPILED_PARAMETERS = 12  # compiled code has no parameters by name

@@ -174,9 +174,14 @@ def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, awar
 
 
 def by_messages(
-    overlay: Overlay, drawn: Content, balance: str, window_s: float, timing: Timing = QUIET,
-    *, aware: bool = True,
-) -> Measured:  # fmt: skip
+    overlay: Overlay,
+    drawn: Content,
+    balance: str,
+    window_s: float,
+    timing: Timing = QUIET,
+    *,
+    aware: bool = True,
+) -> Measured:
     """The measurement message by message, over links with the same delays and bandwidths."""
     lies = overlay.underlay
     rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)

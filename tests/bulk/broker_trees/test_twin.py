@@ -136,8 +136,9 @@ def test_with_confirmations_a_cut_link_loses_no_event_in_flight(shape: str) -> N
     lost = 0
     for k, fault in enumerate(faults):
         some = drawn(k)
-        bulk = delivered_share(overlay.twin(), "underlay-siena", some.content, [fault],
-                               repairs=False)  # fmt: skip
+        bulk = delivered_share(
+            overlay.twin(), "underlay-siena", some.content, [fault], repairs=False
+        )
         pings, confirmed = (share_in_flight(overlay, some, fault, s) for s in (0.0, 0.3))
         assert confirmed >= bulk
         assert confirmed == bulk or not fragments_apart(overlay, shape, fault)
@@ -155,8 +156,10 @@ def fragments_apart(overlay: Overlay, shape: str, fault: Element) -> bool:
     graph.remove_edges_from([fault])
     if fault[0] == fault[1]:
         graph.remove_node(fault[0])
-    roots = [{top for k, top in tops(failed).items() if overlay[k].row in rows}
-             for rows in nx.connected_components(graph)]  # fmt: skip
+    roots = [
+        {top for k, top in tops(failed).items() if overlay[k].row in rows}
+        for rows in nx.connected_components(graph)
+    ]
     return all(len(some) <= 1 for some in roots)
 
 
@@ -175,8 +178,9 @@ def test_without_repairs_the_bulk_model_delivers_what_the_messages_deliver(
     equal = 0
     for k, fault in enumerate(draw_faults(overlay, where, 12, 3)):
         some = drawn(k)
-        bulk = delivered_share(overlay.twin(), "underlay-siena", some.content, [fault],
-                               repairs=False)  # fmt: skip
+        bulk = delivered_share(
+            overlay.twin(), "underlay-siena", some.content, [fault], repairs=False
+        )
         messages = share_of_messages(overlay, some, fault)
         if fragments_apart(overlay, shape, fault):
             equal += 1
@@ -245,9 +249,10 @@ def test_by_messages_the_alternate_is_the_nearest_other_child_of_the_parent(shap
         b = int(state.broker_index[broker.row])
         far = nx.single_source_shortest_path_length(graph, broker.row)
         others = [
-            one.row for k, one in overlay.brokers.items()
+            one.row
+            for k, one in overlay.brokers.items()
             if k != number and live.parent(k) == live.parent(number)
-        ]  # fmt: skip
+        ]
         best = -1
         if state.grandparent[b] >= 0:
             for row in others:
@@ -271,7 +276,8 @@ def test_a_learnt_tree_delivers_after_a_failure_what_the_bulk_model_delivers(sha
     bulk, messages = [], []
     for k, fault in enumerate(draw_faults(overlay, "used", 8, 3)):
         some = drawn(k)
-        bulk.append(delivered_share(overlay.twin(), "underlay-siena", some.content, [fault],
-                                    repairs=False))  # fmt: skip
+        bulk.append(
+            delivered_share(overlay.twin(), "underlay-siena", some.content, [fault], repairs=False)
+        )
         messages.append(share_of_messages(overlay, some, fault, given=False))
     assert np.mean(messages) >= np.mean(bulk)

@@ -30,9 +30,13 @@ from tests.protocols.rules_of import tree_rules
 
 OWN, NEIGHBOUR, FAR = 40, 7, 2  # ids; FAR: hops from a broker to the neighbour
 NOWHERE = Neighbourhood(
-    np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.zeros(0, np.int32), np.zeros(0, np.int32),
-    np.zeros(0), np.zeros(0),
-)  # fmt: skip
+    np.zeros(1, np.uint32),
+    np.zeros(1, np.uint32),
+    np.zeros(0, np.int32),
+    np.zeros(0, np.int32),
+    np.zeros(0),
+    np.zeros(0),
+)
 
 
 class Client:

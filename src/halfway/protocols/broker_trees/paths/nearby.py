@@ -48,10 +48,14 @@ def none_nearby(n: int, places: int) -> Nearby:
     """Return empty tables of near brokers for n nodes, each with a number of places."""
     shape = n, places
     return Nearby(
-        np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape, np.int32),
-        np.full(shape, NONE), np.zeros(shape, np.uint32), np.zeros(shape, np.int32),
+        np.full(shape, NONE),
+        np.full(shape, NONE),
+        np.zeros(shape, np.int32),
+        np.full(shape, NONE),
+        np.zeros(shape, np.uint32),
+        np.zeros(shape, np.int32),
         np.zeros(shape),
-    )  # fmt: skip
+    )
 
 
 @apart

@@ -60,9 +60,13 @@ def direct_paths(brokers: int, places: int) -> PeerPaths:
     """Return tables of peer paths for brokers that use direct paths only."""
     shape = brokers, places
     return PeerPaths(
-        np.full(shape, NONE), np.zeros(shape, np.uint8), np.zeros(shape, np.uint8),
-        np.zeros(shape, np.uint8), np.zeros((*shape, 2)), np.zeros((*shape, 2)),
-    )  # fmt: skip
+        np.full(shape, NONE),
+        np.zeros(shape, np.uint8),
+        np.zeros(shape, np.uint8),
+        np.zeros(shape, np.uint8),
+        np.zeros((*shape, 2)),
+        np.zeros((*shape, 2)),
+    )
 
 
 @apart
@@ -190,10 +194,13 @@ def event_path(sender, to):
     if trip_s[DIRECT] == 0.0 or trip_s[SECOND] == 0.0:
         return active_path(sender, to)
     path = balanced(
-        sender.balance, paths.turn[i, s],
-        waiting_s(trip_s[DIRECT], least_s[DIRECT]), waiting_s(trip_s[SECOND], least_s[SECOND]),
-        0.5 * least_s[DIRECT], 0.5 * least_s[SECOND],
-    )  # fmt: skip
+        sender.balance,
+        paths.turn[i, s],
+        waiting_s(trip_s[DIRECT], least_s[DIRECT]),
+        waiting_s(trip_s[SECOND], least_s[SECOND]),
+        0.5 * least_s[DIRECT],
+        0.5 * least_s[SECOND],
+    )
     paths.turn[i, s] ^= 1
     second = second_path(sender, to)
     return second if path == SECOND and second != NO_PLACE else active_path(sender, to)

@@ -34,9 +34,13 @@ def no_children(brokers: int, slots: int) -> Children:
     """
     shape = brokers, slots
     return Children(
-        np.full(shape, NONE), np.zeros((*shape, 2), np.int32), np.full(shape, NONE),
-        np.full(shape, NONE), np.zeros(shape, np.int32), np.zeros(brokers, np.int64),
-    )  # fmt: skip
+        np.full(shape, NONE),
+        np.zeros((*shape, 2), np.int32),
+        np.full(shape, NONE),
+        np.full(shape, NONE),
+        np.zeros(shape, np.int32),
+        np.zeros(brokers, np.int64),
+    )
 
 
 @kernel
