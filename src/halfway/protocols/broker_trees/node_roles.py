@@ -85,6 +85,9 @@ def parents_at_first(
 def start_broker(state, rules, sender, message, out):
     """Start a node of either tree in the role of a broker: its first refresh comes at a random time
     of its own within `join_delay_s` seconds.
+
+    We let brokers join at different times, because in the paper a new broker joins brokers
+    that are connected.
     """
     start_searches(state.searches, sender.broker, message.incarnation)
     state.asked[sender.broker] = 0

@@ -82,7 +82,7 @@ limits = event_routing.limits
 
 
 class Rules(NamedTuple):
-    """The parameters of SIENA's tree. The paper's links lose nothing; we add reliable hops."""
+    """The parameters of SIENA's tree. The paper describes no reliable hops; we add them."""
 
     catalogue: Catalogue
     refresh_s: float

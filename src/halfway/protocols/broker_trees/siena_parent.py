@@ -1,5 +1,10 @@
 """The parent of a broker in SIENA's tree: how the broker finds its parent, keeps it, and leaves the
 tree.
+
+[Carzaniga et al., §4.2] a server is started with the identity of its master. We let a broker find
+the nearest broker and leave as in paper 5, because the two trees would otherwise differ in more
+than the paths that paper 5 adds. We let the broker repeat its JOIN, because its parent may lose its
+memory.
 """
 
 from halfway.core.compiled import apart
@@ -89,7 +94,8 @@ def asks_root(state, b):
     """Return whether a SIENA broker without a parent asks the root for a place this time, and not
     the nearest broker.
 
-    After a loss of memory, near brokers may be below this broker. The root never is.
+    We let every third JOIN go to the root, because near brokers may be below this broker after a
+    loss of memory. The root never is.
     """
     return state.asked[b] % 3 == 0
 

@@ -40,7 +40,10 @@ def next_hop_up(direct, second, upper):
 
 @inlined
 def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_travel_s):
-    """Decide the path of an event between a broker and its parent while both paths work.
+    """Decide the path of an event between a broker and its parent while both paths work [uas §5].
+
+    "The load is distributed among the two different paths". The paper does not say how, so each
+    rule of BALANCES is an interpretation of ours.
 
     rule: a place in BALANCES; turn: 0 and 1, alternating from event to event; *_wait_s: seconds
     that the event would wait on this path; *_travel_s: seconds of travel on this path without load.

@@ -60,8 +60,8 @@ def none_nearby(n: int, places: int) -> Nearby:
 
 @apart
 def rank(nearby, i, hops, broker):
-    """Return how many known brokers are nearer to row i than a given broker, by the decision
-    `is_nearer`.
+    """[uas §4] Return how many known brokers are nearer to row i than a given broker, by the
+    decision `is_nearer`.
     """
     nearer = 0
     for s in range(nearby.broker.shape[1]):
@@ -160,8 +160,8 @@ def announce_nearest(nearby, i, out):
 
 @apart
 def enter_broker(nearby, i, is_broker, rules, message, out):
-    """Enter an announced broker into the table of near brokers of row i; pass on the announcement
-    if it was new.
+    """[uas §4] Enter an announced broker into the table of near brokers of row i; pass on the
+    announcement if it was new.
 
     is_broker: whether this node announces itself. Then it is nearer to its neighbours than other
     brokers.

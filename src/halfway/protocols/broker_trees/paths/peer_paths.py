@@ -3,7 +3,8 @@ balance.
 
 [uas §5] "the load is distributed among the two different paths between a child node and its
 corresponding parent node". The paper balances publications alone, so other records take one path.
-A broker measures its paths by the round trips of its PINGs, and informs its parent.
+We let a broker measure its paths by the round trips of its PINGs, and inform its parent, because
+the paper names no message by which a broker learns the waiting time.
 """
 
 import math
@@ -183,8 +184,8 @@ def waiting_s(trip_s, least_s):
 
 @apart
 def event_path(sender, to):
-    """Return the path of the next event from a broker to a peer; `balanced` chooses between two
-    working paths.
+    """[uas §5] Return the path of the next event from a broker to a peer; `balanced` chooses
+    between two working paths.
     """
     paths, i = sender.paths, sender.broker
     s = place_in_row(paths.peer, i, to)

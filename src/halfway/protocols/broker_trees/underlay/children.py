@@ -103,8 +103,8 @@ def nth_child(children, i, n, but):
 
 @kernel
 def add_grandchild(children, i, node_id, via):
-    """Add a grandchild below the child `via` to a broker's table, or move a known grandchild
-    there.
+    """[uas §4, Algorithm 1, line 9] Add a grandchild below the child `via` to a broker's table, or
+    move a known grandchild there.
     """
     s = place_in_row(children.grandchild, i, node_id)
     if s < 0:

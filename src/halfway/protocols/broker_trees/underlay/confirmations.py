@@ -243,8 +243,8 @@ def lose_path_up(state, rules, sender, path, now, out):
 
 @apart
 def lose_path_down(state, rules, sender, child, path, out):
-    """Count a path to a child as dead because the confirmation of a record is missing; change to
-    the other path, or adopt the children of this child.
+    """[uas §4.1] Count a path to a child as dead because the confirmation of a record is missing;
+    change to the other path, or adopt the children of this child.
     """
     b, most = sender.broker, rules.missed_pings + 1
     s = place_in_row(state.children.child, b, child)

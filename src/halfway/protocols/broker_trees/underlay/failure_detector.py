@@ -109,8 +109,8 @@ def detect_failures(state, rules, sender, now, out):
 def act_as_root(state, rules, sender, out):
     """Find and merge concurrent roots, at each tick of the failure detector of a root.
 
-    A successor keeps asking the root that it replaced. A root that restarted, or that lost all
-    children, asks its successor.
+    We add this search, because the paper leaves the root's death open. A successor keeps asking the
+    root that it replaced. A root that restarted, or that lost all children, asks its successor.
     """
     b = sender.broker
     first = first_child(state.children, b, NONE)
@@ -193,8 +193,9 @@ def check_children(state, rules, sender, out):
     """Check in the failure detector of a broker whether PINGs of its children are missing on one
     path or on both paths.
 
-    If a child is silent on one path, the broker uses the other path. If a child is silent on both
-    paths, the broker adopts the children of this child.
+    [uas §4.1] "The failure of node P can also be detected by the parent of P". If a child is silent
+    on one path, the broker uses the other path. If a child is silent on both paths, the broker
+    adopts the children of this child.
     """
     b, children = sender.broker, state.children
     most = rules.missed_pings + 1

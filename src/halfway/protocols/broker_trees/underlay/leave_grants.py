@@ -82,7 +82,9 @@ def renew_leave(state, rules, sender, out):
 
 @apart
 def on_ask_leave(state, sender, message, out):
-    """Grant a child its leave from the broker tree, one child at a time; another child waits."""
+    """[uas §4] Grant a child its leave from the broker tree, one child at a time; another child
+    waits.
+    """
     b, leaves, child = sender.broker, state.leaves, message.args[ORIGIN]
     if place_in_row(state.children.child, b, child) < 0:
         return
@@ -93,8 +95,8 @@ def on_ask_leave(state, sender, message, out):
 
 @apart
 def on_grant_leave(state, sender, message, out):
-    """Leave the broker tree, because the parent has granted the leave, unless this broker has
-    granted the leave of a child, which goes first.
+    """[uas §4] Leave the broker tree, because the parent has granted the leave, unless this broker
+    has granted the leave of a child, which goes first.
     """
     b, leaves = sender.broker, state.leaves
     asked = leaves.waits[b] > 0 and message.args[ORIGIN] == state.parent[b]

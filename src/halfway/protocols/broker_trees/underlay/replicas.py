@@ -44,7 +44,7 @@ def compare_replica(replicas, sender, message, out):
 
 @apart
 def send_replica(table, sender, above, out):
-    """Send the grandparent all filters of this broker, for the replica there."""
+    """[uas §4] Send the grandparent all filters of this broker, for the replica there."""
     for s in range(table.filter.shape[1]):
         if table.forwarded[sender.broker, s] == 1:
             send_filter_as(table, sender, REPLICA, s, above, out)
@@ -60,7 +60,7 @@ def on_replica(replicas, grandchildren, sender, message, out):
 
 @apart
 def use_replica(table, replicas, sender, child, up, out):
-    """Serve a grandchild as a child at once, with the filters in this broker's replica."""
+    """[uas §4] Serve a grandchild as a child at once, with the filters in this broker's replica."""
     b = sender.broker
     for r in range(replicas.filter.shape[1]):
         if replicas.filter[b, r] == FREE or replicas.via[b, r] != child:

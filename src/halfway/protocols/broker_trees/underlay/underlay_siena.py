@@ -3,9 +3,10 @@
 [uas §4.1] the second path replaces a dead direct path; after τ the child joins its grandparent; a
 broker dead on both paths is replaced by its parent, which adopts its children. We let brokers
 detect failures by PINGs, and make the root's first child its successor. [uas §4, Algorithm 1] a
-broker that starts joins the nearest broker, and searches for its paths. The second path passes the
-alternate broker like any router, because this broker only forwards the records. Filters and events
-are handled as in `siena`, and each event passes a broker once.
+broker that starts joins the nearest broker, and searches for its paths. We let the second path pass
+the alternate broker like any router, and register no broker at its alternate, because the alternate
+only forwards the records. Filters and events are handled as in `siena`, and each event passes a
+broker once.
 """
 
 from typing import NamedTuple
