@@ -72,6 +72,8 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "paths": {"records"},
         "tables": {"records", "paths"},
         ".": {"records", "paths", "tables"},
+        # The underlay-aware tree extends SIENA's, which stays as its authors published it.
+        "underlay": {".", "records", "paths", "tables"},
     },
     "protocols/walks": {
         "tables": set(),

@@ -11,14 +11,14 @@ FUNCTION_AIM = 40
 LONGER_THAN_AIM = 13  # functions between the aim and the limit; this number only falls
 # Counts of what is above the aim: these numbers only fall.
 LONG_FILES, LONG_FILE_LINES = 13, 300
-FORMAT_SKIPS = 341  # statements with a form of their own
+FORMAT_SKIPS = 330  # statements with a form of their own
 WIDE_FUNCTIONS = 26  # functions with more than PARAMETERS parameters by position, all included
 PARAMETERS = 8  # by position; names at the call explain the others
 COMPILED_PARAMETERS = 12  # compiled code has no parameters by name
 # Functions with more parameters by position -> the reason.
 WIDE = {
     "core/kinds.py: declare": "a row of the table of kinds",
-    "protocols/broker_trees/underlay_siena.py: state": "each size of the state has its own table",
+    "protocols/broker_trees/underlay/underlay_siena.py: state": "a size for each of its tables",
     "sim/engine/loop.py: run": "all that a run consists of",
 }
 _COMMANDS = ("cli/commands/", "cli/live/")

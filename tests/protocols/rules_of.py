@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from halfway.protocols.broker_trees import siena, underlay_siena
+from halfway.protocols.broker_trees import siena
+from halfway.protocols.broker_trees.underlay import underlay_siena
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walks import messages as walks
 

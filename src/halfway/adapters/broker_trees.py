@@ -171,11 +171,15 @@ class UnderlaySienaAdapter(SienaAdapter):
         broker has room for all brokers as children.
         """
         return self.module.state(
-            context.node_ids, nodes.brokers, nodes.root, slots, len(nodes.brokers),
+            context.node_ids,
+            nodes.brokers,
+            nodes.root,
+            slots,
+            len(nodes.brokers),
             known=int(self.values["known_brokers"]),
             confirm=float(self.values["confirm_timeout_s"]) > 0.0,
             **_room(self.values, context, nodes),
-        )  # fmt: skip
+        )
 
     def shortfalls(self, state: Any) -> dict[str, int]:
         """Return the shortfalls that the adapter of the monitored broker tree counts, with children

@@ -77,7 +77,7 @@ SYSTEMS = {
         "Carzaniga, Rosenblum & Wolf 2001, §4.2",
     ),
     "underlay-siena": About(
-        "halfway.protocols.broker_trees.underlay_siena",
+        "halfway.protocols.broker_trees.underlay.underlay_siena",
         "The broker tree of siena, where a broker has a second path to its parent, and one to "
         "its grandparent.",
         "Kumar, Bellur & Kranthi Kiran 2007",

@@ -121,9 +121,7 @@ def test_clients_that_move_lose_only_what_comes_before_the_repair() -> None:
     row = overlay[number].row
     drawn = content(BROKERS, 200, 400, "all", 3)
     tau = 0.1
-    share = delivered_share(
-        overlay, "underlay-siena", drawn, [(row, row)], tau=tau, clients="move"
-    )  # fmt: skip
+    share = delivered_share(overlay, "underlay-siena", drawn, [(row, row)], tau=tau, clients="move")
     here, others = (drawn.home == number).sum(), (drawn.home != number).sum()
     within = (drawn.at >= 0.5) & (drawn.at < 0.5 + tau)
     # All children fail over at once; the dead broker's clients neither hear nor are heard.

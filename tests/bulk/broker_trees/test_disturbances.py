@@ -119,9 +119,11 @@ def kept(overlay: Overlay, system: str, loss: float) -> np.ndarray:
 
 @settings(max_examples=15)
 @given(
-    st.integers(0, 30), st.sampled_from(["links", "used"]), st.sampled_from([0.0, 0.01, 0.3]),
+    st.integers(0, 30),
+    st.sampled_from(["links", "used"]),
+    st.sampled_from([0.0, 0.01, 0.3]),
     st.sampled_from(["siena", "underlay-siena"]),
-)  # fmt: skip
+)
 def test_links_lose_messages_on_the_way_up_and_down(
     seed: int, where: str, loss: float, system: str
 ) -> None:

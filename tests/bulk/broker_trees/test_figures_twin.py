@@ -61,8 +61,9 @@ def test_unmodified_siena_has_the_latency_and_the_loads_of_the_bulk_driver(
     """[uas Figs. 6-8] the system that the figures compare with, by its own handler."""
     overlay = grown(shape)
     drawn = content(BROKERS, CLIENTS, EVENTS, "all", 3)
-    bulk, messages = (f(overlay, drawn, "direct", window_s, aware=False)
-                      for f in (in_bulk, by_messages))  # fmt: skip
+    bulk, messages = (
+        f(overlay, drawn, "direct", window_s, aware=False) for f in (in_bulk, by_messages)
+    )
     assert messages._replace(latency_s=0.0) == bulk._replace(latency_s=0.0)
     assert messages.latency_s == pytest.approx(bulk.latency_s, rel=1e-9)
     aware = in_bulk(overlay, drawn, "halves", window_s)

@@ -196,10 +196,12 @@ def test_halves_never_beat_the_direct_path_where_nothing_waits() -> None:
     direct, halves, earliest = (
         passage(
             queued_paths(overlay, aware=balance != "direct", queueing="overlay", message_bits=BITS),
-            drawn, balance, 1000.0,
+            drawn,
+            balance,
+            1000.0,
         ).latency_s
         for balance in ("direct", "halves", "earliest")
-    )  # type: ignore[misc]  # fmt: skip
+    )  # type: ignore[misc]
     assert halves > direct
     assert earliest <= direct
 

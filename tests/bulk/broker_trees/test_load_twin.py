@@ -13,7 +13,7 @@ from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, queued_paths, str
 from halfway.core.compiler.lent import Lender
 from halfway.core.message import START
 from halfway.core.neighbourhood import place_of
-from halfway.protocols.broker_trees import siena, underlay_siena
+from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.circuits import SORTS
 from halfway.protocols.broker_trees.paths.decisions import BALANCES, SECOND
@@ -26,6 +26,7 @@ from halfway.protocols.broker_trees.records.messages import (
     SUBSCRIBE,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from halfway.protocols.broker_trees.underlay import underlay_siena
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import RecordTraits, new_engine
@@ -173,9 +174,14 @@ def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, awar
 
 
 def by_messages(
-    overlay: Overlay, drawn: Content, balance: str, window_s: float, timing: Timing = QUIET,
-    *, aware: bool = True,
-) -> Measured:  # fmt: skip
+    overlay: Overlay,
+    drawn: Content,
+    balance: str,
+    window_s: float,
+    timing: Timing = QUIET,
+    *,
+    aware: bool = True,
+) -> Measured:
     """The measurement message by message, over links with the same delays and bandwidths."""
     lies = overlay.underlay
     rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)

@@ -15,9 +15,11 @@ from halfway.bulk.broker_trees.delivery_ratio import (
     fail_element,
 )
 from halfway.bulk.broker_trees.guarantees import has_second
-from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.join import join, nearest
 from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, is_nearer
+from halfway.protocols.broker_trees.paths.nearby import nearest_but, none_nearby
 from halfway.protocols.broker_trees.records.messages import SUBSCRIBE
+from halfway.world.underlays.routes import shortest
 from halfway.world.workload.content import Content
 from tests.bulk.broker_trees.test_broker_overlay import wired
 from tests.networks import from_links
@@ -134,8 +136,9 @@ def test_with_confirmations_a_cut_link_loses_no_event_in_flight(shape: str) -> N
     lost = 0
     for k, fault in enumerate(faults):
         some = drawn(k)
-        bulk = delivered_share(overlay.twin(), "underlay-siena", some.content, [fault],
-                               repairs=False)  # fmt: skip
+        bulk = delivered_share(
+            overlay.twin(), "underlay-siena", some.content, [fault], repairs=False
+        )
         pings, confirmed = (share_in_flight(overlay, some, fault, s) for s in (0.0, 0.3))
         assert confirmed >= bulk
         assert confirmed == bulk or not fragments_apart(overlay, shape, fault)
@@ -153,8 +156,10 @@ def fragments_apart(overlay: Overlay, shape: str, fault: Element) -> bool:
     graph.remove_edges_from([fault])
     if fault[0] == fault[1]:
         graph.remove_node(fault[0])
-    roots = [{top for k, top in tops(failed).items() if overlay[k].row in rows}
-             for rows in nx.connected_components(graph)]  # fmt: skip
+    roots = [
+        {top for k, top in tops(failed).items() if overlay[k].row in rows}
+        for rows in nx.connected_components(graph)
+    ]
     return all(len(some) <= 1 for some in roots)
 
 
@@ -173,8 +178,9 @@ def test_without_repairs_the_bulk_model_delivers_what_the_messages_deliver(
     equal = 0
     for k, fault in enumerate(draw_faults(overlay, where, 12, 3)):
         some = drawn(k)
-        bulk = delivered_share(overlay.twin(), "underlay-siena", some.content, [fault],
-                               repairs=False)  # fmt: skip
+        bulk = delivered_share(
+            overlay.twin(), "underlay-siena", some.content, [fault], repairs=False
+        )
         messages = share_of_messages(overlay, some, fault)
         if fragments_apart(overlay, shape, fault):
             equal += 1
@@ -212,6 +218,28 @@ def test_brokers_that_start_in_turn_form_the_tree_of_the_bulk_overlay(shape: str
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+def test_both_levels_choose_the_same_parent_and_of_equally_near_brokers_the_first(
+    shape: str,
+) -> None:
+    """[uas §4, Algorithm 1] "The choice is based on the proximity … in terms of number of IP hops".
+
+    A node and the bulk model call one decision, `is_nearer`. The node has heard of the brokers in
+    any order.
+    """
+    overlay, random, ties = grown(shape), np.random.default_rng(7), 0
+    for row in range(NODES):
+        tree = shortest(overlay.underlay.network, overlay.hop, row, overlay.closed)
+        hops = tree.weight[:BROKERS].astype(np.int32)
+        heard = none_nearby(1, BROKERS)
+        order = random.permutation(BROKERS)
+        heard.broker[0], heard.hops[0] = order, hops[order]
+        chosen = nearest(overlay, tree, list(range(BROKERS)))
+        assert nearest_but(heard, 0, -1) == chosen == int(hops.argmin())
+        ties += int((hops == hops.min()).sum() > 1)
+    assert ties > 0
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 def test_by_messages_the_alternate_is_the_nearest_other_child_of_the_parent(shape: str) -> None:
     """[uas §4] "proximity … in terms of number of IP hops", by the decision of the bulk model."""
     overlay = grown(shape)
@@ -221,9 +249,10 @@ def test_by_messages_the_alternate_is_the_nearest_other_child_of_the_parent(shap
         b = int(state.broker_index[broker.row])
         far = nx.single_source_shortest_path_length(graph, broker.row)
         others = [
-            one.row for k, one in overlay.brokers.items()
+            one.row
+            for k, one in overlay.brokers.items()
             if k != number and live.parent(k) == live.parent(number)
-        ]  # fmt: skip
+        ]
         best = -1
         if state.grandparent[b] >= 0:
             for row in others:
@@ -247,7 +276,8 @@ def test_a_learnt_tree_delivers_after_a_failure_what_the_bulk_model_delivers(sha
     bulk, messages = [], []
     for k, fault in enumerate(draw_faults(overlay, "used", 8, 3)):
         some = drawn(k)
-        bulk.append(delivered_share(overlay.twin(), "underlay-siena", some.content, [fault],
-                                    repairs=False))  # fmt: skip
+        bulk.append(
+            delivered_share(overlay.twin(), "underlay-siena", some.content, [fault], repairs=False)
+        )
         messages.append(share_of_messages(overlay, some, fault, given=False))
     assert np.mean(messages) >= np.mean(bulk)

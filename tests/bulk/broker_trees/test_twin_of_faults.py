@@ -128,8 +128,9 @@ def test_the_underlay_aware_tree_loses_the_same_on_both_levels(
     for shape in SHAPES:
         overlay, load = grown(shape), drawn(2)
         faults = draw_faults(overlay, where, FAULTS, 2)
-        bulk = delivered_share(overlay.twin(), "underlay-siena", load.content, faults,
-                               repairs=tau_s < np.inf)  # fmt: skip
+        bulk = delivered_share(
+            overlay.twin(), "underlay-siena", load.content, faults, repairs=tau_s < np.inf
+        )
         messages = share_of_messages(LiveTree(overlay, routes_of(overlay), tau_s), load, faults)
         assert bulk <= messages <= connected_share(overlay, shape, load, faults)
         more.append(messages - bulk)

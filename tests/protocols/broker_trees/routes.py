@@ -15,7 +15,7 @@ from halfway.core.missing import NONE
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, WORDS, write_ancestors
 from halfway.protocols.broker_trees.paths.circuits import SORTS, claim, find, path_to
 from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND
-from halfway.protocols.broker_trees.tables.children import add_child, add_grandchild
+from halfway.protocols.broker_trees.underlay.children import add_child, add_grandchild
 from halfway.world.underlays.routes import Rows, path, shortest_from
 
 Int32s = npt.NDArray[np.int32]

@@ -9,7 +9,7 @@ import pytest
 from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.outbox import Outbox
-from halfway.protocols.broker_trees import siena, underlay_siena
+from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import MOST_SILENT, ClientRoom
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.paths.decisions import DIRECT
@@ -34,8 +34,9 @@ from halfway.protocols.broker_trees.records.messages import (
     SUBSCRIBE,
     VERSION,
 )
-from halfway.protocols.broker_trees.records.underlay_messages import ACCEPT, TICK
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, Catalogue
+from halfway.protocols.broker_trees.underlay import underlay_siena
+from halfway.protocols.broker_trees.underlay.underlay_messages import ACCEPT, TICK
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation

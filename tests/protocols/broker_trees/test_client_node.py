@@ -8,7 +8,7 @@ import pytest
 from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox
-from halfway.protocols.broker_trees import siena, underlay_siena
+from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.records.messages import (
     ALIVE,
@@ -23,15 +23,20 @@ from halfway.protocols.broker_trees.records.messages import (
     VERSION,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from halfway.protocols.broker_trees.underlay import underlay_siena
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.lone import emitted_by, entered
 from tests.protocols.rules_of import tree_rules
 
 OWN, NEIGHBOUR, FAR = 40, 7, 2  # ids; FAR: hops from a broker to the neighbour
 NOWHERE = Neighbourhood(
-    np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.zeros(0, np.int32), np.zeros(0, np.int32),
-    np.zeros(0), np.zeros(0),
-)  # fmt: skip
+    np.zeros(1, np.uint32),
+    np.zeros(1, np.uint32),
+    np.zeros(0, np.int32),
+    np.zeros(0, np.int32),
+    np.zeros(0),
+    np.zeros(0),
+)
 
 
 class Client:

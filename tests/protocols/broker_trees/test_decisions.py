@@ -26,10 +26,14 @@ from halfway.protocols.broker_trees.paths.peer_paths import waiting_s
 @pytest.mark.parametrize(
     ("direct", "second", "upper", "expected"),
     [
-        (True, True, True, DIRECT), (True, False, False, DIRECT), (False, True, True, SECOND),
-        (False, True, False, SECOND), (False, False, True, UPPER), (False, False, False, CUT_OFF),
+        (True, True, True, DIRECT),
+        (True, False, False, DIRECT),
+        (False, True, True, SECOND),
+        (False, True, False, SECOND),
+        (False, False, True, UPPER),
+        (False, False, False, CUT_OFF),
     ],
-)  # fmt: skip
+)
 def test_the_next_hop_up(direct: bool, second: bool, upper: bool, expected: int) -> None:
     """[uas §4.1] "In case of failure of the direct link, the alternate link is used"."""
     assert next_hop_up(direct, second, upper) == expected
@@ -55,8 +59,9 @@ def test_the_order_of_fallback_parents() -> None:
     """[uas §4.1] "has to join its grand parent or the alternate": two interpretations."""
     asked = [[fallback(attempt, first) for attempt in range(FALLBACKS)] for first in (False, True)]
     assert asked == [
-        [GRANDPARENT, ALTERNATE, PARENT, OTHERS], [ALTERNATE, GRANDPARENT, PARENT, OTHERS],
-    ]  # fmt: skip
+        [GRANDPARENT, ALTERNATE, PARENT, OTHERS],
+        [ALTERNATE, GRANDPARENT, PARENT, OTHERS],
+    ]
 
 
 def test_the_alternate_is_the_nearest_and_of_these_the_first() -> None:

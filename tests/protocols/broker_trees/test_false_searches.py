@@ -49,9 +49,11 @@ def test_the_places_of_a_node_limit_the_searches_that_it_passes_on(system: str) 
     searches = records[(records["kind"] == SEARCH) & ~np.isin(records["source"], liars)]
     first = dict[tuple[int, ...], float]()  # when a node passed a search on
     for source, args, at in zip(
-        searches["source"].tolist(), searches["args"][:, [ORIGIN, ROUTE, VERSION]].tolist(),
-        searches["at"].tolist(), strict=True,
-    ):  # fmt: skip
+        searches["source"].tolist(),
+        searches["args"][:, [ORIGIN, ROUTE, VERSION]].tolist(),
+        searches["at"].tolist(),
+        strict=True,
+    ):
         first.setdefault((source, *args), at)
     times = defaultdict(list)
     for (source, *_), at in first.items():

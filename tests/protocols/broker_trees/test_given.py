@@ -7,9 +7,10 @@ import pytest
 
 from halfway.adapters.broker_trees import own_rows
 from halfway.core.missing import NONE
-from halfway.protocols.broker_trees import siena, underlay_siena
+from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
+from halfway.protocols.broker_trees.underlay import underlay_siena
 from halfway.sim.environment.memory import named_arrays
 
 IDS = np.array([2**31 - 1, 7, 0, 123_456_789, 40], np.int32)

@@ -8,8 +8,8 @@ import pytest
 from halfway.bulk.broker_trees.overlay_repair import leave
 from halfway.core.missing import NONE
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE
-from halfway.protocols.broker_trees.records import underlay_messages
 from halfway.protocols.broker_trees.records.messages import LEAVE, SUBSCRIBE
+from halfway.protocols.broker_trees.underlay import underlay_messages
 from tests.protocols.broker_trees.test_siena import MATCHES
 from tests.protocols.broker_trees.test_underlay_siena import (
     BROKERS,

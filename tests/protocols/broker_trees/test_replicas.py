@@ -3,9 +3,9 @@
 import pytest
 
 from halfway.core.missing import NONE
-from halfway.protocols.broker_trees.records import underlay_messages
 from halfway.protocols.broker_trees.records.messages import SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import FREE
+from halfway.protocols.broker_trees.underlay import underlay_messages
 from tests.protocols.broker_trees.test_leaving import families
 from tests.protocols.broker_trees.test_siena import MATCHES, NAMES
 from tests.protocols.broker_trees.test_underlay_siena import HOP, LONG, WORLDS, LiveTree, grown

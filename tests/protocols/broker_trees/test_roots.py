@@ -14,11 +14,10 @@ from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.outbox import outbox
 from halfway.core.records.checks import ACCEPTED, FROM_NETWORK, record_checks, refusal
-from halfway.protocols.broker_trees import siena, underlay_siena
-from halfway.protocols.broker_trees.enter_and_leave import hear_withdrawal
+from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import SORTS, claim
-from halfway.protocols.broker_trees.paths.nearby import none_nearby
+from halfway.protocols.broker_trees.paths.nearby import hear_withdrawal, none_nearby
 from halfway.protocols.broker_trees.records.messages import (
     ANNOUNCE,
     AWAY,
@@ -31,8 +30,9 @@ from halfway.protocols.broker_trees.records.messages import (
     SEARCH,
     VERSION,
 )
-from halfway.protocols.broker_trees.records.underlay_messages import PING, PONG, ROOT, TICK
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from halfway.protocols.broker_trees.underlay import underlay_siena
+from halfway.protocols.broker_trees.underlay.underlay_messages import PING, PONG, ROOT, TICK
 from tests.protocols.broker_trees.test_client_node import NOWHERE
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.lone import emitted_by, entered

@@ -99,8 +99,9 @@ def world(
     def fresh(names: Any) -> siena.SienaState:
         brokers, clients = np.arange(k, dtype=np.int32), np.array([k + 1], np.int32)
         room = ClientRoom(clients, slots, each, 12)
-        made = siena.state(names, brokers, 0, slots, retries=retries, clients=room,
-                           attributes=VALUES.shape[1])  # fmt: skip
+        made = siena.state(
+            names, brokers, 0, slots, retries=retries, clients=room, attributes=VALUES.shape[1]
+        )
         plant_tree(made, brokers, parents)
         plant_paths(made, given)
         row = {int(name): i for i, name in enumerate(names)}

@@ -18,7 +18,6 @@ from halfway.core.compiler.lent import Lender
 from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
-from halfway.protocols.broker_trees import underlay_siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE
 from halfway.protocols.broker_trees.records.messages import (
@@ -29,6 +28,7 @@ from halfway.protocols.broker_trees.records.messages import (
     UNSUBSCRIBE,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from halfway.protocols.broker_trees.underlay import underlay_siena
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import new_engine
@@ -122,9 +122,12 @@ class LiveTree:
     rules: Any
 
     def __init__(
-        self, overlay: Overlay, given: GivenPaths | None, tau_s: float = 2.0,
+        self,
+        overlay: Overlay,
+        given: GivenPaths | None,
+        tau_s: float = 2.0,
         confirm_s: float = 0.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.overlay, network = overlay, overlay.underlay.network
         self.neighbourhood, self.now, self.heard, self.event = network.neighbourhood(), 0.0, 0, 0
         self.rules = rules()._replace(tau_s=tau_s, confirm_timeout_s=confirm_s)
@@ -287,9 +290,13 @@ def test_nothing_is_lost_or_doubled_in_a_thousand_trees_that_are_formed_by_messa
 
 
 def run_history(
-    seed: int, initial: list[int], actions: list[Action], confirm_s: float = 0.0,
-    *, given: bool = True,
-) -> None:  # fmt: skip
+    seed: int,
+    initial: list[int],
+    actions: list[Action],
+    confirm_s: float = 0.0,
+    *,
+    given: bool = True,
+) -> None:
     """Run a history; after each action there is one tree, which delivers the next event.
 
     given: whether the brokers begin with a tree and paths.

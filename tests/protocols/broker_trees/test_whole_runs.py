@@ -22,9 +22,7 @@ from tests.protocols.broker_trees.routes import path_of
 
 TREES = ("siena", "underlay-siena")
 BROKERS, FAILS_AT = 8, 15.0
-WATCH: dict[str, Any] = {
-    "ping_interval_s": 1.0, "missed_pings": 2, "tau_s": 3.0, "refresh_s": 4.0
-}  # fmt: skip
+WATCH: dict[str, Any] = {"ping_interval_s": 1.0, "missed_pings": 2, "tau_s": 3.0, "refresh_s": 4.0}
 
 
 def backbone(n: int = 40, seed: int = 3) -> Network:
@@ -231,8 +229,9 @@ def test_siena_loses_for_good_what_the_other_loses_until_it_is_repaired() -> Non
     )  # fmt: skip
     assert plain.expected == aware.expected
     assert plain.delivery_ratio < aware.delivery_ratio < 1.0
-    again = tree("underlay-siena", network, demand, faults=faults, stretch=False, window=1024,
-                 options=WATCH).run()  # fmt: skip
+    again = tree(
+        "underlay-siena", network, demand, faults=faults, stretch=False, window=1024, options=WATCH
+    ).run()
     assert again.digest == aware.digest
 
 

@@ -25,10 +25,11 @@ from halfway.core.records.checks import (
     write_column,
 )
 from halfway.protocols import SYSTEMS
-from halfway.protocols.broker_trees import siena, underlay_siena
+from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, Catalogue
+from halfway.protocols.broker_trees.underlay import underlay_siena
 from tests.protocols.broker_trees.test_client_node import NOWHERE
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.lone import emitted_by, entered

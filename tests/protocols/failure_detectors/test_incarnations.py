@@ -12,8 +12,8 @@ from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox
-from halfway.protocols.broker_trees import underlay_siena
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from halfway.protocols.broker_trees.underlay import underlay_siena
 from halfway.protocols.failure_detectors import lifeguard, swim
 from halfway.protocols.failure_detectors.member_list import RELAYED
 from halfway.protocols.failure_detectors.probe_messages import (

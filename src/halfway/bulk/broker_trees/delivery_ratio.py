@@ -177,9 +177,13 @@ def fail_element(overlay: Overlay, fault: Element) -> None:
 
 
 def _arrived(
-    overlay: Overlay, system: TreeSystem, content: Content, events: slice,
-    chosen: dict[int, NextHop] | None, loss: float,
-) -> float:  # fmt: skip
+    overlay: Overlay,
+    system: TreeSystem,
+    content: Content,
+    events: slice,
+    chosen: dict[int, NextHop] | None,
+    loss: float,
+) -> float:
     if events.start >= events.stop:
         return 0.0
     top = np.full(content.wanted.shape[1], NO_BROKER)
@@ -191,9 +195,12 @@ def _arrived(
 
 
 def _survival(
-    overlay: Overlay, system: TreeSystem, brokers: int, chosen: dict[int, NextHop] | None,
+    overlay: Overlay,
+    system: TreeSystem,
+    brokers: int,
+    chosen: dict[int, NextHop] | None,
     loss: float,
-) -> npt.NDArray[np.float64] | float:  # fmt: skip
+) -> npt.NDArray[np.float64] | float:
     """Return the probability [brokers, brokers] that a message survives all links of a bulk broker
     tree between two live brokers, up to their first common ancestor and down.
     """

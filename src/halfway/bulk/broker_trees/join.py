@@ -50,13 +50,13 @@ def join(overlay: Overlay, row: int) -> int:
 
 
 def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
-    """Return the candidate for the parent of a joining broker that is nearest, in hops, to the
-    source of the shortest path tree; or NO_BROKER.
+    """Return the candidate for the parent of a joining broker that is nearest to the source of the
+    shortest path tree, by the decision `is_nearer` of the messages; or NO_BROKER.
     """
-    broker, least = NO_BROKER, np.inf
+    broker, least = NO_BROKER, np.inf  # no broker that cannot be reached is nearer than this
     for number in numbers:
         hops = tree.weight[overlay[number].row]
-        if hops < least:
+        if is_nearer(hops, number, least, broker):
             broker, least = number, float(hops)
     return broker
 

@@ -52,9 +52,12 @@ class _Flight(NamedTuple):
 
 
 def passage(
-    paths: QueuedPaths, content: Content, balance: str, window_s: float,
+    paths: QueuedPaths,
+    content: Content,
+    balance: str,
+    window_s: float,
     disturbed: Disturbances | None = None,
-) -> Passage:  # fmt: skip
+) -> Passage:
     """Send every event of a workload through the loaded broker tree, within `window_s` seconds.
 
     [Carzaniga et al. 2001, §4.2] an event goes up to the root, and down to brokers with matching
@@ -110,10 +113,13 @@ def loads(passed: Passage, on: Stress, message_bytes: float) -> Loads:
     used_mean = wire.sum() / on.used_wires
     used_square = (wire * wire).sum() / on.used_wires
     return Loads(
-        float(link.mean()), float(link.std()),
-        float(used_mean), float(np.sqrt(max(used_square - used_mean * used_mean, 0.0))),
-        float(wire.mean()), float(wire.std()),
-    )  # fmt: skip
+        float(link.mean()),
+        float(link.std()),
+        float(used_mean),
+        float(np.sqrt(max(used_square - used_mean * used_mean, 0.0))),
+        float(wire.mean()),
+        float(wire.std()),
+    )
 
 
 def _carried(uses: Indices, first: Indices, which: Indices, many: int) -> npt.NDArray[np.float64]:
@@ -134,10 +140,13 @@ def _chosen(paths, broker, direction, balance, turn, free_at, now):
     if balance == ALL_DIRECT or paths.first[second] == paths.first[second + 1]:
         return direct
     path = balanced(
-        balance, turn[direct],
-        _wait(free_at, paths, direct, now), _wait(free_at, paths, second, now),
-        paths.unloaded_s[direct], paths.unloaded_s[second],
-    )  # fmt: skip
+        balance,
+        turn[direct],
+        _wait(free_at, paths, direct, now),
+        _wait(free_at, paths, second, now),
+        paths.unloaded_s[direct],
+        paths.unloaded_s[second],
+    )
     turn[direct] ^= 1
     return direct if path == DIRECT else second
 

@@ -231,7 +231,7 @@ def latency_rows(
         yield claimed(
             figure, {**cell, "balance": balance}, "mean latency, underlay-aware / unmodified",
             "a reduction in the message delivery latencies", share, plain.networks,
-            f"{balance}; {model}",
+            f"{points.BALANCE_NAMES[balance]}; {model}",
             (opinion, f"unmodified {plain.mean:.2f} ms; {reason}"),
         )  # fmt: skip
 
@@ -294,7 +294,7 @@ def _stressed(
                 "remedy": remedy, "over": links, "interest": interest, "balance": balance,
                 "events": events,
             }  # fmt: skip
-            name = f"over {links}; {balance}; {interest}"
+            name = f"over {links}; {points.BALANCE_NAMES[balance]}; {interest}"
             if over == "overlay":
                 name += "; the links to grandparents never carry events"
             yield cell, name, at(balance="direct"), at(balance=balance)

@@ -39,7 +39,8 @@ QUEUES = (
 )
 BALANCE = (
     "balance: *halves* takes the two paths in turn, *least-wait* the one whose first queue is "
-    "shorter, *earliest* the one with the smaller sum of wait and unloaded travel"
+    "shorter, *earliest* the one with the smaller sum of wait and unloaded travel; *least-wait* is "
+    "idealised: no broker can read these queues, and brokers by messages choose other paths"
 )
 INTERVALS = (
     "95 % intervals: bootstrap over networks (overlay, clients and faults drawn again with each), "

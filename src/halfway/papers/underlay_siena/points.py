@@ -30,6 +30,9 @@ OPEN = {
 GROWING = (25, 50, 100, 200, 400)  # brokers
 EVENT_COUNTS = (1000, 4000, 7000, 10_000)  # [uas §5] "from 1000 to 10000"
 BALANCES = ("halves", "least-wait", "earliest")
+# How verdicts name the rules of balance. We call *least-wait* idealised, because it compares queues
+# that no broker can read: brokers by messages choose other paths (`test_figures_twin.py`).
+BALANCE_NAMES = dict(zip(BALANCES, ("halves", "idealised least-wait", "earliest"), strict=True))
 CALM_S, RUSH_S = 10.0, 0.1  # seconds in which all events are published: without and with queues
 INTERESTS = ("selective", "all")  # of filters, as in `world.workload.content`
 MODELS = (("selective", CALM_S), ("selective", RUSH_S), ("all", RUSH_S))

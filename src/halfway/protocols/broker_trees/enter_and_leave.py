@@ -2,23 +2,10 @@
 node.
 
 [uas Algorithm 2] the children of a broker that leaves join its parent. The leaving broker names
-this parent in a LEAVING to its children. In the underlay-aware tree the parent itself accepts the
-children, because the parent knows them. The paper says nothing of the clients of such a broker: a
-WITHDRAW of the broker makes the nodes around forget the broker and hear of other brokers. The root
-never leaves.
-
-[uas §4] "priority based deadlock avoidance mechanism which allows nodes lower in the hierarchy to
-leave" first: in the underlay-aware tree a broker asks its parent for the leave. A parent grants one
-leave at a time, and uses no grant of its own while it waits for the leave of this child. It waits
-for a bounded time: a child that no longer asks loses its grant, and after `_GRANT_WAITS` detection
-times a broker leaves without a grant, also before its child. A child never waits for the leave of
-its parent, so brokers do not wait for each other in a cycle. We let a waiting broker pass on events
-and subscriptions, because its clients would miss them otherwise.
+this parent in a LEAVING to its children. The paper says nothing of the clients of such a broker.
+We let a WITHDRAW of the broker make the nodes around forget the broker and hear of other brokers.
+The root never leaves.
 """
-
-from typing import NamedTuple
-
-import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
@@ -27,9 +14,7 @@ from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import client_node
 from halfway.protocols.broker_trees.client_state import forget, remember
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
-from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
 from halfway.protocols.broker_trees.paths.nearby import announce_nearest
-from halfway.protocols.broker_trees.paths.peer_paths import reply, send
 from halfway.protocols.broker_trees.records.messages import (
     CLIENT,
     DETACH,
@@ -38,9 +23,7 @@ from halfway.protocols.broker_trees.records.messages import (
     INCARNATION,
     JOIN,
     KEEP_ALIVE,
-    LEAVING,
     ORIGIN,
-    PARENT,
     SUBSCRIBE,
     UNSUBSCRIBE,
     VERSION,
@@ -48,24 +31,7 @@ from halfway.protocols.broker_trees.records.messages import (
     digest,
     is_command,
 )
-from halfway.protocols.broker_trees.records.underlay_messages import ASK_LEAVE, GRANT_LEAVE
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, insert_own
-from halfway.protocols.row_search import place_in_row
-
-_GRANT_WAITS = 4  # leaves without a grant after this many detection times of a path
-
-
-class Leaves(NamedTuple):
-    """The brokers that ask to leave the underlay-aware tree; the paper's `trans` is waits > 0."""
-
-    waits: Int32s  # [brokers] ticks since the broker asked to leave, from 1 on; 0: stays
-    granted: Int32s  # [brokers] the child that may leave now; NONE: none
-    silent: Int32s  # [brokers] ticks since that child asked
-
-
-def no_leaves(brokers: int) -> Leaves:
-    """Return the state of leaves in which no broker of the tree asks to leave."""
-    return Leaves(np.zeros(brokers, np.int32), np.full(brokers, NONE), np.zeros(brokers, np.int32))
 
 
 @apart
@@ -137,116 +103,3 @@ def withdraw(state, sender, out):
     c = state.clients.client_index[sender.row]
     if c != NONE:
         client_node.attach_to_nearer(state, sender.row, c, out)
-
-
-@apart
-def ask_to_leave(state, sender, out):
-    """Begin the leave of a broker from the underlay-aware tree at the application's command; the
-    root stays.
-    """
-    b, leaves = sender.broker, state.leaves
-    if state.parent[b] == SEEKING:
-        withdraw(state, sender, out)
-    elif state.parent[b] >= 0 and leaves.waits[b] == 0:
-        leaves.waits[b] = 1
-        if leaves.granted[b] == NONE:
-            send(sender, ASK_LEAVE, state.parent[b], out)
-
-
-@apart
-def renew_leave(state, rules, sender, out):
-    """Ask the parent again for the leave from the tree, at each tick of a leaving broker; return
-    True once the broker has left.
-
-    A silent child loses its granted leave. A broker that has waited for `_GRANT_WAITS` detection
-    times leaves without a grant, because its parent is silent or a child with a grant stays.
-    """
-    b, leaves, most = sender.broker, state.leaves, rules.missed_pings + 1
-    leaves.silent[b] += 1
-    if leaves.silent[b] > most:
-        leaves.granted[b] = NONE
-    if leaves.waits[b] == 0:
-        return False
-    leaves.waits[b] += 1
-    if state.parent[b] < 0:
-        leaves.waits[b] = 0  # it became the root
-    elif leaves.waits[b] > _GRANT_WAITS * most:
-        leave_tree(state, sender, out)
-        return True
-    elif leaves.granted[b] == NONE:
-        send(sender, ASK_LEAVE, state.parent[b], out)
-    return False
-
-
-@apart
-def on_ask_leave(state, sender, message, out):
-    """Grant a child its leave from the broker tree, one child at a time; another child waits."""
-    b, leaves, child = sender.broker, state.leaves, message.args[ORIGIN]
-    if place_in_row(state.children.child, b, child) < 0:
-        return
-    if leaves.granted[b] == NONE or leaves.granted[b] == child:
-        leaves.granted[b], leaves.silent[b] = child, 0
-        reply(sender, message, GRANT_LEAVE, out)
-
-
-@apart
-def on_grant_leave(state, sender, message, out):
-    """Leave the broker tree, because the parent has granted the leave, unless this broker has
-    granted the leave of a child, which goes first.
-    """
-    b, leaves = sender.broker, state.leaves
-    asked = leaves.waits[b] > 0 and message.args[ORIGIN] == state.parent[b]
-    if asked and leaves.granted[b] == NONE:
-        leave_tree(state, sender, out)
-
-
-@apart
-def leave_tree(state, sender, out):
-    """[uas Algorithm 2] Leave the underlay-aware tree: send the parent and the children a LEAVING,
-    which names the parent.
-    """
-    b, up = sender.broker, state.parent[sender.broker]
-    send(sender, LEAVING, up, out)[PARENT] = up
-    children = state.children.child
-    for s in range(children.shape[1]):
-        if children[b, s] != NONE:
-            send(sender, LEAVING, children[b, s], out)[PARENT] = up
-    state.leaves.waits[b], state.leaves.granted[b] = 0, NONE
-    withdraw(state, sender, out)
-
-
-@apart
-def notify_children(state, sender, successor, out):
-    """Send a LEAVING to each child with subscriptions when a broker leaves SIENA's tree: it names
-    the parent for the child to join.
-    """
-    table, b = state.table, sender.broker
-    for s in range(table.filter.shape[1]):
-        child = table.via[b, s]
-        is_child = table.filter[b, s] != FREE and table.client[b, s] == NONE and child != sender.own
-        notified = False
-        for t in range(s):
-            notified |= table.filter[b, t] != FREE and table.via[b, t] == child
-        if is_child and not notified:
-            o = send(sender, LEAVING, child, out)
-            o[PARENT] = successor
-
-
-@apart
-def hear_withdrawal(nearby, i, message, out):
-    """Forget a broker whose WITHDRAW says that it has left the tree, and forward the WITHDRAW; if
-    the broker is unknown here, announce another broker.
-
-    So nodes that knew only the withdrawn broker hear of another broker at once.
-    """
-    s = place_in_row(nearby.broker, i, message.args[ORIGIN])
-    incarnation, version = message[INCARNATION], message.args[VERSION]
-    newer = s >= 0 and (
-        nearby.incarnation[i, s] < incarnation
-        or (nearby.incarnation[i, s] == incarnation and nearby.version[i, s] < version)
-    )
-    if newer:
-        nearby.broker[i, s] = NONE
-        send_copy(message, EVERYONE, out)
-    elif s < 0:
-        announce_nearest(nearby, i, out)

@@ -1,5 +1,9 @@
 """The routing of subscriptions and events at a broker of either broker tree, and of commands at a
 node without clients.
+
+[Carzaniga et al., §4.2] a broker sends every event to its parent, and to each child with a matching
+subscription. Brokers of the underlay-aware tree route in the same way, because the paper extends
+SIENA and describes no other routing.
 """
 
 from typing import Any
@@ -91,8 +95,8 @@ def deliver(clients, catalogue, row, client, message, out):
 
 @apart
 def notify(state, catalogue, sender, message, source, out):
-    """Route an event once to each client and child with a matching subscription table entry, except
-    to the source of the event.
+    """[Carzaniga et al., §4.2] Route an event once to each client and child with a matching
+    subscription table entry, except to the source of the event.
     """
     i, own, table = sender.broker, sender.own, state.table
     for s in range(table.filter.shape[1]):
@@ -114,7 +118,9 @@ def notify(state, catalogue, sender, message, source, out):
 
 @apart
 def receive_at_broker(state, catalogue, sender, up, message, out):
-    """Route a subscription, its end, or an event at a broker of either tree with parent `up`."""
+    """[Carzaniga et al., §4.2] Route a subscription, its end, or an event at a broker of either
+    tree with parent `up`.
+    """
     kind, client, own = message.kind, message.args[CLIENT], message.args[messages.DIRECTION] == 0
     table = state.table
     if own and not is_command(catalogue, message):

@@ -18,7 +18,6 @@ from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import client_node, event_routing
 from halfway.protocols.broker_trees.enter_and_leave import (
-    hear_withdrawal,
     is_for_broker,
     is_outside,
     remember_own,
@@ -33,7 +32,7 @@ from halfway.protocols.broker_trees.paths.circuits import (
     is_in_transit,
     send_copy,
 )
-from halfway.protocols.broker_trees.paths.nearby import enter_broker, next_hop_to
+from halfway.protocols.broker_trees.paths.nearby import enter_broker, hear_withdrawal, next_hop_to
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
 from halfway.protocols.broker_trees.paths.searches import (
     answer,
@@ -86,6 +85,9 @@ def parents_at_first(
 def start_broker(state, rules, sender, message, out):
     """Start a node of either tree in the role of a broker: its first refresh comes at a random time
     of its own within `join_delay_s` seconds.
+
+    We let brokers join at different times, because in the paper a new broker joins brokers
+    that are connected.
     """
     start_searches(state.searches, sender.broker, message.incarnation)
     state.asked[sender.broker] = 0

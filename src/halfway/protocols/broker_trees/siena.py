@@ -82,7 +82,7 @@ limits = event_routing.limits
 
 
 class Rules(NamedTuple):
-    """The parameters of SIENA's tree. The paper's links lose nothing; we add reliable hops."""
+    """The parameters of SIENA's tree. The paper describes no reliable hops; we add them."""
 
     catalogue: Catalogue
     refresh_s: float
@@ -120,9 +120,17 @@ State = SienaState
 
 
 def state(
-    node_ids: Int32s, brokers: Int32s, root: int, slots: int, *, room: int = 64, retries: int = 0,
-    attributes: int = 1, clients: ClientRoom = NO_CLIENTS, later: Int32s | None = None,
-) -> SienaState:  # fmt: skip
+    node_ids: Int32s,
+    brokers: Int32s,
+    root: int,
+    slots: int,
+    *,
+    room: int = 64,
+    retries: int = 0,
+    attributes: int = 1,
+    clients: ClientRoom = NO_CLIENTS,
+    later: Int32s | None = None,
+) -> SienaState:
     """Return the initial state of nodes in SIENA's tree, in which no broker has a parent.
 
     brokers: ids of the nodes that are brokers; root: id of the broker that founds the tree, which

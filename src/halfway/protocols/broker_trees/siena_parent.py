@@ -1,12 +1,17 @@
 """The parent of a broker in SIENA's tree: how the broker finds its parent, keeps it, and leaves the
 tree.
+
+[Carzaniga et al., §4.2] a server is started with the identity of its master. We let a broker find
+the nearest broker and leave as in paper 5, because the two trees would otherwise differ in more
+than the paths that paper 5 adds. We let the broker repeat its JOIN, because its parent may lose its
+memory.
 """
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.client_state import expire, renew
-from halfway.protocols.broker_trees.enter_and_leave import enter, notify_children, withdraw
+from halfway.protocols.broker_trees.enter_and_leave import enter, is_for_broker, withdraw
 from halfway.protocols.broker_trees.paths.ancestors import (
     OUTSIDE,
     SEEKING,
@@ -22,8 +27,6 @@ from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
     DIGEST,
     DIGESTS_DIFFER,
-    JOIN,
-    KEEP_ALIVE,
     LEAVING,
     ORIGIN,
     PARENT,
@@ -91,7 +94,8 @@ def asks_root(state, b):
     """Return whether a SIENA broker without a parent asks the root for a place this time, and not
     the nearest broker.
 
-    After a loss of memory, near brokers may be below this broker. The root never is.
+    We let every third JOIN go to the root, because near brokers may be below this broker after a
+    loss of memory. The root never is.
     """
     return state.asked[b] % 3 == 0
 
@@ -191,6 +195,23 @@ def leave_tree(state, sender, out):
 
 
 @apart
+def notify_children(state, sender, successor, out):
+    """Send a LEAVING to each child with subscriptions when a broker leaves SIENA's tree: it names
+    the parent for the child to join.
+    """
+    table, b = state.table, sender.broker
+    for s in range(table.filter.shape[1]):
+        child = table.via[b, s]
+        is_child = table.filter[b, s] != FREE and table.client[b, s] == NONE and child != sender.own
+        notified = False
+        for t in range(s):
+            notified |= table.filter[b, t] != FREE and table.via[b, t] == child
+        if is_child and not notified:
+            o = send(sender, LEAVING, child, out)
+            o[PARENT] = successor
+
+
+@apart
 def on_leaving(state, sender, message, out):
     """[uas Algorithm 2] "C.Connect To(B.Parent)": join the grandparent at a SIENA broker, because
     the parent leaves.
@@ -211,7 +232,7 @@ def receive_outside(state, rules, sender, message, out):
     """Handle a record for a SIENA broker outside the tree: answer with the name of its former
     parent, which is the broker to ask.
     """
-    if message.kind == JOIN or message.kind == KEEP_ALIVE:
+    if is_for_broker(message):
         reply(sender, message, LEAVING, out)[PARENT] = state.successor[sender.broker]
     elif message.kind == REFRESH:
         emit(out, REFRESH, rules.refresh_s, sender.own)

@@ -1,9 +1,10 @@
 """The ancestors of a broker as a Bloom filter, which a parent sends to its children so that the
 broker tree has no cycles.
 
-[uas §4] a broker that joins a broker below it would form a cycle. The answers of a parent contain
-its own ancestors and itself, 192 bits in all. With 10 ancestors, a broker refuses a broker by
-mistake with a probability of 0.4 %. The refused broker then asks the next broker.
+[uas §4] the overlay is a tree, and the paper does not say what prevents a cycle when a broker joins
+a broker below it. We let the answers of a parent contain its own ancestors and itself, because a
+broker can then refuse a child above it: 192 bits in all. With 10 ancestors, a broker refuses a
+broker by mistake with a probability of 0.4 %. The refused broker then asks the next broker.
 """
 
 import numpy as np

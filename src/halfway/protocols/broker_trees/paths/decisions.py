@@ -40,7 +40,10 @@ def next_hop_up(direct, second, upper):
 
 @inlined
 def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_travel_s):
-    """Decide the path of an event between a broker and its parent while both paths work.
+    """Decide the path of an event between a broker and its parent while both paths work [uas §5].
+
+    "The load is distributed among the two different paths". The paper does not say how, so each
+    rule of BALANCES is an interpretation of ours.
 
     rule: a place in BALANCES; turn: 0 and 1, alternating from event to event; *_wait_s: seconds
     that the event would wait on this path; *_travel_s: seconds of travel on this path without load.
@@ -71,11 +74,12 @@ def fallback(attempt, alternate_first):
 
 @inlined
 def is_nearer(hops, number, best_hops, best_number):
-    """Decide whether a broker is a better alternate parent than the best broker found so far [uas
-    §4].
+    """Decide whether a broker is nearer than the nearest broker found so far, in the choice of a
+    parent and of an alternate [uas §4, Algorithm 1, lines 2 and 6].
 
-    "The choice of the alternate broker is also based on the proximity … in terms of number of IP
-    hops". Of equally near brokers we take the broker with the lower number, so that the choice is
-    unique.
+    "The choice is based on the proximity with the new broker node in terms of number of IP hops",
+    and the choice of the alternate "is also based on the proximity". Of equally near brokers we
+    take the broker with the lower number, because the choice must not depend on the order of the
+    candidates.
     """
     return hops < best_hops or (hops == best_hops and number < best_number)

@@ -1,10 +1,11 @@
 """Reliable floods of broker trees: a node repeats an announcement or a search until a neighbour
 passes the record on.
 
-The paper's links lose nothing. Where hops are acknowledged, a flooded record counts as arrived when
-a neighbour passes it on, except the neighbour that sent it. A node keeps the record among its
-reliable hops. The record has no sequence number on the air, so no neighbour acknowledges it. A node
-without other neighbours repeats the record `retries` times.
+The paper describes no flood. We let nodes repeat floods, because a lost record would leave a broker
+unknown. Where hops are acknowledged, a flooded record counts as arrived when a neighbour passes it
+on, except the neighbour that sent it. A node keeps the record among its reliable hops. The record
+has no sequence number on the air, so no neighbour acknowledges it. A node without other neighbours
+repeats the record `retries` times.
 """
 
 from halfway.core.compiled import apart, inlined

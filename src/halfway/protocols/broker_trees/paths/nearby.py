@@ -17,7 +17,8 @@ from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees.paths.circuits import Int32s
+from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
+from halfway.protocols.broker_trees.paths.decisions import is_nearer
 from halfway.protocols.broker_trees.records.messages import (
     ANNOUNCE,
     HOPS,
@@ -47,22 +48,26 @@ def none_nearby(n: int, places: int) -> Nearby:
     """Return empty tables of near brokers for n nodes, each with a number of places."""
     shape = n, places
     return Nearby(
-        np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape, np.int32),
-        np.full(shape, NONE), np.zeros(shape, np.uint32), np.zeros(shape, np.int32),
+        np.full(shape, NONE),
+        np.full(shape, NONE),
+        np.zeros(shape, np.int32),
+        np.full(shape, NONE),
+        np.zeros(shape, np.uint32),
+        np.zeros(shape, np.int32),
         np.zeros(shape),
-    )  # fmt: skip
+    )
 
 
 @apart
 def rank(nearby, i, hops, broker):
-    """Return how many known brokers are nearer to row i than a given broker; at equal hops the
-    lower id counts as nearer.
+    """[uas §4] Return how many known brokers are nearer to row i than a given broker, by the
+    decision `is_nearer`.
     """
     nearer = 0
     for s in range(nearby.broker.shape[1]):
         other = nearby.broker[i, s]
         if other not in (NONE, broker):
-            nearer += nearby.hops[i, s] < hops or (nearby.hops[i, s] == hops and other < broker)
+            nearer += is_nearer(nearby.hops[i, s], other, hops, broker)
     return nearer
 
 
@@ -155,8 +160,8 @@ def announce_nearest(nearby, i, out):
 
 @apart
 def enter_broker(nearby, i, is_broker, rules, message, out):
-    """Enter an announced broker into the table of near brokers of row i; pass on the announcement
-    if it was new.
+    """[uas §4] Enter an announced broker into the table of near brokers of row i; pass on the
+    announcement if it was new.
 
     is_broker: whether this node announces itself. Then it is nearer to its neighbours than other
     brokers.
@@ -186,3 +191,23 @@ def enter_broker(nearby, i, is_broker, rules, message, out):
     if rank(nearby, i, hops, broker) + is_broker < nearby.broker.shape[1]:
         o = announce(broker, message.args[ROOT], incarnation, version, out)
         o.args[HOPS] = hops
+
+
+@apart
+def hear_withdrawal(nearby, i, message, out):
+    """Forget a broker whose WITHDRAW says that it has left the tree, and forward the WITHDRAW; if
+    the broker is unknown here, announce another broker.
+
+    So nodes that knew only the withdrawn broker hear of another broker at once.
+    """
+    s = place_in_row(nearby.broker, i, message.args[ORIGIN])
+    incarnation, version = message[INCARNATION], message.args[VERSION]
+    newer = s >= 0 and (
+        nearby.incarnation[i, s] < incarnation
+        or (nearby.incarnation[i, s] == incarnation and nearby.version[i, s] < version)
+    )
+    if newer:
+        nearby.broker[i, s] = NONE
+        send_copy(message, EVERYONE, out)
+    elif s < 0:
+        announce_nearest(nearby, i, out)

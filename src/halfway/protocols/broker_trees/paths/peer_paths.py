@@ -3,7 +3,8 @@ balance.
 
 [uas §5] "the load is distributed among the two different paths between a child node and its
 corresponding parent node". The paper balances publications alone, so other records take one path.
-A broker measures its paths by the round trips of its PINGs, and informs its parent.
+We let a broker measure its paths by the round trips of its PINGs, and inform its parent, because
+the paper names no message by which a broker learns the waiting time.
 """
 
 import math
@@ -60,9 +61,13 @@ def direct_paths(brokers: int, places: int) -> PeerPaths:
     """Return tables of peer paths for brokers that use direct paths only."""
     shape = brokers, places
     return PeerPaths(
-        np.full(shape, NONE), np.zeros(shape, np.uint8), np.zeros(shape, np.uint8),
-        np.zeros(shape, np.uint8), np.zeros((*shape, 2)), np.zeros((*shape, 2)),
-    )  # fmt: skip
+        np.full(shape, NONE),
+        np.zeros(shape, np.uint8),
+        np.zeros(shape, np.uint8),
+        np.zeros(shape, np.uint8),
+        np.zeros((*shape, 2)),
+        np.zeros((*shape, 2)),
+    )
 
 
 @apart
@@ -179,8 +184,8 @@ def waiting_s(trip_s, least_s):
 
 @apart
 def event_path(sender, to):
-    """Return the path of the next event from a broker to a peer; `balanced` chooses between two
-    working paths.
+    """[uas §5] Return the path of the next event from a broker to a peer; `balanced` chooses
+    between two working paths.
     """
     paths, i = sender.paths, sender.broker
     s = place_in_row(paths.peer, i, to)
@@ -190,10 +195,13 @@ def event_path(sender, to):
     if trip_s[DIRECT] == 0.0 or trip_s[SECOND] == 0.0:
         return active_path(sender, to)
     path = balanced(
-        sender.balance, paths.turn[i, s],
-        waiting_s(trip_s[DIRECT], least_s[DIRECT]), waiting_s(trip_s[SECOND], least_s[SECOND]),
-        0.5 * least_s[DIRECT], 0.5 * least_s[SECOND],
-    )  # fmt: skip
+        sender.balance,
+        paths.turn[i, s],
+        waiting_s(trip_s[DIRECT], least_s[DIRECT]),
+        waiting_s(trip_s[SECOND], least_s[SECOND]),
+        0.5 * least_s[DIRECT],
+        0.5 * least_s[SECOND],
+    )
     paths.turn[i, s] ^= 1
     second = second_path(sender, to)
     return second if path == SECOND and second != NO_PLACE else active_path(sender, to)

@@ -1,5 +1,7 @@
 """The retransmissions of broker trees: the neighbours on a circuit acknowledge each reliable hop,
 and a node retransmits a hop without acknowledgement.
+
+The paper describes no retransmissions. We add them, because radio links lose records.
 """
 
 import numpy as np

@@ -5,8 +5,9 @@ best path of the flood.
 grandparent past the parent. Every node passes on the best path from the owner that it knows: the
 path that shares the fewest nodes with x. Among equal paths, the path with the fewest hops is best,
 then the path through the neighbour with the lowest id. So y shares only cut nodes of the underlay
-with x. The target of the search waits `search_s` seconds, then answers along the best path. The
-nodes on this path keep it as a circuit.
+with x. The paper names traceroute and probes. We let a flood find the paths, because no node is
+given the underlay. The target of the search waits `search_s` seconds, then answers along the best
+path. The nodes on this path keep it as a circuit.
 """
 
 from typing import NamedTuple
@@ -142,7 +143,7 @@ def shared_nodes(circuits, i, own, message):
 
 @apart
 def on_search(circuits, i, own, rules, message, out):
-    """Keep the best way of a path search to this node, and forward the search.
+    """[uas §3.1, §4] Keep the best way of a path search to this node, and forward the search.
 
     The broker that is the target of the search starts the timer of its answer instead. A node
     ignores a search that came over `MOST_HOPS` hops, or that finds no room: the places of searches

@@ -1,1 +1,1 @@
-"""The records of the broker trees: their kinds, fields and ranges."""
+"""The records that both broker trees have: their kinds, fields and ranges."""

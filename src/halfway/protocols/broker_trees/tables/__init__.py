@@ -1,1 +1,1 @@
-"""The tables of brokers: subscriptions, their repair, children, and replicas."""
+"""The tables of brokers: subscriptions, and their repair."""

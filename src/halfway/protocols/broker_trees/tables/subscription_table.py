@@ -82,8 +82,8 @@ def is_complete(table, i, s):
 
 @apart
 def matches(table, i, s, catalogue, message):
-    """Return whether an event passes the filter of a subscription table entry; an event without a
-    constrained attribute fails.
+    """[Carzaniga et al., §3] Return whether an event passes the filter of a subscription table
+    entry; an event without a constrained attribute fails.
     """
     for a in range(table.low.shape[2]):
         low = table.low[i, s, a]
@@ -137,8 +137,8 @@ def send_name(sender, kind, f, to, out):
 
 @apart
 def is_covered_upstream(table, i, slot):
-    """Return whether the parent holds a filter that covers the subscription table entry in a
-    slot.
+    """[Carzaniga et al., §4.2] Return whether the parent holds a filter that covers the
+    subscription table entry in a slot.
     """
     for s in range(table.filter.shape[1]):
         if table.forwarded[i, s] == 1 and covers(table, i, s, slot):
@@ -148,9 +148,11 @@ def is_covered_upstream(table, i, slot):
 
 @apart
 def subscribe_upstream(table, sender, slot, up, out):
-    """Forward a new subscription table entry to the parent, unless the parent covers it.
+    """[Carzaniga et al., §4.2] Forward a new subscription table entry to the parent, unless the
+    parent covers it.
 
-    Withdraw the forwarded entries that the new entry covers.
+    We withdraw the forwarded entries that the new entry covers, because the parent then has maximal
+    filters only.
     """
     i = sender.broker
     if is_covered_upstream(table, i, slot):
@@ -236,7 +238,8 @@ def is_maximal(table, i, slot):
 
 @apart
 def forward_uncovered(table, sender, up, out):
-    """Forward to the parent each maximal subscription table entry that it does not cover."""
+    """[Carzaniga et al., §4.2] Forward to the parent each maximal subscription table entry that it
+    does not cover."""
     i = sender.broker
     for s in range(table.filter.shape[1]):
         waits = table.filter[i, s] != FREE and table.forwarded[i, s] == 0
@@ -265,8 +268,8 @@ def remove_slot(table, sender, slot, up, out):
 
 @apart
 def remove(table, sender, f, via, client, up, out):
-    """Remove one subscription of a client or a child from the subscription table, or all its
-    subscriptions if f is FREE.
+    """[Carzaniga et al., §4.2] Remove one subscription of a client or a child from the subscription
+    table, or all its subscriptions if f is FREE.
     """
     i = sender.broker
     for s in range(table.filter.shape[1]):

@@ -1,10 +1,11 @@
 """The repair of subscription tables: a broker and its child compare digests of filters, and correct
 the differences.
 
-After a loss of memory or of records, a parent holds other filters for a child than the child
-forwarded. A regular record of the child carries the digest of the forwarded filters. If the digest
-of the parent differs, the parent sends the names of its filters for the child, and the child sends
-the forwarded filters again.
+We add this repair, because the paper does not say how a parent regains filters that it lost. After
+a loss of memory or of records, a parent holds other filters for a child than the child forwarded. A
+regular record of the child carries the digest of the forwarded filters. If the digest of the parent
+differs, the parent sends the names of its filters for the child, and the child sends the forwarded
+filters again.
 """
 
 import numpy as np

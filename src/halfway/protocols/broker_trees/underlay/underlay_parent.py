@@ -12,12 +12,14 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, is_ancestor, take_ancestors
 from halfway.protocols.broker_trees.paths.circuits import SORTS, hops_from
-from halfway.protocols.broker_trees.paths.completion import complete_paths
 from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, is_nearer, next_hop_up
 from halfway.protocols.broker_trees.paths.nearby import announce_broker
 from halfway.protocols.broker_trees.paths.peer_paths import forget_peer, second_path, send
 from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT, ROUTE
-from halfway.protocols.broker_trees.records.underlay_messages import (
+from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
+from halfway.protocols.broker_trees.underlay.children import remove_child
+from halfway.protocols.broker_trees.underlay.completion import complete_paths
+from halfway.protocols.broker_trees.underlay.underlay_messages import (
     DEPTH,
     HOPS_APART,
     NEXT_SUCCESSOR,
@@ -26,8 +28,6 @@ from halfway.protocols.broker_trees.records.underlay_messages import (
     ROOT,
     SUCCESSOR,
 )
-from halfway.protocols.broker_trees.tables.children import remove_child
-from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
 from halfway.protocols.row_search import place_in_row
 
 _DEEPER = 4  # most brokers that news may add above a broker which is not on a cycle
@@ -35,8 +35,8 @@ _DEEPER = 4  # most brokers that news may add above a broker which is not on a c
 
 @apart
 def path_up(state, sender, most):
-    """Return the path on which a broker of the underlay-aware tree reaches its parent; a path is
-    dead after more than `most` missed PINGs.
+    """[uas §4.1] Return the path on which a broker of the underlay-aware tree reaches its parent; a
+    path is dead after more than `most` missed PINGs.
     """
     b = sender.broker
     direct = state.missed[b, DIRECT] <= most
@@ -47,8 +47,8 @@ def path_up(state, sender, most):
 
 @apart
 def is_silent(state, sender, most):
-    """Return whether the parent in the underlay-aware tree is silent: more than `most` PINGs in a
-    row have no answer on every path.
+    """[uas §4.1] Return whether the parent in the underlay-aware tree is silent: more than `most`
+    PINGs in a row have no answer on every path.
     """
     silent = path_up(state, sender, most) not in (DIRECT, SECOND)
     return state.parent[sender.broker] >= 0 and silent
@@ -117,8 +117,8 @@ def end_silence(state, rules, sender, message, out):
 
 @apart
 def on_accept(state, rules, sender, message, out):
-    """Handle an ACCEPT in the underlay-aware tree: take its sender as the parent, if this broker
-    asked for a parent or if its parent is leaving.
+    """[uas §4, Algorithm 1] Handle an ACCEPT in the underlay-aware tree: take its sender as the
+    parent, if this broker asked for a parent or if its parent is leaving.
     """
     b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
     # Two roots may have asked each other: the root with the lower id stays root.

@@ -34,9 +34,13 @@ def no_children(brokers: int, slots: int) -> Children:
     """
     shape = brokers, slots
     return Children(
-        np.full(shape, NONE), np.zeros((*shape, 2), np.int32), np.full(shape, NONE),
-        np.full(shape, NONE), np.zeros(shape, np.int32), np.zeros(brokers, np.int64),
-    )  # fmt: skip
+        np.full(shape, NONE),
+        np.zeros((*shape, 2), np.int32),
+        np.full(shape, NONE),
+        np.full(shape, NONE),
+        np.zeros(shape, np.int32),
+        np.zeros(brokers, np.int64),
+    )
 
 
 @kernel
@@ -99,8 +103,8 @@ def nth_child(children, i, n, but):
 
 @kernel
 def add_grandchild(children, i, node_id, via):
-    """Add a grandchild below the child `via` to a broker's table, or move a known grandchild
-    there.
+    """[uas §4, Algorithm 1, line 9] Add a grandchild below the child `via` to a broker's table, or
+    move a known grandchild there.
     """
     s = place_in_row(children.grandchild, i, node_id)
     if s < 0:

@@ -13,8 +13,6 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
-from halfway.protocols.broker_trees import child_changes, parent_search, underlay_parent
-from halfway.protocols.broker_trees.enter_and_leave import renew_leave
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import send_along
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
@@ -31,7 +29,20 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     use_path,
 )
 from halfway.protocols.broker_trees.records.messages import DIGEST, JOIN, NUMBER, ORIGIN, PARENT
-from halfway.protocols.broker_trees.records.underlay_messages import (
+from halfway.protocols.broker_trees.tables.table_repair import (
+    filters_digest,
+    send_forwarded,
+    send_held,
+)
+from halfway.protocols.broker_trees.underlay import child_changes, parent_search, underlay_parent
+from halfway.protocols.broker_trees.underlay.children import (
+    add_child,
+    age,
+    first_child,
+    reset_silence,
+)
+from halfway.protocols.broker_trees.underlay.replicas import drop_replicas
+from halfway.protocols.broker_trees.underlay.underlay_messages import (
     DIGEST_BIT,
     GRANDCHILD,
     LEAST_S,
@@ -41,18 +52,6 @@ from halfway.protocols.broker_trees.records.underlay_messages import (
     REPLICA_DIGEST,
     TICK,
     TRIP_S,
-)
-from halfway.protocols.broker_trees.tables.children import (
-    add_child,
-    age,
-    first_child,
-    reset_silence,
-)
-from halfway.protocols.broker_trees.tables.replicas import drop_replicas
-from halfway.protocols.broker_trees.tables.table_repair import (
-    filters_digest,
-    send_forwarded,
-    send_held,
 )
 from halfway.protocols.incarnation_numbers import number_before
 from halfway.protocols.row_search import place_in_row
@@ -92,11 +91,8 @@ def on_start(state, rules, sender, out):
 
 
 @apart
-def on_tick(state, rules, sender, now, out):
-    """Check a broker's parent and children for failures once a ping interval."""
-    emit(out, TICK, rules.ping_interval_s, sender.own)
-    if renew_leave(state, rules, sender, out):
-        return
+def detect_failures(state, rules, sender, now, out):
+    """Check a broker's parent and children for failures, once a ping interval."""
     age(state.children, sender.broker, rules.missed_pings + 2)
     drop_replicas(state.replicas, state.children.grandchild, sender.broker)
     up = state.parent[sender.broker]
@@ -113,8 +109,8 @@ def on_tick(state, rules, sender, now, out):
 def act_as_root(state, rules, sender, out):
     """Find and merge concurrent roots, at each tick of the failure detector of a root.
 
-    A successor keeps asking the root that it replaced. A root that restarted, or that lost all
-    children, asks its successor.
+    We add this search, because the paper leaves the root's death open. A successor keeps asking the
+    root that it replaced. A root that restarted, or that lost all children, asks its successor.
     """
     b = sender.broker
     first = first_child(state.children, b, NONE)
@@ -197,8 +193,9 @@ def check_children(state, rules, sender, out):
     """Check in the failure detector of a broker whether PINGs of its children are missing on one
     path or on both paths.
 
-    If a child is silent on one path, the broker uses the other path. If a child is silent on both
-    paths, the broker adopts the children of this child.
+    [uas §4.1] "The failure of node P can also be detected by the parent of P". If a child is silent
+    on one path, the broker uses the other path. If a child is silent on both paths, the broker
+    adopts the children of this child.
     """
     b, children = sender.broker, state.children
     most = rules.missed_pings + 1

@@ -11,7 +11,16 @@ from halfway.protocols.broker_trees.paths.circuits import hops_from, send_along,
 from halfway.protocols.broker_trees.paths.decisions import DIRECT
 from halfway.protocols.broker_trees.paths.peer_paths import active_path, forget_peer
 from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT
-from halfway.protocols.broker_trees.records.underlay_messages import (
+from halfway.protocols.broker_trees.tables.subscription_table import FREE, remove
+from halfway.protocols.broker_trees.underlay.children import (
+    add_child,
+    first_child,
+    nth_child,
+    remove_child,
+    reset_silence,
+)
+from halfway.protocols.broker_trees.underlay.replicas import use_replica
+from halfway.protocols.broker_trees.underlay.underlay_messages import (
     ACCEPT,
     DEPTH,
     HOPS_APART,
@@ -20,16 +29,7 @@ from halfway.protocols.broker_trees.records.underlay_messages import (
     ROOT,
     SUCCESSOR,
 )
-from halfway.protocols.broker_trees.tables.children import (
-    add_child,
-    first_child,
-    nth_child,
-    remove_child,
-    reset_silence,
-)
-from halfway.protocols.broker_trees.tables.replicas import use_replica
-from halfway.protocols.broker_trees.tables.subscription_table import FREE, remove
-from halfway.protocols.broker_trees.underlay_parent import is_cut_off, is_silent
+from halfway.protocols.broker_trees.underlay.underlay_parent import is_cut_off, is_silent
 
 
 @apart
@@ -37,8 +37,9 @@ def is_above(state, b, node_id):
     """Return whether the broker that asks to become a child is above this broker, so that the tree
     would have a cycle.
 
-    No broker is above a broker without a parent. After a loss of memory, the root that such a
-    broker was given at first may be below it.
+    We let a broker refuse the brokers above it, because the paper does not say what prevents a
+    cycle. No broker is above a broker without a parent. After a loss of memory, the root that such
+    a broker was given at first may be below it.
     """
     if state.parent[b] < 0:
         return False
@@ -68,8 +69,8 @@ def on_join(state, rules, sender, message, out):
 
 @apart
 def accept(state, sender, child, r, replaced, out):
-    """Accept a broker as a child in the underlay-aware tree; the ACCEPT takes path r, or the active
-    path to the child.
+    """[uas §4, Algorithm 1, line 8] Accept a broker as a child in the underlay-aware tree; the
+    ACCEPT takes path r, or the active path to the child.
     """
     forget_peer(sender, child)
     if add_child(state.children, sender.broker, child) < 0:
@@ -88,8 +89,9 @@ def add_news(state, sender, o):
     """Write a broker's news for its child into a record to this child: ancestors, root and
     successors.
 
-    A broker without a parent names itself as the root, because it becomes the root if it finds no
-    parent and has children.
+    [uas §4] "The broker node C replies the new node N with the address of" its parent, and with
+    "set of its neighbors". A broker without a parent names itself as the root, because it becomes
+    the root if it finds no parent and has children.
     """
     b = sender.broker
     o[PARENT] = max(state.parent[b], NONE)

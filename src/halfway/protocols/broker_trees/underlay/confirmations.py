@@ -22,7 +22,6 @@ from halfway.core.message import RECORD
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import low_half, mixed
-from halfway.protocols.broker_trees import child_changes, parent_search, underlay_parent
 from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s, send_along
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
 from halfway.protocols.broker_trees.paths.peer_paths import (
@@ -40,7 +39,8 @@ from halfway.protocols.broker_trees.records.messages import (
     SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
 )
-from halfway.protocols.broker_trees.records.underlay_messages import CONFIRM, CONFIRM_TIMEOUT
+from halfway.protocols.broker_trees.underlay import child_changes, parent_search, underlay_parent
+from halfway.protocols.broker_trees.underlay.underlay_messages import CONFIRM, CONFIRM_TIMEOUT
 from halfway.protocols.reliable_hop import copy_record
 from halfway.protocols.row_search import place_in_row
 
@@ -243,8 +243,8 @@ def lose_path_up(state, rules, sender, path, now, out):
 
 @apart
 def lose_path_down(state, rules, sender, child, path, out):
-    """Count a path to a child as dead because the confirmation of a record is missing; change to
-    the other path, or adopt the children of this child.
+    """[uas §4.1] Count a path to a child as dead because the confirmation of a record is missing;
+    change to the other path, or adopt the children of this child.
     """
     b, most = sender.broker, rules.missed_pings + 1
     s = place_in_row(state.children.child, b, child)

@@ -11,11 +11,6 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.protocols.broker_trees.paths.peer_paths import reply
 from halfway.protocols.broker_trees.records.messages import ORIGIN
-from halfway.protocols.broker_trees.records.underlay_messages import (
-    ASK_REPLICA,
-    REPLICA,
-    REPLICA_DIGEST,
-)
 from halfway.protocols.broker_trees.tables.subscription_table import (
     FREE,
     claim_entry,
@@ -25,6 +20,11 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     subscribe_upstream,
 )
 from halfway.protocols.broker_trees.tables.table_repair import filters_digest
+from halfway.protocols.broker_trees.underlay.underlay_messages import (
+    ASK_REPLICA,
+    REPLICA,
+    REPLICA_DIGEST,
+)
 from halfway.protocols.row_search import place_in_row
 
 
@@ -44,7 +44,7 @@ def compare_replica(replicas, sender, message, out):
 
 @apart
 def send_replica(table, sender, above, out):
-    """Send the grandparent all filters of this broker, for the replica there."""
+    """[uas §4] Send the grandparent all filters of this broker, for the replica there."""
     for s in range(table.filter.shape[1]):
         if table.forwarded[sender.broker, s] == 1:
             send_filter_as(table, sender, REPLICA, s, above, out)
@@ -60,7 +60,7 @@ def on_replica(replicas, grandchildren, sender, message, out):
 
 @apart
 def use_replica(table, replicas, sender, child, up, out):
-    """Serve a grandchild as a child at once, with the filters in this broker's replica."""
+    """[uas §4] Serve a grandchild as a child at once, with the filters in this broker's replica."""
     b = sender.broker
     for r in range(replicas.filter.shape[1]):
         if replicas.filter[b, r] == FREE or replicas.via[b, r] != child:

@@ -3,9 +3,10 @@
 [uas §4.1] the second path replaces a dead direct path; after τ the child joins its grandparent; a
 broker dead on both paths is replaced by its parent, which adopts its children. We let brokers
 detect failures by PINGs, and make the root's first child its successor. [uas §4, Algorithm 1] a
-broker that starts joins the nearest broker, and searches for its paths. The second path passes the
-alternate broker like any router, because this broker only forwards the records. Filters and events
-are handled as in `siena`, and each event passes a broker once.
+broker that starts joins the nearest broker, and searches for its paths. We let the second path pass
+the alternate broker like any router, and register no broker at its alternate, because the alternate
+only forwards the records. Filters and events are handled as in `siena`, and each event passes a
+broker once.
 """
 
 from typing import NamedTuple
@@ -20,14 +21,10 @@ from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import (
     client_node,
-    confirmations,
     enter_and_leave,
     event_routing,
-    failure_detector,
     node_roles,
-    parent_search,
     siena,
-    tree_maintenance,
 )
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
@@ -36,22 +33,30 @@ from halfway.protocols.broker_trees.client_state import (
     client_state,
     renew,
 )
-from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no_records
-from halfway.protocols.broker_trees.enter_and_leave import Leaves, enter, is_outside, no_leaves
+from halfway.protocols.broker_trees.enter_and_leave import enter, is_outside
 from halfway.protocols.broker_trees.paths import circuits, peer_paths, retransmissions
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
-from halfway.protocols.broker_trees.records import messages, underlay_messages
-from halfway.protocols.broker_trees.tables.children import Children, no_children
+from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.tables.subscription_table import (
     Catalogue,
     SubscriptionTable,
     empty_table,
 )
-from halfway.protocols.broker_trees.underlay_parent import is_cut_off
+from halfway.protocols.broker_trees.underlay import (
+    confirmations,
+    failure_detector,
+    parent_search,
+    tree_maintenance,
+    underlay_messages,
+)
+from halfway.protocols.broker_trees.underlay.children import Children, no_children
+from halfway.protocols.broker_trees.underlay.confirmations import PLACES, Unconfirmed, no_records
+from halfway.protocols.broker_trees.underlay.leave_grants import Leaves, no_leaves
+from halfway.protocols.broker_trees.underlay.underlay_parent import is_cut_off
 from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
 from halfway.protocols.reliable_hop import ReliableHops

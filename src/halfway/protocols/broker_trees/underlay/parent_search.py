@@ -9,7 +9,6 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
 from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
-from halfway.protocols.broker_trees.paths.completion import complete_paths
 from halfway.protocols.broker_trees.paths.decisions import (
     ALTERNATE,
     DIRECT,
@@ -24,8 +23,9 @@ from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_
 from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
-from halfway.protocols.broker_trees.tables.children import first_child
-from halfway.protocols.broker_trees.underlay_parent import count_move, is_other_root
+from halfway.protocols.broker_trees.underlay.children import first_child
+from halfway.protocols.broker_trees.underlay.completion import complete_paths
+from halfway.protocols.broker_trees.underlay.underlay_parent import count_move, is_other_root
 from halfway.protocols.row_search import place_in_row
 
 _FOUNDER = FALLBACKS + 1  # the last attempt of a search for a parent
@@ -35,6 +35,8 @@ _FOUNDER = FALLBACKS + 1  # the last attempt of a search for a parent
 def last_choice(state, b, attempt):
     """Return the broker that a broker asks in one of the last attempts of its search for a parent:
     the root, then the successor of the root, then the founder of the tree, which never leaves it.
+
+    We add these attempts, because grandparent and alternate may have failed as well.
     """
     if attempt == _FOUNDER:
         return state.founder[b]
@@ -92,7 +94,7 @@ def is_asked_before(state, rules, sender, attempt):
 @apart
 def search_parent(state, rules, sender, now, out):
     """Take one tick of the search for a parent: ask the next broker to accept this broker as its
-    child.
+    child [uas §4, Algorithm 1; §4.1].
 
     A successor that finds no parent becomes the root. A broker that lost its memory may be above
     all brokers that it asks, because its children still have it as their parent. No broker accepts
@@ -125,7 +127,8 @@ def ask_founder(state, sender, out):
     """Search for a parent at each refresh of a root that is not the founder: ask the founder of the
     tree for a place.
 
-    Each of two roots may know only brokers of its own tree, or brokers that have left.
+    We add this question, because each of two roots may know only brokers of its own tree, or
+    brokers that have left.
     """
     b, founder = sender.broker, state.founder[sender.broker]
     is_child = place_in_row(state.children.child, b, founder) >= 0
@@ -209,6 +212,8 @@ def follow_leaving(state, rules, sender, message, out):
 def become_root(state, b, own, now):
     """Make a broker whose search for a parent found none the root of the underlay-aware tree; the
     new root keeps asking the root that it replaced.
+
+    We add this rule, because the paper leaves the root's death open.
     """
     state.predecessor[b] = max(state.parent[b], NONE)
     state.parent[b] = state.grandparent[b] = state.alternate[b] = NONE

@@ -7,22 +7,24 @@ function handles each maintenance record.
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import (
-    child_changes,
-    client_node,
-    confirmations,
-    enter_and_leave,
-    failure_detector,
-    parent_search,
-    underlay_parent,
-)
+from halfway.protocols.broker_trees import client_node
 from halfway.protocols.broker_trees.client_state import expire
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
-from halfway.protocols.broker_trees.paths.completion import complete_paths
 from halfway.protocols.broker_trees.paths.nearby import announce_broker, drop_stale, nth_nearest
-from halfway.protocols.broker_trees.records import messages, underlay_messages
-from halfway.protocols.broker_trees.tables import replicas, table_repair
-from halfway.protocols.broker_trees.tables.children import add_grandchild
+from halfway.protocols.broker_trees.records import messages
+from halfway.protocols.broker_trees.tables import table_repair
+from halfway.protocols.broker_trees.underlay import (
+    child_changes,
+    confirmations,
+    failure_detector,
+    leave_grants,
+    parent_search,
+    replicas,
+    underlay_messages,
+    underlay_parent,
+)
+from halfway.protocols.broker_trees.underlay.children import add_grandchild
+from halfway.protocols.broker_trees.underlay.completion import complete_paths
 
 
 @apart
@@ -81,11 +83,11 @@ def receive_leave(state, rules, sender, message, out):
     """Call the function for a maintenance record about the leave of a broker."""
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == messages.LEAVE:
-        enter_and_leave.ask_to_leave(state, sender, out)
+        leave_grants.ask_to_leave(state, sender, out)
     elif kind == underlay_messages.ASK_LEAVE:
-        enter_and_leave.on_ask_leave(state, sender, message, out)
+        leave_grants.on_ask_leave(state, sender, message, out)
     elif kind == underlay_messages.GRANT_LEAVE:
-        enter_and_leave.on_grant_leave(state, sender, message, out)
+        leave_grants.on_grant_leave(state, sender, message, out)
     elif source == state.parent[sender.broker]:
         parent_search.follow_leaving(state, rules, sender, message, out)
     else:
@@ -94,11 +96,21 @@ def receive_leave(state, rules, sender, message, out):
 
 
 @apart
+def on_tick(state, rules, sender, now, out):
+    """Do the maintenance of a broker in the underlay-aware tree once a ping interval: ask again for
+    its leave, and detect failures.
+    """
+    emit(out, underlay_messages.TICK, rules.ping_interval_s, sender.own)
+    if not leave_grants.renew_leave(state, rules, sender, out):
+        failure_detector.detect_failures(state, rules, sender, now, out)
+
+
+@apart
 def receive(state, rules, sender, message, out):
     """Call the function for any maintenance record at a broker of the underlay-aware tree."""
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == underlay_messages.TICK:
-        failure_detector.on_tick(state, rules, sender, message.at, out)
+        on_tick(state, rules, sender, message.at, out)
     elif kind == underlay_messages.PING:
         failure_detector.on_ping(state, sender, message, out)
     elif kind == underlay_messages.PONG:
