@@ -123,7 +123,8 @@ def _regions() -> World:
     capability = 1.0 / (1.0 + np.arange(n))
     commands = [Command(0.0, row, START) for row in range(1, n)] + [Command(5.0, 0, START)]
     commands += [
-        Command(0.25, row, drip_kinds.SUBSCRIBE, row % 2, walk=row % 2) for row in range(0, n, 2)
+        Command(0.25, row, drip_kinds.SUBSCRIBE, row % 2, argument=row % 2)
+        for row in range(0, n, 2)
     ]
     commands += [Command(2.0 + e, 5 * e + 7, drip_kinds.PUBLISH, e % 2, e) for e in range(EVENTS)]
 

@@ -78,12 +78,13 @@ class DripAdapter(Adapter):
 
     def start_up_commands(self, demand: Demand) -> Commands:
         """Return the start-up commands of DRIP's adapter, one for each interval: `Commands.topic`
-        is the first topic of the interval, `Commands.walk` the last topic.
+        is the first topic of the interval, `Commands.argument` the last topic.
         """
         some = list(intervals(demand))
         found: npt.NDArray[np.int32] = np.array(some, np.int32).reshape(-1, 3)
         kind = self.module.KINDS.number("subscribe")
-        return commands(begins(demand, some), found[:, 0], kind, found[:, 1], walk=found[:, 2])
+        row, first, last = found.T
+        return commands(begins(demand, some), row, kind, first, argument=last)
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:
