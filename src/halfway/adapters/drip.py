@@ -80,11 +80,11 @@ class DripAdapter(Adapter):
         """Return the start-up commands of DRIP's adapter, one for each interval: `Commands.topic`
         is the first topic of the interval, `Commands.argument` the last topic.
         """
-        some = list(intervals(demand))
-        found: npt.NDArray[np.int32] = np.array(some, np.int32).reshape(-1, 3)
+        subscribed = list(intervals(demand))
+        columns: npt.NDArray[np.int32] = np.array(subscribed, np.int32).reshape(-1, 3).T
+        row, first, last = columns
         kind = self.module.KINDS.number("subscribe")
-        row, first, last = found.T
-        return commands(begins(demand, some), row, kind, first, argument=last)
+        return commands(begins(demand, subscribed), row, kind, first, argument=last)
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:

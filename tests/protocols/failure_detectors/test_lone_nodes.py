@@ -25,8 +25,8 @@ _WALKS = {
 VALUES: dict[str, dict[str, Any]] = {
     "heartbeat": {"phi_threshold": 3.0},
     "gossip-counters": {"timeout_s": 3.0},
-    "swim": {"suspicion_factor": 1.0, "period_s": 0.5, "ack_timeout_s": 0.0015},
-    "lifeguard": {"suspicion_factor": 1.0, "period_s": 0.5, "ack_timeout_s": 0.0015},
+    "swim": {"suspicion_factor": 1.0, "period_s": 0.5, "ping_timeout_s": 0.0015},
+    "lifeguard": {"suspicion_factor": 1.0, "period_s": 0.5, "ping_timeout_s": 0.0015},
     "path-heartbeat": _WALKS | {"timeout_s": 1.5},
     "walk-probe": {"timeout_s": 1.5},
     "path-gossip": _WALKS | {"timeout_s": 1.5, "bridge_after_s": 1.1},

@@ -66,7 +66,9 @@ OPTIONS = {
         "that a node changes its broker. 0 means that a node always chooses the lowest delay",
     ),
     "retry_interval_s": seconds(0.5, "after which a node retries a record without a next hop"),
-    "retries": count(20, "number of retries of a record without a next hop"),
+    "route_retries": count(20, "number of retries of a record without a next hop")._replace(
+        former_name="retries"
+    ),
     "flood_jitter_s": seconds(0.01, "of the longest random delay before a node repeats a flood"),
     "event_capacity": count(1024, "number of events that a broker can store", 1),
     "batch": count(
@@ -108,7 +110,7 @@ class Rules(NamedTuple):
     registration_interval_s: float
     exchange_interval_s: float
     retry_interval_s: float
-    retries: int
+    route_retries: int
     flood_jitter_s: float
     event_capacity: int  # [drip §V-A]
     batch: int

@@ -194,7 +194,7 @@ def forward(state, rules, neighbourhood, i, kind, message, out):
     hops.
     """
     retry = message.reals[RETRY] + 1.0 if message.kind == DEFERRED else 0.0
-    if retry > rules.retries or message.hops >= _MOST_HOPS:
+    if retry > rules.route_retries or message.hops >= _MOST_HOPS:
         state.node[i].lost += 1
         return
     # [drip §V-A] "nodes publish them to their local broker nodes": each forwarding node sends the
