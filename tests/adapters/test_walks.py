@@ -94,8 +94,11 @@ def test_places_are_limited_by_memory() -> None:
 
 def test_the_bytes_of_a_hop_are_those_of_its_entries_in_the_tables() -> None:
     one, two = (
-        sum(array.nbytes for array in arrays(walk_tables(np.zeros(1, np.int32), 1, 1, 1, places=k)))
-        for k in (1, 2)
+        sum(array.nbytes for array in arrays(tables))
+        for tables in (
+            walk_tables(np.zeros(1, np.int32), 1, 1, 1, places=places, buffer_size=8)
+            for places in (1, 2)
+        )
     )
     assert two - one == HOP_BYTES
 

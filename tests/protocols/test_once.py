@@ -53,8 +53,9 @@ def _walks(protocol: Any) -> World:
         search_delay_s=9.0,
     )  # fmt: skip
     return World(
-        _NETWORK, protocol, lambda n: protocol.state(n, widest, 3, 9, members=4), rules, commands
-    )
+        _NETWORK, protocol,
+        lambda n: protocol.state(n, widest, 3, 9, members=4, buffer_size=8), rules, commands,
+    )  # fmt: skip
 
 
 def _reliable_walks(protocol: Any) -> World:
@@ -101,7 +102,8 @@ def _overlay(retries: int) -> World:
 
     def fresh(node_ids: Any) -> Any:
         return walk_overlay.state(
-            node_ids, widest, TOPICS, EVENTS, 2, 9, links=4, buffered_events=2,
+            node_ids, widest, TOPICS, EVENTS, 2, 9, links=4, branches=2,
+            buffered_events=2,
             tracked_hops=8 if retries else 0,
         )  # fmt: skip
 

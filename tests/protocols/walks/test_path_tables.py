@@ -91,7 +91,7 @@ def searched_next_nodes(tables: WalkTables, topic: int, side: int, now: float) -
 @settings(max_examples=200)
 @given(st.lists(CHANGES, min_size=5, max_size=40))
 def test_the_walk_tables_paths_agree_with_a_search(changes: list[Change]) -> None:
-    tables = walk_tables(np.arange(2, dtype=np.int32), 3, TOPICS, 1, members=ROOM)
+    tables = walk_tables(np.arange(2, dtype=np.int32), 3, TOPICS, 1, members=ROOM, buffer_size=8)
     now, found = 100.0, np.zeros(ROOM, np.int32)
     for generation, change in enumerate(changes):
         now += change.passed
