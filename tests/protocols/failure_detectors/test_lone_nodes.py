@@ -42,12 +42,12 @@ def world(system: str) -> World:
     network = _FEW if system.startswith("path-") else SMALL
     sizes = {"degree": int(network.degree.max()), "places": 24, "intervals": 8}
     named = inspect.signature(protocol.state).parameters.keys() - _WITHOUT.get(system, set())
-    room = {name: size for name, size in sizes.items() if name in named}
+    own_sizes = {name: size for name, size in sizes.items() if name in named}
     commands = [Command(0.0, row, int(START)) for row in range(network.n)]
     commands += [Command(6.0, row, int(START)) for row in range(0, network.n, 3)]
     return World(
-        network, protocol, lambda ids: protocol.state(ids, 12, 9, **room), protocol.rules(values),
-        commands, most=MOST, down=(4, network.n - 3), until=8.0,
+        network, protocol, lambda ids: protocol.state(ids, 12, 9, **own_sizes),
+        protocol.rules(values), commands, most=MOST, down=(4, network.n - 3), until=8.0,
     )  # fmt: skip
 
 
