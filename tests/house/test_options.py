@@ -101,11 +101,11 @@ def states_with_defaults(root: Path, systems: Mapping[str, Any]) -> list[str]:
     return [
         f"{source.path}:{node.lineno}: {node.name} has a default for {name}, as OPTIONS has"
         for source in python_files(root, "src/halfway/protocols")
+        for folder in [folder_of(source.path.removesuffix(".py").split("/")[1:])]
         for node in source.nodes
         if isinstance(node, ast.FunctionDef)
         for name in with_default(node.args)
-        if name in options.get(folder_of(source.path.removesuffix(".py").split("/")[1:]), ())
-        if (Path(source.path).parent.name, name) not in SAY_NONE
+        if name in options.get(folder, ()) and (folder, name) not in SAY_NONE
     ]
 
 

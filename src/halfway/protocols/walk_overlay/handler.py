@@ -106,7 +106,8 @@ class Rules(NamedTuple):
     """The parameters that all nodes of the walk overlay share.
 
     [dwo Alg. 1] launches walks in an order that no node knows. The paper assumes no loss and no
-    faults. So the fields from `launch_jitter_s` on are ours, and the pauses, because bids need time.
+    faults. So the fields from `launch_jitter_s` on are ours, and the pauses, because bids need
+    time.
     """
 
     catalogue: Catalogue

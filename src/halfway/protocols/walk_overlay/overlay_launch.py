@@ -3,8 +3,8 @@ tries again, and when it reports a lost walk.
 
 [dwo Alg. 2] a walk goes on until it intersects another. The paper states no end for a walk that
 meets no other. We let a root whose walk met no other fragment launch the next walk after
-`relaunch_s` seconds, up to `quick_launches` times, and more rarely after that, because a head may die
-and a partition may end, but a fragment that stays alone should not spend its energy on walks.
+`relaunch_s` seconds, up to `quick_launches` times, and more rarely after that, because a head may
+die and a partition may end, but a fragment that stays alone should not spend its energy on walks.
 """
 
 import numpy as np
