@@ -163,8 +163,8 @@ def held(arrays: Any) -> int:
 def check_order(flood: Flood, library: Any) -> None:
     """Stop unless all candidates of the same flood deliver the same in the same order."""
     found = {"Python heapq": slow.with_heapq(flood.job(hashed=True))}
-    room = found["Python heapq"][0] + 4 * int(flood.network.degree.max())
-    found["halfway"] = InEngine(flood, received_records=room).order()
+    capacity = found["Python heapq"][0] + 4 * int(flood.network.degree.max())
+    found["halfway"] = InEngine(flood, received_records=capacity).order()
     if "SimPy, callbacks" in slow.candidates():
         found["SimPy, callbacks"] = slow.with_callbacks(flood.job(hashed=True))
     for name, loop in natives.LOOPS.items() if library else ():

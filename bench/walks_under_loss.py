@@ -59,7 +59,7 @@ def measured(system: str, network: Network, rules: Rules, loss: float, seed: int
     protocol = importlib.import_module(SYSTEMS[system].module)
     pairs = distinct_pairs(network.n, PAIRS, seed)
     widest = int(network.degree.max())
-    state = protocol.state(np.arange(network.n, dtype=np.int32), widest, PAIRS, seed)
+    state = protocol.state(np.arange(network.n, dtype=np.int32), widest, PAIRS, seed, buffer_size=8)
     spare = protocol.most_emissions(state, rules) * widest
     engine = new_engine(network.n, 4096 + 2 * spare, 1 << 12)
     for topic, ends in enumerate(pairs):

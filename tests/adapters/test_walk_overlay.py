@@ -126,7 +126,7 @@ def test_a_subscriber_that_is_down_at_its_launch_joins_when_it_restarts() -> Non
     assert outcome.delivery_ratio == 1.0
 
 
-@pytest.mark.parametrize(("cut_s", "options"), [(6.0, {}), (40.0, {"launches": 2})])
+@pytest.mark.parametrize(("cut_s", "options"), [(6.0, {}), (40.0, {"quick_launches": 2})])
 @pytest.mark.parametrize("subscriber", [1, 2])
 def test_the_overlay_recovers_from_a_link_cut_of_any_length(
     cut_s: float, options: Any, subscriber: int
@@ -159,7 +159,7 @@ def test_initiators_wait_a_random_time_of_their_own() -> None:
     for delay in (0.0, 2.0):
         some = Listed([], [(30.0, row, 0) for row in range(1, 31)])
         run = Simulation("walk-overlay", network, workload=some, seconds=0.5, seed=4,
-                         options={"join_delay_s": delay})  # fmt: skip
+                         options={"launch_jitter_s": delay})  # fmt: skip
         run.run()
         apart[delay] = int((run.state.members.walks > 0).sum())
     assert apart[0.0] == 30
@@ -171,7 +171,7 @@ def test_an_initiator_that_hears_of_no_overlay_founds_one() -> None:
     alone = Listed([(0, 0)], [(30.0, 0, 0)])
     run = Simulation(
         "walk-overlay", line(400), workload=alone, seconds=20.0,
-        options={"join_delay_s": 0.0, "founding_time_s": 5.0},
+        options={"launch_jitter_s": 0.0, "founding_time_s": 5.0},
     )  # fmt: skip
     run.advance(4.9)
     assert run.state.members.rank[0] == JOINING
@@ -186,7 +186,7 @@ def test_overlays_that_were_founded_apart_merge() -> None:
     )
     cut = LinkCut(a=5, b=6, at=0.0, for_=60.0)
     run = Simulation("walk-overlay", line(12), workload=some, seconds=170.0, faults=[cut],
-                     options={"launches": 4})  # fmt: skip
+                     options={"quick_launches": 4})  # fmt: skip
     run.advance(50.0)
     roots = set(run.state.members.root[[0, 2, 9, 11]].tolist())
     assert len(roots) == 2

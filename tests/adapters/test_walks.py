@@ -66,16 +66,16 @@ def test_the_most_loaded_node_has_a_place_for_every_hop_unlike_with_two_places(w
 def test_places_follow_members_rates_and_ack_timeouts() -> None:
     network = disk(n=60, radius=0.25, seed=2)
 
-    def room(subscribers: int, every_s: float, **options: float) -> int:
+    def capacity(subscribers: int, every_s: float, **options: float) -> int:
         subscriptions = [(row, 0) for row in range(1, subscribers + 1)]
         publications = [(every_s * k, 0, 0) for k in range(20)]
         return places_of(walks(network, Listed(subscriptions, publications), **options))
 
-    few = room(3, 2.0)
-    assert room(6, 2.0) >= few + 3 + 3  # routes sent at once, and copies of an event
-    assert room(3, 2.0, retries=0) == 0
-    assert room(3, 0.1) >= few + 3 * 5  # seven timeouts of 0.1 s: seven events, not one
-    assert room(3, 0.1, ack_timeout_s=1.0) >= few + 3 * 19  # all twenty
+    few = capacity(3, 2.0)
+    assert capacity(6, 2.0) >= few + 3 + 3  # routes sent at once, and copies of an event
+    assert capacity(3, 2.0, retries=0) == 0
+    assert capacity(3, 0.1) >= few + 3 * 5  # seven timeouts of 0.1 s: seven events, not one
+    assert capacity(3, 0.1, ack_timeout_s=1.0) >= few + 3 * 19  # all twenty
 
 
 def test_places_are_limited_by_memory() -> None:
@@ -87,15 +87,18 @@ def test_places_are_limited_by_memory() -> None:
         messages, step_delay_s=(0.01, 0.01), advertise=True, most_steps=1000, retries=3,
         ack_timeout_s=0.1,
     )  # fmt: skip
-    room = places(context, rules)
-    assert 50 < room < subscribers
-    assert n * room * HOP_BYTES <= 1e9
+    capacity = places(context, rules)
+    assert 50 < capacity < subscribers
+    assert n * capacity * HOP_BYTES <= 1e9
 
 
 def test_the_bytes_of_a_hop_are_those_of_its_entries_in_the_tables() -> None:
     one, two = (
-        sum(array.nbytes for array in arrays(walk_tables(np.zeros(1, np.int32), 1, 1, 1, places=k)))
-        for k in (1, 2)
+        sum(array.nbytes for array in arrays(tables))
+        for tables in (
+            walk_tables(np.zeros(1, np.int32), 1, 1, 1, places=places, buffer_size=8)
+            for places in (1, 2)
+        )
     )
     assert two - one == HOP_BYTES
 

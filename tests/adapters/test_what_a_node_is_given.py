@@ -22,7 +22,7 @@ from halfway.world.workload.demand import Listed
 from tests.networks import disk
 
 PAGE = Path(__file__).parents[2] / "docs" / "models" / "nodes.md"
-_NODES, _ROOM = 40, 25
+_NODES, _CAPACITY = 40, 25
 _HOPS = {"no": 0, "its list": 1, "its list and those of neighbours": 2}
 _STREAM = "random_state"  # "a random stream of its own"
 
@@ -92,8 +92,8 @@ def _context(seed: int) -> RunContext:
     environment = Environment(network, None, [], seed=stream(seed, FAULTS), seconds=20.0)
     context = context_of(environment, demand, [], seconds=20.0, seed=seed, window=16)
     # Tables have sizes of their own choice: how crowded a network is says nothing of its links.
-    assert context.most_neighbours < _ROOM
-    return context._replace(most_neighbours=_ROOM)
+    assert context.most_neighbours < _CAPACITY
+    return context._replace(most_neighbours=_CAPACITY)
 
 
 def _instances(system: str) -> tuple[SystemInstance, SystemInstance]:

@@ -25,7 +25,7 @@ from halfway.world.workload.named_roles import BrokerPeriod
 from tests.adapters.test_what_a_node_is_given import GIVEN, PAGE, SIZE, VALUE, difference
 from tests.networks import disk
 
-_NODES, _ROOM, _SEED = 40, 100, 3
+_NODES, _CAPACITY, _SEED = 40, 100, 3
 _MORE_NODES = 60, 80, 120, 200  # rounding hides a small effect of one number
 _RETRIES = [(system, retries) for system in TABLE for retries in (0, 2)
             if retries == 0 or "retries" in TABLE[system].options]  # fmt: skip
@@ -63,8 +63,8 @@ def _context(nodes: int = _NODES, demand: Listed | None = None, **changed: Any) 
     found = context_of(
         environment, demand or _demand(), [], seconds=20.0, seed=_SEED, window=300
     )  # fmt: skip
-    assert found.most_neighbours < _ROOM
-    return found._replace(**({"most_neighbours": _ROOM} | changed))
+    assert found.most_neighbours < _CAPACITY
+    return found._replace(**({"most_neighbours": _CAPACITY} | changed))
 
 
 # A fact of the run by its name on the page -> runs with other values of it.
@@ -72,7 +72,7 @@ CHANGED: dict[str, list[Callable[[], RunContext]]] = {
     "length": [lambda: _context(seconds=2000.0)],
     "memory": [lambda: _context(memory_lost=True)],
     "nodes": [functools.partial(_context, nodes) for nodes in _MORE_NODES],
-    "neighbours": [lambda: _context(most_neighbours=_ROOM + 10)],
+    "neighbours": [lambda: _context(most_neighbours=_CAPACITY + 10)],
     "topics": [lambda: _context(demand=_demand(topics=9))],
     "subscribers": [lambda: _context(demand=_demand(subscribers=30))],
     "publishers": [lambda: _context(demand=_demand(publishers=9))],

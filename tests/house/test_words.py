@@ -30,6 +30,17 @@ def test_no_name_uses_a_retired_word() -> None:
     assert "\n".join(words.retired_words(REPOSITORY)) == ""
 
 
+def test_no_capacity_is_called_a_room() -> None:
+    assert "\n".join(words.capacities_called_room(REPOSITORY)) == ""
+
+
+def test_a_capacity_called_a_room_is_seen(tmp_path: Path) -> None:
+    package(tmp_path, sim="_ROOM = 9\n\ndef has_room(room: int) -> int:\n    return room\n")
+    assert [line.split(": ")[1] for line in words.capacities_called_room(tmp_path)] == [
+        "_ROOM", "room",
+    ]  # fmt: skip
+
+
 def test_options_name_their_unit_and_use_the_words_of_the_field() -> None:
     options = {
         name: {option: about.meaning for option, about in system.options.items()}

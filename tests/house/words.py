@@ -63,6 +63,11 @@ RETIRED = {
 # Words of Spark -> the word to use elsewhere. Only files about Spark have them in names.
 OF_SPARK = {"stage": "attempt, part, phase"}
 _ABOUT_SPARK = re.compile(r"spark|account")
+# The word for a package of the map -> the words for the size of a table or a buffer. A name such as
+# `has_room` is an idiom, but a thing called `room` would be a package.
+_ROOM, _CAPACITY = "room", "capacity, places"
+# Files about packages, and folders whose names still follow.
+_MAY_NAME_ROOM = re.compile(r"^tests/house/|/live/|broker_trees")
 _PROGRAMS = ("src", "tests", "bench", "examples", "tools")
 _RETIRED = re.compile(rf"(?<![a-z])({'|'.join((*RETIRED, *OF_SPARK))})(?![a-z])")
 # "Of a group: ..." begins a meaning for one component; such a word needs an entry of its own.
@@ -110,6 +115,17 @@ def retired_words(root: Path) -> list[str]:
         for retired in (RETIRED if _ABOUT_SPARK.search(path) else RETIRED | OF_SPARK,)
         for part in _parts(name)
         if part in retired
+    ]
+
+
+def capacities_called_room(root: Path) -> list[str]:
+    """Variables, parameters, fields and constants called `room`, the map's word for a package."""
+    return [
+        f"{source.path}:{line}: {name}: use {_CAPACITY}"
+        for source in python_files(root, *_PROGRAMS)
+        if not _MAY_NAME_ROOM.search(source.path)
+        for line, name in sorted({(line, name) for name, line in _all_names(source)})
+        if _snake(name).strip("_") == _ROOM
     ]
 
 
@@ -221,6 +237,11 @@ def _public_names(source: Source) -> Iterator[tuple[str, int]]:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)]) if name.isupper():
                 yield name, node.lineno
+
+
+def _all_names(source: Source) -> Iterator[tuple[str, int]]:
+    yield from _public_names(source)
+    yield from _bound_names(source)
 
 
 def _bound_names(source: Source) -> Iterator[tuple[str, int]]:

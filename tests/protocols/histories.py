@@ -36,6 +36,8 @@ from tests.protocols.history_roles import (
 from tests.protocols.promises import CHANGES_S, LAST_EVENTS_S, PROMISES
 
 _LINKS, _RETRIES = 0x115C, 5
+# Options that limit how often a node repeats a hop, a record without a route, or a query.
+_REPEATING = {"retries", "route_retries", "query_retries"}
 DENSE = 1.5  # of a unit disk graph in which all nodes are neighbours
 
 
@@ -125,17 +127,18 @@ def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> li
 
 
 def link_of(seed: int, system: str) -> tuple[dict[str, int], float]:
-    """The retries of hops in a history, as an option of the system, and the share of receptions
-    that succeed.
+    """The retries in a history, as an option of the system, and the share of receptions that
+    succeed.
 
-    A third of the histories has the defaults. In the others, systems that can acknowledge hops do
-    so, and in half of these, receptions fail. Their draws are not those of the history.
+    A third of the histories has the defaults. In the others, systems that can repeat hops, records
+    or queries do so, and in half of these, receptions fail. Their draws are not those of the
+    history.
     """
     draw = np.random.default_rng([seed, _LINKS])
     sort, success = int(draw.integers(3)), float(draw.uniform(0.6, 0.98))
     if sort == 0:
         return {}, 1.0
-    retries = {"retries": _RETRIES} if "retries" in named(system).options else {}
+    retries = dict.fromkeys(_REPEATING & set(named(system).options), _RETRIES)
     return retries, success if sort == 2 else 1.0
 
 
@@ -155,7 +158,7 @@ def history_of(system: str, seed: int, *, given: bool = False, plain: bool = Fal
     adapter = named(system).adapter_with({})
     retries, success = ({}, 1.0) if plain else link_of(seed, system)
     # Given lists have every link, and a tree without acknowledgements learns of no one-way link.
-    learns = not (given or plain) and (retries or "retries" not in named(system).options)
+    learns = not (given or plain) and (retries or not _REPEATING & set(named(system).options))
     moves = shape == "moving"
     one_way = learns and not moves and success == 1.0
     radio_links, dead = one_ways_of(seed, network) if one_way else (network, ())

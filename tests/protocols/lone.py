@@ -38,7 +38,7 @@ class Command(NamedTuple):
     kind: int
     topic: int = -1
     event: int = -1
-    walk: int = 0
+    argument: int = 0
 
 
 @dataclass(frozen=True)

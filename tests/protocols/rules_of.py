@@ -19,8 +19,8 @@ AS_PRINTED: dict[ModuleType, Mapping[str, Any]] = {
     },
     # [dwo Alg. 1] launches walks in an order that no node knows, and assumes no loss and no faults.
     walk_overlay: {
-        "join_delay_s": 0.0, "founding_time_s": 0.0, "retries": 0, "relaunch_s": math.inf,
-        "launches": 1, "link_check_interval_s": math.inf, "checks_per_keep_alive": 0,
+        "launch_jitter_s": 0.0, "founding_time_s": 0.0, "retries": 0, "relaunch_s": math.inf,
+        "quick_launches": 1, "link_check_interval_s": math.inf, "checks_per_keep_alive": 0,
         "buffer_time_s": math.inf,
     },
 }  # fmt: skip

@@ -112,14 +112,14 @@ def test_windows_are_exact_for_the_newest_events_of_each_publishers_last_epoch(
 
 @given(st.lists(st.tuples(st.integers(0, 40), NUMBERS), max_size=200), st.integers(1, 9))
 def test_too_many_publishers_are_forgotten_and_counted(
-    pairs: list[tuple[int, int]], room: int
+    pairs: list[tuple[int, int]], capacity: int
 ) -> None:
     """An event is refused only if it was received, or 64 newer ones were; what is not refused but
     was received belongs to a forgotten publisher."""
-    windows = empty_windows(2, room)
+    windows = empty_windows(2, capacity)
     places = windows.of.shape[1]
     assert places & (places - 1) == 0
-    assert 2 * room - 1 <= places < 4 * room
+    assert 2 * capacity - 1 <= places < 4 * capacity
     events = [(publisher, 0, event) for publisher, event in pairs]
     found = recorded(windows, events)
     exact, _ = expected(events)

@@ -1,9 +1,20 @@
 """The declarations of record kinds, and their rows in docs/messages.md."""
 
+import importlib
+
 import pytest
 from tools.message_tables import _row
 
-from halfway.core.kinds import Kinds
+from halfway.core.kinds import Channel, Kinds
+from halfway.core.message import COMMAND_ARG
+from halfway.protocols import SYSTEMS
+
+# The meanings of `argument`, which the docstring of `Commands` lists: (meaning, command).
+ARGUMENTS = {
+    ("number of its content", "publish"),
+    ("last topic", "subscribe"),
+    *(("client", command) for command in ("subscribe", "unsubscribe", "publish", "detach")),
+}
 
 
 @pytest.mark.parametrize(
@@ -43,3 +54,13 @@ def test_a_reused_field_shows_what_it_holds() -> None:
     assert _row(kinds[2]).endswith("| `event`; `topic`: the parent |")
     with pytest.raises(ValueError, match="a field is listed twice"):
         kinds.network(3, "ping", "are you up?", "topic", reused={"topic": "a digest"})
+
+
+def test_the_argument_of_a_command_has_one_meaning_for_each_kind() -> None:
+    kinds = (
+        kind for about in SYSTEMS.values() for kind in importlib.import_module(about.module).KINDS
+    )
+    commands = [form for kind in kinds for form in kind.forms if form.channel is Channel.COMMAND]
+    assert {place for form in commands for place in form.args.values()} == {COMMAND_ARG}
+    assert {(meaning, form.name) for form in commands for meaning in form.args} == ARGUMENTS
+    assert not any(form.reals for form in commands)

@@ -53,8 +53,9 @@ def _walks(protocol: Any) -> World:
         search_delay_s=9.0,
     )  # fmt: skip
     return World(
-        _NETWORK, protocol, lambda n: protocol.state(n, widest, 3, 9, members=4), rules, commands
-    )
+        _NETWORK, protocol,
+        lambda n: protocol.state(n, widest, 3, 9, members=4, buffer_size=8), rules, commands,
+    )  # fmt: skip
 
 
 def _reliable_walks(protocol: Any) -> World:
@@ -82,9 +83,9 @@ def _overlay(retries: int) -> World:
         walk_overlay,
         catalogue=subscription_items.catalogue(topics, [], 3), pure=False, alpha=1.0, beta=0.5,
         branches=2, step_pause_s=0.05, bid_timeout_s=0.01, settling_time_s=0.5, most_steps=100,
-        filtered=True, bits=64, hashes=2, key=3, join_delay_s=0.5, founding_time_s=1.5,
+        filtered=True, bits=64, hashes=2, key=3, launch_jitter_s=0.5, founding_time_s=1.5,
         retries=retries, ack_timeout_s=0.0015,
-        relaunch_s=4.0, launches=3, link_check_interval_s=2.0, checks_per_keep_alive=2,
+        relaunch_s=4.0, quick_launches=3, link_check_interval_s=2.0, checks_per_keep_alive=2,
         buffer_time_s=30.0, until_s=50.0,
     )  # fmt: skip
     rows = (0, 29, 12, 7, 20)
@@ -101,7 +102,8 @@ def _overlay(retries: int) -> World:
 
     def fresh(node_ids: Any) -> Any:
         return walk_overlay.state(
-            node_ids, widest, TOPICS, EVENTS, 2, 9, links=4, buffered_events=2,
+            node_ids, widest, TOPICS, EVENTS, 2, 9, links=4, branches=2,
+            buffered_events=2,
             tracked_hops=8 if retries else 0,
         )  # fmt: skip
 
@@ -117,13 +119,14 @@ def _regions() -> World:
         drip,
         brokers=3, nearest=2, copies=1, epidemic=False, by_capability=True, replace_brokers=True,
         beacon_interval_s=2.0, expiry_s=1.7, election_s=0.5, registration_interval_s=3.0,
-        exchange_interval_s=1.0, retry_interval_s=0.25, retries=3, flood_jitter_s=0.01,
+        exchange_interval_s=1.0, retry_interval_s=0.25, route_retries=3, flood_jitter_s=0.01,
         event_capacity=2, batch=8, transfer_batch=1, transfer_interval_s=0.5,
     )  # fmt: skip
     capability = 1.0 / (1.0 + np.arange(n))
     commands = [Command(0.0, row, START) for row in range(1, n)] + [Command(5.0, 0, START)]
     commands += [
-        Command(0.25, row, drip_kinds.SUBSCRIBE, row % 2, walk=row % 2) for row in range(0, n, 2)
+        Command(0.25, row, drip_kinds.SUBSCRIBE, row % 2, argument=row % 2)
+        for row in range(0, n, 2)
     ]
     commands += [Command(2.0 + e, 5 * e + 7, drip_kinds.PUBLISH, e % 2, e) for e in range(EVENTS)]
 

@@ -44,8 +44,8 @@ class Watched:
         self, state: Any, rows: int, row_maps: Mapping[int, Mapping[int, int]] | None = None
     ) -> None:
         self._rows, self._row_maps = rows, row_maps
-        room = sum(_LINE + part.nbytes for part in arrays(state))
-        self._bytes = np.zeros(room // _LINE * _LINE + _LINE, np.uint8)
+        most_bytes = sum(_LINE + part.nbytes for part in arrays(state))
+        self._bytes = np.zeros(most_bytes // _LINE * _LINE + _LINE, np.uint8)
         skip = -self._bytes.ctypes.data % _LINE
         self._offsets: list[int] = []
 

@@ -114,11 +114,23 @@ def test_a_former_name_is_answered_with_the_new_one(
         assert renamed in capsys.readouterr().err
 
 
-def test_a_former_option_is_answered_with_the_new_one() -> None:
+@pytest.mark.parametrize(
+    ("system", "old", "new"),
+    [
+        ("directional-walk", "reading", "at_meeting"),
+        ("drip", "retries", "route_retries"),
+        ("rumor-routing", "retries", "query_retries"),
+        ("walk-overlay", "launches", "quick_launches"),
+        ("walk-overlay", "join_delay_s", "launch_jitter_s"),
+        ("swim", "ack_timeout_s", "ping_timeout_s"),
+        ("lifeguard", "ack_timeout_s", "ping_timeout_s"),
+        ("heartbeat", "repeat_delay_s", "flood_jitter_s"),
+    ],
+)
+def test_a_former_option_is_answered_with_the_new_one(system: str, old: str, new: str) -> None:
     with pytest.raises(Problem) as caught:
-        checked_options("directional-walk", TABLE["directional-walk"].options, {"reading": 1})
-    what = "directional-walk: option 'reading' has a new name (use 'at_meeting')"
-    assert str(caught.value) == what
+        checked_options(system, TABLE[system].options, {old: 1})
+    assert str(caught.value) == f"{system}: option '{old}' has a new name (use '{new}')"
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, 2.5, True])

@@ -11,19 +11,26 @@ from halfway.world.workload.named_roles import Period, RolePeriods
 
 
 class Commands(NamedTuple):
-    """The commands that an adapter posts to its nodes, as columns, in the order of posting."""
+    """The commands that an adapter posts to its nodes, as columns, in the order of posting.
+
+    argument: the number that the driver writes at the place COMMAND_ARG of the record. Its meaning
+    depends on the kind: the content's number in a PUBLISH of the walk overlay, the last topic in a
+    SUBSCRIBE of DRIP, the client in the commands of a broker tree. Other commands ignore it.
+    """
 
     at: npt.NDArray[np.float64]  # seconds
     row: npt.NDArray[np.int32]
     kind: npt.NDArray[np.uint8]
     topic: npt.NDArray[np.int32]
-    walk: npt.NDArray[np.int32]
+    argument: npt.NDArray[np.int32]
     event: npt.NDArray[np.int32]
 
 
-def commands(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any = -1) -> Commands:
+def commands(
+    at: Any, row: Any, kind: Any, topic: Any, argument: Any = 0, event: Any = -1
+) -> Commands:
     """Return an adapter's commands from columns; a single value fills its column."""
-    columns = np.broadcast_arrays(at, row, kind, topic, walk, event)
+    columns = np.broadcast_arrays(at, row, kind, topic, argument, event)
     whole = [np.array(column, np.int32) for column in columns[1:]]
     when, kinds = np.array(columns[0], np.float64), whole[1].astype(np.uint8)
     return Commands(when, whole[0], kinds, *whole[2:])

@@ -40,9 +40,7 @@ class DripAdapter(Adapter):
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return the note of DRIP's adapter that a low delivery ratio is by design, unless DRIP is
-        epidemic.
-        """
+        """Return the note that a low delivery ratio is by design, unless DRIP is epidemic."""
         if all(options.get("epidemic") for options in runs.options):
             return ()
         return (
@@ -51,7 +49,7 @@ class DripAdapter(Adapter):
         )
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance that DRIP's adapter sizes for a network."""
+        """Return the instance, sized for a network."""
         module, demand, values = self.module, context.demand, self.values
         rules = module.Rules(**values)
         per_row = np.zeros(context.n, np.int64)
@@ -77,18 +75,19 @@ class DripAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of DRIP's adapter, one for each interval: `Commands.topic`
-        is the first topic of the interval, `Commands.walk` the last topic.
+        """Return the start-up commands, one for each interval: `Commands.topic` is the first topic
+        of the interval, `Commands.argument` the last topic.
         """
-        some = list(intervals(demand))
-        found: npt.NDArray[np.int32] = np.array(some, np.int32).reshape(-1, 3)
+        subscribed = list(intervals(demand))
+        columns: npt.NDArray[np.int32] = np.array(subscribed, np.int32).reshape(-1, 3).T
+        row, first, last = columns
         kind = self.module.KINDS.number("subscribe")
-        return commands(begins(demand, some), found[:, 0], kind, found[:, 1], walk=found[:, 2])
+        return commands(begins(demand, subscribed), row, kind, first, argument=last)
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:
-    """Return the shortfalls of DRIP's adapter: records dropped on the way to a broker, entries that
-    full tables lost, and copies that are held and not offered any more.
+    """Return the shortfalls of DRIP: records dropped on the way to a broker, entries that full
+    tables lost, and copies that are held and not offered any more.
     """
     return {
         WITHOUT_ROUTE: int(state.node["lost"].sum()),

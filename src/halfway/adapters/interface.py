@@ -71,13 +71,12 @@ class SystemInstance(NamedTuple):
     path_to: Callable[[int, int, int, npt.NDArray[np.float64]], list[int]] | None = None
 
     def all_shortfalls(self) -> Mapping[str, int]:
-        """Return the current shortfalls of a system's instance, including its event windows."""
+        """Return the current shortfalls of the instance, including its event windows."""
         return {**self.shortfalls(self.state), **shortfalls_of_windows(self.state)}
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
-    """Return the limits of an adapter's instance by name, to which the ranges of its record fields
-    refer.
+    """Return the limits of an instance by name, to which the ranges of its record fields refer.
 
     A module without the function `limits` has at most one limit: the number of topics, if the
     array `subscribed` of its state has one column for each topic.
@@ -90,8 +89,7 @@ def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
 
 
 class NeighbourKnowledge(NamedTuple):
-    """The parts of the neighbourhood that the handler of a system reads, as its adapter states
-    them.
+    """The parts of the neighbourhood that the handler of a system reads.
 
     hops: 0: nothing, or only the node's own position; 1: the node's neighbour list; 2: also the
     lists that its neighbours reported. positions: whether the handler also reads positions that
@@ -123,8 +121,8 @@ class RunContext(NamedTuple):
 
     @property
     def publishers(self) -> int:
-        """The number of publishers that a node must distinguish, a fact of the run context for an
-        adapter: at most one for each event in flight.
+        """The number of publishers that a node must distinguish: at most one for each event in
+        flight.
         """
         some = [np.zeros(0, np.int32), *self.demand.publishers]
         distinct = len(np.unique(np.concatenate(some)))
@@ -132,9 +130,8 @@ class RunContext(NamedTuple):
 
     @property
     def in_flight(self) -> int:
-        """The newest events of one publisher that a node must distinguish, a fact of the run
-        context for an adapter: as many as a publisher publishes within 30 s, at most the window of
-        the run, at least WINDOW.
+        """The newest events of one publisher that a node must distinguish: as many as a publisher
+        publishes within 30 s, at most the window of the run, at least WINDOW.
 
         The events of members that publish while a run goes on are not known: the window of the run.
         """
@@ -181,26 +178,26 @@ class Adapter:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Return the reason why any adapter's system cannot run in a run context, as the end of a
-        sentence; "" if it can run.
+        """Return the reason why the system cannot run in a run context, as the end of a sentence;
+        "" if it can run.
         """
         del context
         return ""
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return what a reader of results must know of any adapter's system, without its name: one
-        sentence or two a note.
+        """Return what a reader of results must know of the system, without its name: one sentence
+        or two a note.
         """
         del runs
         return ()
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of any adapter's system, sized for a network."""
+        """Return the instance of the system, sized for a network."""
         raise NotImplementedError
 
     def neighbour_knowledge(self) -> NeighbourKnowledge:
-        """Return the parts of the neighbourhood that the handler of an adapter's system reads: the
+        """Return the parts of the neighbourhood that the handler of the system reads: the
         protocol's NEIGHBOUR_HOPS and NEIGHBOUR_POSITIONS. A user's protocol without them may read
         all parts.
         """
@@ -209,12 +206,12 @@ class Adapter:
         return NeighbourKnowledge(2 if hops is None else hops, positions)
 
     def ends_subscriptions(self) -> bool:
-        """Return whether a subscription can end in any adapter's system."""
+        """Return whether a subscription can end in the system."""
         return False
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of any adapter, before a run: the subscriptions, and their
-        ends.
+        """Return the commands that applications send from the start of a run: the subscriptions,
+        and their ends.
         """
         kinds: Kinds = self.module.KINDS
         begins = subscriptions(demand, kinds.number("subscribe"))
@@ -223,7 +220,7 @@ class Adapter:
         return joined((begins, ends_of_subscriptions(demand, kinds.number("unsubscribe"))))
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """Return the commands to publish of any adapter, one for each publication."""
+        """Return the commands to publish, one for each publication."""
         some, kind = publications, self.module.KINDS.number("publish")
         return commands(some.t, some.row, kind, some.topic, event=some.event)
 
@@ -275,22 +272,18 @@ class System:
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """The options of a `System` that users may set: those of the protocol that it joins with an
-        adapter. The first read imports the protocol.
-        """
+        """The options of the protocol, which users may set. The first read imports the protocol."""
         if self.declared is not None:
             return self.declared
         found: Mapping[str, Option] = importlib.import_module(self.module).OPTIONS
         return found
 
     def check_option(self, name: str, value: Value) -> None:
-        """Raise Problem for an option that a `System` does not have, or for a value out of
-        range.
-        """
+        """Raise Problem for an unknown option of the system, or for a value out of range."""
         check_option(self.name, self.options, name, value)
 
     def adapter_with(self, given: Mapping[str, Value]) -> Adapter:
-        """Return the adapter of a `System`, with given options for the protocol. Raises Problem for
+        """Return the adapter of the system, with given options for the protocol. Raises Problem for
         a wrong option.
         """
         values = checked_options(self.name, self.options, given)

@@ -19,7 +19,8 @@ class WalkDetectorAdapter(DetectorAdapter):
         node's neighbours, and of its hops in flight.
         """
         sizes = super().sizes(context, members) | {"degree": max(context.most_neighbours, 1)}
-        if int(self.values.get("retries", 0)) > 0:
+        # `walk-probe` has no reliable hops.
+        if self.values.get("retries"):
             # The records of all members may wait for the acknowledgement of one dead neighbour.
             sizes["places"] = 2 * members + FEW_HOPS
         return sizes

@@ -137,7 +137,7 @@ class WalkOverlayAdapter(Adapter):
         plain = super().publish_commands(publications)
         if not self._has_content:
             return plain
-        return plain._replace(topic=np.zeros_like(plain.topic), walk=plain.topic)
+        return plain._replace(topic=np.zeros_like(plain.topic), argument=plain.topic)
 
 
 def contents_of(demand: Demand, key: int) -> Catalogue:

@@ -14,6 +14,7 @@ from halfway.protocols.walks.messages import (
     ADVERTISE,
     KINDS,
     MERGE,
+    OPTIONS,
     PUBLISHES,
     SUBSCRIBES,
     WITHDRAW,
@@ -47,7 +48,8 @@ class WalkAdapter(Adapter):
         """Return the note of the adapter of the walk systems on walks that are launched once, if
         nodes lose their memory.
         """
-        once = any(own.get("refresh_s", 0.0) == 0.0 for own in runs.options)
+        default = OPTIONS["refresh_s"].default
+        once = any(own.get("refresh_s", default) == 0.0 for own in runs.options)
         if not runs.loses_memory or not once:
             return ()
         return (

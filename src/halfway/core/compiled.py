@@ -25,8 +25,8 @@ def sources_digest() -> str:
     the result of a run, and of numba's version.
     """
     digest = hashlib.sha256(numba.__version__.encode())
-    for room in COMPUTING_ROOMS:
-        for path in sorted((_PACKAGE / room).rglob("*.py")):
+    for package in COMPUTING_ROOMS:
+        for path in sorted((_PACKAGE / package).rglob("*.py")):
             digest.update(str(path.relative_to(_PACKAGE)).encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -35,8 +35,8 @@ APP = np.int32(-2)  # the application of the node that emits the record
 AFRESH = np.uint16(65_535)
 COUNTED_ON = np.uint16(0)
 
-# The place of `args` that a command of an application can fill, for example to choose one of
-# several walks of a topic. So drivers do not depend on the places of a protocol.
+# The place of `args` that a command of an application can fill, for example with the last topic of
+# an interval. So drivers do not depend on the places of a protocol.
 COMMAND_ARG = 2
 
 # The start event is the kind that all protocols share. The driver sends it, to protocols that

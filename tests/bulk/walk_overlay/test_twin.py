@@ -20,6 +20,13 @@ from tests.protocols.rules_of import printed_rules_of
 LONG = 1e6  # seconds, after which no record is in flight
 
 
+def blank(node_ids: Any, widest: int, seed: int) -> Any:
+    """The state of nodes without subscriptions, with a link to each neighbour."""
+    return walk_overlay.state(
+        node_ids, widest, 0, 0, 2, seed, links=widest, branches=2, buffered_events=0
+    )
+
+
 def rules(**given: Any) -> Any:
     """Rules whose walks are slow enough that a meeting's records overtake them."""
     usual = printed_rules_of(
@@ -42,10 +49,8 @@ def by_messages(network: Network, initiators: list[int], seed: int, recipe: Any)
         commands.append(Command(at, row, JOIN))
     widest = int(network.degree.max())
     world = World(
-        network, walk_overlay, lambda n: walk_overlay.state(n, widest, 0, 0, 2, seed), slow,
-        commands,
-        walk_overlay.most_emissions(walk_overlay.state(np.zeros(1, np.int32), widest, 0, 0, 2, 1),
-                                    slow),
+        network, walk_overlay, lambda n: blank(n, widest, seed), slow, commands,
+        walk_overlay.most_emissions(blank(np.zeros(1, np.int32), widest, 1), slow),
     )  # fmt: skip
     return drive(world, received_records=1 << 20)
 
@@ -155,7 +160,7 @@ def test_a_walk_that_reaches_most_steps_goes_back_and_reports_lost() -> None:
     network = line(30)
     slow = rules(most_steps=5)
     world = World(
-        network, walk_overlay, lambda n: walk_overlay.state(n, 2, 0, 0, 2, 3), slow,
+        network, walk_overlay, lambda n: blank(n, 2, 3), slow,
         [Command(0.0, 0, JOIN)],
     )  # fmt: skip
     driven = drive(world)

@@ -58,7 +58,7 @@ class WalkRun:
         node_ids = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max(initial=1))
         self._neighbourhood = network.neighbourhood()
-        self.state = protocol.state(node_ids, widest, len(self.pairs), seed)
+        self.state = protocol.state(node_ids, widest, len(self.pairs), seed, buffer_size=8)
         self._rules = printed_rules_of(
             messages, step_delay_s=(1.0, 1.0 / k), advertise=interpretation == "heard",
             most_steps=most_steps,

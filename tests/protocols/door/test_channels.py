@@ -116,9 +116,9 @@ class Tree:
     def __init__(self, module: ModuleType, *, broker: bool) -> None:
         ids, none = np.array([OWN], np.int32), np.zeros(0, np.int32)
         sizes = (6,) if module is siena else (6, 5)
-        room, brokers = ClientRoom(none if broker else ids, 4, 2, 3), ids if broker else none
+        clients, brokers = ClientRoom(none if broker else ids, 4, 2, 3), ids if broker else none
         width = VALUES.shape[1]
-        self.state = module.state(ids, brokers, OWN, *sizes, clients=room, attributes=width)
+        self.state = module.state(ids, brokers, OWN, *sizes, clients=clients, attributes=width)
         self.rules = tree_rules(module, Catalogue(FILTERS, VALUES))
         self.checks = record_checks(module.KINDS, module.limits(self.state, self.rules))
         self.held = self.state.table.filter if broker else self.state.clients.filter

@@ -108,7 +108,7 @@ def rules(**other: float) -> Any:
         "brokers": 7, "nearest": 3, "copies": 2, "epidemic": False, "by_capability": True,
         "replace_brokers": False, "beacon_interval_s": 2.0, "expiry_s": 5.0, "election_s": 2.0,
         "registration_interval_s": 20.0, "exchange_interval_s": 5.0, "retry_interval_s": 0.5,
-        "retries": 20, "flood_jitter_s": 0.01, "event_capacity": 64, "batch": 16,
+        "route_retries": 20, "flood_jitter_s": 0.01, "event_capacity": 64, "batch": 16,
         "transfer_batch": 16, "transfer_interval_s": 0.0,
     }  # fmt: skip
     return rules_of(drip, **{**values, **other})

@@ -25,8 +25,8 @@ _WALKS = {
 VALUES: dict[str, dict[str, Any]] = {
     "heartbeat": {"phi_threshold": 3.0},
     "gossip-counters": {"timeout_s": 3.0},
-    "swim": {"suspicion_factor": 1.0, "period_s": 0.5, "ack_timeout_s": 0.0015},
-    "lifeguard": {"suspicion_factor": 1.0, "period_s": 0.5, "ack_timeout_s": 0.0015},
+    "swim": {"suspicion_factor": 1.0, "period_s": 0.5, "ping_timeout_s": 0.0015},
+    "lifeguard": {"suspicion_factor": 1.0, "period_s": 0.5, "ping_timeout_s": 0.0015},
     "path-heartbeat": _WALKS | {"timeout_s": 1.5},
     "walk-probe": {"timeout_s": 1.5},
     "path-gossip": _WALKS | {"timeout_s": 1.5, "bridge_after_s": 1.1},
@@ -42,12 +42,12 @@ def world(system: str) -> World:
     network = _FEW if system.startswith("path-") else SMALL
     sizes = {"degree": int(network.degree.max()), "places": 24, "intervals": 8}
     named = inspect.signature(protocol.state).parameters.keys() - _WITHOUT.get(system, set())
-    room = {name: size for name, size in sizes.items() if name in named}
+    own_sizes = {name: size for name, size in sizes.items() if name in named}
     commands = [Command(0.0, row, int(START)) for row in range(network.n)]
     commands += [Command(6.0, row, int(START)) for row in range(0, network.n, 3)]
     return World(
-        network, protocol, lambda ids: protocol.state(ids, 12, 9, **room), protocol.rules(values),
-        commands, most=MOST, down=(4, network.n - 3), until=8.0,
+        network, protocol, lambda ids: protocol.state(ids, 12, 9, **own_sizes),
+        protocol.rules(values), commands, most=MOST, down=(4, network.n - 3), until=8.0,
     )  # fmt: skip
 
 

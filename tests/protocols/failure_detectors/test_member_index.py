@@ -20,7 +20,7 @@ from halfway.protocols.failure_detectors.member_index import (
 )
 
 LAST = 2**31 - 1
-ROOM = 12
+CAPACITY = 12
 IDS = st.integers(0, 20) | st.integers(LAST - 3, LAST) | st.integers(0, LAST)
 
 
@@ -47,8 +47,8 @@ def evict(index: MemberIndex, entry: Any, node_id: Any) -> None:
 def test_every_member_is_found_at_its_rank(
     changes: list[tuple[int, bool]], others: list[int]
 ) -> None:
-    index = member_index(2, ROOM, has_numbers=True)
-    entry = np.zeros((2, ROOM), [("node_id", "<i4")]).view(np.recarray)
+    index = member_index(2, CAPACITY, has_numbers=True)
+    entry = np.zeros((2, CAPACITY), [("node_id", "<i4")]).view(np.recarray)
     members: list[int] = []
     refused = 0
     for node_id, stays in changes:

@@ -249,7 +249,7 @@ def test_an_unhealthy_node_probes_less_often_and_waits_longer() -> None:
         assert sent == {
             PERIOD: rules.period_s * (health + 1),
             PING: 0.0,
-            PING_TIMEOUT: rules.ack_timeout_s * (health + 1),
+            PING_TIMEOUT: rules.ping_timeout_s * (health + 1),
         }
 
 

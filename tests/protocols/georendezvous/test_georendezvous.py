@@ -477,8 +477,8 @@ def test_once_a_node_is_a_row_or_alone(acknowledged: bool) -> None:
     def fresh(node_ids: Any) -> Any:
         places = cells.state.neighbours.shape[1]
         return handler.state(
-            node_ids, 2, scalars.points, 8, 7, neighbours=places, entries=64, traversals=64,
-            hops_in_flight=32 if acknowledged else 0,
+            node_ids, 2, scalars.points, 8, 7, bridges=0, neighbours=places, entries=64,
+            traversals=64, hops_in_flight=32 if acknowledged else 0,
         )  # fmt: skip
 
     for at, row, kind, event in (

@@ -85,7 +85,7 @@ def drop(state: Any, i: Any, o: Any) -> None:
 @pytest.mark.parametrize("kind", range(ADVERT, NOTIFY_CLIENT + 1))
 def test_a_dropped_message_has_only_the_fields_that_its_kind_declares(kind: int) -> None:
     """The report of a WANTED or UNWANTED ends with it, and DROPPED has no place for a report."""
-    node, checks = state(np.array([3], np.int32), 1, 2, 4, 1), record_checks(KINDS, {})
+    node, checks = state(np.array([3], np.int32), 1, 2, 4, 1, bridges=0), record_checks(KINDS, {})
     for seed in range(DRAWS // 9):
         message = drawn(checks, KINDS[kind], np.random.default_rng(seed))
         drop(node, 0, message)
@@ -96,7 +96,7 @@ def test_a_dropped_message_has_only_the_fields_that_its_kind_declares(kind: int)
 
 def test_a_full_table_of_pruned_points_counts_the_entry_that_it_forgets() -> None:
     """The entry that expires first gives way. An entry that has expired does not count."""
-    cells = state(np.array([3], np.int32), 1, 2, 4, 1, pruned=2)
+    cells = state(np.array([3], np.int32), 1, 2, 4, 1, bridges=0, pruned=2)
     forgotten, places = [], []
     for publisher, now in ((7, 10.0), (8, 12.0), (7, 13.0), (9, 15.0), (6, 30.0)):
         places.append(int(claim_pruned(cells, 0, 0, publisher, now)))
@@ -263,7 +263,7 @@ def test_the_label_of_a_root_far_away_is_renewed_before_it_expires(retries: int)
 
 def test_old_labels_of_several_lost_roots_are_refused() -> None:
     """With one place, the loss of the second label would bring the first one back."""
-    node = state(np.array([9], np.int32), 1, 2, 4, 1)
+    node = state(np.array([9], np.int32), 1, 2, 4, 1, bridges=0)
     scalars, at = printed_rules(0.5, 5, bridges=4), 100.0
     bridges.reset_label(node, 0)
     for root in (1, 2, 3):

@@ -18,7 +18,7 @@ from tests.protocols.worlds import component, networks
 
 EVENTS, TOPICS = 8, 3
 NO_AGENTS = rumor.Rules(
-    agent_probability=0.0, agent_steps=0, query_steps=2000, query_timeout_s=50.0, retries=3
+    agent_probability=0.0, agent_steps=0, query_steps=2000, query_timeout_s=50.0, query_retries=3
 )
 
 

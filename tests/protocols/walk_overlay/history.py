@@ -79,6 +79,8 @@ class History:
             len(EVENTS),
             rules.bits // 32,
             seed,
+            links=widest,
+            branches=2,
             buffered_events=buffered_events,
             attributes=ATTRIBUTES,
         )

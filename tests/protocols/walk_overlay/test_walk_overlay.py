@@ -245,7 +245,10 @@ def world() -> World:
 
     def fresh(node_ids: Any) -> Any:
         own, publishers = len(SUBSCRIPTIONS), len(EVENTS)
-        return walk_overlay.state(node_ids, 3, own, publishers, 2, 5, attributes=ATTRIBUTES)
+        return walk_overlay.state(
+            node_ids, 3, own, publishers, 2, 5, links=3, branches=2, buffered_events=0,
+            attributes=ATTRIBUTES,
+        )  # fmt: skip
 
     return World(network, walk_overlay, fresh, RULES, commands, 32)
 

@@ -1,5 +1,7 @@
 """A walk-overlay node's tables: hops, trails, bids, successors and links."""
 
+from typing import Any
+
 import numpy as np
 
 from halfway.core.compiled import kernel
@@ -30,6 +32,14 @@ from halfway.protocols.walk_overlay.repair import receive_successor
 from halfway.protocols.walk_overlay.state import ASKING, link_of, trail_for
 from tests.networks import line
 from tests.protocols.walk_overlay.history import RULES, History
+
+
+def blank(n: int, **sizes: int) -> Any:
+    """The state of n nodes with one neighbour, one subscription and one publisher each."""
+    node_ids = np.arange(n, dtype=np.int32)
+    return walk_overlay.state(
+        node_ids, 1, 1, 1, 1, 0, links=1, branches=2, buffered_events=0, **sizes
+    )
 
 
 # Functions of a protocol can be called only from compiled code.
@@ -68,12 +78,12 @@ def chain() -> History:
 
 
 def test_a_node_remembers_every_hop_that_its_neighbours_may_retransmit() -> None:
-    state = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0, tracked_hops=24)
+    state = blank(2, tracked_hops=24)
     assert state.hops.accepted.of.shape[1] >= 2 * state.hops.record.shape[1]
 
 
 def test_chunks_leave_room_for_other_reliable_hops() -> None:
-    state = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0, tracked_hops=24)
+    state = blank(2, tracked_hops=24)
     rules = RULES._replace(retries=1)
     state.hops.record.sequence[0, :15] = np.arange(1, 16)
     state.hops.record.kind[0, :15] = EVENT
@@ -87,7 +97,7 @@ def test_chunks_leave_room_for_other_reliable_hops() -> None:
 
 def test_trails_of_walks_that_only_marked_a_node_are_evicted_first() -> None:
     """[dwo §V-B] A node that is not part of a walk keeps only the mark of its neighbour."""
-    state = walk_overlay.state(np.arange(1, dtype=np.int32), 1, 1, 1, 1, 0, trails=3)
+    state = blank(1, trails=3)
     for number in (1, 2, 3):
         placed(state, 0, 5, number)
     state.trails.back[0, [0, 2]] = 7  # visited
@@ -100,7 +110,7 @@ def test_trails_of_walks_that_only_marked_a_node_are_evicted_first() -> None:
 
 def test_a_bid_for_another_walk_is_dropped() -> None:
     """[dwo Alg. 2, lines 18-26] A node compares the costs of one walk's candidates."""
-    state = walk_overlay.state(np.arange(2, dtype=np.int32), 1, 1, 1, 1, 0)
+    state = blank(2)
     for initiator in (5, 6):
         placed(state, 0, initiator, 1)
     state.trails.marks[0, 0] |= ASKING

@@ -17,7 +17,7 @@ from halfway.protocols.walks.tables.next_nodes import next_node, next_nodes
 from halfway.protocols.walks.tables.path_table import claim_path, void_path, write_path
 from tests.protocols.walks.walk_run import reliable
 
-ROOM, TOPICS, ROW = 4, 2, 1
+CAPACITY, TOPICS, ROW = 4, 2, 1
 REFRESH_S = 5.0
 RULES = reliable(refresh_s=REFRESH_S)
 
@@ -91,8 +91,10 @@ def searched_next_nodes(tables: WalkTables, topic: int, side: int, now: float) -
 @settings(max_examples=200)
 @given(st.lists(CHANGES, min_size=5, max_size=40))
 def test_the_walk_tables_paths_agree_with_a_search(changes: list[Change]) -> None:
-    tables = walk_tables(np.arange(2, dtype=np.int32), 3, TOPICS, 1, members=ROOM)
-    now, found = 100.0, np.zeros(ROOM, np.int32)
+    tables = walk_tables(
+        np.arange(2, dtype=np.int32), 3, TOPICS, 1, members=CAPACITY, buffer_size=8
+    )
+    now, found = 100.0, np.zeros(CAPACITY, np.int32)
     for generation, change in enumerate(changes):
         now += change.passed
         known = {

@@ -50,7 +50,7 @@ class WalkRun:
         self._lend = Lender()
         node_ids = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max())
-        sizes = {"publishers": 2 * len(pairs), **sizes}
+        sizes = {"publishers": 2 * len(pairs), "buffer_size": 8, **sizes}
         self.state = protocol.state(node_ids, widest, len(pairs), seed, **sizes)
         self.tables = self.state.tables
         self.radio = lossy(Ideal(HOP), success, network, seed)

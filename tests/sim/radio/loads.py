@@ -28,12 +28,12 @@ class Saturated(NamedTuple):
 
 
 def play(
-    network: Network, radio: Csma, commands: list[Command], until: float = np.inf, **room: Any
+    network: Network, radio: Csma, commands: list[Command], until: float = np.inf, **capacity: Any
 ) -> Engine:
     """Run commands until a time, in a pool that never needs to grow."""
     n, neighbourhood = network.n, network.neighbourhood()
     engine = new_engine(
-        n, 2 * len(commands) + 64, 1, records=RecordTraits(sizes=RECORD_BYTES), **room
+        n, 2 * len(commands) + 64, 1, records=RecordTraits(sizes=RECORD_BYTES), **capacity
     )
     lend = Lender()
     for event, (at, row, to, relays) in enumerate(commands):

@@ -29,7 +29,7 @@ _PLAIN_CHARACTERS = str.maketrans({
     "“": '"', "”": '"', "’": "'",
 })  # fmt: skip
 FORMER_OPTIONS = {"--reading": "--interpretation"}  # an error about the first states the second
-_ROOM = 16 << 20  # bytes of free space, for the compiled code of a command
+_FREE_BYTES = 16 << 20  # bytes of free space, for the compiled code of a command
 RUNS_FAILED, USER_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
 
 
@@ -80,8 +80,8 @@ def warn_of_cache() -> None:
     if folder.name.startswith("halfway-cache-"):
         folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "halfway"
         why = "cannot be written"
-    elif shutil.disk_usage(folder).free < _ROOM:
-        why = f"the disk has less than {_ROOM >> 20} MiB of free space"
+    elif shutil.disk_usage(folder).free < _FREE_BYTES:
+        why = f"the disk has less than {_FREE_BYTES >> 20} MiB of free space"
     if why:
         warn(
             f"{folder}: {why}: compiled code is not kept, and each command compiles again for up "

@@ -5,7 +5,7 @@ the runs.
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Scale
 
-_ROOM = "halfway.papers.underlay_siena.measurements"
+_MODULE = "halfway.papers.underlay_siena.measurements"
 NETWORK = ("n", "brokers")
 
 LOSSES = (0.001, 0.01)  # of a message on a link of the underlay; the paper prints none
@@ -59,7 +59,7 @@ def lemma(_scale: Scale) -> list[Point]:
         for interpretation, remedy in VARIANTS
     ]
     system = {"system": "underlay-siena"}
-    return [Point(f"{_ROOM}:lemma", {**some, **system}, NETWORK, 1500.0) for some in given]
+    return [Point(f"{_MODULE}:lemma", {**some, **system}, NETWORK, 1500.0) for some in given]
 
 
 def figure_5(_scale: Scale) -> list[Point]:
@@ -91,7 +91,7 @@ def delivery_point(where: str, faults: int, system: str, repair: str, remedy: st
     """
     given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "where": where, "faults": faults}
     given |= {"system": system, "repair": repair, "tau": TAU, "remedy": remedy}
-    return Point(f"{_ROOM}:deliveries", given, NETWORK, 80.0 + 6.0 * faults)
+    return Point(f"{_MODULE}:deliveries", given, NETWORK, 80.0 + 6.0 * faults)
 
 
 def figure_5_interpretations(_scale: Scale) -> list[Point]:
@@ -169,7 +169,7 @@ def growth(_scale: Scale) -> list[Point]:
     number of brokers.
     """
     return [
-        Point(f"{_ROOM}:growth", {"n": NODES, "brokers": brokers}, NETWORK, 12.0 * brokers)
+        Point(f"{_MODULE}:growth", {"n": NODES, "brokers": brokers}, NETWORK, 12.0 * brokers)
         for brokers in GROWING
     ]
 
@@ -226,4 +226,4 @@ def load_point(
     parameters |= {"window_s": window_s, "queueing": queueing, "system": system, "balance": balance}
     parameters["remedy"] = remedy
     each_ms = 0.03 if interest == "all" else 0.01
-    return Point(f"{_ROOM}:loads", parameters, NETWORK, 40.0 + events * each_ms)
+    return Point(f"{_MODULE}:loads", parameters, NETWORK, 40.0 + events * each_ms)

@@ -18,7 +18,7 @@ from halfway.protocols.event_window import copy_event_id
 
 @inlined
 def role_for(epidemic, role, copies, requested, interested, known):
-    """Return the role of the event copy that a DRIP broker with `role` gives to another broker, or
+    """Return the role of the event copy that a broker with `role` gives to another broker, or
     NOTHING for no copy.
 
     [drip §V-B] The source gives `copies` copies to relays, and one copy to each interested broker.
@@ -38,9 +38,8 @@ def role_for(epidemic, role, copies, requested, interested, known):
 
 @inlined
 def interest(state, i, topic, broker):
-    """Return whether any broker is to get copies of a DRIP event, because its topic has a
-    subscriber, and whether a given broker is, because a subscriber lists it among its nearest
-    brokers.
+    """Return whether any broker is to get copies of an event, because its topic has a subscriber,
+    and whether a given broker is, because a subscriber lists it among its nearest brokers.
 
     [drip §V-B] A broker is interested if it is one of the l nearest brokers of a subscriber,
     because the subscriber may be in the region of this broker.
@@ -56,7 +55,7 @@ def interest(state, i, topic, broker):
 
 @inlined
 def copies_left(state, i, place, broker):
-    """Return how many relays the source of a DRIP event may still choose, or 0 if a given broker is
+    """Return how many relays the source of an event may still choose, or 0 if a given broker is
     already a relay.
 
     [drip §V-B] m brokers get the event from its source. These brokers are the relays.
@@ -71,9 +70,7 @@ def copies_left(state, i, place, broker):
 
 @inlined
 def is_relay(state, i, place, broker):
-    """Return whether row i knows that the source of a DRIP event copy chose that broker as a
-    relay.
-    """
+    """Return whether row i knows that the source of an event copy chose that broker as a relay."""
     found = False
     for r in range(state.relays.shape[2]):
         found |= state.relays[i, place, r] == broker
@@ -82,7 +79,7 @@ def is_relay(state, i, place, broker):
 
 @inlined
 def add_relay(state, i, place, broker):
-    """Choose another DRIP broker as one of the m relays of an event copy [drip §V-B]."""
+    """Choose another broker as one of the m relays of an event copy [drip §V-B]."""
     for r in range(state.relays.shape[2]):
         if state.relays[i, place, r] == NONE:
             state.relays[i, place, r] = broker
@@ -91,8 +88,8 @@ def add_relay(state, i, place, broker):
 
 @inlined
 def write_relays(state, i, place, o):
-    """Write the relays that the source chose into a DRIP event copy, whether or not this broker is
-    the source.
+    """Write the relays that the source chose into an event copy, whether or not this broker is the
+    source.
     """
     for r in range(MOST_RELAYS):
         there = r < state.relays.shape[2]
@@ -101,7 +98,7 @@ def write_relays(state, i, place, o):
 
 @apart
 def note_relays(state, i, place, message):
-    """Store the relays in a DRIP event copy in the slot of the event; the source keeps its own list
+    """Store the relays in an event copy in the slot of the event; the source keeps its own list
     instead.
     """
     if place == NO_PLACE or state.events[i, place].role == SOURCE:
@@ -113,7 +110,7 @@ def note_relays(state, i, place, message):
 
 @apart
 def note_sender(state, i, place, broker):
-    """Note that a broker in contact with row i gave row i the DRIP event copy in a slot."""
+    """Note that a broker in contact with row i gave row i the event copy in a slot."""
     for c in range(CONTACTS):
         if place != NO_PLACE and state.contacts[i, c].broker == broker:
             state.events[i, place].known_by |= bit_of(c)
@@ -121,8 +118,8 @@ def note_sender(state, i, place, broker):
 
 @apart
 def granted_role(state, rules, i, place, broker, known):
-    """Return the role in which another DRIP broker gets a copy of an event, or NOTHING; note a new
-    relay [drip §V-B].
+    """Return the role in which another broker gets a copy of an event, or NOTHING; note a new relay
+    [drip §V-B].
 
     known: whether the other broker has the event.
     """
@@ -148,7 +145,7 @@ def granted_role(state, rules, i, place, broker, known):
 
 @apart
 def transfer_events(state, rules, neighbourhood, i, broker, number, message, out):
-    """Copy events to another DRIP broker that lacks them [drip §V-B].
+    """Copy events to another broker that lacks them [drip §V-B].
 
     message: a REPORT about the other broker, or its own BEACON; both have digest `number` of that
     broker.

@@ -26,23 +26,23 @@ OFFERED, STATED = 128, 160
 
 @inlined
 def epoch_and_number(event):
-    """Return the epoch and the number of a DRIP event, as digests use them, as one integer; in
-    epoch 0, it is the number.
+    """Return the epoch and the number of an event, as digests use them, as one integer; in epoch 0,
+    it is the number.
     """
     return np.int64(event.event) | np.int64(event.epoch) << np.int64(32)
 
 
 @inlined
 def event_bit(event, who, number, bits):
-    """Return the place of the bit of an event in digest `number` of a DRIP node."""
+    """Return the place of the bit of an event in digest `number` of a node."""
     word = seeded(seeded(np.uint64(who), np.int64(number)), np.int64(event.publisher))
     return pick(mixed(advanced(seeded(word, epoch_and_number(event)))), bits)
 
 
 @inlined
 def recent_event(state, i, order):
-    """Return the slot of one of the newest DRIP events, which a digest states, by its order of
-    arrival at row i, or NO_PLACE if a later event replaced it.
+    """Return the slot of one of the newest events, which a digest states, by its order of arrival
+    at row i, or NO_PLACE if a later event replaced it.
     """
     slots = state.events.shape[1]
     place = np.int64(state.events[i, order & (slots - 1)].recent)
@@ -52,7 +52,7 @@ def recent_event(state, i, order):
 
 @apart
 def write_digest(state, i, o):
-    """Write the digest of the DRIP events that broker row i holds, or held, into a BEACON."""
+    """Write the digest of the events that broker row i holds, or held, into a BEACON."""
     number, newest = o.args[messages.BEACON_SEQUENCE], np.int64(state.node[i].arrivals)
     words = np.int64(ARG_BITS * messages.DIGEST_WORDS)
     for order in range(max(newest - STATED, np.int64(0)), newest):
@@ -70,7 +70,7 @@ def write_digest(state, i, o):
 
 @inlined
 def set_bit(o, first, bit):
-    """Set one bit of a DRIP digest in `reals`, whose first word is at place `first`."""
+    """Set one bit of a digest in `reals`, whose first word is at place `first`."""
     place = first + bit // REAL_BITS
     word = np.int64(o.reals[place]) | np.int64(1) << np.int64(bit % REAL_BITS)
     o.reals[place] = np.float64(word)
@@ -78,14 +78,14 @@ def set_bit(o, first, bit):
 
 @inlined
 def bit_at(message, first, bit):
-    """Return one bit of a DRIP digest in `reals`, whose first word is at place `first`."""
+    """Return one bit of a digest in `reals`, whose first word is at place `first`."""
     word = np.int64(message.reals[first + bit // REAL_BITS])
     return (word >> np.int64(bit % REAL_BITS)) & np.int64(1) == 1
 
 
 @apart
 def is_in_digest(message, event, broker, number):
-    """Return whether a DRIP BEACON or REPORT states, in the digest of a broker's beacon, that this
+    """Return whether a BEACON or REPORT states, in the digest of a broker's beacon, that this
     broker has an event.
 
     number: the sequence number of this beacon.
@@ -99,7 +99,7 @@ def is_in_digest(message, event, broker, number):
 
 @apart
 def write_seen(state, i, o):
-    """Write into a DRIP REGISTER the digest of the events of the registered interval that row i has
+    """Write into a REGISTER the digest of the events of the registered interval that row i has
     seen.
     """
     newest = np.int64(state.node[i].arrivals)
@@ -116,7 +116,7 @@ def write_seen(state, i, o):
 
 @inlined
 def was_seen(message, event):
-    """Return whether the digest in a DRIP REGISTER states that its subscriber has seen an event."""
+    """Return whether the digest in a REGISTER states that its subscriber has seen an event."""
     subscriber, version = message.args[messages.SUBSCRIBER], message.args[messages.VERSION]
     bit = event_bit(event, subscriber, version, SEEN_BITS)
     return bit_at(message, messages.SEEN, np.int64(bit))

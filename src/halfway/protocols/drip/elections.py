@@ -16,8 +16,8 @@ _LONG_AGO = -1e9  # a time (s) so long ago that a registration is due for renewa
 
 @inlined
 def is_more_capable(capability, node_id, other_capability, other):
-    """Return whether a node is more capable than another node in an election of DRIP, or is the
-    only candidate.
+    """Return whether a node is more capable than another node in an election, or is the only
+    candidate.
 
     We break ties by node id, because [drip §IV-A] does not say how.
     """
@@ -30,15 +30,15 @@ def is_more_capable(capability, node_id, other_capability, other):
 
 @inlined
 def outranks(state, i, capability, node_id, r):
-    """Return whether a node is more capable than the r-th candidate of row i in a DRIP election."""
+    """Return whether a node is more capable than the r-th candidate of row i in an election."""
     other = state.candidates[i, r]
     return is_more_capable(capability, node_id, other.capability, other.node_id)
 
 
 @apart
 def rank(state, i, node_id, capability):
-    """Insert a candidate of a DRIP election into the list of the k most capable nodes at row i
-    [drip §IV-A].
+    """Insert a candidate of an election into the list of the k most capable nodes at row i [drip
+    §IV-A].
 
     Return False if the list has the candidate already, or if all k nodes are more capable.
     """
@@ -60,7 +60,7 @@ def rank(state, i, node_id, capability):
 
 @apart
 def announce_candidate(state, i, node_id, capability, wait, out):
-    """Announce a DRIP candidate: [drip §IV-A] every node broadcasts its capability and its id.
+    """Announce a candidate: [drip §IV-A] every node broadcasts its capability and its id.
 
     A node repeats only a candidate that may still be among the k most capable nodes.
     """
@@ -72,7 +72,7 @@ def announce_candidate(state, i, node_id, capability, wait, out):
 
 @apart
 def on_bootstrap_end(state, rules, i, out):
-    """End DRIP's first election: [drip §IV-A] the k nodes with the largest ξ become brokers.
+    """End the first election: [drip §IV-A] the k nodes with the largest ξ become brokers.
 
     We let a node prolong it if the node has ignored a beacon: brokers exist, and the node will know
     them as soon as it knows its neighbours. It does so a few times, because a link may work in one
@@ -95,7 +95,7 @@ def on_bootstrap_end(state, rules, i, out):
 
 @apart
 def become_broker(state, i, replaced):
-    """Make row i, which won an election of DRIP, a broker and its own local broker.
+    """Make row i, which won an election, a broker and its own local broker.
 
     [drip §IV-A] A broker chooses a unique id for its region. We take its node id.
     """
@@ -108,8 +108,7 @@ def become_broker(state, i, replaced):
 
 @apart
 def call_election(state, rules, i, lost, node_id, capability, out):
-    """Begin, or join, the election of a successor of a lost DRIP broker; pass on the best
-    candidate.
+    """Begin, or join, the election of a successor of a lost broker; pass on the best candidate.
 
     We add elections of successors, because the paper has no rule for a broker that is lost.
     """
@@ -132,15 +131,15 @@ def call_election(state, rules, i, lost, node_id, capability, out):
 
 @inlined
 def beats_best(state, i, capability, node_id):
-    """Return whether a node is more capable than the best candidate of row i's DRIP election."""
+    """Return whether a node is more capable than the best candidate of row i's election."""
     best = state.node[i]
     return is_more_capable(capability, node_id, best.best_capability, best.best_candidate)
 
 
 @apart
 def on_election_call(state, rules, i, message, out):
-    """Join the election of a successor of a DRIP broker, if the lost broker was the local broker of
-    this node.
+    """Join the election of a successor of a broker, if the lost broker was the local broker of this
+    node.
     """
     local = message[messages.BROKER_ID] in (state.node[i].local_broker, state.node[i].electing_for)
     if state.node[i].is_broker == 0 and local:
@@ -153,8 +152,8 @@ def on_election_call(state, rules, i, message, out):
 
 @apart
 def on_election_end(state, rules, i, message, out):
-    """End a DRIP election: the most capable node succeeds the lost broker; the other nodes wait for
-    its beacons.
+    """End an election: the most capable node succeeds the lost broker; the other nodes wait for its
+    beacons.
     """
     if state.node[i].electing_for != message[messages.BROKER_ID]:
         return
@@ -173,8 +172,8 @@ def on_election_end(state, rules, i, message, out):
 
 @inlined
 def step_down_for(state, i, message):
-    """End the role of a broker that an election of DRIP made a successor, if the lost broker is
-    back or another successor has a lower id.
+    """End the role of a broker that an election made a successor, if the lost broker is back or
+    another successor has a lower id.
     """
     replaced = state.node[i].replaces
     rival = (

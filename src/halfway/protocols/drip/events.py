@@ -30,7 +30,7 @@ def _probed(state, event, k):
 
 @apart
 def event_slot(state, i, event):
-    """Return the slot of a DRIP event at row i, or NO_PLACE if row i has no slot for the event."""
+    """Return the slot of an event at row i, or NO_PLACE if row i has no slot for the event."""
     for k in range(_PROBE):
         place = _probed(state, event, k)
         there = state.events[i, place]
@@ -44,9 +44,9 @@ def event_slot(state, i, event):
 
 @apart
 def keep_event(state, i, message):
-    """Return the slot of the DRIP event of a record at row i; a new event gets a slot, and a
-    forgotten event gets NO_PLACE. If no slot within reach is free, the earliest event of these
-    slots gives way.
+    """Return the slot of the event of a record at row i; a new event gets a slot, and a forgotten
+    event gets NO_PLACE. If no slot within reach is free, the earliest event of these slots gives
+    way.
     """
     place = event_slot(state, i, message)
     if place != NO_PLACE or not record_if_new(state.known, i, message):
@@ -79,7 +79,7 @@ def keep_event(state, i, message):
 
 @apart
 def notify_application(state, i, place, out):
-    """Deliver a DRIP event once to the application of the node, if the application subscribes [drip
+    """Deliver an event once to the application of the node, if the application subscribes [drip
     §V-A].
     """
     topic = state.events[i, place].topic
@@ -90,7 +90,7 @@ def notify_application(state, i, place, out):
 
 @apart
 def flood_region(state, i, place, out):
-    """Flood a DRIP event: [drip §V-A] "the broker node will flood the event only in its Voronoi
+    """Flood an event: [drip §V-A] "the broker node will flood the event only in its Voronoi
     region".
     """
     o = emit(out, messages.FLOOD, 0.0, EVERYONE)
@@ -103,7 +103,7 @@ def flood_region(state, i, place, out):
 
 @inlined
 def on_flood(state, rules, i, message, out):
-    """Repeat the flood of a DRIP event in the region of this node, once in each round [drip §V-A].
+    """Repeat the flood of an event in the region of this node, once in each round [drip §V-A].
 
     The node ignores the floods of other regions.
     """
@@ -134,7 +134,7 @@ def on_flood(state, rules, i, message, out):
 
 @apart
 def match_count(state, i, topic, local):
-    """Return how many subscriptions match a DRIP event that broker row i holds.
+    """Return how many subscriptions match an event that broker row i holds.
 
     local: count only subscriptions of the broker's own region.
     """
@@ -147,8 +147,8 @@ def match_count(state, i, topic, local):
 
 @apart
 def make_room(state, rules, i):
-    """Make room among the events that a DRIP node holds [drip §V-A]: delete the copies that match
-    the fewest subscriptions, and of these the copies that arrived first.
+    """Make room among the events that a node holds [drip §V-A]: delete the copies that match the
+    fewest subscriptions, and of these the copies that arrived first.
 
     [ibid.] "publishing time; newly published events always have higher priority to stay". We take
     the order of arrival, because our records carry no time of publication.
@@ -167,8 +167,8 @@ def make_room(state, rules, i):
 
 @apart
 def store_event(state, rules, i, message, role, out):
-    """Store the DRIP event of a record at broker row i, and flood the region if a subscriber is
-    there [drip §V-A].
+    """Store the event of a record at broker row i, and flood the region if a subscriber is there
+    [drip §V-A].
 
     Return the slot of the event, or NO_PLACE if the event was forgotten.
     """
@@ -197,8 +197,7 @@ def store_event(state, rules, i, message, role, out):
 
 @apart
 def flood_missed(state, rules, i, message, out):
-    """Flood the held DRIP events that match a REGISTER and that the registered subscriber has not
-    seen.
+    """Flood the held events that match a REGISTER and that the registered subscriber has not seen.
 
     We add this to [drip §V-A], because a subscriber that changes its region misses floods.
     """

@@ -66,7 +66,9 @@ OPTIONS = {
         "that a node changes its broker. 0 means that a node always chooses the lowest delay",
     ),
     "retry_interval_s": seconds(0.5, "after which a node retries a record without a next hop"),
-    "retries": count(20, "number of retries of a record without a next hop"),
+    "route_retries": count(20, "number of retries of a record without a next hop")._replace(
+        former_name="retries"
+    ),
     "flood_jitter_s": seconds(0.01, "of the longest random delay before a node repeats a flood"),
     "event_capacity": count(1024, "number of events that a broker can store", 1),
     "batch": count(
@@ -108,7 +110,7 @@ class Rules(NamedTuple):
     registration_interval_s: float
     exchange_interval_s: float
     retry_interval_s: float
-    retries: int
+    route_retries: int
     flood_jitter_s: float
     event_capacity: int  # [drip §V-A]
     batch: int
@@ -133,14 +135,14 @@ def most_emissions(state: DripState, rules: Rules) -> int:
 
 @inlined
 def start_timer(state, i, wait, out):
-    """Start the timer of a DRIP node's next beacon or report."""
+    """Start the timer of a node's next beacon or report."""
     o = emit(out, messages.TICK, wait, state.node_id[i])
     o.args[STARTS] = state.node[i].starts
 
 
 @apart
 def on_start(state, rules, i, message, out):
-    """Start a DRIP node, or resume it after a crash: announce the capability, start the timers."""
+    """Start a node, or resume it after a crash: announce the capability, start the timers."""
     state.node[i].starts += 1
     if state.node[i].starts == 1:
         # Other nodes still have the numbers of the node's earlier incarnations.
@@ -164,8 +166,8 @@ def on_start(state, rules, i, message, out):
 
 @apart
 def on_tick(state, rules, neighbourhood, i, message, out):
-    """Handle the timer of a DRIP node: send a broker's beacon [drip §IV-B], or a bridge node's
-    report [drip §V-B].
+    """Handle the timer of a node: send a broker's beacon [drip §IV-B], or a bridge node's report
+    [drip §V-B].
 
     Renew the registration when it is due.
     """
@@ -192,8 +194,8 @@ def on_tick(state, rules, neighbourhood, i, message, out):
 
 @apart
 def meet(state, rules, neighbourhood, i, broker, number, message, out):
-    """Handle the contact of two DRIP brokers: send subscriptions and events to a broker that this
-    broker can reach and that may lack them. number: the number of that broker's digest.
+    """Handle the contact of two brokers: send subscriptions and events to a broker that this broker
+    can reach and that may lack them. number: the number of that broker's digest.
 
     [drip §V-B] Brokers exchange subscriptions and copy events when they can communicate.
     """
@@ -203,7 +205,7 @@ def meet(state, rules, neighbourhood, i, broker, number, message, out):
 
 @apart
 def on_routed(state, rules, neighbourhood, i, kind, message, out):
-    """Handle a record that has reached this DRIP broker over one or more hops."""
+    """Handle a record that has reached this broker over one or more hops."""
     if kind == messages.REPORT:
         other, number = message.args[OTHER_BROKER], message.args[messages.OTHER_SEQUENCE]
         meet(state, rules, neighbourhood, i, other, number, message, out)
@@ -225,8 +227,8 @@ def on_routed(state, rules, neighbourhood, i, kind, message, out):
 
 @apart
 def on_publish(state, rules, neighbourhood, i, message, out):
-    """Handle the command to publish in DRIP: [drip §V-A] "Having detected new events, nodes publish
-    them to their local broker nodes".
+    """Handle the command to publish: [drip §V-A] "Having detected new events, nodes publish them to
+    their local broker nodes".
     """
     place = keep_event(state, i, message)
     if place == NO_PLACE:
@@ -243,7 +245,7 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_rare(state, rules, neighbourhood, i, kind, message, out):
-    """Handle a DRIP record of an election, a start event, or a subscription."""
+    """Handle a record of an election, a start event, or a subscription."""
     if kind == messages.CANDIDATE:
         node_id, capability = message[messages.CANDIDATE_ID], message.reals[CAPABILITY]
         elections.announce_candidate(state, i, node_id, capability, 0.0, out)
@@ -264,9 +266,7 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
 
 @inlined
 def on_hop(state, rules, neighbourhood, i, kind, message, out):
-    """Handle a DRIP record that travels hop by hop: this node is its target, or forwards the
-    record.
-    """
+    """Handle a record that travels hop by hop: this node is its target, or forwards the record."""
     if kind == messages.REPORT and message.kind != messages.DEFERRED:
         note_route(state, rules, i, message.args[OTHER_BROKER], message.source, message.at)
     is_broker = state.node[i].is_broker == 1

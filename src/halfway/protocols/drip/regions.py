@@ -16,7 +16,7 @@ from halfway.protocols.drip.registrations import register, send_quits
 
 @apart
 def send_beacon(state, i, out):
-    """Send the beacon that makes the region of a DRIP broker: [drip §IV-B] "its node ID, region ID,
+    """Send the beacon that makes the region of a broker: [drip §IV-B] "its node ID, region ID,
     sequence number, source time-stamp".
 
     We replace the time stamp by the age of the record, because nodes share no clock.
@@ -34,7 +34,7 @@ def send_beacon(state, i, out):
 
 @inlined
 def repeat_beacon(state, i, message, out):
-    """Repeat the beacon of a DRIP broker to all neighbours, so that its region grows [drip §IV-B].
+    """Repeat the beacon of a broker to all neighbours, so that its region grows [drip §IV-B].
 
     We add the local broker of the repeating node, because [drip §V-B] a bridge node must know the
     regions of its neighbours.
@@ -47,7 +47,7 @@ def repeat_beacon(state, i, message, out):
 
 @inlined
 def _copy_beacon(listed, message, delay):
-    """Copy the beacon of a DRIP broker into the entry of this broker in a node's list."""
+    """Copy the beacon of a broker into the entry of this broker in a node's list."""
     listed.sequence = message.args[messages.BEACON_SEQUENCE]
     listed.delay_us = delay
     listed.heard_at = message.at
@@ -60,8 +60,8 @@ def _copy_beacon(listed, message, delay):
 
 @inlined
 def list_broker(state, rules, i, message):
-    """Update the list of nearest DRIP brokers at row i, which gives its region, by a beacon; return
-    True if the node must repeat the beacon.
+    """Update the list of nearest brokers at row i, which gives its region, by a beacon; return True
+    if the node must repeat the beacon.
 
     [drip §IV-B] A beacon with a delay below the largest delay in the list replaces the entry with
     that delay; other beacons are discarded. We let a newer beacon of a listed broker overwrite the
@@ -96,7 +96,7 @@ def list_broker(state, rules, i, message):
 
 @inlined
 def attach(state, rules, neighbourhood, i, now, out):
-    """Attach a node to a DRIP region: [drip §IV-B] "always chooses the broker with the min(Delay)".
+    """Attach a node to a region: [drip §IV-B] "always chooses the broker with the min(Delay)".
 
     If this broker is a new one, the node hands over its subscriptions.
     """
@@ -110,8 +110,8 @@ def attach(state, rules, neighbourhood, i, now, out):
 
 @apart
 def hand_over(state, rules, neighbourhood, i, broker, now, out):
-    """Move a node to another DRIP region: [drip §V-A] send a Quit to the last local broker, and a
-    copy of the node's registrations to the new broker.
+    """Move a node to another region: [drip §V-A] send a Quit to the last local broker, and a copy
+    of the node's registrations to the new broker.
     """
     if state.node[i].local_broker != NONE:
         send_quits(state, rules, neighbourhood, i, state.node[i].local_broker, now, out)
@@ -121,8 +121,8 @@ def hand_over(state, rules, neighbourhood, i, broker, now, out):
 
 @inlined
 def on_beacon(state, rules, neighbourhood, i, message, out):
-    """Process a DRIP beacon [drip §IV-B]: list the broker of the beacon, attach to the region of
-    the nearest broker, and repeat the beacon.
+    """Process a beacon [drip §IV-B]: list the broker of the beacon, attach to the region of the
+    nearest broker, and repeat the beacon.
     """
     local = message[messages.LOCAL_BROKER]
     s = routes.place_of_broker(state, i, local)
@@ -142,7 +142,7 @@ def on_beacon(state, rules, neighbourhood, i, message, out):
 
 @apart
 def drop_expired(state, rules, neighbourhood, i, now, out):
-    """Drop DRIP brokers whose beacons no longer come, and attach to the region of the nearest other
+    """Drop brokers whose beacons no longer come, and attach to the region of the nearest other
     broker; call for an election if the local broker is lost.
 
     The last broker stays, because [drip §IV-B] a node is attached to a broker at any time.
@@ -168,8 +168,8 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
 
 @apart
 def send_report(state, rules, neighbourhood, i, now, out):
-    """[drip §V-B, Fig. 2] Report a neighbouring DRIP region to the local broker; a border neighbour
-    of this node leads to that region.
+    """[drip §V-B, Fig. 2] Report a neighbouring region to the local broker; a border neighbour of
+    this node leads to that region.
     """
     first = routes.nearest_but(state, rules, i, -1)
     if (

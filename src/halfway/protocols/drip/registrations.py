@@ -24,7 +24,7 @@ _STEP = np.uint64(1)  # a search looks at one slot after another, up to all slot
 
 @inlined
 def is_registered(state, i):
-    """Return whether row i has sent a DRIP registration in its present incarnation, or has become a
+    """Return whether row i has sent a registration in its present incarnation, or has become a
     broker.
     """
     return state.node[i].version & WITHIN != 0
@@ -32,7 +32,7 @@ def is_registered(state, i):
 
 @apart
 def keep_interval(state, i, low, high):
-    """Keep a local copy of the interval of a DRIP subscription, if the table has room [drip §V-A].
+    """Keep a local copy of the interval of a subscription, if the table has room [drip §V-A].
 
     Return whether the interval is new.
     """
@@ -52,7 +52,7 @@ def keep_interval(state, i, low, high):
 
 @inlined
 def subscribes(state, i, topic):
-    """Return whether the intervals of row i's own DRIP subscriptions contain a topic."""
+    """Return whether the intervals of row i's own subscriptions contain a topic."""
     for k in range(state.intervals.shape[1]):
         if state.intervals[i, k].low <= topic <= state.intervals[i, k].high:
             return True
@@ -61,8 +61,8 @@ def subscribes(state, i, topic):
 
 @apart
 def claim_in_register(state, i, message):
-    """Return the place of a record's subscription in the DRIP register of row i; a new
-    subscription gets a place, or NO_PLACE if the register is full.
+    """Return the place of a record's subscription in the register of row i; a new subscription gets
+    a place, or NO_PLACE if the register is full.
     """
     places = state.register.shape[1]
     subscriber = message.args[messages.SUBSCRIBER]
@@ -83,7 +83,7 @@ def claim_in_register(state, i, message):
 
 @apart
 def update(state, i, p, message):
-    """Write a REGISTER or a SUBSCRIPTION to place p of a broker's DRIP register.
+    """Write a REGISTER or a SUBSCRIPTION to place p of a broker's register.
 
     Return False if the register has this version or a newer version.
     """
@@ -103,7 +103,7 @@ def update(state, i, p, message):
 
 @apart
 def on_register(state, i, message):
-    """Insert a subscription of this broker's region into its DRIP register [drip §V-A].
+    """Insert a subscription of this broker's region into its register [drip §V-A].
 
     Return the place of the subscription, or NO_PLACE if the register has it already.
     """
@@ -118,7 +118,7 @@ def on_register(state, i, message):
 
 @apart
 def on_quit(state, i, message):
-    """Remove a subscription from a DRIP register: [drip §V-A] "a Quit message to its previous local
+    """Remove a subscription from a register: [drip §V-A] "a Quit message to its previous local
     broker, which would delete".
     """
     p = claim_in_register(state, i, message)
@@ -133,7 +133,7 @@ def on_quit(state, i, message):
 
 @apart
 def on_subscription(state, i, message):
-    """Update this broker's DRIP register by a subscription that another broker sent [drip §V-B].
+    """Update this broker's register by a subscription that another broker sent [drip §V-B].
 
     This broker does not send the same version back.
     """
@@ -149,7 +149,7 @@ def on_subscription(state, i, message):
 
 @apart
 def send_quits(state, rules, neighbourhood, i, broker, now, out):
-    """Send the previous local DRIP broker a QUIT for each subscription that row i registered [drip
+    """Send the previous local broker a QUIT for each subscription that row i registered [drip
     §V-A].
     """
     own = state.intervals.shape[1]
@@ -163,7 +163,7 @@ def send_quits(state, rules, neighbourhood, i, broker, now, out):
 
 @apart
 def write_nearest(state, rules, i, o):
-    """Write row i's nearest DRIP brokers into a REGISTER; a broker is nearest to itself.
+    """Write row i's nearest brokers into a REGISTER; a broker is nearest to itself.
 
     [drip §V-A] A subscription has the ids of several brokers, which [drip §V-B] says are the l
     nearest.
@@ -185,8 +185,8 @@ def write_nearest(state, rules, i, o):
 
 @apart
 def register(state, rules, neighbourhood, i, now, out):
-    """Register the subscriptions of a node: [drip §V-A] a DRIP node "registers to its new local
-    broker with the copy of its subscriptions".
+    """Register the subscriptions of a node: [drip §V-A] a node "registers to its new local broker
+    with the copy of its subscriptions".
     """
     own = state.intervals.shape[1]
     state.node[i].version += 1
@@ -217,13 +217,13 @@ def register(state, rules, neighbourhood, i, now, out):
 
 @inlined
 def bit_of(c):
-    """Return the bit of contact c in the field `known_by` of a subscription in a DRIP register."""
+    """Return the bit of contact c in the field `known_by` of a subscription in a register."""
     return np.uint32(1) << np.uint32(c)
 
 
 @apart
 def claim_contact(state, i, broker, now):
-    """Return the place of a broker among the brokers with which row i exchanges its DRIP register
+    """Return the place of a broker among the brokers with which row i exchanges its register
     (contacts); a new contact replaces the least recent contact.
     """
     oldest = 0
@@ -249,8 +249,8 @@ def claim_contact(state, i, broker, now):
 
 @apart
 def exchange_subscriptions(state, rules, neighbourhood, i, broker, now, out):
-    """Send a DRIP broker in contact the subscriptions of the register that it lacks: [drip §V-B]
-    "broker nodes exchange their subscriptions when they can communicate".
+    """Send a broker in contact the subscriptions of the register that it lacks: [drip §V-B] "broker
+    nodes exchange their subscriptions when they can communicate".
     """
     c = claim_contact(state, i, broker, now)
     if (

@@ -29,15 +29,15 @@ _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
 @inlined
 def place_of_broker(state, i, broker):
-    """Return the place of a broker in the list of nearest DRIP brokers at row i, to which routes
-    lead, or NO_PLACE.
+    """Return the place of a broker in the list of nearest brokers at row i, to which routes lead,
+    or NO_PLACE.
     """
     return NO_PLACE if broker == NONE else place_in_row(state.nearest.node_id, i, broker)
 
 
 @inlined
 def favoured_delay(state, rules, i, s):
-    """Return the delay in microseconds by which row i ranks the DRIP broker at place s.
+    """Return the delay in microseconds by which row i ranks the broker at place s.
 
     We lower the delay of the local broker by `least_gain_s`, because clocks that drift would let a
     node change between brokers of equal delays for ever.
@@ -49,8 +49,8 @@ def favoured_delay(state, rules, i, s):
 
 @inlined
 def is_nearer(state, rules, i, s, t):
-    """Return whether the DRIP broker at place s is nearer to row i than that at t, by delay; node
-    ids break ties.
+    """Return whether the broker at place s is nearer to row i than that at t, by delay; node ids
+    break ties.
     """
     one, other = favoured_delay(state, rules, i, s), favoured_delay(state, rules, i, t)
     if one != other:
@@ -60,7 +60,7 @@ def is_nearer(state, rules, i, s, t):
 
 @inlined
 def nearest_but(state, rules, i, excluded):
-    """Return the place of the nearest DRIP broker, but not place `excluded`, or NO_PLACE."""
+    """Return the place of the nearest broker, but not place `excluded`, or NO_PLACE."""
     found = NO_PLACE
     for s in range(state.nearest.shape[1]):
         other = state.nearest[i, s].node_id != NONE and s != excluded
@@ -71,8 +71,8 @@ def nearest_but(state, rules, i, excluded):
 
 @inlined
 def has_border_neighbour(state, rules, neighbourhood, i, s, now):
-    """Return whether row i has a fresh route across a border neighbour to the region of the DRIP
-    broker at place s.
+    """Return whether row i has a fresh route across a border neighbour to the region of the broker
+    at place s.
 
     [drip §V-B] A bridge node has a neighbour whose local broker is that broker.
     """
@@ -86,8 +86,8 @@ def has_border_neighbour(state, rules, neighbourhood, i, s, now):
 
 @inlined
 def is_one_of_two_nearest(state, rules, i, s):
-    """Return whether the DRIP broker at place s is one of row i's two nearest: [drip §V-B] "they
-    are the top two nearest broker nodes of the bridge node".
+    """Return whether the broker at place s is one of row i's two nearest: [drip §V-B] "they are the
+    top two nearest broker nodes of the bridge node".
     """
     first = nearest_but(state, rules, i, -1)
     return s == first or s == nearest_but(state, rules, i, first)
@@ -95,7 +95,7 @@ def is_one_of_two_nearest(state, rules, i, s):
 
 @apart
 def note_route(state, rules, i, broker, via, now):
-    """Keep a neighbour as the next hop on the route to a DRIP broker, in place of the oldest route,
+    """Keep a neighbour as the next hop on the route to a broker, in place of the oldest route,
     which is lost if it has not expired.
 
     [drip §V-B] A bridge node reports its status to its local broker. We let each node on the way of
@@ -117,8 +117,8 @@ def note_route(state, rules, i, broker, via, now):
 
 @inlined
 def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
-    """Return the next hop on the DRIP route back along a broker's last beacon, or NONE; the next
-    hop is not `excluded`.
+    """Return the next hop on the route back along a broker's last beacon, or NONE; the next hop is
+    not `excluded`.
 
     [drip §IV-B] "receiving these messages can communicate with the broker node".
     """
@@ -131,8 +131,7 @@ def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
 
 @inlined
 def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
-    """Return the next hop on a DRIP route to another region, or NONE; the next hop is not
-    `excluded`.
+    """Return the next hop on a route to another region, or NONE; the next hop is not `excluded`.
 
     [drip §V-B] "it first finds one bridge node B and contacts it. Then B relays the message to its
     1-hop foreign neighbor C"
@@ -159,8 +158,7 @@ def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
 
 @apart
 def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, out):
-    """Emit a record on a DRIP route, but not to `excluded`; defer the record if no next hop is
-    known.
+    """Emit a record on a route, but not to `excluded`; defer the record if no next hop is known.
 
     [drip §V-B] There may be no bridge node at the time. The caller fills the other fields of the
     record.
@@ -184,17 +182,15 @@ def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, o
 
 @inlined
 def send(state, rules, neighbourhood, i, kind, target, now, out):
-    """Send a record that starts at row i on a DRIP route, see `send_or_defer`."""
+    """Send a record that starts at row i on a route, see `send_or_defer`."""
     return send_or_defer(state, rules, neighbourhood, i, np.int64(kind), target, NONE, now, out)
 
 
 @inlined
 def forward(state, rules, neighbourhood, i, kind, message, out):
-    """Forward a record on a DRIP route to its broker; drop the record after too many retries or
-    hops.
-    """
+    """Forward a record on a route to its broker; drop the record after too many retries or hops."""
     retry = message.reals[RETRY] + 1.0 if message.kind == DEFERRED else 0.0
-    if retry > rules.retries or message.hops >= _MOST_HOPS:
+    if retry > rules.route_retries or message.hops >= _MOST_HOPS:
         state.node[i].lost += 1
         return
     # [drip §V-A] "nodes publish them to their local broker nodes": each forwarding node sends the

@@ -56,9 +56,9 @@ KINDS.start_event()
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 MOST_BESIDE = ENTRIES  # most emissions for a record that other nodes receive as well
 OPTIONS = {
-    "period_s": seconds(1.0, "from one gossip of a node to its next gossip", 1e-3),
+    "period_s": seconds(1.0, "from one round of a node to its next round", 1e-3),
     "timeout_s": seconds(20.0, "without a new counter, after which a node suspects a member", 1e-3),
-    "fanout": fanout(1, "in a period", 64),
+    "fanout": fanout(1, "in one round", 64),
     **silence.OPTIONS,
 }
 

@@ -50,7 +50,9 @@ OPTIONS = {
     "hops": count(
         64, "number of hops that a heartbeat travels. 1 means neighbours only", 1, 65_000
     ),
-    "repeat_delay_s": seconds(0.01, "of the longest random delay before a repetition"),
+    "flood_jitter_s": seconds(
+        0.01, "of the longest random delay before a node repeats a flood"
+    )._replace(former_name="repeat_delay_s"),
     **silence.OPTIONS,
 }
 
@@ -60,7 +62,7 @@ class Rules(NamedTuple):
 
     period_s: float
     hops: int
-    repeat_delay_s: float
+    flood_jitter_s: float
     silence: Silence
 
 
@@ -87,7 +89,7 @@ def state(
 def rules(values: Mapping[str, Value]) -> Rules:
     """Return the rules of heartbeats from the values of its options."""
     waits = silence.silence_of(values)
-    period_s, delay_s = float(values["period_s"]), float(values["repeat_delay_s"])
+    period_s, delay_s = float(values["period_s"]), float(values["flood_jitter_s"])
     return Rules(period_s, int(values["hops"]), delay_s, waits)
 
 
@@ -105,7 +107,7 @@ def handle(state, rules, neighbourhood, i, message, out):
         number = silence.counter_number(incarnation, message.sequence)
         is_new = member != own_id and silence.note_counter(state.heard, i, member, number, now, out)
         if is_new and message.hops < rules.hops:
-            wait = rules.repeat_delay_s * uniform(random_bits(state.periods, i))
+            wait = rules.flood_jitter_s * uniform(random_bits(state.periods, i))
             o = emit(out, BEAT, wait, EVERYONE)
             o[MEMBER] = member
             o[MEMBER_INCARNATION] = incarnation

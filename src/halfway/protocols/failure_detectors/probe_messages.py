@@ -90,9 +90,9 @@ KINDS.start_event()
 
 SWIM_OPTIONS: dict[str, Option] = {
     "period_s": seconds(1.0, "of a protocol period. A node probes one member in a period", 1e-3),
-    "ack_timeout_s": seconds(
+    "ping_timeout_s": seconds(
         0.3, "that a node waits for the answer to a ping before it asks proxies to ping", 1e-4
-    ),
+    )._replace(former_name="ack_timeout_s"),
     "proxies": count(
         3, "number of proxies. A node asks them to ping a member that does not answer", 0, 16
     ),
@@ -137,7 +137,7 @@ class Rules(NamedTuple):
     """The scalars of SWIM and Lifeguard, equal on every node."""
 
     period_s: float
-    ack_timeout_s: float
+    ping_timeout_s: float
     proxies: int
     suspicion_factor: float
     transmissions: int
@@ -152,7 +152,7 @@ def swim_rules(values: Mapping[str, Value]) -> Rules:
     """Return the `Rules` that SWIM and Lifeguard share, for SWIM: without Lifeguard's additions."""
     return Rules(
         float(values["period_s"]),
-        float(values["ack_timeout_s"]),
+        float(values["ping_timeout_s"]),
         int(values["proxies"]),
         float(values["suspicion_factor"]),
         int(values["transmissions"]),

@@ -164,7 +164,7 @@ def begin_period(state, rules, neighbourhood, i, now, out):
     member = state.entry[i, own.place].node_id
     ping = send_probe(state, rules, i, PING, member, own.sequence, out)
     ping[REQUESTER] = own_id
-    o = emit(out, PING_TIMEOUT, min(rules.ack_timeout_s, rules.period_s) * slower, own_id)
+    o = emit(out, PING_TIMEOUT, min(rules.ping_timeout_s, rules.period_s) * slower, own_id)
     o.sequence = own.sequence
 
 

@@ -91,7 +91,7 @@ def ping_for_another(state, rules, neighbourhood, i, message, out):
     ping = send_probe(state, rules, i, PING, member, message.sequence, out)
     ping[REQUESTER] = requester
     if rules.is_lifeguard:
-        wait = _NACK_SHARE * min(rules.ack_timeout_s, rules.period_s)
+        wait = _NACK_SHARE * min(rules.ping_timeout_s, rules.period_s)
         o = emit(out, NACK_TIMEOUT, wait, state.node_id[i])
         o[REQUESTER] = requester
         o.sequence = message.sequence

@@ -141,8 +141,8 @@ class CellState(NamedTuple):
 
 def state(
     node_ids: npt.NDArray[np.int32], topics: int, points: int, publishers: int, seed: int, *,
-    neighbours: int = 96, bridges: int = 0, entries: int = 64, traversals: int = 64,
-    pruned: int = 16, hops_in_flight: int = 0, in_flight: int = WINDOW,
+    bridges: int, neighbours: int = 96, entries: int = 64, traversals: int = 64, pruned: int = 16,
+    hops_in_flight: int = 0, in_flight: int = WINDOW,
 ) -> CellState:  # fmt: skip
     """Return the state of GeoRendezvous nodes before their start event.
 

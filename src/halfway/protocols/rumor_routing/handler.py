@@ -57,7 +57,9 @@ OPTIONS = {
         300, "largest number of steps that a query makes, at random and along a path"
     ),
     "query_timeout_s": seconds(5.0, "after which a subscriber repeats an unanswered query"),
-    "retries": count(1000, "number of times that a subscriber repeats a query before giving up"),
+    "query_retries": count(
+        1000, "number of times that a subscriber repeats a query before giving up"
+    )._replace(former_name="retries"),
 }
 
 
@@ -68,7 +70,7 @@ class Rules(NamedTuple):
     agent_steps: int
     query_steps: int
     query_timeout_s: float
-    retries: int
+    query_retries: int
 
 
 KINDS, State, state = messages.KINDS, RumorState, blank_state
@@ -249,7 +251,7 @@ def next_attempt_or_give_up(state, rules, i, message, out):
     attempt = 0 if resumes else message.args[messages.ATTEMPT] + 1
     if state.distance[i, topic] != 0 and state.attached[i, topic] == 0:
         # [Braginsky & Estrin 2002] the source of a query without an answer may send it again.
-        if attempt <= rules.retries:
+        if attempt <= rules.query_retries:
             return attempt
         emit_event(message, messages.UNANSWERED, 0.0, APP, out)
     state.open_query[i, topic] = NONE

@@ -37,10 +37,8 @@ WALK_KINDS: list[Kind] = [kind for kind in messages.KINDS if kind.number not in 
 # again in each period, so one search need not find everything.
 _FIXED = {"at_meeting": messages.MERGE, "sweep_steps": 0}
 _OURS = {"trails", "buffer_size", *_FIXED}  # a detector has no such options
-_REFRESH = messages.OPTIONS["refresh_s"]._replace(
-    default=10.0,
-    meaning="seconds from one launch of a walk to its next launch. 0 means never, as in the paper",
-)
+# In the paper, each member launches its walk once: `refresh_s = 0`.
+_REFRESH = messages.OPTIONS["refresh_s"]._replace(default=10.0)
 OPTIONS: dict[str, Option] = {
     **{name: option for name, option in messages.OPTIONS.items() if name not in _OURS},
     "refresh_s": _REFRESH,

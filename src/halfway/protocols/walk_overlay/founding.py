@@ -55,8 +55,8 @@ def take_role(state, rules, i, role, now, out):
         return
     if members.root[i] != NONE:
         meet_on_the_spot(state, rules, i, out)
-    elif rules.join_delay_s > 0.0:
-        wait = rules.join_delay_s * uniform(seeded(members.random_state[i], _WAIT))
+    elif rules.launch_jitter_s > 0.0:
+        wait = rules.launch_jitter_s * uniform(seeded(members.random_state[i], _WAIT))
         emit(out, messages.BEGIN, wait, members.node_id[i])
     else:
         begin(state, rules, i, now, out)
@@ -228,7 +228,7 @@ def start_probe(state, rules, i, now, out):
     members.probe_from[i] = members.node_id[i]
     send_probe(state, rules, i, out)
     tries = min(members.attempt[i], 10)
-    later = rules.relaunch_s * min(2**tries, rules.launches)
+    later = rules.relaunch_s * min(2**tries, rules.quick_launches)
     members.attempt[i] += 1
     start_probe_timer(state, rules, i, later, now, out)
 

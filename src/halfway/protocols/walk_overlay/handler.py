@@ -50,9 +50,9 @@ __all__ = [
 
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS: dict[str, Option] = {
-    "join_delay_s": seconds(
+    "launch_jitter_s": seconds(
         1.0, "of the longest wait of an initiator before its walk. The wait is random"
-    ),
+    )._replace(former_name="join_delay_s"),
     "founding_time_s": seconds(
         0.5,
         "after which an initiator that heard of no overlay founds one. 0 means that each initiator"
@@ -84,15 +84,15 @@ OPTIONS: dict[str, Option] = {
     "ack_timeout_s": reliable_hop.ACK_TIMEOUT_OPTION,
     "ack_backoff": reliable_hop.ACK_BACKOFF_OPTION,
     "relaunch_s": seconds(
-        10.0, "after which a new walk follows a walk that met no other walk. 0 means never"
+        10.0, "after which a node launches a walk again if it met no other walk. 0 means never"
     ),
-    "launches": count(
+    "quick_launches": count(
         10,
         "number of walks that start relaunch_s apart. Later walks start at intervals of up to "
         "this number times relaunch_s",
         1,
         1000,
-    ),
+    )._replace(former_name="launches"),
     "link_check_interval_s": seconds(
         1.0, "from one check of the overlay neighbours to the next check. 0 means never"
     ),
@@ -106,7 +106,8 @@ class Rules(NamedTuple):
     """The parameters that all nodes of the walk overlay share.
 
     [dwo Alg. 1] launches walks in an order that no node knows. The paper assumes no loss and no
-    faults. So the fields from `join_delay_s` on are ours, and the pauses, because bids need time.
+    faults. So the fields from `launch_jitter_s` on are ours, and the pauses, because bids need
+    time.
     """
 
     catalogue: Catalogue
@@ -122,13 +123,13 @@ class Rules(NamedTuple):
     bits: int  # length of a filter, a multiple of 32
     hashes: int
     key: int  # key of every hash
-    join_delay_s: float  # longest wait of an initiator before its walk
+    launch_jitter_s: float  # longest wait of an initiator before its walk
     founding_time_s: float  # without news of an overlay, before a root founds one; 0: none
     retries: int  # retransmissions of a hop; 0: hops are not acknowledged
     ack_timeout_s: float  # more than a round trip
     ack_backoff: float  # growth of ack_timeout_s with each retransmission
     relaunch_s: float  # wait before the next walk, if a walk met no other. inf: never
-    launches: int  # walks in a row, relaunch_s apart; later ones up to this many times as far
+    quick_launches: int  # walks in a row, relaunch_s apart; later ones up to this many times as far
     link_check_interval_s: float  # between two checks of overlay neighbours. inf: never
     checks_per_keep_alive: int  # link checks from one KEEP_ALIVE to the next; 0: none
     buffer_time_s: float  # time in the buffer of an event

@@ -3,8 +3,8 @@ tries again, and when it reports a lost walk.
 
 [dwo Alg. 2] a walk goes on until it intersects another. The paper states no end for a walk that
 meets no other. We let a root whose walk met no other fragment launch the next walk after
-`relaunch_s` seconds, up to `launches` times, and more rarely after that, because a head may die
-and a partition may end, but a fragment that stays alone should not spend its energy on walks.
+`relaunch_s` seconds, up to `quick_launches` times, and more rarely after that, because a head may
+die and a partition may end, but a fragment that stays alone should not spend its energy on walks.
 """
 
 import numpy as np
@@ -76,9 +76,9 @@ def relaunch_delay(state, rules, i):
     """
     members = state.members
     tried = members.attempt[i] + 1
-    if members.search[i] == SEARCHING and tried < rules.launches:
+    if members.search[i] == SEARCHING and tried < rules.quick_launches:
         return rules.relaunch_s
-    return rules.relaunch_s * min(tried, rules.launches)
+    return rules.relaunch_s * min(tried, rules.quick_launches)
 
 
 @apart
@@ -104,7 +104,7 @@ def end_branch(state, rules, i, number, out):
         return
     members.open_branches[i] -= 1
     if members.open_branches[i] == 0:
-        if members.search[i] == IN_DOUBT or members.attempt[i] + 1 >= rules.launches:
+        if members.search[i] == IN_DOUBT or members.attempt[i] + 1 >= rules.quick_launches:
             members.search[i] = IN_DOUBT if rules.relaunch_s < np.inf else 0
             name_successor(state, rules, i, NO_PLACE, out)
         emit(out, messages.LOST, 0.0, APP)

@@ -142,16 +142,16 @@ class OverlayState(NamedTuple):
 
 def state(
     node_ids: npt.NDArray[np.int32], degree: int, own: int, publishers: int, words: int, seed: int,
-    *, trails: int = 32, links: int | None = None, branches: int = 2, buffered_events: int = 0,
-    attributes: int = 0, in_flight: int = WINDOW, tracked_hops: int = 0,
+    *, links: int, branches: int, buffered_events: int, trails: int = 32, attributes: int = 0,
+    in_flight: int = WINDOW, tracked_hops: int = 0,
 ) -> OverlayState:  # fmt: skip
     """Return the state of nodes outside any walk overlay.
 
     degree: neighbours that a node can ask. words: of a filter. Room for each node: `own`
-    subscriptions, the `in_flight` newest events of `publishers`, `trails`, `links` (default:
-    `degree`), `buffered_events` with `attributes` (0: topics only), `tracked_hops` in flight.
+    subscriptions, the `in_flight` newest events of `publishers`, `trails`, `links`,
+    `buffered_events` with `attributes` (0: topics only), `tracked_hops` in flight.
     """
-    n, most = len(node_ids), degree if links is None else links
+    n = len(node_ids)
     members = np.zeros(n, MEMBER).view(np.recarray)
     members.node_id = node_ids
     members.random_state = [seeded(np.uint64(seed), node_id) for node_id in node_ids]
@@ -161,7 +161,7 @@ def state(
     for field in ("initiator", "back", "forward"):
         walk_trails[field] = NONE
     overlay, holders = (
-        np.zeros((n, most), entry).view(np.recarray) for entry in (OVERLAY_LINK, HOLDER)
+        np.zeros((n, links), entry).view(np.recarray) for entry in (OVERLAY_LINK, HOLDER)
     )
     overlay.node_id = holders.node_id = NONE
     return OverlayState(
@@ -172,8 +172,8 @@ def state(
         bids=np.zeros((n, branches, degree)),
         subscriptions=np.full((n, own), NONE),
         own_filter=np.zeros((n, words), np.uint32),
-        received=np.zeros((n, most, words), np.uint32),
-        advertised=np.zeros((n, most, words), np.uint32),
+        received=np.zeros((n, links, words), np.uint32),
+        advertised=np.zeros((n, links, words), np.uint32),
         seen=empty_windows(n, publishers, in_flight),
         buffer=np.zeros((n, buffered_events), BUFFERED).view(np.recarray),
         values=np.zeros((n, buffered_events + 1, attributes)),

@@ -93,9 +93,10 @@ def state(
 
     sizes: further arguments of `walk_tables`.
     """
-    walks = topics * sizes.get("members", 2)  # one walk for each member of a topic
     tables = walk_tables(node_ids, degree, topics, seed, **sizes)
-    return DirectionalState(tables, unmarked(len(node_ids), degree, marks_for(walks)))
+    _, _, members = tables.trails.shape
+    marks = marks_for(topics * members)  # each member of a topic launches one walk
+    return DirectionalState(tables, unmarked(len(node_ids), degree, marks))
 
 
 def most_emissions(state: DirectionalState, rules: messages.Rules) -> int:

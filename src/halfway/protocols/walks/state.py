@@ -69,11 +69,11 @@ def walk_tables(
     topics: int,
     seed: int,
     *,
+    buffer_size: int,
     members: int = 2,
     places: int = 8,
     publishers: int = 1,
     in_flight: int = WINDOW,
-    buffer_size: int = 8,
 ) -> WalkTables:
     """Return the state of nodes of a walk system before the first walk: empty tables.
 

@@ -150,14 +150,14 @@ def handle_due(engine, radio, reach, slot, most):
 
 
 @inlined
-def queue_command(engine, at, row, turns, kind, topic, arg, event):
+def queue_command(engine, at, row, turns, kind, topic, argument, event):
     """Queue a command to a node, which is valid for one turn of the node or for ANY_TURN."""
     node_id = id_of(engine, row)
     record = emit(engine.out, kind, at, node_id)
     record.source = node_id
     record.topic = topic
     record.event = event
-    record.args[COMMAND_ARG] = arg
+    record.args[COMMAND_ARG] = argument
     slot = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.flight.phase[slot] = POSTED
     engine.out.row[slot] = row
@@ -166,8 +166,8 @@ def queue_command(engine, at, row, turns, kind, topic, arg, event):
 
 
 def post(
-    engine: Engine, at: float, row: int, kind: int | np.uint8, topic: int, arg: int, event: int,
-    lend: Callable[[Any], Any] = lent,
+    engine: Engine, at: float, row: int, kind: int | np.uint8, topic: int, argument: int,
+    event: int, lend: Callable[[Any], Any] = lent,
 ) -> None:  # fmt: skip
     """Queue an application's command for its node in the event loop, due at a time (seconds).
 
@@ -175,12 +175,12 @@ def post(
     `Lender` of a caller that posts often.
     """
     # Numbers of numpy have other types, and for each type the kernel would be compiled again.
-    _post(lend(engine), float(at), int(row), int(kind), int(topic), int(arg), int(event))
+    _post(lend(engine), float(at), int(row), int(kind), int(topic), int(argument), int(event))
 
 
 @kernel
-def _post(engine, at, row, kind, topic, arg, event):
-    queue_command(engine, at, row, driver.ANY_TURN, kind, topic, arg, event)
+def _post(engine, at, row, kind, topic, argument, event):
+    queue_command(engine, at, row, driver.ANY_TURN, kind, topic, argument, event)
 
 
 @kernel
@@ -192,7 +192,7 @@ def post_all(engine, commands):
     for k in range(commands.at.shape[0]):
         queue_command(
             engine, commands.at[k], commands.row[k], driver.ANY_TURN, commands.kind[k],
-            commands.topic[k], commands.walk[k], commands.event[k],
+            commands.topic[k], commands.argument[k], commands.event[k],
         )  # fmt: skip
 
 

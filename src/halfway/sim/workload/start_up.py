@@ -102,4 +102,4 @@ class StartUp:
         commands = self._commands
         kind = int(commands.kind[k])
         kind = self._begun_by.get(kind, -1) if ended else kind
-        return kind, int(commands.topic[k]), int(commands.walk[k])
+        return kind, int(commands.topic[k]), int(commands.argument[k])

@@ -94,17 +94,17 @@ def _same(a: ReplayWorld, b: ReplayWorld) -> bool:
     )
 
 
-def _within(replays: Sequence[Replay], room: int) -> list[Packed]:
+def _within(replays: Sequence[Replay], capacity: int) -> list[Packed]:
     """Return a map's replays packed within a number of bytes: small ones whole, large ones
     thinned.
     """
-    packed = {k: packed_replay(replay, room) for k, replay in enumerate(replays)}
+    packed = {k: packed_replay(replay, capacity) for k, replay in enumerate(replays)}
     by_size = sorted(packed, key=lambda k: len(packed[k].blob))
     for taken, k in enumerate(by_size):
-        share = room // (len(by_size) - taken)
+        share = capacity // (len(by_size) - taken)
         if len(packed[k].blob) > share:
             packed[k] = packed_replay(replays[k], share)
-        room -= len(packed[k].blob)
+        capacity -= len(packed[k].blob)
     return [packed[k] for k in range(len(replays))]
 
 

@@ -70,8 +70,8 @@ def enlarged(old: Queue, slots: int) -> Queue:
         (*new.near, *new.far, new.tally, new.scale, new.at, new.key, new.after),
         strict=True,
     )
-    for kept, room in arrays:
-        room[: len(kept)] = kept
+    for kept, larger in arrays:
+        larger[: len(kept)] = kept
     numbers = old.tally[BUCKET] + np.arange(1, len(old.ring))
     new.ring[numbers & (len(new.ring) - 1)] = old.ring[numbers & (len(old.ring) - 1)]
     return new
