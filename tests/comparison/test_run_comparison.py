@@ -173,7 +173,7 @@ def test_needs_are_those_of_the_file_unless_the_command_has_others(tmp_path: Pat
     other = read_request(path, PAIR, needs={"delivery-ratio": "90%"}, minimise="max-node-load")
     assert [need.bound for need in other.decision.needs] == [0.9, 9.0]
     assert other.decision.minimise == "max-node-load"
-    with pytest.raises(Problem, match="need speed: expected a metric"):
+    with pytest.raises(Problem, match="need: speed: expected a metric"):
         read_request(written(tmp_path, SMALL + "[decision]\nneed = { speed = 1 }\n"), PAIR)
     # A decision changes no run, and has no study of its own.
     plain = read_request(written(tmp_path), PAIR)
@@ -321,12 +321,12 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
         ),
         (["--set", "seconds=1", "--set", "seconds=3"], "--set seconds: the field is given twice"),
         (["--need", "delivery-ratio"], "expected FIELD=VALUE .for example --need delivery-ratio="),
-        (["--need", "delivery=0.9"], "need delivery: expected a metric .metrics: delivery-ratio"),
-        (["--need", "delivery-ratio=95"], "need delivery-ratio = 95: expected 0 to 1"),
-        (["--need", "delivery-ratio=1"], "need delivery-ratio = 1: expected less than 1"),
-        (["--need", "delivery-ratio=nan"], "need delivery-ratio = nan: expected 0 to 1"),
-        (["--need", "latency-p95=fast"], "need latency-p95 = fast: expected 0 or more"),
-        (["--need", "stretch=0.5"], "need stretch = 0.5: expected 1 or more"),
+        (["--need", "delivery=0.9"], "need: delivery: expected a metric .metrics: delivery-ratio"),
+        (["--need", "delivery-ratio=95"], "need: delivery-ratio = 95: expected 0 to 1"),
+        (["--need", "delivery-ratio=1"], "need: delivery-ratio = 1: expected less than 1"),
+        (["--need", "delivery-ratio=nan"], "need: delivery-ratio = nan: expected 0 to 1"),
+        (["--need", "latency-p95=fast"], "need: latency-p95 = fast: expected 0 or more"),
+        (["--need", "stretch=0.5"], "need: stretch = 0.5: expected 1 or more"),
         (["--minimise", "power"], "minimise: expected a metric"),
         (["--minimise", "delivery-ratio"], "minimise = delivery-ratio: expected a cost, for"),
         (

@@ -94,8 +94,8 @@ def test_a_cut_link_and_a_partition_end_separately() -> None:
         ({"seconds": "5000"}, "seconds = 5000: expected at most 3600"),
         ({"hello_period_s": "0.01"}, "hello_period_s = 0.01: expected at least 0.05"),
         ({"power.battery_j": "5"}, "power.battery_j"),
-        ({"workload": "requests"}, "applications on the air do not answer requests"),
-        ({"faults": "attack"}, r"faults\[0\]: nodes on the air do not support attack"),
+        ({"workload": "requests"}, "applications in a test bed do not answer requests"),
+        ({"faults": "attack"}, r"faults\[0\]: nodes of a test bed do not support attack"),
     ],
 )
 def test_what_the_air_cannot_do_is_refused(

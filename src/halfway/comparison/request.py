@@ -165,7 +165,7 @@ def decision_rule(needs: Mapping[str, float | str], minimise: str = "") -> Decis
     """
     stated_needs = []
     for name, bound in needs.items():
-        metric = _metric(name, f"need {name}")
+        metric = _metric(name, f"need: {name}")
         stated_needs.append(Need(metric.name, _bound(metric, bound)))
     if minimise and _metric(minimise, "minimise").better == "more":
         what = f"minimise = {minimise}: expected a cost, for which less is better"
@@ -176,7 +176,7 @@ def decision_rule(needs: Mapping[str, float | str], minimise: str = "") -> Decis
 def _bound(metric: Metric, stated: float | str) -> float:
     """Return the bound of a requested need as a number within the metric's range."""
     text = str(stated).strip()
-    where = f"need {metric.name} = {text}"
+    where = f"need: {metric.name} = {text}"
     try:
         bound = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
     except ValueError:

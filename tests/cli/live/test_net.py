@@ -141,7 +141,7 @@ def test_a_node_id_that_is_taken_is_drawn_again(
         (["revoke", "home", "cellar"], "name = cellar: expected the name of a valid certificate"),
         (
             ["show", "missing"],
-            "missing: no such file: expected the folder of a network, or a certificate",
+            "missing: does not exist: expected the folder of a network, or the file of a",
         ),
         (["show", "kitchen.pub"], "chmod 600 kitchen.pub"),
     ],

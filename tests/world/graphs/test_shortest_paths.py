@@ -137,9 +137,9 @@ def test_loads_of_tree_paths(given_graph: tuple[int, Links], seed: int, rng: obj
 def test_rows_out_of_range_are_refused() -> None:
     with pytest.raises(Problem, match="source = 4: expected a node from 0 to 3"):
         distances(line(4), 4)
-    with pytest.raises(Problem, match="expected for each of 4 nodes a node from 0 to 3"):
+    with pytest.raises(Problem, match="expected one node from 0 to 3 for each of 4 nodes"):
         shortest_path_loads(line(4), np.array([[0, 1, 2, 4]]), 1)
-    with pytest.raises(Problem, match="expected for each of 4 nodes a node from 0 to 3"):
+    with pytest.raises(Problem, match="expected one node from 0 to 3 for each of 4 nodes"):
         tree_path_loads(breadth_first_tree(line(4), 0, 1), np.array([[0, 1, 2]]))
     with pytest.raises(Problem, match="parent: expected one root"):
         tree_path_loads(np.array([0, 1, 1], np.int32), np.array([[0, 1, 2]]))

@@ -219,9 +219,8 @@ def _rows(what: Path) -> "list[MemberRow]":
     if what.is_dir():
         return members(what)
     if not what.exists():
-        raise Problem(
-            "no such file: expected the folder of a network, or a certificate", where=str(what)
-        )
+        wrong = "does not exist: expected the folder of a network, or the file of a certificate"
+        raise Problem(wrong, where=str(what))
     member = read_member(what)
     return [member_row(read_certificate(member.certificate, member.root_key), revoked=False)]
 

@@ -78,7 +78,7 @@ def diameter(network: Network) -> int:
 def _checked_targets(n: int, permutations: npt.NDArray[np.integer]) -> Rows:
     targets = np.atleast_2d(np.asarray(permutations))
     if targets.shape[1] != n or (targets.size and not 0 <= targets.min() <= targets.max() < n):
-        raise Problem(f"permutations: expected for each of {n} nodes a node from 0 to {n - 1}")
+        raise Problem(f"permutations: expected one node from 0 to {n - 1} for each of {n} nodes")
     return np.ascontiguousarray(targets, np.int32)
 
 
