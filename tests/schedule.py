@@ -1,7 +1,8 @@
 """The order in which the workers of pytest-xdist take the files of tests.
 
 A file is never divided, so that its tests share engines and fixtures. The files that use the Spark
-session are one piece of work, so that one worker starts one JVM. The longest pieces go first: a
+session are one piece of work, so that one worker starts one JVM. The house tests are one piece, so
+that one worker reads and parses all sources. The longest pieces go first: a
 long piece at the end would run on one core, while the other core has nothing to do.
 """
 
@@ -15,11 +16,12 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).parents[1]
-SPARK = "Spark"
+SPARK, HOUSE = "Spark", "house"
 # The pieces with much CPU time and few tests. The others follow in the order of their number of
 # tests.
 LONGEST = (
     SPARK,
+    HOUSE,
     "tests/bulk/walks/test_lazy_walks.py",
     "tests/core/compiler/test_cache.py",
     "tests/protocols/broker_trees/test_client_node.py",
@@ -59,6 +61,8 @@ _USES_SPARK = re.compile(r"^def test_\w+\([^)]*\bspark\b", re.MULTILINE)
 @cache
 def piece(file: str) -> str:
     """The piece of work that contains a file of tests, a path from the root of the repository."""
+    if file.startswith("tests/house/"):
+        return HOUSE
     return SPARK if _USES_SPARK.search((ROOT / file).read_text("utf-8")) else file
 
 

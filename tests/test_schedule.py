@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from tests.schedule import LONGEST, ROOT, SPARK, piece, put_longest_first
+from tests.schedule import HOUSE, LONGEST, ROOT, SPARK, piece, put_longest_first
 
 
 def items(*files: str) -> list[Any]:
@@ -18,6 +18,10 @@ def test_the_files_that_use_the_spark_session_are_one_piece() -> None:
     assert piece(judge) == judge
 
 
+def test_the_house_tests_are_one_piece() -> None:
+    assert piece("tests/house/test_style.py") == piece("tests/house/test_words.py") == HOUSE
+
+
 def test_the_longest_pieces_are_first_then_those_of_most_tests() -> None:
     few, many, sweep = (f"tests/{one}.py" for one in ("test_cli", "api/test_pages",
                                                       "pipeline/test_sweep"))  # fmt: skip
@@ -30,4 +34,5 @@ def test_the_longest_pieces_are_first_then_those_of_most_tests() -> None:
 
 
 def test_the_longest_pieces_exist() -> None:
-    assert [one for one in LONGEST if one != SPARK and not (ROOT / one).is_file()] == []
+    files = [one for one in LONGEST if one not in (SPARK, HOUSE)]
+    assert [one for one in files if not (ROOT / one).is_file()] == []

@@ -23,6 +23,12 @@ def spark() -> Iterator[SparkSession]:
 
 
 @pytest.fixture
+def warmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short sweeps also warm up, with a new daemon for each new kind of run."""
+    monkeypatch.setattr("halfway.pipeline.warm_up._SHORT_MS", -1.0)
+
+
+@pytest.fixture
 def store(tmp_path: Path) -> Store:
     """A result folder that does not exist yet."""
     return Store(tmp_path / "results")

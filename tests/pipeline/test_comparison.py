@@ -61,6 +61,7 @@ def test_replicates_are_added_until_the_interval_is_narrow(spark, tmp_path: Path
     assert any("not as precise as requested" in note for note in notes)
 
 
+@pytest.mark.usefixtures("warmed")
 def test_a_failing_system_is_an_error_and_affects_no_other(spark, tmp_path: Path) -> None:
     assert spark is not None
     request = read_request(written(tmp_path), ["flooding"], replicates=2)

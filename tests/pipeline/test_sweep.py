@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,13 +17,14 @@ from halfway.pipeline.reproduction.reproduction_run import reproduce
 from halfway.pipeline.reproduction.summarise import frame_of_runs
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.spark.batch import SPARK_SCHEMA
+from halfway.pipeline.spark.daemon import WARM_UP_ROWS
 from halfway.pipeline.spark.failure import explained
 from halfway.pipeline.spark.simulate_rows import result, simulate
 from halfway.pipeline.statistics.estimates import estimate
 from halfway.pipeline.store.results_digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.sweep import sweep
-from halfway.pipeline.warm_up import warm_up_rows
+from halfway.pipeline.warm_up import warm_up_rows, warm_up_sweep
 from halfway.problem import Problem
 from tests.pipeline.toys import points
 
@@ -46,6 +48,7 @@ def test_a_sweep_makes_every_run_and_a_second_one_none(spark, store):
     assert more.made == 8
 
 
+@pytest.mark.usefixtures("warmed")
 def test_more_replicates_and_more_points_make_only_what_is_new(spark, store, tmp_path):
     diary = tmp_path / "diary"
     every = points(diary=str(diary))
@@ -86,6 +89,7 @@ def test_one_digest_on_any_number_of_partitions(spark, tmp_path, partitions):
     assert audit(there).damage == ()
 
 
+@pytest.mark.usefixtures("warmed")
 def test_every_kind_of_fault_becomes_a_row_and_affects_no_other(spark, store):
     faults = {
         "raises": "ZeroDivisionError: division by zero",
@@ -169,6 +173,7 @@ def test_a_figure_whose_runs_all_failed_is_a_problem(spark, store):
         reproduce([(Paper("toys", "", "", 0, (figure,)), figure)], "quick", store)
 
 
+@pytest.mark.usefixtures("warmed")
 def test_a_dead_worker_is_a_problem_and_leaves_no_finished_batch(spark, store):
     lethal = Point("tests.pipeline.toys:lethal", {"n": 1}, ())
     with pytest.raises(Problem, match=r"Spark failed: .*finished batches are kept"):
@@ -198,6 +203,17 @@ def test_the_warm_up_runs_each_kind_once():
     rows = warm_up_rows(plan([*points(ms=3), *points(ms=1), *points("faulty", fault="nan")], 5))
     assert len(rows) == 4
     assert {row["cost_ms"] for row in rows.values()} == {2.0}
+
+
+def test_a_short_sweep_starts_no_new_daemon(spark, store):
+    sweep(spark, store, plan(points(), 1))  # now the session has a daemon
+    environment = spark.sparkContext.environment
+    before, short = environment[WARM_UP_ROWS], plan(points(mark="short"), 1)
+    assert sweep(spark, store, short).made == 4
+    assert environment[WARM_UP_ROWS] == before
+    long = [msgspec.structs.replace(one, cost_ms=400.0) for one in points(mark="long")]
+    warm_up_sweep(spark, plan(long, 1))
+    assert "long" in environment[WARM_UP_ROWS]
 
 
 def test_the_columns_match_sparks_schema(spark):

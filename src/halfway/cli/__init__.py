@@ -7,9 +7,11 @@ that the user can fix, 70 an internal error, 130 interrupted.
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from halfway.cli.commands.check import check
 from halfway.cli.commands.cluster import cluster
@@ -48,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors=PLAIN)  # a terminal without ✓ shows +
     words = None if arguments is None else list(arguments)
     try:
-        status = app(args=words, prog_name="halfway", standalone_mode=False)
+        status = _all_commands()(args=words, prog_name="halfway", standalone_mode=False)
     except SystemExit:  # typer: the reader of the output closed it
         return report_error(BrokenPipeError())
     except (Exception, KeyboardInterrupt) as error:  # no error leaves as a traceback
@@ -57,6 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if status == INTERRUPTED:  # typer: Ctrl-C; it prints nothing
         return report_error(KeyboardInterrupt())
     return status if isinstance(status, int) else 0
+
+
+@cache
+def _all_commands() -> Any:
+    """Return the commands with their options, which typer reads from the functions' signatures."""
+    return get_command(app)
 
 
 def _version(asked: bool) -> None:

@@ -4,6 +4,7 @@ a run.
 
 import hashlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,9 +21,12 @@ COMPUTING_ROOMS = ("core", "protocols", "world", "bulk", "adapters", "sim")
 _ALWAYS = {"nopython": True, "error_model": "numpy", "boundscheck": None}
 
 
+@cache
 def sources_digest() -> str:
     """Return a hex digest of all sources with compiled functions and their callers, which determine
     the result of a run, and of numba's version.
+
+    A process imports these sources once, so it reads them once.
     """
     digest = hashlib.sha256(numba.__version__.encode())
     for package in COMPUTING_ROOMS:

@@ -26,6 +26,7 @@ from halfway.pipeline.spark.masters import is_local
 from halfway.problem import Problem
 
 _MOST_MS = 3000.0  # total cost of the runs that are made twice
+_SHORT_MS = 1500.0  # total cost of the runs that are not worth a new daemon, which takes 1.5 s
 _MOST_BYTES = 100_000  # Linux limits an environment variable to 128 KB
 WARM_UP = "warm-up"  # the name of its jobs
 _KNOWN = "HALFWAY_KNOWN_KERNELS"
@@ -43,14 +44,16 @@ def warm_up_sweep(spark: SparkSession, pending: pa.Table) -> WarmUp:
 
     On a cluster only the daemons make them, each before its first task, as there is no scratch
     folder that all workers see. Does nothing if the daemon is not Halfway's (Spark Connect, a
-    notebook's session), or has compiled these kernels before.
+    notebook's session), or has compiled these kernels before, or if the session has a daemon and
+    the sweep is short.
     """
     context = context_of(spark)
     if context is None or "halfway" not in context.getConf().get("spark.python.daemon.module", ""):
         return WarmUp()
     rows = warm_up_rows(pending)
     names = {short_digest(kind) for kind in rows}
-    if names.issubset(context.environment.get(_KNOWN, "").split()):
+    known = context.environment.get(_KNOWN, "").split()
+    if names.issubset(known) or (known and _is_short(pending)):
         return WarmUp()
     begun = perf_counter()
     # The daemon reads the rows from its environment. Spark starts a new daemon if that changes.
@@ -89,6 +92,10 @@ def warm_up_rows(pending: pa.Table) -> dict[str, dict[str, object]]:
             break
         rows[named[i]] = row
     return rows
+
+
+def _is_short(pending: pa.Table) -> bool:
+    return float(pending["cost_ms"].to_numpy().sum()) <= _SHORT_MS
 
 
 def _start_daemon(spark: SparkSession) -> None:

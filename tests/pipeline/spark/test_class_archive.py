@@ -37,6 +37,8 @@ def test_an_archive_that_exists_is_used_unless_it_is_switched_off(java, monkeypa
     archive.write_bytes(b"classes")
     assert class_archive.using(java)[0] == f"-XX:SharedArchiveFile={archive}"
     assert "-Xshare:auto" in class_archive.using(java)  # an archive that does not fit is ignored
+    monkeypatch.setenv("HALFWAY_CLASS_ARCHIVE", "use")
+    assert class_archive.using(java)[0] == f"-XX:SharedArchiveFile={archive}"
     monkeypatch.setenv("HALFWAY_CLASS_ARCHIVE", "0")
     assert class_archive.using(java) == []
 
@@ -62,8 +64,9 @@ def test_it_is_made_once_and_not_after_a_failure(java, started, monkeypatch):
     archive.write_bytes(b"classes")
     class_archive.make_later(java)
     archive.unlink()
-    monkeypatch.setenv("HALFWAY_CLASS_ARCHIVE", "0")
-    class_archive.make_later(java)
+    for switch in ("use", "0"):
+        monkeypatch.setenv("HALFWAY_CLASS_ARCHIVE", switch)
+        class_archive.make_later(java)
     assert len(started) == 1
 
 

@@ -31,6 +31,8 @@ from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import as_dtype
 
+from halfway.core.compiler.quick_records import quick
+
 types: Any = numba_types
 _WORD, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 
@@ -49,12 +51,13 @@ class Lent:
 
 
 def lent(value: Any) -> Any:
-    """Lend a NamedTuple to compiled code; where numba is disabled, return the tuple itself.
+    """Lend a NamedTuple to compiled code; where numba is disabled, return a tuple for interpreted
+    code with the same arrays.
 
     Raises TypeError if a field is neither an array, a number, a tuple of them, nor an object that
     consists of addresses.
     """
-    return value if numba.config.DISABLE_JIT else Lent(value)
+    return quick(value) if numba.config.DISABLE_JIT else Lent(value)
 
 
 class Lender:
@@ -70,7 +73,7 @@ class Lender:
         get the same table.
         """
         if numba.config.DISABLE_JIT:
-            return value
+            return quick(value)
         last = self._last.get(type(value))
         if last is None or any(old is not new for old, new in zip(last.value, value, strict=True)):
             last = self._last[type(value)] = Lent(value)
@@ -80,7 +83,8 @@ class Lender:
 def _noted(value: Any, entries: list[int]) -> Any:
     """Append the entries of a lent value to a table; return the numba type of the value."""
     if isinstance(value, np.ndarray):
-        entries.append(value.__array_interface__["data"][0])
+        # The array interface also has a list of all fields, which takes six times as long to make.
+        entries.append(value.ctypes.data)
         entries += value.shape
         entries += value.strides
         flags = value.flags

@@ -13,6 +13,7 @@ from halfway.core.compiler.cache import is_stored
 from halfway.core.compiler.entry import entry_point
 from halfway.core.compiler.interpreted import interpreted
 from halfway.core.compiler.lent import lent
+from halfway.core.compiler.quick_records import quick
 from halfway.core.door import Door, enter, is_compiled
 from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
@@ -255,7 +256,7 @@ class Stepper:
         tables.
         """
         tables, node = self.tables, self.node
-        lend = lent if self.compiled else _unlent
+        lend = lent if self.compiled else quick
         self._door = Door(node.state, node.rules, self.neighbourhood, tables.out, lend)
         self._lent = lend(tables)
         self._step, self._receive, self._transmit = (
@@ -294,7 +295,3 @@ _EXAMPLES: dict[Any, tuple[Any, ...]] = {
     record_kernel.step: (0, 0), record_kernel.receive: (0, 0, 0), record_kernel.emit_waiting: (0,),
     datagram_kernel.handle_frames: (0, 0, 0), datagram_kernel.send_emissions: (),
 }  # fmt: skip
-
-
-def _unlent(value: Any) -> Any:
-    return value

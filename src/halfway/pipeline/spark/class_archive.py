@@ -2,7 +2,8 @@
 
 A JVM maps the archive instead of loading some 10,000 classes from jars. The first session on a
 machine starts a process in the background that makes the archive. Each version of Java and Spark
-has a separate archive. HALFWAY_CLASS_ARCHIVE=0 switches this off.
+has a separate archive. With HALFWAY_CLASS_ARCHIVE=use, a JVM uses an archive, but no process makes
+one. HALFWAY_CLASS_ARCHIVE=0 switches the archive off.
 """
 
 import contextlib
@@ -52,7 +53,7 @@ def make_later(java: Java) -> None:
     """Start a process that creates the class archive; no effect if it exists or cannot be created
     here.
     """
-    if os.environ.get(_SWITCH) == "0" or not _may_make(java):
+    if os.environ.get(_SWITCH) in ("0", "use") or not _may_make(java):
         return
     package = str(PACKAGE_FOLDER.parent)
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
