@@ -59,6 +59,14 @@ OfNetwork = Annotated[
 OnHost = Annotated[
     str, typer.Option(metavar="ADDRESS", help="Address at which the node receives datagrams.")
 ]
+Position = Annotated[
+    str,
+    typer.Option(
+        metavar="X,Y",
+        help="Position of the node in metres. Only `georendezvous` needs positions. With --nodes N, "
+        "the other nodes stand beside the first one.",
+    ),
+]
 CertificateFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Certificate file from `halfway net admit`. Needs --key."),

@@ -31,7 +31,7 @@ class Subscriptions:
 
     def __init__(self, face: Face, key: bytes, topics: int, run: Callable[[Command], None]) -> None:
         self._face, self._key, self._run = face, key, run
-        self.table = TopicTable(topics, face.keeps_topics)
+        self.table = TopicTable(topics, face.keeps_topics, face.hashes)
         self.table.before_reuse = self._forget
         self._local: dict[LocalSubscription, None] = {}
         self._tree: FilterTree[LocalSubscription, None] = FilterTree()
@@ -163,10 +163,11 @@ class Subscriptions:
 
     def _begin(self, hash64: int) -> bool:
         number = self.number_of(hash64)
-        if number is None:
+        commands = [] if number is None else self._face.subscribe(number)
+        if not commands:
             return False
         self._subscribed.add(hash64)
-        for command in self._face.subscribe(number):
+        for command in commands:
             self._run(command)
         return True
 

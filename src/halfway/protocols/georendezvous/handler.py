@@ -100,9 +100,13 @@ OPTIONS = {
 State = CellState
 
 
-def most_emissions(state: CellState, rules: Rules) -> int:
-    """Return the most records that one call of GeoRendezvous's `handle` emits."""
-    topics = state.advertised.shape[1]
+def most_emissions(state: CellState, rules: Rules, requested: int | None = None) -> int:
+    """Return the most records that one call of GeoRendezvous's `handle` emits.
+
+    requested: most topics on which the node's application publishes, and most topics to which it
+    subscribes; None: all topics.
+    """
+    topics = state.advertised.shape[1] if requested is None else requested
     entries = 2 * state.store.shape[1] + state.traversals.shape[1] + state.neighbours.shape[1]
     bridged = 4 * state.bridges.shape[1]
     most = entries + 2 * topics * rules.points + 8 + bridged
