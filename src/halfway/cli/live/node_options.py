@@ -63,8 +63,8 @@ Position = Annotated[
     str,
     typer.Option(
         metavar="X,Y",
-        help="Position of the node in metres. Only `georendezvous` needs positions. With --nodes N, "
-        "the other nodes stand beside the first one.",
+        help="Position of the node in metres. Only georendezvous needs it. With --nodes, it is the "
+        "position of the first node, and the others stand beside it.",
     ),
 ]
 CertificateFile = Annotated[

@@ -55,7 +55,7 @@ class MeshNode:
             face.node, self.links.table.neighbourhood, node_id=self.node_id,
             incarnation=identity.incarnation, hashes=table.hashes, log=log, flow=self.flow,
         )  # fmt: skip
-        self.driver = Driver(self.stepper, self, scheduler.timers)
+        self.driver = Driver(self.stepper, self, scheduler.timers, hop_age_s=face.hop_age_s)
         self._delivered = face.node.kinds.number("delivered")
         self.events = BodyExchange(
             self.flow, security, scheduler, limits, self.drops, self.links.send, self._handle
@@ -263,7 +263,7 @@ class MeshNode:
 
     def _run(self, command: Command) -> None:
         self.driver.command(
-            self.scheduler.now(), command.kind, topic=command.topic, event=command.event
+            self.scheduler.now(), command.kind, command.topic, command.arg, command.event
         )
 
     def _frame(self, peer: int, sort: int, content: bytes) -> None:

@@ -27,8 +27,8 @@ class Settings:
     """The settings of the nodes of one process. Raises Problem for a value out of range.
 
     nodes: number of nodes in this process, which have about `degree` links among themselves.
-    position: x and y of the node in metres, for a system whose nodes need it; several nodes stand in
-    a grid, the first one at this position, and have the links of this grid. peers:
+    position: x and y of the node in metres, for a system whose nodes need it. Several nodes then
+    have the places and the links of a grid, with the first node at this position. peers:
     "host:port" of other processes. certificate, key: the two files of a node with keys. secret: the
     file with the secret of a network without certificates; it needs a key too. Without keys the
     network is the development network, on loopback. revoked: a revocation list, read again after a
@@ -81,15 +81,15 @@ class Settings:
             address_of(peer)
 
     def _check_position(self) -> None:
-        if self.position is None:
-            if self.nodes == 1 and uses_position(self.system):
-                what = "position: expected two numbers in metres, because a node of "
-                raise Problem(f"{what}{self.system} must know its place", remedy="give --position X,Y")
-            return
-        x, y = checked_position(self.position)
-        if not uses_position(self.system):
-            what = f"position = {x:g},{y:g}: expected none, because nodes of {self.system} have no use"
-            raise Problem(f"{what} for it", remedy="leave --position out, or use another --system")
+        own, system = self.position, self.system
+        if own is None and self.nodes == 1 and uses_position(system):
+            what = f"position: expected two numbers in metres, because a node of {system} must know"
+            raise Problem(f"{what} its place", remedy="give --position X,Y")
+        if own is not None:
+            x, y = checked_position(own)
+            if not uses_position(system):
+                what = f"position = {x:g},{y:g}: expected no position for a node of {system}"
+                raise Problem(what, remedy="leave out --position, or use --system georendezvous")
 
     def _check_keys(self) -> None:
         option = "certificate" if self.certificate else "secret" if self.secret else ""

@@ -22,6 +22,7 @@ class Command(NamedTuple):
     kind: int
     topic: int = -1
     event: int = -1
+    arg: int = 0
 
 
 class NodeParameters(NamedTuple):
@@ -51,6 +52,8 @@ class Face:
     hashes: npt.NDArray[np.uint64] | None = None
     # Seconds from the commands of `advertise` to the first event of the topic.
     advertising_s = 0.0
+    # Seconds by which a record's age grows on each hop, as no two nodes share a clock.
+    hop_age_s = 0.0
 
     def __init__(
         self, module: ModuleType, values: Mapping[str, Value], parameters: NodeParameters
@@ -98,6 +101,7 @@ class Face:
         need no position. corner: position of the first node. Raises Problem.
         """
         del n, corner
+        return None
 
     def subscribe(self, topic: int) -> list[Command]:
         """Return the commands of a live face by which the application subscribes to a topic, given
@@ -127,6 +131,7 @@ class Face:
         """Return the commands of a live face before the node publishes on a topic, given by its
         number; none if the topic needs no command now.
         """
+        del topic
         return []
 
 

@@ -7,9 +7,10 @@ because homes store the number.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from halfway.core.options import Option
 from halfway.live.limits import Limits
@@ -58,7 +59,7 @@ class GeorendezvousFace(Face):
     def _node(self) -> SystemNode:
         limits, parameters = self.parameters.limits, self.parameters
         self.hashes = np.zeros(limits.topics, np.uint64)
-        self._rules = self._made_rules()
+        self._rules = self._made_rules(self.hashes)
         if parameters.position is not None:
             self.check_position(parameters.position)
         self._subscribed: set[int] = set()
@@ -78,13 +79,14 @@ class GeorendezvousFace(Face):
             numbered=self.numbered,
         )
 
-    def _made_rules(self) -> Rules:
-        values = {name: value for name, value in self.values.items() if name not in _AREA}
+    def _made_rules(self, hashes: npt.NDArray[np.uint64]) -> Rules:
+        values: dict[str, Any] = {
+            name: value for name, value in self.values.items() if name not in _AREA
+        }
         reach = float(values.pop("reach")) * (1.0 - float(values.pop("reach_margin")))
         x, y, width, height = (float(self.values[name]) for name in _AREA)
-        return rules(
-            reach, self.parameters.key, (x, y, width, height), names=self.hashes, **values
-        )
+        made_rules = rules(reach, self.parameters.key, (x, y, width, height), **values)
+        return made_rules._replace(names=hashes)
 
     def check_position(self, position: Position) -> None:
         """Raise Problem for a position outside the area of GeoRendezvous."""

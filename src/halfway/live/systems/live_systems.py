@@ -16,11 +16,11 @@ _FACES = {
     "random-walk": "halfway.live.systems.walks:WalksFace",
     "walk-overlay": "halfway.live.systems.walk_overlay:WalkOverlayFace",
     "georendezvous": "halfway.live.systems.georendezvous:GeorendezvousFace",
+    "drip": "halfway.live.systems.drip:DripFace",
 }
 _DETECTOR = "it is a failure detector, and spreads no events of applications"
 # Folder in `protocols` -> why its systems do not run live, except the systems in `_FACES`.
 _WITHOUT_FACE = {
-    "drip": "its live face is missing",
     "broker_trees": "live nodes do not support its brokers and their clients yet",
     "failure_detectors": _DETECTOR,
     "walk_detectors": _DETECTOR,

@@ -44,7 +44,7 @@ from halfway.protocols.georendezvous.routing import (
     to_client,
 )
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
-from halfway.protocols.georendezvous.state import NO_ROUTE, CellState, state
+from halfway.protocols.georendezvous.state import NO_ROUTE, CellState, shortfalls, state
 from halfway.protocols.link_test import LINK_TEST
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
@@ -52,7 +52,9 @@ from halfway.protocols.reliable_hop import (
     RETRIES_OPTION,
 )
 
-__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "state"]
+__all__ = [
+    "KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "shortfalls", "state",
+]  # fmt: skip
 
 MAP_CELL_SIDE = "side"
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list

@@ -43,14 +43,12 @@ def rules(
     radius: float,
     key: int = 0,
     area: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0),
-    names: npt.NDArray[np.uint64] | None = None,
     **scalars: Any,
 ) -> Rules:
     """Return the rules of GeoRendezvous for nodes with a radio reach `radius`, in the unit of
     positions. scalars: the other fields of `Rules`, each of which is an option.
 
-    area: the rectangle that keys hash into: x and y of its corner, width, height. names: names of
-    topics that all nodes share [topics]; None: nodes share the numbers of topics.
+    area: the rectangle that keys hash into: x and y of its corner, width, height.
     Raises Problem for values under which keys would be lost even in a static network.
     """
     if not radius > 0.0:
@@ -65,7 +63,7 @@ def rules(
         low_y=low_y,
         wide=wide,
         high=high,
-        names=np.zeros(0, np.uint64) if names is None else names,
+        names=np.zeros(0, np.uint64),
         **scalars,
     )
     _check(made)
