@@ -19,6 +19,7 @@ from halfway.sim.environment.run_context import FAULTS, stream
 from halfway.testbed.agreement import Beside, beside
 from halfway.testbed.course import Course
 from halfway.testbed.live_run import NOTHING_KEPT, Keeping, LiveProgress, LiveResult, LiveRun
+from halfway.testbed.placed import placed
 from halfway.testbed.testbed_metrics import RunMeasures, of_outcome
 from halfway.testbed.unsupported import check_suitable, delay_of, limits_for
 
@@ -67,9 +68,11 @@ def run_beside(
     simulated = [_simulated(scenario, ready, system, k) for k in range(replicates)]
     options = options_of(scenario, system_of(scenario, system))
     period_s = scenario.hello_period_s if scenario.hello == "sent" else HELLO_PERIOD_S
+    places = placed(system, options, context.start, context.reach is not None)
     settings = AirSettings(
-        system, options, period_s, scenario.seed, log=_LOG if any(keeping) else 0, limits=limits
-    )
+        system, places.options, period_s, scenario.seed, log=_LOG if any(keeping) else 0,
+        limits=limits, positions=places.positions,
+    )  # fmt: skip
     announce(f"{system}: {context.n} nodes on the air")
     delay = delay_of(scenario, ready.network, scenario.seed)
     with Air(context.n, delay=delay) as air:

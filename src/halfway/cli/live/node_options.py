@@ -67,6 +67,9 @@ Position = Annotated[
         "position of the first node, and the others stand beside it.",
     ),
 ]
+NewPosition = Annotated[
+    str, typer.Argument(metavar="X,Y", help="New position of the node in metres.")
+]
 CertificateFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Certificate file from `halfway net admit`. Needs --key."),

@@ -26,7 +26,7 @@ from halfway.live.security import Address, Security
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.systems.face import NodeParameters
 from halfway.live.systems.live_systems import face_of
-from halfway.live.systems.positions import Grid
+from halfway.live.systems.positions import Grid, Position, checked_position
 from halfway.problem import Problem
 
 _POLL_S = 0.2
@@ -90,6 +90,15 @@ class Host:
             self._group.close()
             self._group = None
         self.scheduler.close()
+
+    def move(self, node: MeshNode, position: Position) -> None:
+        """Move a node of the host, which has a position, to another one. Raises Problem."""
+        x, y = checked_position(position)
+        if node.links.table.position is None:
+            what = f"position = {x:g},{y:g}: a node of {self.settings.system} has no position"
+            raise Problem(what, remedy="choose a node that started with --position")
+        node.face.check_position((x, y))
+        node.links.table.move(x, y)
 
     def start_kept_events(self) -> None:
         """Start the kept events of the host's nodes, after the subscriptions are restored."""

@@ -21,6 +21,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
         "network": host.settings.network,
         "system": host.settings.system,
         "compiled": node.stepper.compiled,
+        "position": node.links.table.position,
         "incarnation": node.identity.incarnation,
         "address": f"{endpoint.address[0]}:{endpoint.address[1]}",
         "process": os.getpid(),

@@ -53,7 +53,8 @@ from halfway.protocols.reliable_hop import (
 )
 
 __all__ = [
-    "KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "shortfalls", "state",
+    "KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "shortfalls",
+    "state",
 ]  # fmt: skip
 
 MAP_CELL_SIDE = "side"
