@@ -43,6 +43,11 @@ class OwnEvents:
         self._most_waiting = face.parameters.limits.held
         self._ready: dict[int, float] = {}  # topic -> when it is known, if that is still to come
 
+    @property
+    def waiting(self) -> int:
+        """The number of own events of the live node whose topics are not known yet."""
+        return self._waiting
+
     def become_publisher(self, topic: str) -> None:
         """Take up the role of a publisher of a topic before the node's first own event there. A
         second call has no effect.

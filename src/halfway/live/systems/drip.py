@@ -17,7 +17,7 @@ from halfway.protocols.drip import handler
 from halfway.protocols.drip.messages import SUBSCRIBE
 
 REQUESTS = 256  # topics to which a node ever subscribes
-_REGISTERED, _EVENTS = 4096, 1024  # subscriptions in a broker's register; events of a node
+REGISTERED, EVENTS = 4096, 1024  # subscriptions in a broker's register; events of a node
 
 
 class DripFace(Face):
@@ -41,8 +41,8 @@ class DripFace(Face):
         rules = handler.Rules(**values)
         state = made(
             handler.state, node_ids, capability, brokers=rules.brokers,
-            nearest=rules.nearest, copies=rules.copies, window=_EVENTS // 2,
-            publishers=limits.publishers, own=REQUESTS, intervals=_REGISTERED // 2,
+            nearest=rules.nearest, copies=rules.copies, window=EVENTS // 2,
+            publishers=limits.publishers, own=REQUESTS, intervals=REGISTERED // 2,
             seed=parameters.seed,
         )  # fmt: skip
         self._subscribed: set[int] = set()

@@ -23,8 +23,8 @@ from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from halfway.protocols.georendezvous.rules import Rules, rules
 
-REQUESTS = 256  # topics on which a node publishes, and topics to which it subscribes
-_ENTRIES, _TRAVERSALS, _PRUNED, _HOPS = 512, 256, 64, 256  # places of the tables
+REQUESTS = 128  # topics on which a node publishes, and topics to which it subscribes
+ENTRIES, TRAVERSALS, PRUNED, HOPS = 1024, 256, 64, 256  # places of the tables
 _AREA = ("area_x", "area_y", "area_width", "area_height")
 _MOST_M = 1e7
 _IN_A_ROW = 2  # nodes of a grid in one row of a cell, so that no node has more than 35 links
@@ -52,7 +52,7 @@ class GeorendezvousFace(Face):
         "area_height": _metres(1000.0, "metres: height of the area in which the nodes stand"),
         # Datagrams get lost, so the hops of live nodes are acknowledged.
         "retries": handler.OPTIONS["retries"]._replace(default=3),
-        "ack_timeout_s": handler.OPTIONS["ack_timeout_s"]._replace(default=0.25),
+        "ack_timeout_s": handler.OPTIONS["ack_timeout_s"]._replace(default=0.5),
         "ack_backoff": handler.OPTIONS["ack_backoff"]._replace(default=2.0),
     }
 
@@ -68,7 +68,7 @@ class GeorendezvousFace(Face):
         state = made(
             handler.state, np.array([parameters.node_id], np.int32), limits.topics,
             made_rules.points, limits.publishers, parameters.seed,
-            **_sizes(limits, made_rules.bridges), hops_in_flight=_HOPS if retries else 0,
+            **_sizes(limits, made_rules.bridges), hops_in_flight=HOPS if retries else 0,
         )  # fmt: skip
         return SystemNode(
             state=state,
@@ -148,5 +148,5 @@ def _sizes(limits: Limits, bridges: int) -> dict[str, int]:
     return {
         # A node that may build bridges also has room for those of its neighbours.
         "neighbours": 2 * limits.neighbours + bridges,
-        "bridges": bridges, "entries": _ENTRIES, "traversals": _TRAVERSALS, "pruned": _PRUNED,
+        "bridges": bridges, "entries": ENTRIES, "traversals": TRAVERSALS, "pruned": PRUNED,
     }  # fmt: skip

@@ -109,10 +109,12 @@ def most_emissions(state: CellState, rules: Rules, requested: int | None = None)
     requested: most topics on which the node's application publishes, and most topics to which it
     subscribes; None: all topics.
     """
-    topics = state.advertised.shape[1] if requested is None else requested
+    renewed = 2 * state.advertised.shape[1] * rules.points
+    if requested is not None:
+        renewed = requested * (rules.points + rules.tried)
     entries = 2 * state.store.shape[1] + state.traversals.shape[1] + state.neighbours.shape[1]
     bridged = 4 * state.bridges.shape[1]
-    most = entries + 2 * topics * rules.points + 8 + bridged
+    most = entries + renewed + 8 + bridged
     return int(most if rules.retries == 0 else 2 * most)  # each record has an acknowledgement timer
 
 

@@ -1,0 +1,114 @@
+"""The live face of GeoRendezvous: advertisements, names of topics, and events on sockets."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from halfway.core.compiler.interpreted import interpreted
+from halfway.live.drops import Drop
+from halfway.live.events.local_subscriptions import Subscriptions
+from halfway.live.limits import DEFAULT
+from halfway.live.mesh import Event
+from halfway.live.systems.georendezvous import REQUESTS
+from halfway.protocols.georendezvous.cells import point_of
+from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
+from tests.live.runtime.test_nodes import linked, lone, run, until
+from tests.live.systems.test_positions import face
+
+_QUICK = {"beacon_interval_s": 0.3, "join_listen_s": 0.1}
+
+
+def test_a_node_advertises_each_topic_once_and_forgets_the_one_unused_longest() -> None:
+    made = face()
+    first = [made.advertise(topic) for topic in range(REQUESTS)]
+    assert [[command.kind for command in commands] for commands in first] == [
+        [int(ADVERTISE)]
+    ] * REQUESTS
+    assert made.advertise(0) == []
+    replaced = made.advertise(REQUESTS)
+    assert [(command.kind, command.topic) for command in replaced] == [
+        (int(UNADVERTISE), 1), (int(ADVERTISE), REQUESTS),
+    ]  # fmt: skip
+
+
+def test_a_node_has_room_for_a_number_of_subscriptions() -> None:
+    made = face()
+    assert all(made.subscribe(topic) for topic in range(REQUESTS))
+    assert made.subscribe(REQUESTS) == []
+    made.unsubscribe(5)
+    assert made.subscribe(REQUESTS)
+
+
+def test_two_nodes_with_other_numbers_of_a_topic_have_the_same_rendezvous_points() -> None:
+    points = []
+    for topics in (["a", "b"], ["b", "c", "a"]):
+        made = face()
+        table = Subscriptions(made, bytes(32), DEFAULT.topics, lambda _: None)
+        numbers = {topic: table.number_of(table.hash_of(topic)) for topic in topics}
+        with np.errstate(over="ignore"):
+            points.append([
+                interpreted(point_of)(made.node.rules, numbers[topic], np.int32(3))
+                for topic in ("a", "b")
+            ])  # fmt: skip
+    assert points[0] == points[1]
+    assert points[0][0] != points[0][1]
+
+
+def test_events_reach_the_subscribers_also_the_first_of_a_topic() -> None:
+    async def program() -> None:
+        async with lone("georendezvous", nodes=4, seed=4, options=_QUICK) as mesh:
+            await linked(mesh)
+            nodes = mesh.host.nodes
+            await until(lambda: all((one.face.node.state.neighbours.until > 0).sum() == 3
+                                    for one in nodes))  # fmt: skip
+            got: dict[int, list[Event]] = {1: [], 2: [], 3: []}
+            nodes[1].subscribe("a/b", got[1].append)
+            nodes[2].subscribe("other", got[2].append)
+            ends = nodes[3].subscribe("a/#", got[3].append)  # over the topic of all events
+            await until(lambda: nodes[0].links.table.wanted_s(own=False) < 30)
+            await asyncio.sleep(0.5)
+            for number in range(3):
+                await mesh.publish("a/b", bytes([number]))
+            await until(lambda: all(len(got[place]) == 3 for place in (1, 3)))
+            nodes[3].unsubscribe(ends)
+            await mesh.publish("a/b", b"late")
+            await until(lambda: len(got[1]) == 4)
+            assert [sorted(e.payload for e in got[place]) for place in (2, 3)] == [
+                [], [b"\0", b"\1", b"\2"],
+            ]  # fmt: skip
+
+    run(program)
+
+
+def test_the_first_events_of_a_topic_wait_and_their_number_is_bounded() -> None:
+    async def program() -> None:
+        limits = DEFAULT._replace(held=2)
+        async with lone("georendezvous", position=(1.0, 1.0), limits=limits) as one:
+            for _ in range(3):
+                await one.publish("a", b"x")
+            assert one.mesh.drops.by_reason()[Drop.NO_ROOM] == 1
+            assert one.mesh.own_events.waiting == 2
+            await until(lambda: one.mesh.own_events.waiting == 0)
+
+    run(program)
+
+
+@pytest.mark.slow
+def test_drip_carries_events_between_brokers() -> None:
+    async def program() -> None:
+        options = {"epidemic": True, "beacon_interval_s": 0.3, "election_s": 0.5}
+        async with lone("drip", nodes=4, degree=2, seed=4, options=options) as mesh:
+            await linked(mesh)
+            nodes = mesh.host.nodes
+            got: list[Event] = []
+            ends = nodes[2].subscribe("a/b", got.append)
+            await asyncio.sleep(2.0)
+            for number in range(3):
+                await mesh.publish("a/b", bytes([number]))
+            await mesh.publish("other", b"no")
+            await until(lambda: len(got) == 3)
+            nodes[2].unsubscribe(ends)
+            assert sorted(event.payload for event in got) == [b"\0", b"\1", b"\2"]
+
+    run(program)
