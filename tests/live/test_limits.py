@@ -50,7 +50,9 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "texts of topics": (2, DEFAULT.payload),
         "topics whose filters": (topic_filters.REMEMBERED,),
         "subscriptions of a node": (DEFAULT.subscriptions, _DOOR.subscriptions),
-        "topics on which a node of `georendezvous`": (georendezvous.REQUESTS, georendezvous.REQUESTS),
+        "topics on which a node of `georendezvous`": (
+            georendezvous.REQUESTS, georendezvous.REQUESTS,
+        ),
         "entries at a node of `georendezvous`": (
             georendezvous.ENTRIES, georendezvous.TRAVERSALS, georendezvous.PRUNED,
             georendezvous.HOPS,

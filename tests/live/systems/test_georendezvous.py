@@ -1,6 +1,7 @@
 """The live face of GeoRendezvous: advertisements, names of topics, and events on sockets."""
 
 import asyncio
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from halfway.live.events.local_subscriptions import Subscriptions
 from halfway.live.limits import DEFAULT
 from halfway.live.mesh import Event
 from halfway.live.systems.georendezvous import REQUESTS
+from halfway.live.trace.live_replay import replay
+from halfway.live.trace.recorder import Recorder
 from halfway.protocols.georendezvous.cells import point_of
 from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from tests.live.runtime.test_nodes import linked, lone, run, until
@@ -92,6 +95,25 @@ def test_the_first_events_of_a_topic_wait_and_their_number_is_bounded() -> None:
             await until(lambda: one.mesh.own_events.waiting == 0)
 
     run(program)
+
+
+def test_a_trace_with_new_topics_and_a_move_replays(tmp_path: Path) -> None:
+    async def program() -> None:
+        async with lone("georendezvous", nodes=3, seed=4, options=_QUICK, trace=64) as mesh:
+            recorders = [Recorder(one, tmp_path / one.name) for one in mesh.host.nodes]
+            await linked(mesh)
+            got: list[Event] = []
+            mesh.host.nodes[2].subscribe("a/b", got.append)
+            await asyncio.sleep(1.0)
+            await mesh.publish("c/d", b"none")
+            await mesh.publish("a/b", b"1")
+            await until(lambda: got)
+            mesh.move(700.0, 700.0)
+            await asyncio.sleep(0.7)
+            assert all(recorder.close() > 0 for recorder in recorders)
+
+    run(program)
+    assert all(one.is_same for path in tmp_path.iterdir() for one in replay(path))
 
 
 @pytest.mark.slow

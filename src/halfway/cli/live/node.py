@@ -23,7 +23,7 @@ def node(
     system: node_options.LiveSystem = "flooding",
     option: node_options.SystemOptions = None,
     nodes: node_options.Nodes = 1,
-    position: node_options.Position = "",
+    position: node_options.OwnPosition = "",
     port: node_options.Port = 0,
     peer: node_options.Peers = None,
     name: node_options.NodeName = "",

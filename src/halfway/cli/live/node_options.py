@@ -59,7 +59,7 @@ OfNetwork = Annotated[
 OnHost = Annotated[
     str, typer.Option(metavar="ADDRESS", help="Address at which the node receives datagrams.")
 ]
-Position = Annotated[
+OwnPosition = Annotated[
     str,
     typer.Option(
         metavar="X,Y",

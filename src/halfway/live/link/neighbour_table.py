@@ -53,9 +53,13 @@ class HelloTable:
     """
 
     def __init__(
-        self, node_id: int, rules: int, capacity: int, most_heard: int,
+        self,
+        node_id: int,
+        rules: int,
+        capacity: int,
+        most_heard: int,
         position: tuple[float, float] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._node_id, self._rules = node_id, rules
         self._capacity, self._most_heard = capacity, most_heard
         self._heard: dict[int, Heard] = {}

@@ -26,7 +26,7 @@ from halfway.live.security import Address, Security
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.systems.face import NodeParameters
 from halfway.live.systems.live_systems import face_of
-from halfway.live.systems.positions import Grid, Position, checked_position
+from halfway.live.systems.positions import NodeGrid, Position, checked_position
 from halfway.problem import Problem
 
 _POLL_S = 0.2
@@ -48,7 +48,7 @@ class Host:
         self._group: socket.socket | None = None
         self._task: asyncio.Task[None] | None = None
         self._compiler: subprocess.Popen[bytes] | None = None
-        self._grid: Grid | None = None
+        self._grid: NodeGrid | None = None
 
     async def __aenter__(self) -> "Host":
         """Start all nodes of the host. Raises Problem, and then leaves no node running."""
@@ -153,7 +153,7 @@ class Host:
             face, identity, security, sock, self.scheduler, settings.limits, settings.trace
         )
 
-    def _grid_of_nodes(self) -> Grid | None:
+    def _grid_of_nodes(self) -> NodeGrid | None:
         """Return the grid in which the nodes of the host stand, if they need positions."""
         own = self.settings
         face = face_of(own.system, own.options, NodeParameters(0, 0, 0, own.limits))

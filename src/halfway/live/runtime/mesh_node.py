@@ -66,7 +66,7 @@ class MeshNode:
         )
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
         self.own_events = OwnEvents(
-            face, (self.node_id, identity.incarnation), self.subscriptions, self.events,
+            (self.node_id, identity.incarnation), self.subscriptions, self.events,
             self.routes, self.links.table, self._run, self.drops, scheduler,
         )  # fmt: skip
         table.before_new = self.stepper.before_change

@@ -10,7 +10,7 @@ from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.runtime.body_exchange import BodyExchange
 from halfway.live.runtime.probe_routes import Hop, Routes
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.systems.face import Command, Face
+from halfway.live.systems.face import Command
 
 _WANTED_S = 30  # seconds after which all topics are no longer wanted, unless some node repeats it
 
@@ -24,7 +24,6 @@ class OwnEvents:
 
     def __init__(
         self,
-        face: Face,
         origin: tuple[int, int],
         subscriptions: Subscriptions,
         events: BodyExchange,
@@ -34,6 +33,7 @@ class OwnEvents:
         drops: Drops,
         scheduler: Scheduler,
     ) -> None:
+        face = subscriptions.face
         self._face, self._origin, self._subscriptions = face, origin, subscriptions
         self._events, self._routes, self._table = events, routes, table
         self._run, self._drops = run, drops

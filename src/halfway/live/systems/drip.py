@@ -40,11 +40,18 @@ class DripFace(Face):
         values: dict[str, Any] = dict(self.values)
         rules = handler.Rules(**values)
         state = made(
-            handler.state, node_ids, capability, brokers=rules.brokers,
-            nearest=rules.nearest, copies=rules.copies, window=EVENTS // 2,
-            publishers=limits.publishers, own=REQUESTS, intervals=REGISTERED // 2,
+            handler.state,
+            node_ids,
+            capability,
+            brokers=rules.brokers,
+            nearest=rules.nearest,
+            copies=rules.copies,
+            window=EVENTS // 2,
+            publishers=limits.publishers,
+            own=REQUESTS,
+            intervals=REGISTERED // 2,
             seed=parameters.seed,
-        )  # fmt: skip
+        )
         self._subscribed: set[int] = set()
         return SystemNode(
             state=state,

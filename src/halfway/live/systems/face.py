@@ -12,7 +12,7 @@ from halfway.core.compiler.interpreted import interpreted
 from halfway.core.options import Option, Value
 from halfway.live.limits import Limits
 from halfway.live.step.system_node import SystemNode
-from halfway.live.systems.positions import Grid, Position
+from halfway.live.systems.positions import NodeGrid, Position
 from halfway.protocols.shortfalls import shortfalls_of, shortfalls_of_windows
 
 
@@ -96,7 +96,7 @@ class Face:
     def check_position(self, position: Position) -> None:
         """Raise Problem for a position where no node of a live face can stand."""
 
-    def grid(self, n: int, corner: Position | None) -> Grid | None:
+    def grid(self, n: int, corner: Position | None) -> NodeGrid | None:
         """Return the grid of the n nodes of a process with this live face, or None if its nodes
         need no position. corner: position of the first node. Raises Problem.
         """

@@ -16,7 +16,7 @@ from halfway.core.options import Option
 from halfway.live.limits import Limits
 from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.face import Command, Face, made
-from halfway.live.systems.positions import Grid, Position, columns_of
+from halfway.live.systems.positions import NodeGrid, Position, columns_of
 from halfway.problem import Problem
 from halfway.protocols.application import SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import handler
@@ -64,12 +64,17 @@ class GeorendezvousFace(Face):
             self.check_position(parameters.position)
         self._subscribed: set[int] = set()
         self._advertised: dict[int, None] = {}  # the topic of the latest event comes last
-        made_rules, retries = self._rules, self._rules.retries
+        made_rules = self._rules
+        sizes = _sizes(limits, made_rules)
         state = made(
-            handler.state, np.array([parameters.node_id], np.int32), limits.topics,
-            made_rules.points, limits.publishers, parameters.seed,
-            **_sizes(limits, made_rules.bridges), hops_in_flight=HOPS if retries else 0,
-        )  # fmt: skip
+            handler.state,
+            np.array([parameters.node_id], np.int32),
+            limits.topics,
+            made_rules.points,
+            limits.publishers,
+            parameters.seed,
+            **sizes,
+        )
         return SystemNode(
             state=state,
             rules=made_rules,
@@ -100,7 +105,7 @@ class GeorendezvousFace(Face):
             )
             raise Problem(what, remedy="give all nodes the same larger area_width or area_height")
 
-    def grid(self, n: int, corner: Position | None) -> Grid:
+    def grid(self, n: int, corner: Position | None) -> NodeGrid:
         """Return the grid of n nodes of GeoRendezvous in one process, over the whole area if n is
         large enough. Nodes next to each other are in one cell or in touching cells.
 
@@ -113,7 +118,7 @@ class GeorendezvousFace(Face):
             raise Problem(what, remedy="lower reach, or raise area_width and area_height")
         spacing = min(own.side, most)
         first = own.low_x + spacing / 2, own.low_y + spacing / 2
-        return Grid(n, corner or first, spacing, own.side, (own.low_x, own.low_y))
+        return NodeGrid(n, corner or first, spacing, own.side, (own.low_x, own.low_y))
 
     def subscribe(self, topic: int) -> list[Command]:
         """Subscribe to a topic in GeoRendezvous; no command if the node has too many of them."""
@@ -143,10 +148,14 @@ class GeorendezvousFace(Face):
         return commands
 
 
-def _sizes(limits: Limits, bridges: int) -> dict[str, int]:
+def _sizes(limits: Limits, own: Rules) -> dict[str, int]:
     """Return the places of GeoRendezvous's tables at a live node."""
     return {
         # A node that may build bridges also has room for those of its neighbours.
-        "neighbours": 2 * limits.neighbours + bridges,
-        "bridges": bridges, "entries": ENTRIES, "traversals": TRAVERSALS, "pruned": PRUNED,
-    }  # fmt: skip
+        "neighbours": 2 * limits.neighbours + own.bridges,
+        "bridges": own.bridges,
+        "entries": ENTRIES,
+        "traversals": TRAVERSALS,
+        "pruned": PRUNED,
+        "hops_in_flight": HOPS if own.retries > 0 else 0,
+    }

@@ -35,7 +35,7 @@ def checked_position(position: Position) -> Position:
     return float(x), float(y)
 
 
-class Grid(NamedTuple):
+class NodeGrid(NamedTuple):
     """The grid in which the nodes of one process stand: row by row, `spacing` metres apart.
 
     corner: the position of the first node. side, origin: side of the square cells of the network,
@@ -58,8 +58,9 @@ class Grid(NamedTuple):
         places = np.array([self.position(k) for k in range(self.n)])
         cell = np.floor((places - self.origin) / self.side)
         apart = np.abs(cell[:, None] - cell[None]).max(axis=2)
-        return [np.flatnonzero((row <= 1) & (np.arange(self.n) != k)).tolist()
-                for k, row in enumerate(apart)]  # fmt: skip
+        touching = apart <= 1
+        np.fill_diagonal(touching, False)
+        return [np.flatnonzero(row).tolist() for row in touching]
 
 
 def columns_of(n: int) -> int:

@@ -53,9 +53,16 @@ from halfway.protocols.reliable_hop import (
 )
 
 __all__ = [
-    "KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "shortfalls",
+    "KINDS",
+    "OPTIONS",
+    "Rules",
+    "State",
+    "handle",
+    "limits",
+    "most_emissions",
+    "shortfalls",
     "state",
-]  # fmt: skip
+]
 
 MAP_CELL_SIDE = "side"
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
