@@ -11,6 +11,7 @@ import numpy.typing as npt
 from halfway.adapters.commands import Commands, commands
 from halfway.adapters.interface import Adapter, ComparedRuns, RunContext, SystemInstance
 from halfway.core.options import Value
+from halfway.protocols.drip.copies import check_copies
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.number_intervals import power_law
 from halfway.world.workload.subscription_intervals import begins, intervals
@@ -26,7 +27,7 @@ class DripAdapter(Adapter):
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
-        module.check_rules(values)
+        check_copies(values)
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:

@@ -14,6 +14,7 @@ from halfway.core.options import Option
 from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.face import Command, Face, made
 from halfway.protocols.drip import handler
+from halfway.protocols.drip.copies import check_copies
 from halfway.protocols.drip.messages import SUBSCRIBE
 
 REQUESTS = 256  # topics to which a node ever subscribes
@@ -34,7 +35,7 @@ class DripFace(Face):
 
     def _node(self) -> SystemNode:
         limits, parameters = self.parameters.limits, self.parameters
-        handler.check_rules(self.values)
+        check_copies(self.values)
         node_ids = np.array([parameters.node_id], np.int32)
         capability = 1.0 - np.random.default_rng(parameters.seed).random(1)  # above 0: a candidate
         values: dict[str, Any] = dict(self.values)

@@ -14,7 +14,6 @@ of the held events in beacons and reports, digests of the seen events in registr
 `replace_brokers`, successors of lost brokers.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +23,9 @@ from halfway.core.handler import handles
 from halfway.core.message import START
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.neighbourhood import place_of
-from halfway.core.options import Value, count, seconds, switch
+from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.problem import Problem
 from halfway.protocols.application import PUBLISH
 from halfway.protocols.drip import elections, messages, registrations
 from halfway.protocols.drip.copies import note_relays, note_sender, transfer_events
@@ -128,17 +126,6 @@ class Rules(NamedTuple):
 
 
 KINDS, State, state = messages.KINDS, DripState, blank_state
-
-
-def check_rules(values: Mapping[str, Value]) -> None:
-    """Raise Problem for values of DRIP's options by which an event would go to all brokers."""
-    nearest, copies, brokers = (values[name] for name in ("nearest", "copies", "brokers"))
-    if not values["epidemic"] and nearest + copies >= brokers:
-        raise Problem(
-            f"drip: nearest + copies = {nearest} + {copies}: expected a sum below "
-            f"brokers = {brokers}",
-            remedy="raise brokers, or lower nearest or copies",
-        )
 
 
 def most_emissions(state: DripState, rules: Rules) -> int:
