@@ -137,7 +137,9 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "runtime/body_exchange:BodyExchange": {"_held": (OPERATING, "records that wait for a body")},
     "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},
     "runtime/mesh_node:MeshNode": {"counts": FIXED},
-    "runtime/own_events:OwnEvents": {"_before": FIXED},
+    "runtime/own_events:OwnEvents": {
+        "_before": FIXED, "_ready": (OPERATING, "topics with a number"),
+    },
     "runtime/probe_routes:Routes": {
         "_asked": (OPERATING, "probes and searches"),
         "_tracked": (OPERATING, "probes and searches"),
@@ -149,7 +151,12 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     },
     "step/scheduler:Scheduler": {"_after": FIXED},
     "step/timers:Timers": {"_heap": (OPERATING, "records and timers")},
+    "systems/drip:DripFace": {"_subscribed": (OPERATING, "topics to which a node of `drip`")},
     "systems/face:Face": {"values": FIXED},
+    "systems/georendezvous:GeorendezvousFace": {
+        "_advertised": (OPERATING, "topics on which a node of `georendezvous`"),
+        "_subscribed": (OPERATING, "topics on which a node of `georendezvous`"),
+    },
     "topic_filters:FilterTree": {"_found": (OPERATING, "topics whose filters")},
     "topic_filters:_Branch": {
         "below": (OPERATING, "subscriptions of a node"),

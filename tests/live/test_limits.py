@@ -30,6 +30,7 @@ from halfway.live.mqtt.sessions import shares
 from halfway.live.runtime import local_delivery, mesh_node, probe_routes
 from halfway.live.step import node_stepper
 from halfway.live.step.datagram_flow import ARENA, BODIES, DATAGRAMS
+from halfway.live.systems import drip, georendezvous
 from halfway.live.trace import folder
 from halfway.live.wire import datagram_fragments
 from tests.live.bounds import BED, BOUNDS, FIXED, MQTT, OPERATING, SECURITY
@@ -49,6 +50,16 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "texts of topics": (2, DEFAULT.payload),
         "topics whose filters": (topic_filters.REMEMBERED,),
         "subscriptions of a node": (DEFAULT.subscriptions, _DOOR.subscriptions),
+        "topics on which a node of `georendezvous`": (
+            georendezvous.REQUESTS, georendezvous.REQUESTS,
+        ),
+        "entries at a node of `georendezvous`": (
+            georendezvous.ENTRIES, georendezvous.TRAVERSALS, georendezvous.PRUNED,
+            georendezvous.HOPS,
+        ),
+        "own events whose topics": (DEFAULT.held,),
+        "topics to which a node of `drip`": (drip.REQUESTS,),
+        "subscriptions at a broker of `drip`": (drip.REGISTERED, drip.EVENTS),
         "bodies kept": (DEFAULT.bodies, DEFAULT.body_bytes / _MIB),
         "bodies and datagrams": (BODIES, ARENA / _KIB, DATAGRAMS),
         "records that wait for a body": (DEFAULT.held,),

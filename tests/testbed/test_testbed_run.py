@@ -117,8 +117,8 @@ def test_what_the_air_cannot_do_is_refused(
 
 
 def test_a_system_that_does_not_run_live_is_refused_with_its_reason(scenario: Path) -> None:
-    with pytest.raises(Problem, match=r"drip: the system does not run live: its nodes must know"):
-        check_suitable(read_scenario(scenario), "drip")
+    with pytest.raises(Problem, match=r"siena: the system does not run live: live nodes do"):
+        check_suitable(read_scenario(scenario), "siena")
 
 
 def test_limits_grow_with_the_degree_and_end() -> None:

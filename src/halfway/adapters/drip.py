@@ -11,10 +11,7 @@ import numpy.typing as npt
 from halfway.adapters.commands import Commands, commands
 from halfway.adapters.interface import Adapter, ComparedRuns, RunContext, SystemInstance
 from halfway.core.options import Value
-from halfway.problem import Problem
-from halfway.protocols.drip.digests import OFFERED
-from halfway.protocols.drip.state import DripState
-from halfway.protocols.shortfalls import WITHOUT_ROUTE
+from halfway.protocols.drip.copies import check_copies
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.number_intervals import power_law
 from halfway.world.workload.subscription_intervals import begins, intervals
@@ -30,13 +27,7 @@ class DripAdapter(Adapter):
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
-        nearest, copies, brokers = (values[name] for name in ("nearest", "copies", "brokers"))
-        if not values["epidemic"] and nearest + copies >= brokers:
-            raise Problem(
-                f"drip: nearest + copies = {nearest} + {copies}: expected a sum below "
-                f"brokers = {brokers}",
-                remedy="raise brokers, or lower nearest or copies",
-            )
+        check_copies(values)
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
@@ -71,7 +62,7 @@ class DripAdapter(Adapter):
         )
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
-            hops_from_publisher=False, shortfalls=_shortfalls,
+            hops_from_publisher=False, shortfalls=module.shortfalls,
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
@@ -83,23 +74,6 @@ class DripAdapter(Adapter):
         row, first, last = columns
         kind = self.module.KINDS.number("subscribe")
         return commands(begins(demand, subscribed), row, kind, first, argument=last)
-
-
-def _shortfalls(state: DripState) -> dict[str, int]:
-    """Return the shortfalls of DRIP: records dropped on the way to a broker, entries that full
-    tables lost, and copies that are held and not offered any more.
-    """
-    return {
-        WITHOUT_ROUTE: int(state.node["lost"].sum()),
-        "event copies without room": int(state.node["forgotten"].sum()),
-        f"event copies older than the {OFFERED} that a broker offers": int(
-            state.node["unoffered"].sum()
-        ),
-        "routes without room": int(state.node["lost_routes"].sum()),
-        "contacts of brokers without room": int(state.node["lost_contacts"].sum()),
-        "own subscriptions without room": int(state.node["lost_intervals"].sum()),
-        "subscriptions without room in a register": int(state.node["unregistered"].sum()),
-    }
 
 
 ADAPTERS = {"drip": DripAdapter}

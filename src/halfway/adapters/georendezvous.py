@@ -19,12 +19,9 @@ from halfway.adapters.georendezvous_sizing import connected_share, layout_of, si
 from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
 from halfway.core.options import Value
 from halfway.protocols.application import SUBSCRIBE, UNSUBSCRIBE
-from halfway.protocols.deaf_neighbours import REPLACED
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from halfway.protocols.georendezvous.rules import rules
-from halfway.protocols.reliable_hop import TABLE_FULL
-from halfway.protocols.shortfalls import FORGOTTEN_DEAF, UNACKNOWLEDGED, WITHOUT_ROUTE
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.named_roles import RolePeriods
 
@@ -107,19 +104,9 @@ def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:
     """Return the instance of the adapter of GeoRendezvous from a given state and rules."""
     most = handler.most_emissions(state, scalars)
     return SystemInstance(
-        state, scalars, most, handler.KINDS, shortfalls=_shortfalls,
+        state, scalars, most, handler.KINDS, shortfalls=handler.shortfalls,
         limits=limits_of(handler, state, scalars),
     )  # fmt: skip
-
-
-def _shortfalls(state: handler.State) -> dict[str, int]:
-    no_route, no_room = state.lost.sum(axis=0)
-    return {
-        WITHOUT_ROUTE: int(no_route),
-        "entries without room": int(no_room),
-        UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
-        FORGOTTEN_DEAF: int(state.deaf.counts[:, REPLACED].sum()),
-    }
 
 
 ADAPTERS = {"georendezvous": GeorendezvousAdapter}

@@ -32,7 +32,7 @@ from halfway.cli.live.net import net
 from halfway.cli.live.node import node
 from halfway.cli.live.route import route
 from halfway.cli.live.testbed import real_nodes
-from halfway.cli.live.watch import ping, record, replay, scout, status
+from halfway.cli.live.watch import move, ping, record, replay, scout, status
 from halfway.cli.terminal.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
 from halfway.package import __version__
 
@@ -118,5 +118,5 @@ app.command()(doctor)
 app.command("testbed", rich_help_panel="Live nodes")(real_nodes)
 app.add_typer(net, name="net", rich_help_panel="Live nodes")
 app.add_typer(journal, name="journal", rich_help_panel="Live nodes")
-for _live in (node, pub, sub, spy, scout, status, ping, route, record, replay, bench):
+for _live in (node, pub, sub, spy, scout, status, ping, move, route, record, replay, bench):
     app.command(rich_help_panel="Live nodes")(_live)

@@ -158,17 +158,16 @@ class LiveRun:
                 begin, end = demand.periods.get((row, topic), ALWAYS)
                 if end > at:
                     self._subscribe_at(node, row, topic, max(begin, at), end)
-        begins = [
-            demand.publishing_periods.get((row, topic), ALWAYS)[0]
-            for topic, rows in enumerate(demand.publishers)
-            if row in rows
-        ]
-        if begins and min(begins) <= at:
-            node.own_events.become_publisher()
-        elif begins:
-            self._host.scheduler.after(
-                min(begins) - at, lambda _now, group: group.join(), node.own_events
-            )
+        for topic, rows in enumerate(demand.publishers):
+            if row in rows:
+                begin = demand.publishing_periods.get((row, topic), ALWAYS)[0]
+                role = node.own_events.become_publisher
+                if begin <= at:
+                    role(topic_text(topic))
+                else:
+                    self._host.scheduler.after(
+                        begin - at, lambda _now, made: made[0](made[1]), (role, topic_text(topic))
+                    )
 
     def _subscribe_at(self, node: MeshNode, row: int, topic: int, begin: float, end: float) -> None:
         """Let a real node subscribe at one time of the live run, and unsubscribe at another one."""

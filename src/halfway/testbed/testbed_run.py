@@ -10,6 +10,7 @@ from halfway.core.hello.sending import HELLO_PERIOD_S
 from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost, AirSettings
 from halfway.live.air.datagram_account import Account, account
+from halfway.live.limits import Limits
 from halfway.live.trace.live_replay import Replayed, replay
 from halfway.scenario.acknowledgements import options_of
 from halfway.scenario.build import PreparedScenario, prepared, run_context, simulation_on, system_of
@@ -19,6 +20,7 @@ from halfway.sim.environment.run_context import FAULTS, stream
 from halfway.testbed.agreement import Beside, beside
 from halfway.testbed.course import Course
 from halfway.testbed.live_run import NOTHING_KEPT, Keeping, LiveProgress, LiveResult, LiveRun
+from halfway.testbed.placed import Placed, placed
 from halfway.testbed.testbed_metrics import RunMeasures, of_outcome
 from halfway.testbed.unsupported import check_suitable, delay_of, limits_for
 
@@ -63,13 +65,12 @@ def run_beside(
     ready = prepared(scenario)
     context = run_context(scenario, ready)
     limits = limits_for(context.n, context.most_neighbours)
+    options = options_of(scenario, system_of(scenario, system))
+    places = placed(system, options, context.start, context.reach is not None)
     announce(f"{system}: {replicates} simulated runs")
     simulated = [_simulated(scenario, ready, system, k) for k in range(replicates)]
-    options = options_of(scenario, system_of(scenario, system))
-    period_s = scenario.hello_period_s if scenario.hello == "sent" else HELLO_PERIOD_S
-    settings = AirSettings(
-        system, options, period_s, scenario.seed, log=_LOG if any(keeping) else 0, limits=limits
-    )
+    settings = _air_settings(scenario, system, places, limits)
+    settings = settings._replace(log=_LOG if any(keeping) else 0)
     announce(f"{system}: {context.n} nodes on the air")
     delay = delay_of(scenario, ready.network, scenario.seed)
     with Air(context.n, delay=delay) as air:
@@ -82,6 +83,18 @@ def run_beside(
     rows = beside(simulated, live.measured)
     sums = account(context.n, live.datagrams, live.air, live.queue)
     return SideBySide(system, context.n, rows, simulated, live, replayed, sums)
+
+
+def _air_settings(scenario: Scenario, system: str, places: Placed, limits: Limits) -> AirSettings:
+    """Return the settings of the real nodes of a scenario."""
+    return AirSettings(
+        system,
+        places.options,
+        scenario.hello_period_s if scenario.hello == "sent" else HELLO_PERIOD_S,
+        scenario.seed,
+        limits=limits,
+        positions=places.positions,
+    )
 
 
 def _simulated(

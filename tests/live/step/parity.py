@@ -44,8 +44,11 @@ class Result(NamedTuple):
 def faults(schedule: Schedule) -> list[Fault]:
     """The crashes of a schedule as faults of the simulator."""
     memory: Memory = "lost" if schedule.forgets else "kept"
+    network = schedule.network
+    # A network with positions has its rows in another order.
+    labels = range(network.n) if network.labels is None else network.labels
     return [
-        Crash(node=row, at=down, for_=up - down, memory=memory)
+        Crash(node=int(labels[row]), at=down, for_=up - down, memory=memory)
         for row, down, up in schedule.crashes
     ]
 
@@ -69,10 +72,20 @@ def own_state(instance: Any, part: Any, row: int, within: str = "") -> Any:
             made.append(own_state(instance, one, row, f"{within}{name}."))
         elif isinstance(one, np.ndarray):
             rows = instance.own_rows(instance.state, within + name, row)
-            made.append(one[rows].copy().view(type(one)))
+            made.append(_copied(one[rows]).view(type(one)))
         else:
             made.append(one)
     return type(part)._make(made)
+
+
+def _copied(some: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy without the bytes between the fields of a record, which are not part of a state."""
+    if some.dtype.names is None:
+        return some.copy()
+    copied = np.zeros(some.shape, some.dtype)
+    for name in some.dtype.names:
+        copied[name] = some[name]
+    return copied
 
 
 def simulated(schedule: Schedule) -> Result:
@@ -114,15 +127,17 @@ def lived(
     links = [network.who[a:b].tolist() for a, b in
              zip(network.start[:-1], network.start[1:], strict=True)]  # fmt: skip
 
+    rules = instance.rules
+    if hasattr(rules, "names"):  # live nodes have names of topics; here they are the numbers
+        rules = rules._replace(names=np.arange(64, dtype=np.uint64))
+
     def node(row: int) -> SystemNode:
         state = own_state(instance, instance.state, row)
-        return SystemNode(
-            state, instance.rules, instance.most_emissions, instance.kinds, instance.limits
-        )
+        return SystemNode(state, rules, instance.most_emissions, instance.kinds, instance.limits)
 
     bed = bed_type(
         links, node, node_ids=schedule.node_ids, delay_s=schedule.delay_s, topics=64,
-        fate=fate_of(schedule),
+        fate=fate_of(schedule), positions=network.position,
     )  # fmt: skip
     if isinstance(bed, LoopbackBed):
         assert from_s == 0.0, "only machine code takes datagrams"

@@ -26,7 +26,7 @@ _TOPICS = 1000
 _AT_ONCE = 100_000
 KINDS = [
     (system, kind.number)
-    for system in ("drip", *live_systems())
+    for system in live_systems()
     for kind in TABLES[system]
     if kind.channel is Channel.NETWORK
 ]

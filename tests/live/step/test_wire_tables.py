@@ -23,7 +23,7 @@ _KINDS = [
     (name, kind.number)
     for name, kinds in _ALL.items()
     for kind in kinds
-    if kind.channel is Channel.NETWORK and name in ("toy", "drip", *live_systems())
+    if kind.channel is Channel.NETWORK and name in ("toy", *live_systems())
 ]
 
 

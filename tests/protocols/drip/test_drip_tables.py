@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from halfway.adapters.drip import _shortfalls
 from halfway.protocols.drip import messages
 from halfway.protocols.drip import state as states
+from halfway.protocols.drip.digests import shortfalls
 from tests.protocols.drip.test_drip_rows import lone_broker, on_register, registration, rules
 from tests.protocols.drip.test_drip_rules import answers, attached, beacon, beside, message_of
 
 
 def counted(state: states.DripState) -> dict[str, int]:
     """The shortfalls that are not 0."""
-    return {what: count for what, count in _shortfalls(state).items() if count > 0}
+    return {what: count for what, count in shortfalls(state).items() if count > 0}
 
 
 @pytest.mark.parametrize(("then_s", "lost"), [(5.9, 3), (6.5, 0)])

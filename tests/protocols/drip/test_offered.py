@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from halfway.adapters.drip import _shortfalls
 from halfway.core.compiled import kernel
 from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.protocols.drip import events
 from halfway.protocols.drip import state as states
-from halfway.protocols.drip.digests import OFFERED
+from halfway.protocols.drip.digests import OFFERED, shortfalls
 from tests.protocols.drip.test_drip_rows import (
     event_of,
     rules,
@@ -66,9 +65,9 @@ def test_each_held_copy_is_offered_or_counted() -> None:
     assert state.events.shape[1] > MANY
     for k in range(MANY):
         store_event(state, large, 0, nth(k), np.int64(states.RELAY), out)
-        count = _shortfalls(state)[UNOFFERED]
+        count = shortfalls(state)[UNOFFERED]
         assert count == max(k + 1 - OFFERED, 0)
-    assert _shortfalls(state)["event copies without room"] == 0
+    assert shortfalls(state)["event copies without room"] == 0
     newest = {(k % PUBLISHERS, k // PUBLISHERS) for k in range(MANY - OFFERED, MANY)}
     assert offered(state) == newest
 
@@ -78,11 +77,11 @@ def test_a_deleted_copy_and_an_event_without_a_copy_are_not_counted() -> None:
     tight = rules(event_capacity=10)
     for k in range(MANY):
         store_event(state, tight, 0, nth(k), np.int64(states.RELAY), out)
-    assert _shortfalls(state)[UNOFFERED] == 0
+    assert shortfalls(state)[UNOFFERED] == 0
     state = lone_broker()
     for k in range(MANY):
         keep_event(state, np.uint32(0), nth(k))  # heard in a flood
-    assert _shortfalls(state)[UNOFFERED] == 0
+    assert shortfalls(state)[UNOFFERED] == 0
     assert offered(state) == set()
 
 
@@ -92,5 +91,5 @@ def test_a_copy_that_comes_long_after_a_flood_of_its_event_counts() -> None:
         keep_event(state, np.uint32(0), nth(k))
     for k in (0, 1):
         store_event(state, rules(), 0, nth(k), np.int64(states.RELAY), out)
-    assert _shortfalls(state)[UNOFFERED] == 1
+    assert shortfalls(state)[UNOFFERED] == 1
     assert offered(state) == {(1, 0)}

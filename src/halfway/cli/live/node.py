@@ -23,6 +23,7 @@ def node(
     system: node_options.LiveSystem = "flooding",
     option: node_options.SystemOptions = None,
     nodes: node_options.Nodes = 1,
+    position: node_options.OwnPosition = "",
     port: node_options.Port = 0,
     peer: node_options.Peers = None,
     name: node_options.NodeName = "",
@@ -53,6 +54,7 @@ def node(
     \b
     halfway node --mqtt 1883 --page 8080    clients: mosquitto_sub -t 'sensors/#' -v
     halfway node --nodes 20 --system walk-overlay --trace traces
+    halfway node --system georendezvous --position 120,40
     halfway node --certificate a.cert --key a.key --host 0.0.0.0 --port 4711
     """
     from halfway.live.interface.service import serve
@@ -65,8 +67,10 @@ def _settings(values: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
     """Return the settings of nodes and service from the options of `halfway node`."""
     from halfway.live.interface.service import ServiceSettings
     from halfway.live.runtime.settings import Settings
+    from halfway.live.systems.positions import position_of
 
     own = {field.name: values[field.name] for field in fields(Settings) if field.name in values}
+    own["position"] = position_of(own["position"]) if own["position"] else None
     own["trace"] = _LOG if values["log"] or values["trace"] else 0
     settings = Settings(
         **own,

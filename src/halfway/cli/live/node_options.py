@@ -59,6 +59,17 @@ OfNetwork = Annotated[
 OnHost = Annotated[
     str, typer.Option(metavar="ADDRESS", help="Address at which the node receives datagrams.")
 ]
+OwnPosition = Annotated[
+    str,
+    typer.Option(
+        metavar="X,Y",
+        help="Position of the node in metres. Only georendezvous needs it. With --nodes, it is the "
+        "position of the first node, and the others stand beside it.",
+    ),
+]
+NewPosition = Annotated[
+    str, typer.Argument(metavar="X,Y", help="New position of the node in metres.")
+]
 CertificateFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Certificate file from `halfway net admit`. Needs --key."),

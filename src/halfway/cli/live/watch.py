@@ -1,4 +1,4 @@
-"""`halfway scout`, `status`, `ping`, `record` and `replay`: what live nodes are and do."""
+"""`halfway scout`, `status`, `ping`, `move`, `record` and `replay`: what live nodes are and do."""
 
 import json
 import time
@@ -143,6 +143,24 @@ def ping(
             typer.echo(f"{answer.name}: {answer.number}: {1000 * answer.seconds:.3f} ms")
     if lost:
         raise typer.Exit(RUNS_FAILED)
+
+
+def move(
+    position: node_options.NewPosition,
+    node: node_options.AtNode = "",
+) -> None:
+    """Move a node whose system has positions, such as a node of georendezvous.
+
+    \b
+    halfway move 120,40 --node kitchen
+    """
+    from halfway.live.control.client import ask, required
+    from halfway.live.control.control_requests import MoveRequest
+    from halfway.live.systems.positions import position_of
+
+    x, y = position_of(position)
+    for _ in ask(required(node), MoveRequest(x=x, y=y)):
+        typer.echo(f"position: {x:g},{y:g}")
 
 
 def record(

@@ -6,7 +6,7 @@ The air is sealed, so the nodes need no keys. The nodes accept datagrams of the 
 import asyncio
 import socket
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,7 +38,7 @@ class AirSettings(NamedTuple):
     """The settings of all nodes on the air.
 
     compiled: whether they run machine code. state: a folder for the journals of kept events, or
-    None.
+    None. positions: of the nodes, if their system needs positions.
     """
 
     system: str
@@ -49,6 +49,7 @@ class AirSettings(NamedTuple):
     log: int = 0  # records of each node that wait for a trace
     limits: Limits = DEFAULT
     state: Path | None = None
+    positions: Sequence[tuple[float, float]] = ()
 
 
 class AirHost:
@@ -192,6 +193,7 @@ class AirHost:
             settings.system, settings.options, settings.limits, _HASH_KEY, node_id=node_id,
             seed=int(draw.integers(2**63)), name=str(place), incarnation=incarnation,
             period_s=settings.period_s,
+            position=settings.positions[place] if settings.positions else None,
         )  # fmt: skip
         security = Plain(node_id, _NETWORK, trusted=_is_on_air, label=LABEL)
         node = MeshNode(

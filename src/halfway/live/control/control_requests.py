@@ -54,6 +54,13 @@ class RecordRequest(_Request, frozen=True, tag="record"):
     seconds: float = 10.0
 
 
+class MoveRequest(_Request, frozen=True, tag="move"):
+    """A request to move a node whose system has positions; x and y in metres."""
+
+    x: float = 0.0
+    y: float = 0.0
+
+
 class RouteRequest(_Request, frozen=True, tag="route"):
     """A request for the route to a node, or of a topic's event; each hop is an answer `Hopped`,
     then `Done`.
@@ -145,7 +152,13 @@ class StatusAnswer(msgspec.Struct, frozen=True, tag_field="answer", tag="status"
 
 
 ControlRequest = (
-    PublishRequest | SubscribeRequest | StatusRequest | Ping | RecordRequest | RouteRequest
+    PublishRequest
+    | SubscribeRequest
+    | StatusRequest
+    | Ping
+    | RecordRequest
+    | RouteRequest
+    | MoveRequest
 )
 Answer = Done | Arrived | Pong | RefusedAnswer | Ready | StatusAnswer | Hopped | Routed
 REQUESTS: msgspec.json.Decoder[ControlRequest] = msgspec.json.Decoder(ControlRequest)

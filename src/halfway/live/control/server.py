@@ -16,6 +16,7 @@ from halfway.live.control.control_requests import (
     Answer,
     Arrived,
     Done,
+    MoveRequest,
     Ping,
     Pong,
     PublishRequest,
@@ -140,6 +141,9 @@ class ControlServer:
             recorder = Recorder(node, Path(request.path))
             await asyncio.sleep(seconds)
             return Done(recorder.close())
+        if isinstance(request, MoveRequest):
+            self._host.move(node, (request.x, request.y))
+            return Done(1, len(node.links.table.neighbours()))
         return StatusAnswer(status_of(self._host, node))
 
     def _node(self, name: str) -> MeshNode:

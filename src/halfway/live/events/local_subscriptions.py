@@ -30,8 +30,8 @@ class Subscriptions:
     """The subscriptions of one live node's applications. `run` lets the node handle a command."""
 
     def __init__(self, face: Face, key: bytes, topics: int, run: Callable[[Command], None]) -> None:
-        self._face, self._key, self._run = face, key, run
-        self.table = TopicTable(topics, face.keeps_topics)
+        self.face, self._key, self._run = face, key, run
+        self.table = TopicTable(topics, face.keeps_topics, face.hashes)
         self.table.before_reuse = self._forget
         self._local: dict[LocalSubscription, None] = {}
         self._tree: FilterTree[LocalSubscription, None] = FilterTree()
@@ -57,7 +57,7 @@ class Subscriptions:
         """Whether a subscription of the live node's applications needs all topics of a routed
         system.
         """
-        if self._face.broadcast:
+        if self.face.broadcast:
             return False
         return any(routed_filter(one.filter) == EVERYTHING for one in self._local)
 
@@ -65,7 +65,7 @@ class Subscriptions:
         """Return the topic to which the node's system subscribes for an event's topic: the same
         one, or a routed topic.
         """
-        return topic if self._face.broadcast else routed_topic(topic)
+        return topic if self.face.broadcast else routed_topic(topic)
 
     def hash_of(self, topic: str) -> int:
         """Return the 64-bit hash of a topic to which the node's system subscribes for
@@ -77,7 +77,7 @@ class Subscriptions:
         """Return the number of a topic to which the node's system subscribes for applications, or
         None if the table is full.
         """
-        return self.table.number(hash64) if self._face.numbered else short(hash64)
+        return self.table.number(hash64) if self.face.numbered else short(hash64)
 
     def numbers_of(self, hashes: Iterable[int], topic: str | None) -> list[int] | None:
         """Return the numbers of the topics in a neighbour's record, after subscribing to those that
@@ -101,7 +101,7 @@ class Subscriptions:
         Return None if the node has no number for its topic.
         """
         made = LocalSubscription(topic_filter, callback)
-        if self._face.broadcast:
+        if self.face.broadcast:
             exact = set() if is_wild(topic_filter) else {self._met(topic_filter)}
             known = {h for h, text in self._texts.items() if matches(topic_filter, text)}
         else:
@@ -134,7 +134,7 @@ class Subscriptions:
         """Let the node's system subscribe to an arriving event's topic, if an application's
         subscription matches it.
         """
-        if hash64 not in self._texts and self._face.broadcast:
+        if hash64 not in self._texts and self.face.broadcast:
             self._met(topic)
             if self._tree.matching(topic):
                 self._begin(hash64)
@@ -144,11 +144,11 @@ class Subscriptions:
         return [one for one, _ in self._tree.matching(topic)]
 
     def _named(self, topic_filter: str) -> str:
-        return topic_filter if self._face.broadcast else routed_filter(topic_filter)
+        return topic_filter if self.face.broadcast else routed_filter(topic_filter)
 
     def _is_wanted(self, hash64: int) -> bool:
         """Return whether an application's subscription still needs a topic of the system."""
-        if not self._face.broadcast:
+        if not self.face.broadcast:
             return hash64 in self._pinned
         text = self._texts.get(hash64)
         return text is not None and bool(self._tree.matching(text))
@@ -163,10 +163,11 @@ class Subscriptions:
 
     def _begin(self, hash64: int) -> bool:
         number = self.number_of(hash64)
-        if number is None:
+        commands = [] if number is None else self.face.subscribe(number)
+        if not commands:
             return False
         self._subscribed.add(hash64)
-        for command in self._face.subscribe(number):
+        for command in commands:
             self._run(command)
         return True
 
@@ -174,15 +175,15 @@ class Subscriptions:
         number = self.number_of(hash64)
         self._subscribed.discard(hash64)
         if number is not None:
-            for command in self._face.unsubscribe(number):
+            for command in self.face.unsubscribe(number):
                 self._run(command)
-            self._face.forget(number)
+            self.face.forget(number)
 
     def _forget(self, hash64: int, number: int) -> None:
         """End the system's subscription to a topic of a wildcard before its number is reused."""
         self._texts.pop(hash64, None)
         if hash64 in self._subscribed:
             self._subscribed.discard(hash64)
-            for command in self._face.unsubscribe(number):
+            for command in self.face.unsubscribe(number):
                 self._run(command)
-            self._face.forget(number)
+            self.face.forget(number)

@@ -30,11 +30,14 @@ class TopicTable:
 
     When all numbers are taken, a new topic takes the number of the unpinned topic that was unused
     for the longest time. With `keeps`, no number is reused. `used` has the tick of the last use of
-    each number; machine code sets it too.
+    each number; machine code sets it too. A caller may give the array `hashes`, which others read.
     """
 
-    def __init__(self, capacity: int, keeps: bool) -> None:
-        self.hashes: npt.NDArray[np.uint64] = np.zeros(capacity, np.uint64)
+    def __init__(
+        self, capacity: int, keeps: bool, hashes: npt.NDArray[np.uint64] | None = None
+    ) -> None:
+        self.hashes = np.zeros(capacity, np.uint64) if hashes is None else hashes
+        self._is_read = hashes is not None
         self.used: npt.NDArray[np.int64] = np.zeros(capacity + 1, np.int64)  # the last one: ticks
         self._capacity, self._keeps = capacity, keeps
         self._number: dict[int, int] = {}  # by hash
@@ -42,6 +45,7 @@ class TopicTable:
         self.given_anew = 0
         # A callback for the hash and the number of a topic, before another topic takes the number.
         self.before_reuse: Callable[[int, int], None] = lambda _, __: None
+        self.before_new: Callable[[], None] = lambda: None  # before `hashes` has a new topic
 
     def __len__(self) -> int:
         return len(self._number)
@@ -53,6 +57,8 @@ class TopicTable:
             number = self._free()
             if number is None:
                 return None
+            if self._is_read:
+                self.before_new()
             self.hashes[number] = hash64
             self._number[hash64] = number
         self._use(number)

@@ -157,6 +157,12 @@ class LiveNode:
                 await asyncio.sleep(_POLL_S)
         return [table.heard()[peer].hello.name for peer in table.neighbours()]
 
+    def move(self, x: float, y: float) -> None:
+        """Let a Python program move the live node to a position in metres, if its system has
+        positions. Raises Problem.
+        """
+        self.host.move(self.mesh, (x, y))
+
     def status(self) -> dict[str, Any]:
         """Return the status of the live node to a Python program, as `halfway status --json` prints
         it.

@@ -132,7 +132,7 @@ async def bench(
         for k in range(settings.topics):
             for place in settings.subscribers_of(k):
                 host.nodes[place].subscribe(settings.topic(k), arrivals.taking())
-            host.nodes[k].own_events.become_publisher()
+            host.nodes[k].own_events.become_publisher(settings.topic(k))
         await asyncio.sleep(settings.settle_s)
         yield await _phase(host, arrivals, "paced", settings.rate, settings)
         if settings.flat_out:

@@ -46,6 +46,7 @@ class OwnHello(NamedTuple):
     rules: int
     name: str
     period_s: float
+    position: tuple[float, float] | None = None  # not sent; the system of the node may read it
 
 
 class LinkCallbacks(NamedTuple):
@@ -76,7 +77,9 @@ class Links:
     ) -> None:  # fmt: skip
         self.security, self._own, self._scheduler = security, own, scheduler
         self._limits, self._drops = limits, drops
-        self.table = HelloTable(security.node_id, own.rules, limits.neighbours, limits.heard)
+        self.table = HelloTable(
+            security.node_id, own.rules, limits.neighbours, limits.heard, own.position
+        )
         self._endpoint: Endpoint
         self._node: LinkCallbacks
         self.static: Sequence[Address] = ()

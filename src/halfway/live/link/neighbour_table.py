@@ -49,10 +49,17 @@ class HelloTable:
     """The bounded neighbour table of one live node, filled by whole hellos.
 
     rules: 64 bits that are equal on all nodes with the same system and options. capacity: most
-    neighbours. most_heard: most nodes that are heard.
+    neighbours. most_heard: most nodes that are heard. position: the node's own, if it needs one.
     """
 
-    def __init__(self, node_id: int, rules: int, capacity: int, most_heard: int) -> None:
+    def __init__(
+        self,
+        node_id: int,
+        rules: int,
+        capacity: int,
+        most_heard: int,
+        position: tuple[float, float] | None = None,
+    ) -> None:
         self._node_id, self._rules = node_id, rules
         self._capacity, self._most_heard = capacity, most_heard
         self._heard: dict[int, Heard] = {}
@@ -60,19 +67,32 @@ class HelloTable:
         self._lists: list[list[int]] = []  # that they reported
         self.not_heard = 0  # hellos of nodes for which there was no room
         lists = capacity + 1
-        nowhere = np.zeros(0)
+        x, y = np.full((2, 0 if position is None else lists), np.nan)  # neighbours report none
+        if position is not None:
+            x[0], y[0] = position
         first = np.arange(lists, dtype=np.uint32) * np.uint32(capacity)
         self.neighbourhood = Neighbourhood(
             first=first,
             last=first.copy(),
             who=np.full(lists * capacity, -1, np.int32),
             place=np.full(lists * capacity, -1, np.int32),
-            x=nowhere,
-            y=nowhere,
+            x=x,
+            y=y,
         )
         # Called before and after the lists are written.
         self.before_change: Callable[[], None] = lambda: None
         self.after_change: Callable[[], None] = lambda: None
+
+    @property
+    def position(self) -> tuple[float, float] | None:
+        """The position of the neighbour table's own node in metres, if the node needs one."""
+        around = self.neighbourhood
+        return (float(around.x[0]), float(around.y[0])) if len(around.x) else None
+
+    def move(self, x: float, y: float) -> None:
+        """Move the neighbour table's own node, which has a position, to another one."""
+        self.before_change()
+        self.neighbourhood.x[0], self.neighbourhood.y[0] = x, y
 
     def enter_hello(self, node_id: int, hello: Hello, now: float) -> bool:
         """Enter a hello into the neighbour table; return True if the node's incarnation is new."""

@@ -24,6 +24,9 @@ from halfway.live.runtime.node_identity import faced, next_incarnation, own_id
 from halfway.live.runtime.settings import ANY_INTERFACE, GROUP, Settings
 from halfway.live.security import Address, Security
 from halfway.live.step.scheduler import Scheduler
+from halfway.live.systems.face import NodeParameters
+from halfway.live.systems.live_systems import face_of
+from halfway.live.systems.positions import NodeGrid, Position, checked_position
 from halfway.problem import Problem
 
 _POLL_S = 0.2
@@ -45,11 +48,13 @@ class Host:
         self._group: socket.socket | None = None
         self._task: asyncio.Task[None] | None = None
         self._compiler: subprocess.Popen[bytes] | None = None
+        self._grid: NodeGrid | None = None
 
     async def __aenter__(self) -> "Host":
         """Start all nodes of the host. Raises Problem, and then leaves no node running."""
         self.scheduler = Scheduler()
         try:
+            self._grid = self._grid_of_nodes()
             sockets = self._sockets()
             for place, sock in enumerate(sockets):
                 self.nodes.append(self._node(place, sock))
@@ -85,6 +90,15 @@ class Host:
             self._group.close()
             self._group = None
         self.scheduler.close()
+
+    def move(self, node: MeshNode, position: Position) -> None:
+        """Move a node of the host, which has a position, to another one. Raises Problem."""
+        x, y = checked_position(position)
+        if node.links.table.position is None:
+            what = f"position = {x:g},{y:g}: a node of {self.settings.system} has no position"
+            raise Problem(what, remedy="choose a node that started with --position")
+        node.face.check_position((x, y))
+        node.links.table.move(x, y)
 
     def start_kept_events(self) -> None:
         """Start the kept events of the host's nodes, after the subscriptions are restored."""
@@ -133,10 +147,17 @@ class Host:
             node_id=security.node_id, seed=own_seed % 2**63, period_s=settings.period_s,
             name=name if settings.nodes == 1 else f"{name}-{place}",
             incarnation=next_incarnation(settings.state, place),
+            position=None if self._grid is None else self._grid.position(place),
         )  # fmt: skip
         return MeshNode(
             face, identity, security, sock, self.scheduler, settings.limits, settings.trace
         )
+
+    def _grid_of_nodes(self) -> NodeGrid | None:
+        """Return the grid in which the nodes of the host stand, if they need positions."""
+        own = self.settings
+        face = face_of(own.system, own.options, NodeParameters(0, 0, 0, own.limits))
+        return face.grid(own.nodes, own.position)
 
     def _security(self, place: int) -> Security:
         """Return the security of one of the host's nodes: its keys, or none on the development
@@ -156,7 +177,7 @@ class Host:
         processes.
         """
         addresses: list[Address] = [node.endpoint.address for node in self.nodes]
-        for place, others in enumerate(ring_with_chords(len(addresses), self.settings.degree)):
+        for place, others in enumerate(self._pairs(len(addresses))):
             self.nodes[place].links.static = [addresses[k] for k in others]
         first = self.nodes[0]
         first.links.static = [*first.links.static, *self.settings.static]
@@ -173,6 +194,11 @@ class Host:
             return
         first.links.groups = [GROUP]
         asyncio.get_running_loop().add_reader(self._group.fileno(), self._heard, first)
+
+    def _pairs(self, n: int) -> list[list[int]]:
+        if self._grid is None:
+            return ring_with_chords(n, self.settings.degree)
+        return self._grid.links()
 
     def _heard(self, first: MeshNode) -> None:
         assert self._group is not None

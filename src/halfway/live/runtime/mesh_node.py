@@ -13,7 +13,7 @@ from halfway.live.events.local_subscriptions import LocalSubscription, Subscript
 from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
-from halfway.live.link.links import LinkCallbacks, Links, OwnHello
+from halfway.live.link.links import LinkCallbacks, Links
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.runtime.body_exchange import BodyExchange
 from halfway.live.runtime.local_delivery import Delivery
@@ -47,8 +47,7 @@ class MeshNode:
         self.node_id, self.name, self.identity = security.node_id, identity.name, identity
         self.security, self.scheduler, self.limits = security, scheduler, limits
         self.drops, self.counts = Drops(), Counter[str]()
-        own = OwnHello(identity.incarnation, identity.rules, identity.name, identity.period_s)
-        self.links = Links(security, own, scheduler, limits, self.drops)
+        self.links = Links(security, identity.own_hello(), scheduler, limits, self.drops)
         self.subscriptions = Subscriptions(face, identity.hash_key, limits.topics, self._run)
         self.face, table = face, self.subscriptions.table
         self.flow = Flow(face.node.kinds, self.links.record_room, table.used)
@@ -56,7 +55,7 @@ class MeshNode:
             face.node, self.links.table.neighbourhood, node_id=self.node_id,
             incarnation=identity.incarnation, hashes=table.hashes, log=log, flow=self.flow,
         )  # fmt: skip
-        self.driver = Driver(self.stepper, self, scheduler.timers)
+        self.driver = Driver(self.stepper, self, scheduler.timers, hop_age_s=face.hop_age_s)
         self._delivered = face.node.kinds.number("delivered")
         self.events = BodyExchange(
             self.flow, security, scheduler, limits, self.drops, self.links.send, self._handle
@@ -67,9 +66,10 @@ class MeshNode:
         )
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
         self.own_events = OwnEvents(
-            face, (self.node_id, identity.incarnation), self.subscriptions, self.events,
-            self.routes, self.links.table, self._run, self.drops,
+            (self.node_id, identity.incarnation), self.subscriptions, self.events,
+            self.routes, self.links.table, self._run, self.drops, scheduler,
         )  # fmt: skip
+        table.before_new = self.stepper.before_change
         self.retained_values.unknown = self.events.ask_certificate
         self._publication, self._since_turn = 0, 0
         self._room, self._loop = asyncio.Event(), asyncio.get_running_loop()
@@ -263,7 +263,7 @@ class MeshNode:
 
     def _run(self, command: Command) -> None:
         self.driver.command(
-            self.scheduler.now(), command.kind, topic=command.topic, event=command.event
+            self.scheduler.now(), command.kind, command.topic, command.arg, command.event
         )
 
     def _frame(self, peer: int, sort: int, content: bytes) -> None:

@@ -12,8 +12,10 @@ from typing import NamedTuple
 from halfway.core.options import Value
 from halfway.files import write_whole
 from halfway.live.limits import Limits
+from halfway.live.link.links import OwnHello
 from halfway.live.systems.face import Face, NodeParameters
 from halfway.live.systems.live_systems import face_of
+from halfway.live.systems.positions import Position
 from halfway.problem import Problem, reason_of
 
 _FIRST_S = 1_577_836_800  # begin of 2020: incarnations without a folder are seconds since then
@@ -28,6 +30,11 @@ class NodeIdentity(NamedTuple):
     rules: int  # 64 bits, see `rules_digest`
     hash_key: bytes  # of topics on the wire, equal on all nodes of a network
     period_s: float  # of hellos
+    position: Position | None = None  # at the start
+
+    def own_hello(self) -> OwnHello:
+        """Return what the hellos of the running node say about its identity."""
+        return OwnHello(self.incarnation, self.rules, self.name, self.period_s, self.position)
 
 
 def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]) -> int:
@@ -49,16 +56,17 @@ def faced(
     name: str,
     incarnation: int,
     period_s: float,
+    position: Position | None = None,
 ) -> tuple[Face, NodeIdentity]:
     """Return the live face of a node's system, and the identity of the running node.
 
-    seed: seed of the node's random numbers. Raises Problem for a system that does not run live, or
-    an option.
+    seed: seed of the node's random numbers. Raises Problem for a system that does not run live, for
+    an option, or for a position.
     """
     key = int.from_bytes(hash_key[:8], "little") >> 1
-    face = face_of(system, options, NodeParameters(node_id, key, seed, limits))
+    face = face_of(system, options, NodeParameters(node_id, key, seed, limits, position))
     rules = rules_digest(system, face.values, list(face.node.kinds.names.values()))
-    return face, NodeIdentity(name, system, incarnation, rules, hash_key, period_s)
+    return face, NodeIdentity(name, system, incarnation, rules, hash_key, period_s, position)
 
 
 def random_id() -> int:

@@ -11,7 +11,8 @@ from halfway.core.options import Value
 from halfway.live.addresses import LOOPBACK
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.security import Address
-from halfway.live.systems.live_systems import DEFAULT_SYSTEM, check_system
+from halfway.live.systems.live_systems import DEFAULT_SYSTEM, check_system, uses_position
+from halfway.live.systems.positions import Position, checked_position
 from halfway.problem import Problem
 
 ANY_INTERFACE = "0.0.0.0"
@@ -25,7 +26,9 @@ _MOST_NODES = 300
 class Settings:
     """The settings of the nodes of one process. Raises Problem for a value out of range.
 
-    nodes: number of nodes in this process, which have about `degree` links among themselves. peers:
+    nodes: number of nodes in this process, which have about `degree` links among themselves.
+    position: x and y of the node in metres, for a system whose nodes need it. Several nodes then
+    have the places and the links of a grid, with the first node at this position. peers:
     "host:port" of other processes. certificate, key: the two files of a node with keys. secret: the
     file with the secret of a network without certificates; it needs a key too. Without keys the
     network is the development network, on loopback. revoked: a revocation list, read again after a
@@ -39,6 +42,7 @@ class Settings:
     network: str = "development"
     nodes: int = 1
     degree: int = 6
+    position: Position | None = None
     host: str = LOOPBACK
     port: int = 0
     peers: Sequence[str] = ()
@@ -71,9 +75,21 @@ class Settings:
             if not _NAME.fullmatch(value):
                 what = f"{name} = '{value}': expected 1 to 63 letters, digits, _ . and -"
                 raise Problem(what, remedy="begin with a letter or a digit")
+        self._check_position()
         self._check_keys()
         for peer in self.peers:
             address_of(peer)
+
+    def _check_position(self) -> None:
+        own, system = self.position, self.system
+        if own is None and self.nodes == 1 and uses_position(system):
+            what = f"position: expected two numbers in metres, because a node of {system} must know"
+            raise Problem(f"{what} its place", remedy="give --position X,Y")
+        if own is not None:
+            x, y = checked_position(own)
+            if not uses_position(system):
+                what = f"position = {x:g},{y:g}: expected no position for a node of {system}"
+                raise Problem(what, remedy="leave out --position, or use --system georendezvous")
 
     def _check_keys(self) -> None:
         option = "certificate" if self.certificate else "secret" if self.secret else ""

@@ -21,7 +21,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
         "network": host.settings.network,
         "system": host.settings.system,
         "compiled": node.stepper.compiled,
-        "incarnation": node.identity.incarnation,
+        "incarnation": node.identity.incarnation, "position": node.links.table.position,
         "address": f"{endpoint.address[0]}:{endpoint.address[1]}",
         "process": os.getpid(),
         "nodes": len(host.nodes),

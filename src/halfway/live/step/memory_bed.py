@@ -40,7 +40,9 @@ class BedNode:
         own = np.sort(np.array([ids[link] for link in links], np.int32))
         self.stepper = Stepper(
             node,
-            given_neighbourhood(own, [bed.ids_next_to(int(node_id)) for node_id in own]),
+            given_neighbourhood(
+                own, [bed.ids_next_to(int(node_id)) for node_id in own], bed.position_of(row)
+            ),
             node_id=int(ids[row]),
             incarnation=0,
             hashes=bed.hashes,
@@ -85,7 +87,7 @@ class MemoryBed:
     delay_s: of every reception. node_ids: [n] 31 bits. make: a function that returns the node of a
     row. fate: a function of the rows of sender and receiver and the number of their transmissions
     so far; it returns the delays (seconds) of the arriving copies, and () for a loss. Without
-    `fate`, the delay is delay_s.
+    `fate`, the delay is delay_s. positions: [n, 2] of a system whose nodes know their own.
     """
 
     node_type: type[BedNode] = BedNode
@@ -99,6 +101,7 @@ class MemoryBed:
         delay_s: float,
         topics: int,
         fate: Fate | None = None,
+        positions: npt.NDArray[np.float64] | None = None,
     ) -> None:
         self._fate: Fate = fate or (lambda *_: (delay_s,))
         self._flights: Counter[tuple[int, int]] = Counter()  # by the rows of both ends
@@ -106,6 +109,7 @@ class MemoryBed:
         self.row_of: Mapping[int, int] = {int(node_id): row for row, node_id in enumerate(node_ids)}
         # A topic has any 64 bits on the wire; here the bits follow from its number.
         self.hashes = np.arange(topics, dtype=np.uint64) + np.uint64(2**40)
+        self._positions = positions
         self.timers, self.now = Timers(), 0.0
         self.reports: list[tuple[int, Any]] = []
         self.nodes = [self.node_type(self, row, make(row), links[row]) for row in range(len(links))]
@@ -113,6 +117,10 @@ class MemoryBed:
     def ids_next_to(self, node_id: int) -> npt.NDArray[np.int32]:
         """Return the node ids in reach of a node, in ascending order."""
         return np.sort(self.node_ids[list(self.links[self.row_of[node_id]])])
+
+    def position_of(self, row: int) -> tuple[float, ...]:
+        """Return x and y of a row of the memory bed, or () if its nodes know no positions."""
+        return () if self._positions is None else tuple(self._positions[row].tolist())
 
     def post(self, at: float, row: int, kind: int, topic: int, arg: int, event: int) -> None:
         """Post a command to a node of the memory bed, due at a time (seconds); it is lost if the
@@ -171,15 +179,19 @@ def listed_in(data: bytes) -> tuple[list[int], int]:
 
 
 def given_neighbourhood(
-    own: npt.NDArray[np.int32], reported: Sequence[npt.NDArray[np.int32]]
+    own: npt.NDArray[np.int32],
+    reported: Sequence[npt.NDArray[np.int32]],
+    position: Sequence[float] = (),
 ) -> Neighbourhood:
-    """Return the neighbourhood that the memory bed gives one live node: its own list, and the list
-    of each neighbour.
+    """Return the neighbourhood that the memory bed gives one live node: its own list, the list of
+    each neighbour, and x and y of the node if it knows its position.
     """
     lists = [own, *reported]
     ends = np.cumsum([len(neighbours) for neighbours in lists]).astype(np.uint32)
     place = np.full(int(ends[-1]), -1, np.int32)
     place[: len(own)] = np.arange(1, len(own) + 1)
-    nowhere = np.zeros(0)
+    x, y = np.full((2, len(lists) if position else 0), np.nan)
+    if position:
+        x[0], y[0] = position
     firsts = np.concatenate((np.zeros(1, np.uint32), ends[:-1]))
-    return Neighbourhood(firsts, ends, np.concatenate(lists), place, nowhere, nowhere)
+    return Neighbourhood(firsts, ends, np.concatenate(lists), place, x, y)

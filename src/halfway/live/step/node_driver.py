@@ -58,7 +58,7 @@ class Driver:
     All times are times of the caller's clock. A caller may run many drivers on the same timers.
     ages_in_flight: whether ages on the wire are relative to a clock that all nodes share, as in the
     memory bed. Otherwise a record has its age at its departure, and the receiver adds
-    `travelled_s`.
+    `travelled_s` and hop_age_s.
     """
 
     def __init__(
@@ -67,8 +67,10 @@ class Driver:
         surroundings: Surroundings,
         timers: Timers,
         ages_in_flight: bool = False,
+        hop_age_s: float = 0.0,
     ) -> None:
         self.stepper, self._around, self._timers = stepper, surroundings, timers
+        self._hop_age_s = hop_age_s
         self._shared_clock, self._now = ages_in_flight, 0.0
         self._life = 0  # timers of an earlier life are void
         self.dropped = 0
@@ -148,7 +150,7 @@ class Driver:
         if self._shared_clock:
             self.stepper.set_time(now)
         else:
-            self.stepper.set_time(now, into=travelled_s - now, out_of=now)
+            self.stepper.set_time(now, into=travelled_s + self._hop_age_s - now, out_of=now)
 
     def _pass_on(self, *, is_sent: bool = False) -> None:
         """Pass on the records that the driver's node emitted, in the order of their emission."""

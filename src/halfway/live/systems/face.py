@@ -3,14 +3,16 @@
 import inspect
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from halfway.core.compiler.interpreted import interpreted
-from halfway.core.options import Value
+from halfway.core.options import Option, Value
 from halfway.live.limits import Limits
 from halfway.live.step.system_node import SystemNode
+from halfway.live.systems.positions import NodeGrid, Position
 from halfway.protocols.shortfalls import shortfalls_of, shortfalls_of_windows
 
 
@@ -20,6 +22,7 @@ class Command(NamedTuple):
     kind: int
     topic: int = -1
     event: int = -1
+    arg: int = 0
 
 
 class NodeParameters(NamedTuple):
@@ -29,6 +32,7 @@ class NodeParameters(NamedTuple):
     key: int  # of the hashes that all nodes of a network share, 63 bits
     seed: int  # of the node's own random numbers in this life
     limits: Limits
+    position: Position | None = None  # of a system that needs it
 
 
 class Face:
@@ -41,6 +45,15 @@ class Face:
     numbered = True  # topics are the node's own numbers
     broadcast = True  # every node receives every event
     keeps_topics = False  # whether a topic's number must stay, because the state has it
+    uses_position = False  # whether the node must know its position
+    # Options of live nodes in addition to the options of the system, or instead of them.
+    OPTIONS: ClassVar[Mapping[str, Option]] = {}
+    # [topics] the hashes of topics by number, where the system reads them; None: it does not.
+    hashes: npt.NDArray[np.uint64] | None = None
+    # Seconds from the commands of `advertise` to the first event of the topic.
+    advertising_s = 0.0
+    # Seconds by which a record's age grows on each hop, as no two nodes share a clock.
+    hop_age_s = 0.0
 
     def __init__(
         self, module: ModuleType, values: Mapping[str, Value], parameters: NodeParameters
@@ -80,6 +93,16 @@ class Face:
         counts = {**shortfalls_of(self.module, state), **shortfalls_of_windows(state)}
         return {name: count for name, count in counts.items() if count > 0}
 
+    def check_position(self, position: Position) -> None:
+        """Raise Problem for a position where no node of a live face can stand."""
+
+    def grid(self, n: int, corner: Position | None) -> NodeGrid | None:
+        """Return the grid of the n nodes of a process with this live face, or None if its nodes
+        need no position. corner: position of the first node. Raises Problem.
+        """
+        del n, corner
+        return None
+
     def subscribe(self, topic: int) -> list[Command]:
         """Return the commands of a live face by which the application subscribes to a topic, given
         by its number.
@@ -102,6 +125,13 @@ class Face:
 
     def before_publishing(self) -> list[Command]:
         """Return the commands of a live face before the node's first publication."""
+        return []
+
+    def advertise(self, topic: int) -> list[Command]:
+        """Return the commands of a live face before the node publishes on a topic, given by its
+        number; none if the topic needs no command now.
+        """
+        del topic
         return []
 
 

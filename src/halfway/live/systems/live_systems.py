@@ -15,13 +15,12 @@ _FACES = {
     "directional-walk": "halfway.live.systems.walks:WalksFace",
     "random-walk": "halfway.live.systems.walks:WalksFace",
     "walk-overlay": "halfway.live.systems.walk_overlay:WalkOverlayFace",
+    "georendezvous": "halfway.live.systems.georendezvous:GeorendezvousFace",
+    "drip": "halfway.live.systems.drip:DripFace",
 }
-_POSITION = "its nodes must know their positions, and live nodes have no positions yet"
 _DETECTOR = "it is a failure detector, and spreads no events of applications"
 # Folder in `protocols` -> why its systems do not run live, except the systems in `_FACES`.
 _WITHOUT_FACE = {
-    "georendezvous": _POSITION,
-    "drip": _POSITION,
     "broker_trees": "live nodes do not support its brokers and their clients yet",
     "failure_detectors": _DETECTOR,
     "walk_detectors": _DETECTOR,
@@ -55,8 +54,17 @@ def check_system(name: str) -> None:
 def face_of(name: str, options: Mapping[str, Value], parameters: NodeParameters) -> Face:
     """Return the live face of a system for one node. Raises Problem for a system or an option."""
     check_system(name)
-    module = importlib.import_module(SYSTEMS[name].module)
-    values = checked_options(name, module.OPTIONS, options)
+    module, found = importlib.import_module(SYSTEMS[name].module), _class_of(name)
+    values = checked_options(name, {**module.OPTIONS, **found.OPTIONS}, options)
+    return found(module, values, parameters)
+
+
+def uses_position(name: str) -> bool:
+    """Return whether the nodes of a system that runs live must know their positions."""
+    return _class_of(name).uses_position
+
+
+def _class_of(name: str) -> type[Face]:
     place, _, made = _FACES.get(name, _SIMPLE_FACE).partition(":")
     found: type[Face] = getattr(importlib.import_module(place), made)
-    return found(module, values, parameters)
+    return found

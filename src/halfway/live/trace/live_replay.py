@@ -166,7 +166,7 @@ def _stepper(head: dict[str, Any]) -> Stepper:
     limits = Limits(**head["limits"])
     parameters = NodeParameters(head["id"], head["key"], 0, limits)
     face = face_of(head["system"], head["options"], parameters)
-    table = HelloTable(head["id"], 0, limits.neighbours, limits.heard)
+    table = HelloTable(head["id"], 0, limits.neighbours, limits.heard, head.get("position"))
     stepper = Stepper(
         face.node,
         table.neighbourhood,

@@ -36,6 +36,7 @@ def head_of(node: MeshNode) -> dict[str, Any]:
         "incarnation": node.identity.incarnation,
         "limits": node.limits._asdict(),
         "key": node.face.parameters.key,
+        "position": node.links.table.position,
         "at": node.scheduler.now(),
     }
 

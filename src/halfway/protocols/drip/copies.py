@@ -4,10 +4,14 @@
 it to the l brokers that are nearest to its subscribers. [drip §V-C] derives the delay from m and l.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.options import Value
+from halfway.problem import Problem
 from halfway.protocols.drip.digests import OFFERED, is_in_digest, recent_event
 from halfway.protocols.drip.messages import EVENT, MOST_NEAREST, MOST_RELAYS, RELAYS, ROLE, SENDER
 from halfway.protocols.drip.registrations import bit_of, claim_contact
@@ -173,3 +177,14 @@ def transfer_events(state, rules, neighbourhood, i, broker, number, message, out
             o.args[ROLE], o.reals[SENDER] = granted, state.node_id[i]
             state.events[i, place].known_by |= bit_of(c)
             write_relays(state, i, place, o)
+
+
+def check_copies(values: Mapping[str, Value]) -> None:
+    """Raise Problem for values of DRIP's options by which an event would go to all brokers."""
+    nearest, copies, brokers = (values[name] for name in ("nearest", "copies", "brokers"))
+    if not values["epidemic"] and nearest + copies >= brokers:
+        raise Problem(
+            f"drip: nearest + copies = {nearest} + {copies}: expected a sum below "
+            f"brokers = {brokers}",
+            remedy="raise brokers, or lower nearest or copies",
+        )

@@ -17,7 +17,8 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.prng import advanced, mixed, pick, seeded
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.messages import ARG_BITS, DIGEST_BITS, REAL_BITS, SEEN_BITS
-from halfway.protocols.drip.state import NOTHING
+from halfway.protocols.drip.state import NOTHING, DripState
+from halfway.protocols.shortfalls import WITHOUT_ROUTE
 
 # A broker offers its OFFERED newest copies. A digest states more copies, because the same events
 # may have reached the other broker earlier.
@@ -120,3 +121,20 @@ def was_seen(message, event):
     subscriber, version = message.args[messages.SUBSCRIBER], message.args[messages.VERSION]
     bit = event_bit(event, subscriber, version, SEEN_BITS)
     return bit_at(message, messages.SEEN, np.int64(bit))
+
+
+def shortfalls(state: DripState) -> dict[str, int]:
+    """Return the shortfalls of DRIP's nodes: records dropped on the way to a broker, entries that
+    full tables lost, and copies that are held and not offered any more.
+    """
+    return {
+        WITHOUT_ROUTE: int(state.node["lost"].sum()),
+        "event copies without room": int(state.node["forgotten"].sum()),
+        f"event copies older than the {OFFERED} that a broker offers": int(
+            state.node["unoffered"].sum()
+        ),
+        "routes without room": int(state.node["lost_routes"].sum()),
+        "contacts of brokers without room": int(state.node["lost_contacts"].sum()),
+        "own subscriptions without room": int(state.node["lost_intervals"].sum()),
+        "subscriptions without room in a register": int(state.node["unregistered"].sum()),
+    }

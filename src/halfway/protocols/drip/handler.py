@@ -29,6 +29,7 @@ from halfway.core.prng import random_bits, uniform
 from halfway.protocols.application import PUBLISH
 from halfway.protocols.drip import elections, messages, registrations
 from halfway.protocols.drip.copies import note_relays, note_sender, transfer_events
+from halfway.protocols.drip.digests import shortfalls
 from halfway.protocols.drip.events import flood_missed, keep_event, on_flood, store_event
 from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STARTS
 from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
@@ -93,6 +94,9 @@ OPTIONS = {
         "that it also gives a copy to each interested broker",
     ),
 }
+
+
+__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "shortfalls", "state"]
 
 
 class Rules(NamedTuple):

@@ -154,7 +154,9 @@ def point_of(rules, topic, point):
     """Return the position of a rendezvous point [geo §2.3] in the rectangle of the grid, which all
     nodes know.
     """
-    x, y = point_position(rules.key, topic, point)
+    # The numbers of topics differ between live nodes, so the topics have names there.
+    name = rules.names[topic] if rules.names.shape[0] > 0 else np.uint64(topic)
+    x, y = point_position(rules.key, name, point)
     return rules.low_x + x * rules.wide, rules.low_y + y * rules.high
 
 

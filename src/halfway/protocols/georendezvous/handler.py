@@ -44,7 +44,7 @@ from halfway.protocols.georendezvous.routing import (
     to_client,
 )
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
-from halfway.protocols.georendezvous.state import NO_ROUTE, CellState, state
+from halfway.protocols.georendezvous.state import NO_ROUTE, CellState, shortfalls, state
 from halfway.protocols.link_test import LINK_TEST
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
@@ -52,7 +52,17 @@ from halfway.protocols.reliable_hop import (
     RETRIES_OPTION,
 )
 
-__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "state"]
+__all__ = [
+    "KINDS",
+    "OPTIONS",
+    "Rules",
+    "State",
+    "handle",
+    "limits",
+    "most_emissions",
+    "shortfalls",
+    "state",
+]
 
 MAP_CELL_SIDE = "side"
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
@@ -100,12 +110,18 @@ OPTIONS = {
 State = CellState
 
 
-def most_emissions(state: CellState, rules: Rules) -> int:
-    """Return the most records that one call of GeoRendezvous's `handle` emits."""
-    topics = state.advertised.shape[1]
+def most_emissions(state: CellState, rules: Rules, requested: int | None = None) -> int:
+    """Return the most records that one call of GeoRendezvous's `handle` emits.
+
+    requested: most topics on which the node's application publishes, and most topics to which it
+    subscribes; None: all topics.
+    """
+    renewed = 2 * state.advertised.shape[1] * rules.points
+    if requested is not None:
+        renewed = requested * (rules.points + rules.tried)
     entries = 2 * state.store.shape[1] + state.traversals.shape[1] + state.neighbours.shape[1]
     bridged = 4 * state.bridges.shape[1]
-    most = entries + 2 * topics * rules.points + 8 + bridged
+    most = entries + renewed + 8 + bridged
     return int(most if rules.retries == 0 else 2 * most)  # each record has an acknowledgement timer
 
 

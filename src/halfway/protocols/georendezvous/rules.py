@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII
@@ -12,7 +13,7 @@ MOST_HOPS = 30_000
 
 
 class Rules(NamedTuple):
-    """The rules of GeoRendezvous: its scalars, equal on every node."""
+    """The rules of GeoRendezvous: its scalars, equal on every node, and the names of topics."""
 
     key: np.uint64  # key of the hash
     side: float  # side of a cell, in the unit of positions; at most reach * CELL_SIDE_RADII
@@ -34,6 +35,8 @@ class Rules(NamedTuple):
     ack_backoff: float  # growth of ack_timeout_s with each retransmission
     bridges: int  # empty cells that a node joins at most to link cells that do not touch
     home_memory_s: float  # [geo §2.1, footnote 1] a home keeps this knowledge so long
+    # [topics] names that all nodes share, by the node's own number of a topic; [0]: the numbers
+    names: npt.NDArray[np.uint64]
 
 
 def rules(
@@ -60,6 +63,7 @@ def rules(
         low_y=low_y,
         wide=wide,
         high=high,
+        names=np.zeros(0, np.uint64),
         **scalars,
     )
     _check(made)

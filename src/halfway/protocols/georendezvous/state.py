@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from halfway.core.missing import NONE
 from halfway.core.prng import random_states
-from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
+from halfway.protocols.deaf_neighbours import REPLACED, DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, window_length
-from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
+from halfway.protocols.reliable_hop import TABLE_FULL, ReliableHops, reliable_hops
+from halfway.protocols.shortfalls import FORGOTTEN_DEAF, UNACKNOWLEDGED, WITHOUT_ROUTE
 
 # A node of the own or an adjacent cell, known by its beacons.
 NEIGHBOUR = np.dtype(
@@ -197,3 +198,16 @@ def _empty(n: int, places: int, kind: np.dtype[np.void]) -> npt.NDArray[np.void]
     table = np.zeros((n, places), kind)
     table["until"] = -1.0
     return table.view(np.recarray)
+
+
+def shortfalls(state: CellState) -> dict[str, int]:
+    """Return the shortfalls of nodes of GeoRendezvous: messages without a route, entries and hops
+    without room.
+    """
+    no_route, no_room = state.lost.sum(axis=0)
+    return {
+        WITHOUT_ROUTE: int(no_route),
+        "entries without room": int(no_room),
+        UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
+        FORGOTTEN_DEAF: int(state.deaf.counts[:, REPLACED].sum()),
+    }
