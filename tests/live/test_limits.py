@@ -44,7 +44,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
     OPERATING: {
         "neighbours; nodes heard": (DEFAULT.neighbours, DEFAULT.heard),
         "peers without keys": (plain.MOST_PEERS,),
-        "publishers whose": (DEFAULT.publishers,),
+        "publishers whose": (DEFAULT.publishers, DEFAULT.in_flight),
         "topics with a number": (DEFAULT.topics, _DOOR.topics),
         "texts of topics": (2, DEFAULT.payload),
         "topics whose filters": (topic_filters.REMEMBERED,),
