@@ -18,7 +18,10 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "control/route_answers:_Answers": {"_queue": (OPERATING, "answers that wait")},
     "control/server:ControlServer": {"_connections": (OPERATING, "control socket")},
     "drops:Drops": {"_count": FIXED},
-    "events/bodies:BodyTable": {"_bodies": (OPERATING, "bodies kept")},
+    "events/bodies:BodyTable": {
+        "_bodies": (OPERATING, "bodies kept"), "_order": (OPERATING, "bodies kept"),
+    },
+    "events/bodies:SharedBodies": {"_keys": (OPERATING, "bodies kept")},
     "events/retained:RetainedTable": {"_values": (OPERATING, "retained values")},
     "events/local_subscriptions:Subscriptions": {
         "_local": (OPERATING, "subscriptions of a node"),

@@ -49,7 +49,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "texts of topics": (2, DEFAULT.payload),
         "topics whose filters": (topic_filters.REMEMBERED,),
         "subscriptions of a node": (DEFAULT.subscriptions, _DOOR.subscriptions),
-        "bodies kept": (DEFAULT.bodies, DEFAULT.body_bytes / _MIB),
+        "bodies kept": (DEFAULT.bodies, DEFAULT.body_bytes / _MIB, DEFAULT.bodies),
         "bodies and datagrams": (BODIES, ARENA / _KIB, DATAGRAMS),
         "records that wait for a body": (DEFAULT.held,),
         "records and timers": (node_stepper.MOST_SLOTS,),

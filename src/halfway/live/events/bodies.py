@@ -6,7 +6,7 @@ because it passes them on, and because a neighbour may ask for a body.
 
 import hashlib
 import struct
-from collections import OrderedDict
+from collections import deque
 from typing import NamedTuple
 
 from halfway.live.mesh import Level, Refusal
@@ -141,11 +141,15 @@ def identity_of(key: EventKey, body: EventBody) -> EventKey:
 class BodyTable:
     """The event bodies that a node keeps, limited by number and bytes; the oldest is
     dropped first.
+
+    shared: the bodies of all nodes of the process, or None for a node that keeps its own objects.
     """
 
-    def __init__(self, most: int, most_bytes: int) -> None:
-        self._most, self._most_bytes = most, most_bytes
-        self._bodies: OrderedDict[EventKey, EventBody] = OrderedDict()
+    def __init__(self, most: int, most_bytes: int, shared: "SharedBodies | None" = None) -> None:
+        self._most, self._most_bytes, self.shared = most, most_bytes, shared
+        # An OrderedDict has the same order, but needs twice the memory for an entry.
+        self._bodies: dict[EventKey, EventBody] = {}
+        self._order: deque[EventKey] = deque()  # the keys, the oldest first
         self._bytes = 0
         self.forgotten = 0
 
@@ -180,11 +184,43 @@ class BodyTable:
         gone: list[EventKey] = []
         if key in self._bodies:
             return gone
+        if self.shared is not None:
+            key, body = self.shared.stored(key, body)
         self._bodies[key] = body
+        self._order.append(key)
         self._bytes += body.size()
         while len(self._bodies) > self._most or self._bytes > self._most_bytes:
-            oldest, forgotten = self._bodies.popitem(last=False)
-            self._bytes -= forgotten.size()
+            oldest = self._order.popleft()
+            self._bytes -= self._bodies.pop(oldest).size()
             self.forgotten += 1
             gone.append(oldest)
         return gone
+
+
+class SharedBodies:
+    """The newest event bodies of all nodes of a process, so that a body is in memory only once.
+
+    A node without keys can send another body for the same event, so bodies are compared.
+    """
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._bodies = BodyTable(most, most_bytes)
+        self._keys: dict[EventKey, EventKey] = {}  # the stored objects
+
+    def __len__(self) -> int:
+        return len(self._bodies)
+
+    def stored(self, key: EventKey, body: EventBody) -> tuple[EventKey, EventBody]:
+        """Return the key and the body of an event as the objects that another node stored among the
+        shared bodies, or the given objects for a new body.
+
+        A stored body may have another time of publication: the estimate of the node that was first.
+        """
+        known = self._bodies.get(key)
+        if known is None:
+            self._keys[key] = key
+            for gone in self._bodies.add(key, body):
+                del self._keys[gone]
+            return key, body
+        is_same = known == body._replace(born=known.born)
+        return (self._keys[key], known) if is_same else (key, body)
