@@ -120,6 +120,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "`session_expiry_s`": (_MQTT.session_expiry_s / 86_400,),
         "shared subscriptions": (shares.SHARES_MAXIMUM, shares.DOORS_MAXIMUM),
         "write buffer": (door.WRITE_BUFFER / _KIB,),
+        "time to read": (door.LINGER_S,),
     },
 }  # fmt: skip
 

@@ -16,6 +16,7 @@ from halfway.live.mqtt.sessions.mqtt_machine import Machine
 from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
 WRITE_BUFFER = 256 * 1024  # unsent bytes of one client; then its messages wait in the bounded queue
+LINGER_S = 1.0  # in which a client may read the reason of its end, and close
 _BACKLOG = 128  # TCP connections that the kernel keeps until they are accepted
 # Without this option, the kernel delays acknowledgements by 40 ms, and the Nagle algorithm of the
 # client waits for them.
@@ -229,7 +230,7 @@ class _Client(asyncio.Protocol):
         self._door, self._machine = door, machine
         self._loop = asyncio.get_running_loop()
         self._connection: Connection | None = None
-        self._is_reading = True
+        self._is_reading, self._is_ending = True, False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin a client's connection, or close it if there are too many."""
@@ -250,7 +251,7 @@ class _Client(asyncio.Protocol):
         """Pass bytes from a client's socket to the session machine."""
         if _QUICKACK is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)  # the kernel forgets it
-        if self._connection is not None:
+        if self._connection is not None and not self._is_ending:
             self._machine.receive(self._connection, data, self._loop.time())
             self._door.carry_out_requests()
 
@@ -272,12 +273,12 @@ class _Client(asyncio.Protocol):
         requires.
         """
         connection = self._connection
-        if connection is None or self._transport.is_closing():
+        if connection is None or self._is_ending or self._transport.is_closing():
             return
         while output := connection.take_output(now):
             self._transport.write(output)
         if connection.is_closing:
-            self._transport.close()
+            self._end()
             return
         # The door does not read from a client that does not read, because its answers would pile
         # up.
@@ -285,6 +286,21 @@ class _Client(asyncio.Protocol):
         if is_reading != self._is_reading:
             self._is_reading = is_reading
             (self._transport.resume_reading if is_reading else self._transport.pause_reading)()
+
+    def _end(self) -> None:
+        """Close the socket of a client behind the output.
+
+        A socket that is closed with unread bytes resets the connection, and the client may lose the
+        last packet, with the reason. So the door ends its own direction first, and drops the bytes
+        that still arrive. TLS has no such half of a connection.
+        """
+        self._is_ending = True
+        if not self._transport.can_write_eof():
+            self._transport.close()
+            return
+        self._transport.write_eof()
+        self._transport.resume_reading()
+        self._loop.call_later(LINGER_S, self._transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - either is an end
         """End a client's connection."""
