@@ -6,6 +6,7 @@ because it passes them on, and because a neighbour may ask for a body.
 
 import hashlib
 import struct
+import sys
 from collections import deque
 from typing import NamedTuple
 
@@ -52,11 +53,18 @@ class EventBody(NamedTuple):
         """Return whether the event of a body has expired."""
         return now - self.born >= self.expiry_s
 
+    def is_copy_of(self, other: "EventBody") -> bool:
+        """Return whether two event bodies are equal except for the estimate of their age."""
+        return self[:_BORN] == other[:_BORN] and self[_BORN + 1 :] == other[_BORN + 1 :]
+
     def size(self) -> int:
         """Return the bytes of an event body in its frame."""
         place = 0 if self.place is None else _PLACE.size
         text = len(self.topic.encode())
         return _FIXED.size + place + text + len(self.properties) + len(self.payload)
+
+
+_BORN = EventBody._fields.index("born")
 
 
 def new_body(
@@ -112,12 +120,12 @@ def decoded(data: bytes, now: float) -> EventBody:
     if place is not None and not (place.number > 0 and place.stream_age_s >= 0.0):
         raise ValueError("out of range")
     return EventBody(
-        topic=data[begin:first].decode(),
+        topic=sys.intern(data[begin:first].decode()),  # many bodies have one topic
         payload=data[first + property_bytes :],
         publication=publication,
         level=_LEVELS[flags & _LEVEL_BITS],
         retain=bool(flags & _RETAIN),
-        expiry_s=expiry_s,
+        expiry_s=_NEVER if expiry_s == _NEVER else expiry_s,
         properties=data[first : first + property_bytes],
         born=now - age_s,
         place=place,
@@ -222,5 +230,4 @@ class SharedBodies:
             for gone in self._bodies.add(key, body):
                 del self._keys[gone]
             return key, body
-        is_same = known == body._replace(born=known.born)
-        return (self._keys[key], known) if is_same else (key, body)
+        return (self._keys[key], known) if known.is_copy_of(body) else (key, body)
