@@ -135,7 +135,10 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_at": (MQTT, "`sessions`"), "_heap": (MQTT, "`sessions`"),
     },
     "plain:Plain": {"_peers": (OPERATING, "peers without keys")},
-    "runtime/local_delivery:Delivery": {"_seen": (OPERATING, "publications remembered")},
+    "runtime/local_delivery:Delivery": {
+        "_order": (OPERATING, "publications remembered"),
+        "_seen": (OPERATING, "publications remembered"),
+    },
     "runtime/retained_exchange:RetainedExchange": {"_sent": (OPERATING, "neighbours; nodes heard")},
     "runtime/body_exchange:BodyExchange": {"_held": (OPERATING, "records that wait for a body")},
     "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},
