@@ -76,7 +76,7 @@ def test_nodes_of_a_process_share_equal_bodies_and_forget_them() -> None:
     assert len(shared) == 2
     last = BodyTable(3, 10_000, shared)
     last.add((1, 0, 0), body(born=7.0))
-    assert last.get((1, 0, 0)) == body(born=7.0), "nobody had this body any more"
+    assert last.get((1, 0, 0)) == body(born=7.0), "no node had this body any more"
 
 
 def test_a_node_that_forges_a_body_does_not_change_the_body_of_another_node() -> None:

@@ -49,8 +49,7 @@ class MqttDoor:
         self._servers: list[asyncio.Server] = []
         self._clients: dict[Connection, _Client] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        # Publications that wait because the mesh is full, in order; the client None stands for no
-        # client.
+        # Publications that wait because the mesh is full, in order; None stands for no client.
         self._waiting: dict[Connection | None, deque[Publication]] = {}
         self._underway = 0  # publications that the mesh has not taken
         self._timer: asyncio.TimerHandle | None = None
@@ -60,10 +59,8 @@ class MqttDoor:
     async def listen(
         self, host: str, port: int, *, tls: ssl.SSLContext | None = None
     ) -> tuple[str, int]:
-        """Accept clients of the MQTT door at an address; return it, with the port that was chosen
-        for port 0.
-
-        May be called several times. Raises OSError where the address is not available.
+        """Accept clients of the MQTT door at one more address; return it, with the chosen port.
+        Raises OSError where the address is not available.
         """
         server = await self._loop.create_server(
             lambda: _Client(self, self._machine), host, port, ssl=tls, backlog=_BACKLOG
@@ -193,9 +190,7 @@ class MqttDoor:
         self.carry_out_requests()
 
     async def _publish_waiting(self, origin: Connection | None) -> None:
-        """Publish the waiting publications of the MQTT door, one after another, so that messages of
-        a client keep their order.
-        """
+        """Publish the waiting publications of the MQTT door, the messages of a client in order."""
         queue = self._waiting[origin]
         while queue:
             publication = queue.popleft()
@@ -269,9 +264,7 @@ class _Client(asyncio.Protocol):
             self._connection.is_writable = is_writable
 
     def write_output(self, now: float) -> None:
-        """Write the MQTT door's output to a client; then read, pause or close, as its connection
-        requires.
-        """
+        """Write the MQTT door's output to a client; then read its input, pause or close."""
         connection = self._connection
         if connection is None or self._is_ending or self._transport.is_closing():
             return
@@ -280,26 +273,20 @@ class _Client(asyncio.Protocol):
         if connection.is_closing:
             self._end()
             return
-        # The door does not read from a client that does not read, because its answers would pile
-        # up.
+        # Answers would pile up for a client that does not read.
         is_reading = connection.is_reading and connection.is_writable
         if is_reading != self._is_reading:
             self._is_reading = is_reading
             (self._transport.resume_reading if is_reading else self._transport.pause_reading)()
 
     def _end(self) -> None:
-        """Close the socket of a client behind the output.
-
-        A socket that is closed with unread bytes resets the connection, and the client may lose the
-        last packet, with the reason. So the door ends its own direction first, and drops the bytes
-        that still arrive. TLS has no such half of a connection.
-        """
+        """Close a client's socket so that no reset, because of unread bytes, voids the output."""
         self._is_ending = True
-        if not self._transport.can_write_eof():
+        if not self._transport.can_write_eof():  # TLS cannot end one direction
             self._transport.close()
             return
         self._transport.write_eof()
-        self._transport.resume_reading()
+        self._transport.resume_reading()  # what still arrives is dropped
         self._loop.call_later(LINGER_S, self._transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - either is an end
