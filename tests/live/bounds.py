@@ -18,7 +18,10 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "control/route_answers:_Answers": {"_queue": (OPERATING, "answers that wait")},
     "control/server:ControlServer": {"_connections": (OPERATING, "control socket")},
     "drops:Drops": {"_count": FIXED},
-    "events/bodies:BodyTable": {"_bodies": (OPERATING, "bodies kept")},
+    "events/bodies:BodyTable": {
+        "_bodies": (OPERATING, "bodies kept"), "_order": (OPERATING, "bodies kept"),
+    },
+    "events/bodies:SharedBodies": {"_keys": (OPERATING, "bodies kept")},
     "events/retained:RetainedTable": {"_values": (OPERATING, "retained values")},
     "events/local_subscriptions:Subscriptions": {
         "_local": (OPERATING, "subscriptions of a node"),
@@ -132,7 +135,10 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_at": (MQTT, "`sessions`"), "_heap": (MQTT, "`sessions`"),
     },
     "plain:Plain": {"_peers": (OPERATING, "peers without keys")},
-    "runtime/local_delivery:Delivery": {"_seen": (OPERATING, "publications remembered")},
+    "runtime/local_delivery:Delivery": {
+        "_order": (OPERATING, "publications remembered"),
+        "_seen": (OPERATING, "publications remembered"),
+    },
     "runtime/retained_exchange:RetainedExchange": {"_sent": (OPERATING, "neighbours; nodes heard")},
     "runtime/body_exchange:BodyExchange": {"_held": (OPERATING, "records that wait for a body")},
     "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},

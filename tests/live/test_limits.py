@@ -45,7 +45,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
     OPERATING: {
         "neighbours; nodes heard": (DEFAULT.neighbours, DEFAULT.heard),
         "peers without keys": (plain.MOST_PEERS,),
-        "publishers whose": (DEFAULT.publishers,),
+        "publishers whose": (DEFAULT.publishers, DEFAULT.in_flight),
         "topics with a number": (DEFAULT.topics, _DOOR.topics),
         "texts of topics": (2, DEFAULT.payload),
         "topics whose filters": (topic_filters.REMEMBERED,),
@@ -60,7 +60,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "own events whose topics": (DEFAULT.held,),
         "topics to which a node of `drip`": (drip.REQUESTS,),
         "subscriptions at a broker of `drip`": (drip.REGISTERED, drip.EVENTS),
-        "bodies kept": (DEFAULT.bodies, DEFAULT.body_bytes / _MIB),
+        "bodies kept": (DEFAULT.bodies, DEFAULT.body_bytes / _MIB, DEFAULT.bodies),
         "bodies and datagrams": (BODIES, ARENA / _KIB, DATAGRAMS),
         "records that wait for a body": (DEFAULT.held,),
         "records and timers": (node_stepper.MOST_SLOTS,),
@@ -131,6 +131,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "`session_expiry_s`": (_MQTT.session_expiry_s / 86_400,),
         "shared subscriptions": (shares.SHARES_MAXIMUM, shares.DOORS_MAXIMUM),
         "write buffer": (door.WRITE_BUFFER / _KIB,),
+        "time to read": (door.LINGER_S,),
     },
 }  # fmt: skip
 

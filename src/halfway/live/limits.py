@@ -11,6 +11,9 @@ class Limits(NamedTuple):
     neighbours: int = 64  # neighbours; a further node is heard, but is not a neighbour
     heard: int = 256  # nodes that are heard, with neighbours
     publishers: int = 256  # publishers whose newest events a node distinguishes
+    # Newest events of a publisher that a node distinguishes; an older event counts as a duplicate.
+    # If links reorder, all events that are on their way need room, repeated kept events as well.
+    in_flight: int = 1024
     topics: int = 1024  # topics that a node has numbers for
     subscriptions: int = 256  # subscriptions of a node's applications
     payload: int = 65_490  # bytes of an event with its topic, as a frame has room for

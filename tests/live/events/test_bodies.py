@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.live.events.bodies import BodyTable, EventBody, decoded, encoded
+from halfway.live.events.bodies import BodyTable, EventBody, SharedBodies, decoded, encoded
 from halfway.live.events.retained import RetainedTable, version_bytes, version_in
 from halfway.live.mesh import Level
 
@@ -63,6 +63,30 @@ def test_the_table_forgets_the_oldest_beyond_its_limits() -> None:
     kept = table.get((2, 0, 0))
     assert kept is not None
     assert len(kept.payload) == 9_970
+
+
+def test_nodes_of_a_process_share_equal_bodies_and_forget_them() -> None:
+    shared = SharedBodies(2, 10_000)
+    one, other = BodyTable(3, 10_000, shared), BodyTable(3, 10_000, shared)
+    one.add((1, 0, 0), body(born=5.0))
+    other.add((1, 0, 0), body(born=6.0))
+    assert other.get((1, 0, 0)) is one.get((1, 0, 0)) is not None
+    for number in (1, 2):
+        one.add((1, 0, number), body())
+    assert len(shared) == 2
+    last = BodyTable(3, 10_000, shared)
+    last.add((1, 0, 0), body(born=7.0))
+    assert last.get((1, 0, 0)) == body(born=7.0), "no node had this body any more"
+
+
+def test_a_node_that_forges_a_body_does_not_change_the_body_of_another_node() -> None:
+    shared = SharedBodies(2, 10_000)
+    one, other = BodyTable(3, 10_000, shared), BodyTable(3, 10_000, shared)
+    one.add((1, 0, 0), body(payload=b"forged"))
+    other.add((1, 0, 0), body(payload=b"true"))
+    assert [table.get((1, 0, 0)) for table in (one, other)] == [
+        body(payload=b"forged"), body(payload=b"true")
+    ]  # fmt: skip
 
 
 def test_the_highest_version_of_a_retained_value_counts() -> None:

@@ -3,6 +3,7 @@
 The clients are at one door, or at two doors with the mesh between them.
 """
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -336,6 +337,21 @@ def test_flow_control2(ports: tuple[int, int]) -> None:
     assert answers == [PubrecPacket(k) for k in range(1, len(answers) + 1)]
     assert isinstance(disconnect, DisconnectPacket)
     assert disconnect.reason is Reason.RECEIVE_MAXIMUM_EXCEEDED
+
+
+def test_a_client_that_sends_on_still_learns_why_its_connection_ends(
+    ports: tuple[int, int],
+) -> None:
+    client = RawClient(ports[0])
+    maximum = client.connect("torrent").properties.receive_maximum
+    assert maximum
+    client.send(*(PublishPacket(TOPIC, b"", 2, packet_id=k) for k in range(1, maximum + 2)))
+    for _ in range(20):  # the door has ended the connection meanwhile
+        client.send(PublishPacket(TOPIC, bytes(50_000)))
+        time.sleep(0.01)
+    *_, last = iter(client.receive, None)
+    assert isinstance(last, DisconnectPacket)
+    assert last.reason is Reason.RECEIVE_MAXIMUM_EXCEEDED
 
 
 def test_quality_2_in_both_directions(ports: tuple[int, int]) -> None:

@@ -6,7 +6,8 @@ because it passes them on, and because a neighbour may ask for a body.
 
 import hashlib
 import struct
-from collections import OrderedDict
+import sys
+from collections import deque
 from typing import NamedTuple
 
 from halfway.live.mesh import Level, Refusal
@@ -52,11 +53,18 @@ class EventBody(NamedTuple):
         """Return whether the event of a body has expired."""
         return now - self.born >= self.expiry_s
 
+    def is_copy_of(self, other: "EventBody") -> bool:
+        """Return whether two event bodies are equal except for the estimate of their age."""
+        return self[:_BORN] == other[:_BORN] and self[_BORN + 1 :] == other[_BORN + 1 :]
+
     def size(self) -> int:
         """Return the bytes of an event body in its frame."""
         place = 0 if self.place is None else _PLACE.size
         text = len(self.topic.encode())
         return _FIXED.size + place + text + len(self.properties) + len(self.payload)
+
+
+_BORN = EventBody._fields.index("born")
 
 
 def new_body(
@@ -112,12 +120,12 @@ def decoded(data: bytes, now: float) -> EventBody:
     if place is not None and not (place.number > 0 and place.stream_age_s >= 0.0):
         raise ValueError("out of range")
     return EventBody(
-        topic=data[begin:first].decode(),
+        topic=sys.intern(data[begin:first].decode()),  # many bodies have one topic
         payload=data[first + property_bytes :],
         publication=publication,
         level=_LEVELS[flags & _LEVEL_BITS],
         retain=bool(flags & _RETAIN),
-        expiry_s=expiry_s,
+        expiry_s=_NEVER if expiry_s == _NEVER else expiry_s,
         properties=data[first : first + property_bytes],
         born=now - age_s,
         place=place,
@@ -141,11 +149,15 @@ def identity_of(key: EventKey, body: EventBody) -> EventKey:
 class BodyTable:
     """The event bodies that a node keeps, limited by number and bytes; the oldest is
     dropped first.
+
+    shared: the bodies of all nodes of the process, or None for a node that keeps its own objects.
     """
 
-    def __init__(self, most: int, most_bytes: int) -> None:
-        self._most, self._most_bytes = most, most_bytes
-        self._bodies: OrderedDict[EventKey, EventBody] = OrderedDict()
+    def __init__(self, most: int, most_bytes: int, shared: "SharedBodies | None" = None) -> None:
+        self._most, self._most_bytes, self.shared = most, most_bytes, shared
+        # An OrderedDict has the same order, but needs twice the memory for an entry.
+        self._bodies: dict[EventKey, EventBody] = {}
+        self._order: deque[EventKey] = deque()  # the keys, the oldest first
         self._bytes = 0
         self.forgotten = 0
 
@@ -180,11 +192,42 @@ class BodyTable:
         gone: list[EventKey] = []
         if key in self._bodies:
             return gone
+        if self.shared is not None:
+            key, body = self.shared.stored(key, body)
         self._bodies[key] = body
+        self._order.append(key)
         self._bytes += body.size()
         while len(self._bodies) > self._most or self._bytes > self._most_bytes:
-            oldest, forgotten = self._bodies.popitem(last=False)
-            self._bytes -= forgotten.size()
+            oldest = self._order.popleft()
+            self._bytes -= self._bodies.pop(oldest).size()
             self.forgotten += 1
             gone.append(oldest)
         return gone
+
+
+class SharedBodies:
+    """The newest event bodies of all nodes of a process, so that a body is in memory only once.
+
+    A node without keys can send another body for the same event, so bodies are compared.
+    """
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._bodies = BodyTable(most, most_bytes)
+        self._keys: dict[EventKey, EventKey] = {}  # the stored objects
+
+    def __len__(self) -> int:
+        return len(self._bodies)
+
+    def stored(self, key: EventKey, body: EventBody) -> tuple[EventKey, EventBody]:
+        """Return the key and the body of an event as the objects that another node stored among the
+        shared bodies, or the given objects for a new body.
+
+        A stored body may have another time of publication: the estimate of the node that was first.
+        """
+        known = self._bodies.get(key)
+        if known is None:
+            self._keys[key] = key
+            for gone in self._bodies.add(key, body):
+                del self._keys[gone]
+            return key, body
+        return (self._keys[key], known) if known.is_copy_of(body) else (key, body)

@@ -16,6 +16,7 @@ from halfway.live.mqtt.sessions.mqtt_machine import Machine
 from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
 WRITE_BUFFER = 256 * 1024  # unsent bytes of one client; then its messages wait in the bounded queue
+LINGER_S = 1.0  # in which a client may read the reason of its end, and close
 _BACKLOG = 128  # TCP connections that the kernel keeps until they are accepted
 # Without this option, the kernel delays acknowledgements by 40 ms, and the Nagle algorithm of the
 # client waits for them.
@@ -48,8 +49,7 @@ class MqttDoor:
         self._servers: list[asyncio.Server] = []
         self._clients: dict[Connection, _Client] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        # Publications that wait because the mesh is full, in order; the client None stands for no
-        # client.
+        # Publications that wait because the mesh is full, in order; None stands for no client.
         self._waiting: dict[Connection | None, deque[Publication]] = {}
         self._underway = 0  # publications that the mesh has not taken
         self._timer: asyncio.TimerHandle | None = None
@@ -59,10 +59,8 @@ class MqttDoor:
     async def listen(
         self, host: str, port: int, *, tls: ssl.SSLContext | None = None
     ) -> tuple[str, int]:
-        """Accept clients of the MQTT door at an address; return it, with the port that was chosen
-        for port 0.
-
-        May be called several times. Raises OSError where the address is not available.
+        """Accept clients of the MQTT door at one more address; return it, with the chosen port.
+        Raises OSError where the address is not available.
         """
         server = await self._loop.create_server(
             lambda: _Client(self, self._machine), host, port, ssl=tls, backlog=_BACKLOG
@@ -192,9 +190,7 @@ class MqttDoor:
         self.carry_out_requests()
 
     async def _publish_waiting(self, origin: Connection | None) -> None:
-        """Publish the waiting publications of the MQTT door, one after another, so that messages of
-        a client keep their order.
-        """
+        """Publish the waiting publications of the MQTT door, the messages of a client in order."""
         queue = self._waiting[origin]
         while queue:
             publication = queue.popleft()
@@ -229,7 +225,7 @@ class _Client(asyncio.Protocol):
         self._door, self._machine = door, machine
         self._loop = asyncio.get_running_loop()
         self._connection: Connection | None = None
-        self._is_reading = True
+        self._is_reading, self._is_ending = True, False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin a client's connection, or close it if there are too many."""
@@ -250,7 +246,7 @@ class _Client(asyncio.Protocol):
         """Pass bytes from a client's socket to the session machine."""
         if _QUICKACK is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)  # the kernel forgets it
-        if self._connection is not None:
+        if self._connection is not None and not self._is_ending:
             self._machine.receive(self._connection, data, self._loop.time())
             self._door.carry_out_requests()
 
@@ -268,23 +264,30 @@ class _Client(asyncio.Protocol):
             self._connection.is_writable = is_writable
 
     def write_output(self, now: float) -> None:
-        """Write the MQTT door's output to a client; then read, pause or close, as its connection
-        requires.
-        """
+        """Write the MQTT door's output to a client; then read its input, pause or close."""
         connection = self._connection
-        if connection is None or self._transport.is_closing():
+        if connection is None or self._is_ending or self._transport.is_closing():
             return
         while output := connection.take_output(now):
             self._transport.write(output)
         if connection.is_closing:
-            self._transport.close()
+            self._end()
             return
-        # The door does not read from a client that does not read, because its answers would pile
-        # up.
+        # Answers would pile up for a client that does not read.
         is_reading = connection.is_reading and connection.is_writable
         if is_reading != self._is_reading:
             self._is_reading = is_reading
             (self._transport.resume_reading if is_reading else self._transport.pause_reading)()
+
+    def _end(self) -> None:
+        """Close a client's socket so that no reset, because of unread bytes, voids the output."""
+        self._is_ending = True
+        if not self._transport.can_write_eof():  # TLS cannot end one direction
+            self._transport.close()
+            return
+        self._transport.write_eof()
+        self._transport.resume_reading()  # what still arrives is dropped
+        self._loop.call_later(LINGER_S, self._transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - either is an end
         """End a client's connection."""

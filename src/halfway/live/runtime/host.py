@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from halfway.live.addresses import LOOPBACK, is_loopback
+from halfway.live.events.bodies import SharedBodies
 from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.keys.keyed_security import KeyedSecurity
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
@@ -45,6 +46,7 @@ class Host:
         self.journals: list[NodeJournal] = []  # of the nodes, where they have a folder
         # Further entries in the status of the process, such as "mqtt".
         self.sections: dict[str, Callable[[], Mapping[str, Any]]] = {}
+        self._bodies = SharedBodies(settings.limits.bodies, settings.limits.body_bytes)
         self._group: socket.socket | None = None
         self._task: asyncio.Task[None] | None = None
         self._compiler: subprocess.Popen[bytes] | None = None
@@ -149,9 +151,11 @@ class Host:
             incarnation=next_incarnation(settings.state, place),
             position=None if self._grid is None else self._grid.position(place),
         )  # fmt: skip
-        return MeshNode(
+        node = MeshNode(
             face, identity, security, sock, self.scheduler, settings.limits, settings.trace
         )
+        node.events.bodies.shared = self._bodies
+        return node
 
     def _grid_of_nodes(self) -> NodeGrid | None:
         """Return the grid in which the nodes of the host stand, if they need positions."""

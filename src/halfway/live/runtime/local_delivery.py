@@ -2,7 +2,7 @@
 subscription.
 """
 
-from collections import Counter, OrderedDict
+from collections import Counter, deque
 
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, identity_of
@@ -28,15 +28,18 @@ class Delivery:
         self._subscriptions, self._scheduler = subscriptions, scheduler
         self._drops, self._counts = drops, counts
         self.ages = SecondsHistogram()  # ages of events of other nodes at their delivery
-        self._seen: OrderedDict[EventKey, None] = OrderedDict()
+        # An identity as one integer, and a dict beside a queue, need a third of the memory of
+        # tuples in an OrderedDict.
+        self._seen: dict[int, None] = {}
+        self._order: deque[int] = deque()  # the same, the oldest first
 
     def deliver(self, key: EventKey, body: EventBody, hops: int, *, local: bool) -> None:
         """Deliver an event to the applications of a live node, by the subscriptions whose filters
         match.
         """
         publication = identity_of(key, body)
-        now = self._scheduler.now()
-        if publication in self._seen:
+        now, seen = self._scheduler.now(), _packed(publication)
+        if seen in self._seen:
             self._drops.count(Drop.DUPLICATE)
             return
         matching = self._subscriptions.matching(body.topic)
@@ -46,9 +49,10 @@ class Delivery:
             self._drops.count(Drop.EXPIRED)
             return
         self._hand_over(matching, event_of(publication, body, now, hops=hops, local=local))
-        self._seen[publication] = None
-        if len(self._seen) > REMEMBERED:
-            self._seen.popitem(last=False)
+        self._seen[seen] = None
+        self._order.append(seen)
+        if len(self._order) > REMEMBERED:
+            del self._seen[self._order.popleft()]
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
         """Deliver an event to the applications of a live node, which certainly did not receive it
@@ -64,6 +68,11 @@ class Delivery:
                 self.ages.observe(event.age_s)
         for subscription in found:
             subscription.callback(event)
+
+
+def _packed(identity: EventKey) -> int:
+    publisher, epoch, number = identity  # 31, 32 and 63 bits
+    return (publisher << 32 | epoch) << 63 | number
 
 
 def event_of(

@@ -72,6 +72,7 @@ class Face:
             "topics": limits.topics,
             "window": limits.publishers,
             "publishers": limits.publishers,
+            "in_flight": limits.in_flight,
             "seed": self.parameters.seed,
         }
         named = known.keys() & inspect.signature(module.state).parameters

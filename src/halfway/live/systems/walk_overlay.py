@@ -51,7 +51,7 @@ class WalkOverlayFace(Face):
             module.state, np.array([parameters.node_id], np.int32), limits.neighbours, own,
             limits.publishers, size.words, parameters.seed, trails=TRAILS,
             links=int(values["links"]) or limits.overlay_links, branches=rules.branches,
-            buffered_events=values["buffered_events"],
+            buffered_events=values["buffered_events"], in_flight=limits.in_flight,
             tracked_hops=TRACKED_HOPS if rules.retries else 0,
         )  # fmt: skip
         return SystemNode(

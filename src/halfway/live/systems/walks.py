@@ -27,7 +27,7 @@ class WalksFace(Face):
             module.state, np.array([parameters.node_id], np.int32), limits.neighbours,
             limits.topics, parameters.seed, members=int(self.values["trails"]) or _MEMBERS,
             places=TRACKED_HOPS if rules.retries else 0, publishers=limits.publishers,
-            buffer_size=int(self.values["buffer_size"]),
+            buffer_size=int(self.values["buffer_size"]), in_flight=limits.in_flight,
         )  # fmt: skip
         return SystemNode(
             state=state,
