@@ -52,7 +52,10 @@ def placed(state, initiator, number):
 
 def lone() -> OverlayState:
     """Node 1, outside the overlay."""
-    return walk_overlay.state(np.ones(1, np.int32), 3, 1, 1, RULES.bits // 32, 0)
+    return walk_overlay.state(
+        np.ones(1, np.int32), 3, 1, 1, RULES.bits // 32, 0,
+        links=2, branches=1, buffered_events=4,
+    )  # fmt: skip
 
 
 def emitted(call: Any, state: OverlayState, record: np.recarray) -> np.recarray:

@@ -73,6 +73,7 @@ class GeorendezvousFace(Face):
             made_rules.points,
             limits.publishers,
             parameters.seed,
+            in_flight=limits.in_flight,
             **sizes,
         )
         return SystemNode(
