@@ -17,6 +17,7 @@ from halfway.core.kinds import Channel
 from halfway.core.message import RECORD, START
 from halfway.protocols import SYSTEMS as PROTOCOLS
 from halfway.protocols import flooding
+from halfway.protocols.application import PUBLISH
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import messages as drip_kinds
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
@@ -128,7 +129,7 @@ def _regions() -> World:
         Command(0.25, row, drip_kinds.SUBSCRIBE, row % 2, argument=row % 2)
         for row in range(0, n, 2)
     ]
-    commands += [Command(2.0 + e, 5 * e + 7, drip_kinds.PUBLISH, e % 2, e) for e in range(EVENTS)]
+    commands += [Command(2.0 + e, 5 * e + 7, PUBLISH, e % 2, e) for e in range(EVENTS)]
 
     def fresh(names: Any) -> Any:
         return drip.state(
