@@ -26,7 +26,7 @@ _COLOURS = 64
 _SIZE, _DOTS = (6.4, 6.8), 80  # inches, and dots per inch
 
 
-def checked_film(file: Path) -> None:
+def check_film(file: Path) -> None:
     """Check the name of a film's file. Raises Problem for another suffix or a missing folder."""
     if file.suffix.lower() != ".gif":
         what = f"'{file.suffix or file.name}' is not the format of a film"
