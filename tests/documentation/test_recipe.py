@@ -61,6 +61,7 @@ def _with_echo(folder: Path) -> None:
         folder / "README.md", r"^\| gossip \|", "| echo | 1 | 1 | 1 | 1 | 1 | 1 | 1 |\n| gossip |"
     )
     _replaced(folder / "docs/live.md", r"^\| `flooding`", "| `echo`, `flooding`")
+    _replaced(folder / "CHANGELOG.md", r"^### Added\n", "### Added\n\n- The system `echo`.")
 
 
 def _run(folder: Path, *arguments: str) -> None:

@@ -21,7 +21,7 @@ from halfway.report.notebook.notebook_tables import outcome_html
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import ScenarioSource, read_scenario
 from halfway.sim.metrics.outcome import Outcome
-from halfway.sim.trace.writer import checked_target
+from halfway.sim.trace.writer import check_target
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,6 +88,6 @@ def simulate(
     read = read_scenario(source, changed, {} if own is None else {own.name: own})
     file = None if trace is None else path_argument(trace, "trace", "run.parquet")
     if file is not None:
-        checked_target(file)
+        check_target(file)
     outcome = simulation_of(read, system=own or name, trace=file).run()
     return SimulatedRun(**vars(outcome))

@@ -26,7 +26,7 @@ from halfway.core.values.digest import short_digest
 from halfway.pipeline.parent_process import end_with_parent
 from halfway.pipeline.plan.sweep_plan import plan
 from halfway.scenario.build import prepared, simulation_on
-from halfway.scenario.schema import Recorded, Scenario, Waypoint
+from halfway.scenario.schema import Scenario
 from halfway.scenario.swept_points import ScenarioPoint
 
 _POLL_S = 0.1
@@ -113,9 +113,10 @@ def _loaded(module: str) -> str:
 def _mark(scenario: Scenario, one: SystemSource, sources: str) -> Path:
     """Return the file that marks a system as compiled ahead for such a radio and such nodes."""
     radio = scenario.radio
-    losses = getattr(radio, "success", 1.0) < 1.0 or getattr(radio, "ratios", None) is not None
-    static = not isinstance(scenario.network, Waypoint | Recorded)
-    words = f"{sources} {one.name} {one.text} {radio.__struct_config__.tag} {losses} {static}"
+    words = (
+        f"{sources} {one.name} {one.text} {radio.__struct_config__.tag} {radio.draws_losses} "
+        f"{not scenario.network.moves}"
+    )
     return CACHE_FOLDER / f"compiled-{short_digest(words)}"
 
 

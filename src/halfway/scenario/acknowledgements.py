@@ -6,8 +6,8 @@ wins.
 """
 
 from halfway.adapters.interface import System
-from halfway.scenario.schema import Recorded, Scenario, Waypoint
-from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio, WiredRadio
+from halfway.scenario.schema import Scenario
+from halfway.sim.radio.declarations import CsmaRadio
 
 RETRIES, ACK_TIMEOUT, ACK_BACKOFF = "retries", "ack_timeout_s", "ack_backoff"
 LOSSY_RETRIES = 5
@@ -42,14 +42,7 @@ def acknowledges(scenario: Scenario) -> bool:
     Nodes acknowledge records if the radio, a fault or movement can lose records. A radio with
     contention repeats frames itself, but gives a frame up after a few attempts.
     """
-    match scenario.radio:
-        case CsmaRadio():
-            lossy = True
-        case IdealRadio() | DistanceRadio() as radio:
-            lossy = radio.success < 1.0 or radio.ratios is not None
-        case WiredRadio(limit_s=limit_s):
-            lossy = limit_s < float("inf")
-    return lossy or bool(scenario.faults) or isinstance(scenario.network, Waypoint | Recorded)
+    return scenario.radio.loses_records or bool(scenario.faults) or scenario.network.moves
 
 
 def _least_timeout_s(scenario: Scenario) -> float:

@@ -225,7 +225,7 @@ def _check_together(scenario: Scenario, own: Mapping[str, System]) -> None:
     ):
         what = "radio.ratio_columns: expected radio.ratios as well"
         raise Problem(what, remedy="name the table in `ratios`")
-    if isinstance(scenario.network, Waypoint | Recorded) and 0.0 < delay_s < schema.LEAST_DELAY_S:
+    if scenario.network.moves and 0.0 < delay_s < schema.LEAST_DELAY_S:
         expected = f"expected 0, or at least {schema.LEAST_DELAY_S:g} for moving nodes"
         raise Problem(f"discovery_delay_s = {delay_s:g}: {expected}")
     if isinstance(scenario.network, Waypoint):

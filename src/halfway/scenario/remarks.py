@@ -25,6 +25,8 @@ from halfway.world.importers.network_file import table_of
 from halfway.world.mobility.motion import Legs
 from halfway.world.workload.demand import Listed
 
+EVENTS_AT_ONCE = 10_000  # that a drawn demand draws at once, for a count of all
+
 
 def remarks_of(scenario: Scenario, ready: PreparedScenario) -> tuple[str, ...]:
     """Return the remarks on a scenario and its files, one sentence each, for the user.
@@ -171,12 +173,9 @@ def _on_recorded_events(ready: PreparedScenario, seconds: float) -> Iterator[str
 def _fitting(ready: PreparedScenario, seconds: float, events: int) -> int:
     """Return how many events of a scenario's drawn demand fit into the run, for this seed."""
     demand, fitting = ready.demand.begun_again(), 0
-    while fitting < events and (some := len(demand.next_publications(seconds, _CHUNK).t)):
+    while fitting < events and (some := len(demand.next_publications(seconds, EVENTS_AT_ONCE).t)):
         fitting += some
     return fitting
-
-
-_CHUNK = 10_000
 
 
 def _on_faults(scenario: Scenario) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The schema of a scenario file, one class for each table: types, defaults and ranges."""
 
-from typing import Annotated, Any, Literal, TypeGuard
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -27,7 +27,13 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """A table of a scenario file; it rejects unknown fields."""
 
 
-class UnitDisk(_Part, frozen=True, kw_only=True, tag_field="kind", tag="unit-disk"):
+class _Network(_Part, frozen=True, kw_only=True):
+    """The network of a scenario file, which states whether its nodes move."""
+
+    moves: ClassVar[bool] = False
+
+
+class UnitDisk(_Network, frozen=True, kw_only=True, tag_field="kind", tag="unit-disk"):
     """A scenario's unit disk graph: uniform points, linked below a radius or for a mean degree."""
 
     n: Annotated[int, Meta(ge=2, le=_MOST_NODES)]
@@ -35,7 +41,7 @@ class UnitDisk(_Part, frozen=True, kw_only=True, tag_field="kind", tag="unit-dis
     degree: Annotated[float, Meta(gt=0.0, le=1e6)] | None = None
 
 
-class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
+class FromFile(_Network, frozen=True, kw_only=True, tag_field="kind", tag="file"):
     """A scenario's network from a file: GraphML, CSV, or links separated by blanks."""
 
     path: str
@@ -50,7 +56,7 @@ class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
     largest: bool = True
 
 
-class Backbone(_Part, frozen=True, kw_only=True, tag_field="kind", tag="waxman"):
+class Backbone(_Network, frozen=True, kw_only=True, tag_field="kind", tag="waxman"):
     """A scenario's wired network of BRITE's AS-level Waxman model, in kilometres."""
 
     n: Annotated[int, Meta(ge=2, le=1_000_000)]
@@ -59,9 +65,10 @@ class Backbone(_Part, frozen=True, kw_only=True, tag_field="kind", tag="waxman")
     side: Annotated[int, Meta(ge=1, le=10_000_000)] = 1000
 
 
-class Waypoint(_Part, frozen=True, kw_only=True, tag_field="kind", tag="random-waypoint"):
+class Waypoint(_Network, frozen=True, kw_only=True, tag_field="kind", tag="random-waypoint"):
     """A scenario's random waypoint nodes in a rectangle, in metres and seconds."""
 
+    moves: ClassVar[bool] = True
     n: Annotated[int, Meta(ge=2, le=1_000_000)]
     width: Length
     height: Length
@@ -70,9 +77,10 @@ class Waypoint(_Part, frozen=True, kw_only=True, tag_field="kind", tag="random-w
     pause: Range = (0.0, 0.0)
 
 
-class Recorded(_Part, frozen=True, kw_only=True, tag_field="kind", tag="recorded"):
+class Recorded(_Network, frozen=True, kw_only=True, tag_field="kind", tag="recorded"):
     """A scenario's movement from a file: ns-2 setdest with its churn, or CSV tracks."""
 
+    moves: ClassVar[bool] = True
     path: str
     radius: Length
     begin_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0  # the file's time at time 0 of the run
@@ -212,9 +220,7 @@ class DecisionTable(_Part, frozen=True, kw_only=True):
 
 
 class Scenario(_Part, frozen=True, kw_only=True):
-    """The fields of a scenario file, with times in seconds and lengths in units of the network or
-    movement.
-    """
+    """The fields of a scenario file: times in s, lengths in units of the network or movement."""
 
     network: UnitDisk | FromFile | Backbone | Waypoint | Recorded
     system: str = "flooding"
@@ -262,23 +268,19 @@ def converted(plain: dict[str, Any]) -> Scenario:
 
 def _with_columns(plain: dict[str, Any]) -> dict[str, Any]:
     """Return plain values with names of columns as the schema has them; users write both forms."""
-    network, radio = plain.get("network"), plain.get("radio")
-    if isinstance(network, dict) and _are_names(names := network.get("quality")):
-        plain = plain | {"network": network | {"quality": ",".join(names)}}
+    network: Any = plain.get("network")
+    radio = plain.get("radio")
+    quality = network.get("quality") if isinstance(network, dict) else None
+    if isinstance(quality, list) and all(isinstance(name, str) for name in quality):
+        plain = plain | {"network": network | {"quality": ",".join(quality)}}
     if isinstance(radio, dict) and isinstance(names := radio.get("ratio_columns"), str):
         columns = [name.strip() for name in names.split(",")]
         plain = plain | {"radio": radio | {"ratio_columns": columns}}
     return plain
 
 
-def _are_names(value: object) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value)
-
-
 def plain(scenario: Scenario) -> dict[str, Any]:
-    """Return a scenario of the schema as plain values with defaults; `converted` does the
-    reverse.
-    """
+    """Return a scenario as plain values with their defaults; `converted` does the reverse."""
     fields: dict[str, Any] = msgspec.to_builtins(scenario)
     for table, names in _ADDED.items():
         part = getattr(scenario, table)

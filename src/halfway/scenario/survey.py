@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from halfway.scenario.build import checked_environment, link_columns, network_of, prepared
+from halfway.scenario.remarks import EVENTS_AT_ONCE
 from halfway.scenario.schema import FromFile, Scenario
 from halfway.world.graphs.components import components
 from halfway.world.graphs.cut_points import cut_points
@@ -16,7 +17,6 @@ from halfway.world.mobility.moving_grid import network_at, present
 from halfway.world.workload.demand import Demand
 
 _MOST_COUNTED = 1_000_000  # events; the count of more events takes longer than a run
-_CHUNK = 10_000
 _HALF = 0.5
 
 
@@ -167,9 +167,9 @@ def _roles(
 def _events_that_fit(demand: Demand, seconds: float) -> tuple[int, bool]:
     count = 0
     while count < _MOST_COUNTED:
-        some = len(demand.next_publications(seconds, _CHUNK).t)
+        some = len(demand.next_publications(seconds, EVENTS_AT_ONCE).t)
         count += some
-        if some < _CHUNK:
+        if some < EVENTS_AT_ONCE:
             return count, True
     return count, False
 

@@ -16,10 +16,9 @@ from halfway.problem import Problem
 from halfway.world import outages
 from halfway.world.attacks import Attack
 from halfway.world.faults import Churn, Crash, Fault, LinkCut, Node, Partition, Pause
-from halfway.world.graphs.network import Network
-from halfway.world.outages import FaultEvents, Outages
+from halfway.world.graphs.network import LARGEST, Network
+from halfway.world.outages import LATEST_S, FaultEvents, Outages
 
-_LARGEST = 1e100
 _MOST_CUTS = 10_000_000  # pairs that a partition may cut without a network
 _MOST_OUTAGES = 10_000_000  # expected outages of a churn
 _ATTACKS = {"black-hole": outages.BLACK_HOLE_BEGINS, "liar": outages.LIES_BEGIN}
@@ -41,7 +40,7 @@ def schedule(
         raise Problem(f"n = {n}: expected at least one node")
     if not 0 <= seed < 2**64:
         raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
-    if not 0.0 < seconds < _LARGEST:
+    if not 0.0 < seconds < LATEST_S:
         raise Problem(f"seconds = {seconds:g}: expected a positive, finite time")
     held, conduct = list[Outages](), defaultdict[int, list[Outages]](list)
     for index, fault in enumerate(faults):
@@ -106,7 +105,7 @@ def _pause(
     chosen = _one_or_share(fault, network, n, word, where)
     if every_s is None:
         return outages.outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
-    if not fault.for_ < every_s < _LARGEST:
+    if not fault.for_ < every_s < LATEST_S:
         what = f"every_s = {every_s:g}: expected a finite time longer than for = {fault.for_:g}"
         raise Problem(what, where=where)
     first = max(math.floor((since - fault.at - fault.for_) / every_s), 0)
@@ -123,10 +122,10 @@ def _churn(
     fault: Churn, n: int, word: np.uint64, seconds: float, since: float, where: str
 ) -> Outages:
     for name, mean in (("mean_up_s", fault.mean_up_s), ("mean_down_s", fault.mean_down_s)):
-        if not 0.0 < mean < _LARGEST:
+        if not 0.0 < mean < LATEST_S:
             raise Problem(f"{name} = {mean:g}: expected a positive, finite time", where=where)
     until = seconds if fault.until is None else fault.until
-    if not 0.0 <= until < _LARGEST:
+    if not 0.0 <= until < LATEST_S:
         raise Problem(f"until = {until:g}: expected a finite time >= 0", where=where)
     chosen = _chosen_rows(fault.share, n, word, where)
     means = float(fault.mean_up_s), float(fault.mean_down_s)
@@ -176,7 +175,7 @@ def _left_of(
     line: tuple[float, float, float, float], network: Network | int, where: str
 ) -> npt.NDArray[np.bool_]:
     x0, y0, x1, y1 = line
-    if not all(abs(value) < _LARGEST for value in line) or (x0, y0) == (x1, y1):
+    if not all(abs(value) < LARGEST for value in line) or (x0, y0) == (x1, y1):
         raise Problem(f"line = {line}: expected two different, finite points", where=where)
     if isinstance(network, int) or network.position is None:
         what = f"line = {line}: expected a network with positions"
@@ -195,9 +194,9 @@ def _not_one(first: str, second: str, *, both: bool) -> tuple[str, str]:
 
 
 def _check_times(at: float, for_: float | None, where: str) -> None:
-    if not 0.0 <= at < _LARGEST:
+    if not 0.0 <= at < LATEST_S:
         raise Problem(f"at = {at:g}: expected a finite time >= 0", where=where)
-    if for_ is not None and not 0.0 < for_ < _LARGEST:
+    if for_ is not None and not 0.0 < for_ < LATEST_S:
         raise Problem(f"for = {for_:g}: expected a positive, finite time", where=where)
 
 

@@ -21,6 +21,7 @@ BLACK_HOLE_BEGINS, BLACK_HOLE_ENDS = 10, 11
 LIES_BEGIN, LIES_END = 12, 13
 # In `b` of a NODE_UP: the node comes back with its memory, or without.
 KEPT, LOST = -1, -2
+LATEST_S = 1e100  # bound of the times of faults and publications
 
 
 class FaultEvents(NamedTuple):

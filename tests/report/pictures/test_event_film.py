@@ -8,7 +8,7 @@ from PIL import Image, ImageSequence
 
 from halfway.comparison.replay.replay import Replay, replay_of_scenario
 from halfway.problem import Problem
-from halfway.report.pictures.event_film import checked_film, write_film
+from halfway.report.pictures.event_film import check_film, write_film
 from halfway.scenario.reading import read_scenario
 
 ORANGE = np.array([0xD5, 0x5E, 0x00])
@@ -46,6 +46,6 @@ def test_errors_say_what_to_write(tmp_path: Path, replay: Replay) -> None:
     with pytest.raises(Problem, match="expected a number from 1 to 2"):
         write_film(replay, tmp_path / "x.gif", event=3)
     with pytest.raises(Problem, match=r"end the name in \.gif"):
-        checked_film(tmp_path / "x.mp4")
+        check_film(tmp_path / "x.mp4")
     with pytest.raises(Problem, match="create it first"):
-        checked_film(tmp_path / "none" / "x.gif")
+        check_film(tmp_path / "none" / "x.gif")

@@ -19,7 +19,7 @@ from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import RunId
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
-from halfway.sim.trace.writer import Trace, checked_target
+from halfway.sim.trace.writer import Trace, check_target
 from halfway.world.mobility.motion import still
 from halfway.world.workload.demand import Drawn
 
@@ -128,7 +128,7 @@ def test_the_command_checks_the_trace_before_it_runs(
     ):
         assert cli.main(["simulate", str(file), "--trace", target]) == USER_ERROR
         assert reason in capsys.readouterr().err
-    checked_target(tmp_path / "new.parquet")
+    check_target(tmp_path / "new.parquet")
     assert names(tmp_path) == ["mesh.toml"]
 
 

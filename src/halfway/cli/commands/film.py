@@ -38,10 +38,10 @@ def film(
     """
     from halfway.adapters.registry import named
     from halfway.comparison.replay.replay import replay_of_scenario
-    from halfway.report.pictures.event_film import checked_film, write_film
+    from halfway.report.pictures.event_film import check_film, write_film
     from halfway.scenario.reading import read_scenario
 
-    checked_film(out)
+    check_film(out)
     changed = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
     chosen = named(system) if system else None
     read = read_scenario(scenario, changed)

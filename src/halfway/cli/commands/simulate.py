@@ -109,13 +109,13 @@ def _chosen(read: "Scenario", mine: "SystemSource", system: str | None) -> "Syst
 def _check_outputs(trace: Path | None, nodes: Path | None) -> None:
     """Raise Problem, before the run of `halfway simulate`, for a file that it cannot write."""
     if trace is not None:
-        from halfway.sim.trace.writer import checked_target
+        from halfway.sim.trace.writer import check_target
 
-        checked_target(trace)
+        check_target(trace)
     if nodes is not None:
-        from halfway.report.terminal.node_report import checked_nodes_file
+        from halfway.report.terminal.node_report import check_nodes_file
 
-        checked_nodes_file(nodes)
+        check_nodes_file(nodes)
 
 
 def _show(

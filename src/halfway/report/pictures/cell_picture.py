@@ -10,11 +10,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from halfway.bulk.georendezvous.cell_routes import CellRoutes, Route
+from halfway.report.colours import BLUE, GOLD, INK, PAPER, PURPLE, VERMILION
 from halfway.report.pictures.layout import Doubles
 from halfway.report.pictures.network_picture import caption, rendered
 
-_INK, _EMPTY, _CELL = "#1c2733", "#ffffff", "#dbe9f4"
-_GREEDY, _PERIMETER, _TOUR, _HOME = "#0072B2", "#D55E00", "#CC79A7", "#F0C419"
+_EMPTY, _CELL = PAPER, "#dbe9f4"
+_GREEDY, _PERIMETER, _TOUR, _HOME = BLUE, VERMILION, PURPLE, GOLD
 _STYLES: tuple[tuple[str, Literal["-", ":"], str], ...] = (
     (_GREEDY, "-", "greedy mode"),
     (_PERIMETER, "-", "perimeter mode"),
@@ -36,15 +37,15 @@ def draw_route(
         _mark(axes, cells, route.home, _HOME)
         _draw_route(axes, cells, route, goal)
         start, end = _centre(cells, route.cells[0]), _centre(cells, goal)
-        axes.scatter(*start, s=110, color=_INK, zorder=8)
-        axes.scatter(*end, marker="X", s=130, color=_INK, edgecolors=_EMPTY, zorder=8)
+        axes.scatter(*start, s=110, color=INK, zorder=8)
+        axes.scatter(*end, marker="X", s=130, color=INK, edgecolors=_EMPTY, zorder=8)
         handles = [
             *(
                 Line2D([], [], color=colour, linestyle=line, linewidth=2.4, label=name)
                 for colour, line, name in _STYLES
             ),
-            Line2D([], [], marker="o", linestyle="", color=_INK, label="sender"),
-            Line2D([], [], marker="X", linestyle="", color=_INK, label="rendezvous point"),
+            Line2D([], [], marker="o", linestyle="", color=INK, label="sender"),
+            Line2D([], [], marker="X", linestyle="", color=INK, label="rendezvous point"),
             Line2D([], [], marker="s", linestyle="", color=_HOME, label="home cell"),
         ]
         caption(figure, axes, title, handles, columns=3)
@@ -76,10 +77,10 @@ def draw_paths(
                 axes.plot(*line.T, color=colour, linewidth=width, zorder=6 if p == best else 5)
         ends = ((through[0][0].cells[0], "o"), (through[0][1].cells[-1], "D"))
         for cell, mark in ends:
-            axes.scatter(*_centre(cells, cell), marker=mark, s=120, color=_INK, zorder=8)
+            axes.scatter(*_centre(cells, cell), marker=mark, s=120, color=INK, zorder=8)
         handles = [
-            Line2D([], [], marker="o", linestyle="", color=_INK, label="publisher"),
-            Line2D([], [], marker="D", linestyle="", color=_INK, label="subscriber"),
+            Line2D([], [], marker="o", linestyle="", color=INK, label="publisher"),
+            Line2D([], [], marker="D", linestyle="", color=INK, label="subscriber"),
             Line2D([], [], marker="s", linestyle="", color=_HOME, label="rendezvous cells"),
             Line2D([], [], color=_GREEDY, linewidth=3.6, label="shortest path, kept"),
             Line2D([], [], color=_PERIMETER, linewidth=1.3, label="pruned"),
@@ -132,7 +133,7 @@ def _draw_cells(axes: Axes, cells: CellRoutes) -> None:
 
 def _mark(axes: Axes, cells: CellRoutes, cell: GridCell, colour: str) -> None:
     square = _square(cells, cell)
-    square.set(facecolor=colour, edgecolor=_INK, linewidth=1.0, zorder=1.7)
+    square.set(facecolor=colour, edgecolor=INK, linewidth=1.0, zorder=1.7)
     axes.add_patch(square)
 
 

@@ -14,10 +14,10 @@ from PIL import Image
 from halfway.comparison.replay.replay import Replay
 from halfway.files import write_whole
 from halfway.problem import Problem
+from halfway.report.colours import BLUE, INK, NODE, PAPER, VERMILION
 from halfway.report.pictures.layout import Doubles, positions
 
-_INK, _LINK, _NODE, _PAPER = "#1c2733", "#dde2e7", "#9aa5b0", "#ffffff"
-_EVENT, _WALK = "#D55E00", "#0072B2"  # Okabe and Ito
+_LINK, _EVENT, _WALK = "#dde2e7", VERMILION, BLUE
 _RATE = 20  # pictures a second
 _BEFORE, _AFTER = 0.08, 0.12  # shares of the film before the publication and after the last hop
 _GLOW = 0.25  # share of the film for which a step of a walk stays visible
@@ -26,7 +26,7 @@ _COLOURS = 64
 _SIZE, _DOTS = (6.4, 6.8), 80  # inches, and dots per inch
 
 
-def checked_film(file: Path) -> None:
+def check_film(file: Path) -> None:
     """Check the name of a film's file. Raises Problem for another suffix or a missing folder."""
     if file.suffix.lower() != ".gif":
         what = f"'{file.suffix or file.name}' is not the format of a film"
@@ -87,7 +87,7 @@ class _Film:
         self.axes = self.figure.add_axes((0.02, 0.02, 0.96, 0.9))
         self.axes.set_aspect("equal")
         self.axes.axis("off")
-        self.title = self.figure.text(0.03, 0.95, "", color=_INK, fontsize=12)
+        self.title = self.figure.text(0.03, 0.95, "", color=INK, fontsize=12)
         if self.fixed is not None:
             self._draw_links(self.fixed)
             self._frame(self.fixed)
@@ -103,20 +103,20 @@ class _Film:
         recent = (steps["t"] <= t) & (steps["t"] > t - self.glow_s)
         if np.any(recent):
             drawn.append(self._lines(place, steps, recent, _WALK, 2.6))
-        colours = np.full(len(place), _NODE, dtype=object)
+        colours = np.full(len(place), NODE, dtype=object)
         colours[self.hops["row"][known].astype(int)] = _EVENT
         drawn.append(self._dots(place, s=14, c=colours.tolist(), zorder=4))
         arrived = np.isin(self.expected, self.hops["row"][known])
-        for rows, face in ((self.expected[~arrived], _PAPER), (self.expected[arrived], _EVENT)):
+        for rows, face in ((self.expected[~arrived], PAPER), (self.expected[arrived], _EVENT)):
             ring: dict[str, Any] = {"facecolors": face, "edgecolors": _EVENT, "linewidths": 2.0}
             drawn.append(self._dots(place[rows], s=70, zorder=5, **ring))
-        drawn.append(self._dots(place[[self.publisher]], s=110, c=_INK, marker="s", zorder=6))
+        drawn.append(self._dots(place[[self.publisher]], s=110, c=INK, marker="s", zorder=6))
         self.title.set_text(
             f"{self.replay.system}, {1000 * (t - self.begin):+.0f} ms: "
             f"{int(arrived.sum())} of {len(self.expected)} subscribers"
         )
         raw = io.BytesIO()
-        self.figure.savefig(raw, format="rgba", facecolor=_PAPER)
+        self.figure.savefig(raw, format="rgba", facecolor=PAPER)
         for artist in drawn:
             artist.remove()
         size = round(_SIZE[0] * _DOTS), round(_SIZE[1] * _DOTS)

@@ -20,13 +20,12 @@ from halfway.bulk.walks.walks import Meeting
 from halfway.files import write_whole
 from halfway.problem import Problem
 from halfway.report import wording
+from halfway.report.colours import BLUE, GOLD, INK, NODE, PAPER, VERMILION
 from halfway.report.pictures.layout import Doubles, positions
 from halfway.world.graphs.network import Network
 
 FORMATS = ("png", "svg", "pdf")
-_INK, _LINK, _NODE, _PAPER = "#1c2733", "#c3cbd3", "#9aa5b0", "#ffffff"
-_WALK = ("#0072B2", "#D55E00")  # Okabe and Ito
-_STAR = "#F0C419"
+_LINK, _STAR, _WALK = "#c3cbd3", GOLD, (BLUE, VERMILION)
 # The date and the library's version must not change the bytes.
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
@@ -90,7 +89,7 @@ def rendered(network: Network, paint: Callable[[Figure, Axes, Doubles], None], f
         mpl.rcdefaults()  # the user's style would change the bytes
         mpl.rcParams.update(_SETTINGS)
         place = positions(network)
-        figure = Figure(figsize=_size(place), facecolor=_PAPER)
+        figure = Figure(figsize=_size(place), facecolor=PAPER)
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0.01, 0.06, 0.98, 0.88))
         axes.set_axis_off()
@@ -126,7 +125,7 @@ def _draw_network(axes: Axes, network: Network, place: Doubles) -> None:
         outline = Outline(place[pairs].reshape(-1, 2), codes)
         axes.add_patch(PathPatch(outline, fill=False, edgecolor=_LINK, linewidth=thin, zorder=1))
     size = float(np.clip(4000.0 / network.n, 0.8, 22.0))
-    axes.scatter(place[:, 0], place[:, 1], s=size, color=_NODE, linewidths=0, zorder=2)
+    axes.scatter(place[:, 0], place[:, 1], s=size, color=NODE, linewidths=0, zorder=2)
     axes.autoscale_view()
 
 
@@ -152,8 +151,8 @@ def _draw_path(axes: Axes, place: Doubles, meeting: Meeting) -> None:
     turn = int(np.flatnonzero(meeting.path == meeting.node)[0])
     style: dict[str, Any] = {"solid_joinstyle": "round", "solid_capstyle": "round"}
     rows = place[meeting.path]
-    axes.plot(*rows.T, color=_PAPER, linewidth=7.0, alpha=0.85, zorder=5, **style)
-    axes.plot(*rows.T, color=_INK, linewidth=5.0, zorder=6, **style)
+    axes.plot(*rows.T, color=PAPER, linewidth=7.0, alpha=0.85, zorder=5, **style)
+    axes.plot(*rows.T, color=INK, linewidth=5.0, zorder=6, **style)
     for leg, colour in zip((rows[: turn + 1], rows[turn:]), _WALK, strict=True):
         axes.plot(*leg.T, color=colour, linewidth=2.2, zorder=7, **style)
 
@@ -174,11 +173,11 @@ def _draw_ends(axes: Axes, network: Network, place: Doubles, meeting: Meeting) -
             color=colour,
             weight="bold",
             zorder=10,
-            path_effects=[withStroke(linewidth=3.0, foreground=_PAPER)],
+            path_effects=[withStroke(linewidth=3.0, foreground=PAPER)],
         )
     if meeting.node >= 0:
         x, y = place[meeting.node]
-        star: dict[str, Any] = {"marker": "*", "color": _STAR, "edgecolors": _INK}
+        star: dict[str, Any] = {"marker": "*", "color": _STAR, "edgecolors": INK}
         axes.scatter(x, y, s=330, linewidths=1.1, zorder=10, **star)
 
 
@@ -188,7 +187,7 @@ def caption(
     """Write the title above a picture of a network or of cells, and the legend below the picture.
     gap: the space between columns, in ems.
     """
-    figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
+    figure.text(0.5, 0.968, title, ha="center", va="center", color=INK, fontsize=12)
     axes.legend(
         handles=handles,
         loc="upper center",
@@ -197,7 +196,7 @@ def caption(
         frameon=False,
         handlelength=gap,
         columnspacing=gap,
-        labelcolor=_INK,
+        labelcolor=INK,
         fontsize=9.5,
     )
 
@@ -216,9 +215,9 @@ def _legend(network: Network, meeting: Meeting) -> list[Any]:
     if meeting.node >= 0:
         path = f"path of {wording.count(len(meeting.path) - 1, 'hop')}"
         handles += [
-            Line2D([], [], color=_INK, linewidth=5.0, label=path),
+            Line2D([], [], color=INK, linewidth=5.0, label=path),
             Line2D([], [], marker="*", linestyle="", markersize=13, markerfacecolor=_STAR,
-                   markeredgecolor=_INK, label=f"meet at {_name(network, meeting.node)}"),
+                   markeredgecolor=INK, label=f"meet at {_name(network, meeting.node)}"),
         ]  # fmt: skip
     return handles
 

@@ -8,9 +8,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from halfway.bulk.walk_overlay.overlay import WalkOverlay
+from halfway.report.colours import BLUE, GOLD, GREEN, INK
 from halfway.report.pictures.network_picture import caption, rendered
 
-_INK, _WALK, _GREEN, _YELLOW = "#1c2733", "#0072B2", "#009E73", "#F0C419"
+_WALK = BLUE
 
 
 def overlay_svg(overlay: WalkOverlay, *, title: str = "") -> str:
@@ -29,7 +30,7 @@ def overlay_svg(overlay: WalkOverlay, *, title: str = "") -> str:
                 marker=form_of,
                 s=size,
                 color=colour,
-                edgecolors=_INK,
+                edgecolors=INK,
                 linewidths=1.0,
                 zorder=6,
             )
@@ -39,14 +40,14 @@ def overlay_svg(overlay: WalkOverlay, *, title: str = "") -> str:
 
 
 def _marks(overlay: WalkOverlay) -> list[tuple[npt.NDArray[np.int64], str, str, float]]:
-    return [(overlay.brokers, "s", _YELLOW, 95.0), (overlay.initiators, "o", _GREEN, 60.0)]
+    return [(overlay.brokers, "s", GOLD, 95.0), (overlay.initiators, "o", GREEN, 60.0)]
 
 
 def _legend(overlay: WalkOverlay) -> list[Line2D]:
     names = ("broker: where two walks met", "publisher or subscriber")
     marks = [
         Line2D([], [], marker=form, linestyle="", markersize=8, markerfacecolor=colour,
-               markeredgecolor=_INK, label=name)
+               markeredgecolor=INK, label=name)
         for name, (_, form, colour, _) in zip(names, _marks(overlay), strict=True)
     ]  # fmt: skip
     return [*marks, Line2D([], [], color=_WALK, linewidth=2, label="directional walks")]

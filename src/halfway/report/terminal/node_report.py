@@ -18,10 +18,8 @@ _MOST_PRINTED = 5
 _SUFFIXES = (".csv", ".jsonl")
 
 
-def checked_nodes_file(path: Path) -> None:
-    """Raise Problem for a file of nodes of a simulated run with another suffix; called before the
-    run.
-    """
+def check_nodes_file(path: Path) -> None:
+    """Check the suffix of a file of nodes, before the run. Raises Problem for another suffix."""
     if path.suffix.lower() not in _SUFFIXES:
         raise Problem(
             f"--nodes {path}: expected a file that ends in {' or '.join(_SUFFIXES)}",

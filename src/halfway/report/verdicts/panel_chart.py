@@ -11,11 +11,11 @@ from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.figures import Plot
 from halfway.pipeline.statistics.summary import Summary
 from halfway.report import wording
+from halfway.report.colours import BLUE, GREEN, INK, ORANGE, PAPER, PURPLE, SKY_BLUE, VERMILION
 
 alt: Any = altair  # its generated types need too many annotations
-# Okabe and Ito's palette: distinguishable with any colour vision, on white and on black.
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-INK, PAPER, GRID = "#1c2733", "#ffffff", "#8a94a0"
+PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY_BLUE, VERMILION)  # in the order of the series
+_GRID = "#8a94a0"
 _WIDTH, _HEIGHT = 350, 240
 
 
@@ -203,9 +203,9 @@ def svg(chart: Any) -> str:
     axis = {
         "labelColor": INK,
         "titleColor": INK,
-        "domainColor": GRID,
-        "tickColor": GRID,
-        "gridColor": GRID,
+        "domainColor": _GRID,
+        "tickColor": _GRID,
+        "gridColor": _GRID,
         "gridOpacity": 0.25,
         "labelFontSize": 12,
         "titleFontSize": 12,

@@ -9,11 +9,12 @@ from halfway.pipeline.reproduction.figures import Figure, Paper, Plot
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.statistics.summary import Summary
 from halfway.report import wording
+from halfway.report.colours import INK, PAPER
 from halfway.report.document import asset, document, header, section
 from halfway.report.embedded import embedded
 from halfway.report.verdicts import plots, verdict_wording
 from halfway.report.verdicts.html_table import SLUG, table
-from halfway.report.verdicts.panel_chart import INK, PALETTE, PAPER
+from halfway.report.verdicts.panel_chart import PALETTE
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 # The first colour of the palette is too dark for a dark page, where the style sheet replaces it.

@@ -26,6 +26,7 @@ from halfway.core.compiler.by_type import chosen_by_type
 
 DONE, QUEUED = np.int64(-1), np.int64(-2)
 FRESH, LAST = np.int64(-1), np.int64(-2)
+LOSSES = 0x1055  # the random stream of losses, equal in all radios
 
 _DEPART: dict[type, Any] = {}
 _ARRIVE: dict[type, Any] = {}

@@ -35,7 +35,7 @@ from halfway.sim.metrics.group_tally import (
     advance,
     empty_changes,
 )
-from halfway.sim.metrics.group_views import group_views
+from halfway.sim.metrics.group_views import MOST_LISTED, group_views
 from halfway.sim.metrics.turns import Turns
 from halfway.world.outages import LOST, NODE_DOWN
 from halfway.world.workload.demand import Demand
@@ -43,7 +43,6 @@ from halfway.world.workload.groups.group_workload import LEAVES, OTHER_EVENTS, G
 
 VIEW = "view"  # kind of report of a system that lists members itself
 BINS = 60  # number of values over time
-_CAPACITY = 1024  # number of members that a view has room for
 _MANY = 65_536  # largest number of waiting entries
 _COLUMNS = (np.float64, np.int8, np.int32, np.int32, np.int32, np.int32)
 
@@ -96,7 +95,7 @@ class GroupAccounting:
         for k, stay in enumerate(stays):
             self._stays_of_row[stay.row].append(k)
         self._tally = _tally_of(groups)
-        self.views = group_views(len(stays), min(self._tally.says.shape[1], _CAPACITY))
+        self.views = group_views(len(stays), min(self._tally.says.shape[1], MOST_LISTED))
         begins = [(stay.from_s, ENTERS, k) for k, stay in enumerate(stays)]
         ends = [(stay.until_s, EXITS, k) for k, stay in enumerate(stays)]
         self._scheduled = sorted(change for change in begins + ends if change[0] < np.inf)

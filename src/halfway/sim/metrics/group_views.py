@@ -16,6 +16,7 @@ from halfway.core.compiled import inlined
 from halfway.core.missing import NO_PLACE, NONE
 
 SAME, JOINED, LEFT = 0, 1, 2  # changes of a member in a view
+MOST_LISTED = 1024  # members that a view has room for, in a run of groups
 
 
 class GroupViews(NamedTuple):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from halfway.core.prng import seeded
 from halfway.problem import Problem
-from halfway.sim.engine.radio_interface import declare
+from halfway.sim.engine.radio_interface import LOSSES, declare
 from halfway.sim.radio.csma_exchange import arrive, depart
 from halfway.sim.radio.csma_sensing import changed
 
@@ -90,7 +90,7 @@ class Csma(NamedTuple):
     losses: npt.NDArray[np.uint64]  # [1] the random state of losses
 
 
-_BACKOFF, _LOSS = 0xB0FF, 0x1055  # the random streams of backoffs and of losses
+_BACKOFF = 0xB0FF  # the random stream of backoffs
 
 
 def csma(
@@ -114,7 +114,7 @@ def csma(
     plain = Timing._make(of(value) for of, value in zip(types, timing, strict=True))
     share = np.atleast_1d(np.asarray(success, np.float32))
     share = share[:0] if (share == 1.0).all() else share
-    losses = np.array([seeded(np.uint64(seed), _LOSS)], np.uint64)
+    losses = np.array([seeded(np.uint64(seed), LOSSES)], np.uint64)
     return Csma(plain, station, np.zeros(n, np.int64), np.zeros(1, np.int64), share, losses)
 
 

@@ -31,6 +31,16 @@ class _Declared(
 ):
     """The interface of a radio's declaration in a scenario file."""
 
+    @property
+    def draws_losses(self) -> bool:
+        """Whether the declared radio draws for each reception whether it fails."""
+        return False
+
+    @property
+    def loses_records(self) -> bool:
+        """Whether a record on the declared radio can be lost, for any reason."""
+        return self.draws_losses
+
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
         """Make the declared radio for one run; `course` is None if the nodes do not move.
 
@@ -66,6 +76,11 @@ class _WithLosses(_Declared, frozen=True, kw_only=True):
     ratios: str | None = None  # or a table of links with measured ratios, …
     ratio_columns: tuple[str, ...] = ()  # … and its column, or two columns (there, back)
     ratio_scale: float = 1.0  # the value of a perfect link in the table
+
+    @property
+    def draws_losses(self) -> bool:
+        """Whether the declared radio draws losses, of its links or of a table of links."""
+        return self.success < 1.0 or self.ratios is not None
 
     def success_of(
         self, network: Network, course: MotionOfRun | None
@@ -168,6 +183,11 @@ class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
     retries: int | None = None  # of frames to one neighbour
     queue_limit: int | None = None  # frames that a node queues
 
+    @property
+    def loses_records(self) -> bool:
+        """Whether a record can be lost: always, as a node gives a frame up after some attempts."""
+        return True
+
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
         """Make the declared CSMA radio for one run."""
         return csma(network.n, seed, self.timing, self.success_of(network, course))
@@ -221,6 +241,11 @@ class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
     speed: float = float("inf")
     bandwidth: float = 1e7  # bit/s
     limit_s: float = float("inf")  # a record that would wait longer is dropped
+
+    @property
+    def loses_records(self) -> bool:
+        """Whether a declared wired radio can lose a record, because its wait has a limit."""
+        return self.limit_s < np.inf
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
         """Make the declared wired radio for one run. Raises Problem for moving nodes."""

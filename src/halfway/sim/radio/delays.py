@@ -13,11 +13,10 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined
 from halfway.core.prng import advanced, mixed, seeded, uniform
 from halfway.problem import Problem
+from halfway.sim.engine.radio_interface import LOSSES
 from halfway.sim.radio import collision_free
 from halfway.sim.radio.collision_free import LinkModel, declare_links
 from halfway.world.graphs.network import Network
-
-_LOSS = 0x1055  # the random stream of losses
 
 
 class Ideal(NamedTuple):
@@ -77,7 +76,7 @@ def lossy(
     if not ((share >= 0) & (share <= 1)).all():
         raise Problem("probability of reception: expected a number from 0 to 1 for every link")
     share = np.broadcast_to(share, links).copy()  # one type of array for every input
-    state = seeded(np.uint64(seed), _LOSS)
+    state = seeded(np.uint64(seed), LOSSES)
     return Lossy(radio, share, np.array([state], np.uint64))
 
 

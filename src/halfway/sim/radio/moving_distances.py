@@ -17,11 +17,10 @@ from halfway.core.prng import advanced, mixed, seeded, uniform
 from halfway.sim.engine.calendar_queue.operations import push, reserved
 from halfway.sim.engine.counting import count_sent, received_by
 from halfway.sim.engine.node_ids import row_of
-from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, declare
+from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, LOSSES, QUEUED, declare
 from halfway.sim.engine.state import FLYING, OVER, SPREADING, is_up
 from halfway.world.mobility.motion import Legs, place
 
-_LOSS = 0x1055  # the random stream of losses
 _NO_ROW = np.int64(-1)
 _NEXT = np.int64(0)  # cursor: the nearest receivers already have the record
 
@@ -40,7 +39,7 @@ def moving_distances(
     legs: Legs, delay_s: float, speed: float, success: float, seed: int
 ) -> MovingDistances:
     """Return the distance radio of nodes that move on mobility legs."""
-    state = seeded(np.uint64(seed), _LOSS)
+    state = seeded(np.uint64(seed), LOSSES)
     return MovingDistances(delay_s, speed, legs, success, np.array([state], np.uint64))
 
 

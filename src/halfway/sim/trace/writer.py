@@ -22,7 +22,7 @@ from halfway.sim.metrics.outcome import RunId
 _PARQUET = b"PAR1"  # the first bytes of a Parquet file
 
 
-def checked_target(path: Path) -> None:
+def check_target(path: Path) -> None:
     """Check the file to which a trace writer will write. Raises Problem for an existing file that
     is no trace.
     """
@@ -58,7 +58,7 @@ class Trace:
         import pyarrow as pa
         from pyarrow import parquet
 
-        checked_target(path)
+        check_target(path)
         self.path = path
         self._kinds = [kinds.get(kind, f"kind {kind}") for kind in range(256)]
         self._names = pa.array(names, pa.string())
@@ -120,7 +120,7 @@ class Trace:
             self._file.add_key_value_metadata({k: json.dumps(v) for k, v in metadata.items()})
             self._file.close()
             self._stream.close()
-            checked_target(self.path)  # another file may have appeared during the run
+            check_target(self.path)  # another file may have appeared during the run
             self._partial.replace(self.path)
         except OSError as error:
             raise _unwritable(self.path, error) from None

@@ -18,6 +18,7 @@ from halfway.core.missing import NONE
 from halfway.sim.engine.changes import Changes
 from halfway.sim.metrics.deliveries import HeardEvents
 from halfway.sim.metrics.group_views import (
+    MOST_LISTED,
     forget_view,
     group_views,
     hear_announcement,
@@ -40,7 +41,6 @@ from halfway.world.workload.groups.request_workload import (
 # a write is published, a group begins a write, a client begins a request, the wait for a reply
 # ends, the wait for the last reply ends.
 _TURNS, _HEARS, _WRITTEN, _WRITES, _ASKS, _WAITED, _ENDS = range(7)
-_CAPACITY = 1024  # members that a view has room for
 _OF_CLIENTS, _OF_WRITES = 1, 2  # random streams of stays and of groups
 
 
@@ -80,7 +80,7 @@ class RequestLoop:
         for k, stay in enumerate(stays):
             self._of_row[stay.row].append(k)
         most = max(map(len, demand.replicas), default=0)
-        self._views = group_views(len(stays), min(most, _CAPACITY))
+        self._views = group_views(len(stays), min(most, MOST_LISTED))
         self._version = np.full(len(stays), NONE)  # the newest write that a replica has
         self._newest, self._begun = np.full(demand.topics, NONE), [0] * demand.topics
         self._random = {

@@ -10,6 +10,9 @@ import numpy.typing as npt
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.problem import Problem
 
+# Bound of coordinates: beyond it, squares of doubles overflow or vanish, and `<` is wrong.
+LARGEST = 1e100
+
 
 @dataclass(frozen=True, eq=False)
 class Network:

@@ -15,9 +15,8 @@ import numpy.typing as npt
 from halfway.problem import Problem
 from halfway.world.graphs.cell_grid import draw_into, fill, first_without_isolated, grid_of
 from halfway.world.graphs.components import connected
-from halfway.world.graphs.network import Network
+from halfway.world.graphs.network import LARGEST, Network
 
-_LARGEST = 1e100  # beyond it, squares of doubles overflow or vanish, and `<` is wrong
 _MOST_ENTRIES = 2**32 - 1  # `start` is unsigned 32-bit
 _NODES_A_BATCH = 2_000_000  # nodes drawn between two checks for Ctrl-C: about 0.1 s
 _HOPELESS = math.log(1000.0)  # refuse if the whole budget has odds below one in a thousand
@@ -121,8 +120,8 @@ def _checked_positions(position: npt.ArrayLike) -> npt.NDArray[np.float64]:
         raise Problem("positions: expected numbers") from None
     if points.ndim != 2 or points.shape[1] != 2 or len(points) == 0:
         raise Problem("positions: expected a pair (x, y) for each node, and at least one node")
-    if not (points.min() > -_LARGEST and points.max() < _LARGEST):
-        bad = np.flatnonzero(~(np.abs(points) < _LARGEST).all(axis=1))[0]
+    if not (points.min() > -LARGEST and points.max() < LARGEST):
+        bad = np.flatnonzero(~(np.abs(points) < LARGEST).all(axis=1))[0]
         x, y = points[bad]
         what = f"positions[{bad}] = ({x:g}, {y:g})"
         raise Problem(f"{what}: expected two numbers between -1e100 and 1e100")
@@ -130,7 +129,7 @@ def _checked_positions(position: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def _check_radius(radius: float) -> None:
-    if not 1 / _LARGEST < radius < _LARGEST:
+    if not 1 / LARGEST < radius < LARGEST:
         raise Problem(f"radius r = {radius:g}: expected a length between 1e-100 and 1e100")
 
 

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
-
-LARGEST = 1e100  # as in `unit_disk`: beyond it squares of doubles overflow
+from halfway.world.graphs.network import LARGEST
 
 
 class Legs(NamedTuple):

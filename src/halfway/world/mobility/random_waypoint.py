@@ -9,7 +9,8 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
-from halfway.world.mobility.motion import LARGEST, Legs
+from halfway.world.graphs.network import LARGEST
+from halfway.world.mobility.motion import Legs
 
 _SMALLEST = 1e-6  # m, m/s: below it, quotients of lengths and speeds overflow
 

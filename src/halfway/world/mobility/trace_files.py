@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from halfway.problem import Problem
+from halfway.world.graphs.network import LARGEST
 from halfway.world.importers.file_content import text
 from halfway.world.importers.link_table import NODE_COLUMNS
 from halfway.world.importers.text_table import TextTable, csv_table
-from halfway.world.mobility.motion import LARGEST, number_words
+from halfway.world.mobility.motion import number_words
 from halfway.world.mobility.track_lines import is_bonnmotion, is_one, read_bonnmotion, read_lines
 from halfway.world.mobility.track_xml import XML, is_xml_tracks, read_xml_tracks
 from halfway.world.mobility.tracks import (

@@ -6,9 +6,10 @@ import math
 from pathlib import Path
 
 from halfway.problem import Problem
+from halfway.world.graphs.network import LARGEST
 from halfway.world.importers.file_content import text
 from halfway.world.importers.text_table import is_number
-from halfway.world.mobility.motion import LARGEST, number_words
+from halfway.world.mobility.motion import number_words
 from halfway.world.mobility.tracks import DuplicateFixError, Fix, Traces, traces_of_fixes
 
 _HEADS = (6, 8)  # numbers in the first line of The ONE: limits of t, x, y, and perhaps z

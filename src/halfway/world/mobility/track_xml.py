@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from halfway.problem import Problem
+from halfway.world.graphs.network import LARGEST
 from halfway.world.importers.projection import projected
 from halfway.world.importers.xml_file import XmlReader
-from halfway.world.mobility.motion import LARGEST, number_words
+from halfway.world.mobility.motion import number_words
 from halfway.world.mobility.tracks import DuplicateFixError, Fix, Traces, traces_of_fixes
 
 XML = (".gpx", ".xml", ".fcd")

@@ -10,13 +10,13 @@ import numpy.typing as npt
 from halfway.core.compiled import kernel
 from halfway.core.prng import advanced, mixed, seeded
 from halfway.problem import Problem
+from halfway.world.outages import LATEST_S
 from halfway.world.workload.arrivals import gap_before
 from halfway.world.workload.attribute_space import check_shape, widened
 from halfway.world.workload.named_roles import DRAWN, LINGER_S, BrokerPeriod, GivenRoles, Period
 from halfway.world.workload.publisher_periods import PublisherPeriods, drawn_events
 
 _WHO, _WHEN = 0x3A0, 0x3B0  # seeds of the random states of roles and of publications
-_LARGEST = 1e100
 
 
 class Publications(NamedTuple):
@@ -84,7 +84,7 @@ class Listed:
             if row < 0 or topic < 0:
                 raise Problem(f"node {row}, topic {topic}: expected two numbers >= 0")
         for t, row, _ in self.publications:
-            if not 0.0 <= t < _LARGEST:
+            if not 0.0 <= t < LATEST_S:
                 raise Problem(f"node {row} publishes at {t} s: expected a finite time >= 0")
         self.shape: tuple[int, ...] = ()
         wanted = [topic for _, topic in self.subscriptions]
@@ -174,7 +174,7 @@ class Drawn:
             raise Problem(f"{what}: expected a sum of at most n = {self.n} nodes")
         if not 0 <= self.events < 2**31:
             raise Problem(f"events = {self.events}: expected 0 to 2^31 - 1")
-        if not 0.0 < self.every_s < _LARGEST or not 0.0 <= self.start_s < _LARGEST:
+        if not 0.0 < self.every_s < LATEST_S or not 0.0 <= self.start_s < LATEST_S:
             what = f"every_s = {self.every_s:g}, start_s = {self.start_s:g}"
             raise Problem(f"{what}: expected finite times, every_s > 0 and start_s >= 0")
         self.publishers, self.subscribers = self._roles()
