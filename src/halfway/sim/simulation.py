@@ -28,7 +28,7 @@ from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import RadioUse, outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_engine import instance_of, run_engine, with_room
+from halfway.sim.run_engine import instance_of, run_engine, with_capacity
 from halfway.sim.run_log import RunLog
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.workload.payloads import PayloadSizes
@@ -211,7 +211,7 @@ class Simulation:
         """Post commands to nodes of the simulation; a command to a node that is down is lost."""
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
-            self.engine = with_room(self.engine, len(batch.at) + 1)
+            self.engine = with_capacity(self.engine, len(batch.at) + 1)
             loop.post_all(self._lend(self.engine), lent(batch))
 
     def kill(self, *rows: int) -> None:
@@ -269,7 +269,7 @@ class Simulation:
             )  # fmt: skip
             self._log.empty(self.engine, self._changes)
             if why == loop.POOL_FULL:
-                self.engine = with_room(self.engine, 2 * slots)
+                self.engine = with_capacity(self.engine, 2 * slots)
             elif why == loop.LISTS_FULL:
                 environment.make_room()
             elif why == loop.MEMORY_LOST:

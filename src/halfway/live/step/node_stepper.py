@@ -21,7 +21,7 @@ from halfway.core.outbox import outbox
 from halfway.core.records.checks import FROM_APPLICATION, FROM_SELF, REASONS, record_checks
 from halfway.live.step import datagram_kernel, record_kernel
 from halfway.live.step.datagram_flow import Flow, quiet
-from halfway.live.step.emission import Emission, NoRoom
+from halfway.live.step.emission import Emission, NoCapacity
 from halfway.live.step.record_head import write_command
 from halfway.live.step.record_kernel import (
     AGED_IN,
@@ -233,7 +233,7 @@ class Stepper:
         if self.tables.out.tally[0] < needed:
             slots = len(self.tables.out.free)
             if slots >= MOST_SLOTS:
-                raise NoRoom
+                raise NoCapacity
             self._grow_to(2 * slots + needed)
 
     def _grow_to(self, slots: int) -> None:
