@@ -267,9 +267,10 @@ class Links:
         heard = tuple(sorted(self.table.heard()))
         own = self._own
         hello = Hello(
-            own.incarnation, self._number, round(own.period_s * 1000), own.rules,
-            self._node.retained(), self.table.wanted_s(self._node.wants_all()), own.name, heard,
-            tuple(self.table.neighbours()),
+            incarnation=own.incarnation, number=self._number, period_ms=round(own.period_s * 1000),
+            rules=own.rules, retained=self._node.retained(),
+            wanted_s=self.table.wanted_s(self._node.wants_all()), name=own.name, heard=heard,
+            links=tuple(self.table.neighbours()),
         )  # fmt: skip
         self._number += 1
         whole = frame(FrameType.HELLO, hello_bytes(hello))

@@ -58,15 +58,15 @@ class Stepper:
         self.on_log: Callable[[], None] | None = None
         most = node.most_emissions
         self.tables = StepTables(
-            outbox(0), np.zeros((0, 0), np.uint8), np.array([node_id], np.int32),
-            np.array([incarnation], np.uint32), np.zeros(3), node.kinds.ages,
-            record_checks(node.kinds, node.limits),
-            wire_tables(node.kinds, numbered=node.numbered), hashes,
-            np.zeros(MOST_TOPICS, np.int64), np.zeros(MOST_TOPICS, np.int64),
-            np.zeros(INBOX_BYTES, np.uint8), np.zeros((most + 1) * MOST_BYTES, np.uint8),
-            np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most),
-            np.zeros((most, 2), np.int64),
-            np.zeros(4, np.int64), np.zeros(log, RECORD).view(np.recarray),
+            out=outbox(0), rows=np.zeros((0, 0), np.uint8), node_id=np.array([node_id], np.int32),
+            incarnation=np.array([incarnation], np.uint32), seconds=np.zeros(3),
+            ages=node.kinds.ages, checks=record_checks(node.kinds, node.limits),
+            wire=wire_tables(node.kinds, numbered=node.numbered), hashes=hashes,
+            numbers=np.zeros(MOST_TOPICS, np.int64), listed=np.zeros(MOST_TOPICS, np.int64),
+            inbox=np.zeros(INBOX_BYTES, np.uint8), sent=np.zeros((most + 1) * MOST_BYTES, np.uint8),
+            slot=np.zeros(most, np.int64), towards=np.zeros(most, np.int64), due=np.zeros(most),
+            span=np.zeros((most, 2), np.int64), tally=np.zeros(4, np.int64),
+            log=np.zeros(log, RECORD).view(np.recarray),
         )  # fmt: skip
         tables = self.tables
         self._inbox, self._sent = tables.inbox.data, tables.sent.data

@@ -71,14 +71,14 @@ def client_state(
         return np.zeros(len(at), np.int32)
 
     return ClientState(
-        index, np.full(len(at), NONE), zeros(), np.full(len(at), SORTS * _FIRST, np.int32),
-        np.zeros(len(at), np.uint8),
-        zeros(), zeros(), np.full(len(at), -1.0),
-        np.full((len(at), capacity.places), FREE), np.full((len(at), capacity.places), FREE),
-        np.full((len(at), capacity.places), NONE),
-        empty_windows(len(at) * capacity.each, capacity.publishers, capacity.in_flight),
-        np.zeros(len(at), np.int64),
-        np.zeros((brokers, slots), np.int32),
+        client_index=index, broker=np.full(len(at), NONE), hops=zeros(),
+        number=np.full(len(at), SORTS * _FIRST, np.int32), attached=np.zeros(len(at), np.uint8),
+        missed=zeros(), moves=zeros(), moved_at=np.full(len(at), -1.0),
+        filter=np.full((len(at), capacity.places), FREE),
+        name=np.full((len(at), capacity.places), FREE),
+        client=np.full((len(at), capacity.places), NONE),
+        delivered=empty_windows(len(at) * capacity.each, capacity.publishers, capacity.in_flight),
+        refused=np.zeros(len(at), np.int64), silence=np.zeros((brokers, slots), np.int32),
     )  # fmt: skip
 
 
