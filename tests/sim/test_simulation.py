@@ -16,7 +16,6 @@ from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 from halfway.sim.radio.energy import Power
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
-from halfway.sim.trace.rerun import rerun
 from halfway.world.faults import Churn, Crash, LinkCut, Partition
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import Presence, still
@@ -24,6 +23,7 @@ from halfway.world.mobility.random_waypoint import random_waypoint
 from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links, line
 from tests.protocols.received import rows_with
+from tests.sim.trace.rerun import rerun
 
 SECONDS = 12.0
 
