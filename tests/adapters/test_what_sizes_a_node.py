@@ -16,7 +16,7 @@ import pytest
 
 from halfway.adapters.interface import RunContext, SystemInstance
 from halfway.adapters.registry import TABLE
-from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.memory import named_arrays
 from halfway.sim.environment.run_context import FAULTS, context_of, stream
@@ -100,7 +100,7 @@ def _own(name: str, value: Any, row: int, node_id: int) -> Any:
         return np.array([node_id], np.int32)
     if name == "capability":
         return value[row : row + 1]
-    if isinstance(value, ClientRoom):
+    if isinstance(value, ClientCapacity):
         return value._replace(clients=np.intersect1d(value.clients, [node_id]).astype(np.int32))
     if isinstance(value, np.ndarray):
         return np.intersect1d(value, [node_id]).astype(np.int32)

@@ -101,7 +101,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "environment": {"engine"},
         "metrics": {"engine", "radio"},
         "workload": {"engine", "environment", "metrics"},
-        "trace": {"engine", "environment", "metrics"},
+        "trace": {"engine", "metrics"},
         ".": {"engine", "radio", "environment", "metrics", "workload", "trace"},
     },
     "sim/engine": {"calendar_queue": set(), ".": {"calendar_queue"}},

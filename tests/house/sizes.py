@@ -13,6 +13,8 @@ LONGER_THAN_AIM = 13  # functions between the aim and the limit; this number onl
 LONG_FILES, LONG_FILE_LINES = 13, 300
 FORMAT_SKIPS = 330  # statements with a form of their own
 WIDE_FUNCTIONS = 26  # functions with more than PARAMETERS parameters by position, all included
+LONG_CALLS = 23  # calls of a class with more than VALUES values by position
+VALUES = 7  # by position; two values of one type may change places, and nothing notices
 PARAMETERS = 8  # by position; names at the call explain the others
 COMPILED_PARAMETERS = 12  # compiled code has no parameters by name
 # Functions with more parameters by position -> the reason.
@@ -50,6 +52,18 @@ def count_wide(root: Path) -> int:
         for source in python_files(root, "src")
         for node in source.nodes
         if isinstance(node, ast.FunctionDef)
+    )
+
+
+def count_long_calls(root: Path) -> int:
+    """The number of calls of a class in the package with more values by position than VALUES."""
+    return sum(
+        len(node.args) > VALUES
+        for source in python_files(root, "src")
+        for node in source.nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id[0].isupper()
     )
 
 

@@ -9,13 +9,16 @@ from tests.house.sizes import (
     FORMAT_SKIPS,
     FUNCTION_AIM,
     FUNCTION_LINES,
+    LONG_CALLS,
     LONG_FILE_LINES,
     LONG_FILES,
     LONGER_THAN_AIM,
     PARAMETERS,
     SCRIPT_LINES,
+    VALUES,
     WIDE_FUNCTIONS,
     count_above,
+    count_long_calls,
     count_wide,
     format_skips,
     full_folders,
@@ -62,6 +65,16 @@ def test_few_statements_keep_a_form_of_their_own() -> None:
 
 def test_few_functions_are_wide() -> None:
     assert count_wide(REPOSITORY) <= WIDE_FUNCTIONS
+
+
+def test_few_calls_of_a_class_have_many_values_by_position() -> None:
+    assert count_long_calls(REPOSITORY) <= LONG_CALLS
+
+
+def test_a_call_of_a_class_with_many_values_is_counted(tmp_path: Path) -> None:
+    short, named = ", ".join("1" * VALUES), ", ".join(f"a{k}=1" for k in range(VALUES + 1))
+    text = f"Row({short})\nRow({named})\nrow({short}, 1)\nRow({short}, 1)\nRow({short}, *rest)\n"
+    assert count_long_calls(module(tmp_path, text)) == 2
 
 
 def test_what_is_above_the_aim_is_counted(tmp_path: Path) -> None:

@@ -35,9 +35,9 @@ def test_no_capacity_is_called_a_room() -> None:
 
 
 def test_a_capacity_called_a_room_is_seen(tmp_path: Path) -> None:
-    package(tmp_path, sim="_ROOM = 9\n\ndef has_room(room: int) -> int:\n    return room\n")
+    package(tmp_path, sim="_ROOM = 9\n\ndef make_room(room: int) -> int:\n    has_room = room\n")
     assert [line.split(": ")[1] for line in words.capacities_called_room(tmp_path)] == [
-        "_ROOM", "room",
+        "_ROOM", "room", "has_room",
     ]  # fmt: skip
 
 

@@ -63,11 +63,12 @@ RETIRED = {
 # Words of Spark -> the word to use elsewhere. Only files about Spark have them in names.
 OF_SPARK = {"stage": "attempt, part, phase"}
 _ABOUT_SPARK = re.compile(r"spark|account")
-# The word for a package of the map -> the words for the size of a table or a buffer. A name such as
-# `has_room` is an idiom, but a thing called `room` would be a package.
-_ROOM, _CAPACITY = "room", "capacity, places"
-# Files about packages, and folders whose names still follow.
-_MAY_NAME_ROOM = re.compile(r"^tests/house/|/live/|broker_trees")
+# The word for a package of the map -> the words for the size of a table or buffer. To make room is
+# an idiom, the names of tests are sentences, and programs of users read `without_room` in the JSON
+# of outcomes. Another name such as `client_room` would be a package.
+_ROOM, _CAPACITY = "room", "capacity, slots or full"
+_ROOM_IDIOM = re.compile(r"^_*(make_room$|without_room$|test_)")
+_MAY_NAME_ROOM = "tests/house/"  # files about packages
 _PROGRAMS = ("src", "tests", "bench", "examples", "tools")
 _RETIRED = re.compile(rf"(?<![a-z])({'|'.join((*RETIRED, *OF_SPARK))})(?![a-z])")
 # "Of a group: ..." begins a meaning for one component; such a word needs an entry of its own.
@@ -119,13 +120,13 @@ def retired_words(root: Path) -> list[str]:
 
 
 def capacities_called_room(root: Path) -> list[str]:
-    """Variables, parameters, fields and constants called `room`, the map's word for a package."""
+    """Names that end in `room`, the map's word for a package, but mean the size of a table."""
     return [
         f"{source.path}:{line}: {name}: use {_CAPACITY}"
         for source in python_files(root, *_PROGRAMS)
-        if not _MAY_NAME_ROOM.search(source.path)
+        if not source.path.startswith(_MAY_NAME_ROOM)
         for line, name in sorted({(line, name) for name, line in _all_names(source)})
-        if _snake(name).strip("_") == _ROOM
+        if _parts(name)[-1] == _ROOM and not _ROOM_IDIOM.match(name)
     ]
 
 

@@ -58,7 +58,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_begun": (OPERATING, "topics with own kept"),
         "_texts": (OPERATING, "topics with own kept"),
     },
-    "kept/reader:KeptReader": {
+    "kept/kept_reader:KeptReader": {
         "_asked": (OPERATING, "streams of others"),
         "_beats": (OPERATING, "streams of others"),
         "_due": (OPERATING, "streams of others"),

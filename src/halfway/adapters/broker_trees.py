@@ -13,7 +13,7 @@ from halfway.adapters.interface import Adapter, ComparedRuns, RunContext, System
 from halfway.core.filters import filters
 from halfway.core.missing import NONE
 from halfway.core.options import Value
-from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.paths.circuits import IGNORED, Int32s
 from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
@@ -80,9 +80,9 @@ class SienaAdapter(Adapter):
         """
         if context.reach is not None:
             return "its paths lead over an underlay of fixed links, so nodes must not move"
-        room, brokers = len(largest_component(context.start)), int(self.values["brokers"])
-        if brokers > room and not context.demand.brokers:
-            return f"{brokers} brokers do not fit {room} nodes that reach each other"
+        reachable, brokers = len(largest_component(context.start)), int(self.values["brokers"])
+        if brokers > reachable and not context.demand.brokers:
+            return f"{brokers} brokers do not fit {reachable} nodes that reach each other"
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
@@ -119,7 +119,11 @@ class SienaAdapter(Adapter):
         slots: the subscriptions that a broker has room for.
         """
         return self.module.state(
-            context.node_ids, nodes.brokers, nodes.root, slots, **_room(self.values, context, nodes)
+            context.node_ids,
+            nodes.brokers,
+            nodes.root,
+            slots,
+            **_capacities(self.values, context, nodes),
         )
 
     def shortfalls(self, state: Any) -> dict[str, int]:
@@ -178,7 +182,7 @@ class UnderlaySienaAdapter(SienaAdapter):
             len(nodes.brokers),
             known=int(self.values["known_brokers"]),
             confirm=float(self.values["confirm_timeout_s"]) > 0.0,
-            **_room(self.values, context, nodes),
+            **_capacities(self.values, context, nodes),
         )
 
     def shortfalls(self, state: Any) -> dict[str, int]:
@@ -246,17 +250,19 @@ def roles(context: RunContext, brokers: int) -> TreeNodes:
     return TreeNodes(ids[chosen], ids[rows], ids[later])
 
 
-def _room(values: Mapping[str, Value], context: RunContext, nodes: TreeNodes) -> dict[str, Any]:
+def _capacities(
+    values: Mapping[str, Value], context: RunContext, nodes: TreeNodes
+) -> dict[str, Any]:
     """Return the table sizes of a broker tree's nodes for its adapter, as arguments of `state`:
     room for paths, hops and clients.
     """
     per_row = np.bincount([0, *(row for row, _, _ in boxes(context.demand))])
     brokers, clients = len(nodes.brokers), len(nodes.clients)
     return {
-        "room": min(8 * brokers + clients, max(_CIRCUITS, 4 * brokers)),
+        "circuit_slots": min(8 * brokers + clients, max(_CIRCUITS, 4 * brokers)),
         "retries": int(values["retries"]),
         "later": nodes.later,
-        "clients": ClientRoom(
+        "clients": ClientCapacity(
             nodes.clients, int(per_row.max()), 1, context.publishers, context.in_flight
         ),
     }

@@ -4,7 +4,7 @@ from typing import Any
 
 from halfway.adapters.commands import Commands, commands
 from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
-from halfway.protocols.failure_detectors.member_index import EVICTED, WITHOUT_ROOM, MemberIndex
+from halfway.protocols.failure_detectors.member_index import EVICTED, NO_SLOT, MemberIndex
 from halfway.world.workload.demand import Demand, Publications
 
 
@@ -49,7 +49,7 @@ class DetectorAdapter(Adapter):
         counts = _index_of(state).counts.sum(axis=0)
         return {
             "forgotten members": int(counts[EVICTED]),
-            "members without room": int(counts[WITHOUT_ROOM]),
+            "members without room": int(counts[NO_SLOT]),
         }
 
     def start_up_commands(self, demand: Demand) -> Commands:

@@ -8,7 +8,7 @@ from halfway.adapters.walks import FEW_HOPS
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.protocols.shortfalls import UNACKNOWLEDGED
 from halfway.protocols.walks.directional_walk import FORGOTTEN_WEIGHTS, forgotten_weights
-from halfway.protocols.walks.tables.counts import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_SLOT
 
 
 class WalkDetectorAdapter(DetectorAdapter):
@@ -35,7 +35,7 @@ class PathDetectorAdapter(WalkDetectorAdapter):
         """
         tables = state.walks.tables
         return super().shortfalls(state) | {
-            "trails, branches and paths without room": int(tables.counts[:, NO_ROOM].sum()),
+            "trails, branches and paths without room": int(tables.counts[:, NO_SLOT].sum()),
             UNACKNOWLEDGED: int(tables.hops.counts[:, TABLE_FULL].sum()),
             FORGOTTEN_WEIGHTS: forgotten_weights(state.walks),
         }

@@ -47,15 +47,15 @@ def check(request: Request, *, cores: int, seed: int | None = None) -> Check:
     known = notes_before_runs([point.scenario for point in request.points], systems)
     serial_s = sum(runs["cost_ms"].to_pylist()) / 1e3 + runs.num_rows * records * _RECORD_S
     return Check(
-        request.scenario.title,
-        plain_of(request.scenario),
-        facts,
-        [system.name for system in request.systems],
-        dict(request.unsupported),
-        [*request.remarks, *known],
-        len(request.points),
-        request.replicates,
-        runs.num_rows,
-        cores,
-        (_SPARK_S + serial_s / max(cores, 1)) / 60.0,
+        title=request.scenario.title,
+        scenario=plain_of(request.scenario),
+        survey=facts,
+        systems=[system.name for system in request.systems],
+        unsupported=dict(request.unsupported),
+        notes=[*request.remarks, *known],
+        points=len(request.points),
+        replicates=request.replicates,
+        runs=runs.num_rows,
+        cores=cores,
+        estimated_minutes=(_SPARK_S + serial_s / max(cores, 1)) / 60.0,
     )

@@ -14,7 +14,7 @@ class Drop(StrEnum):
     UNREADABLE = "unreadable record"  # a record that is not in canonical form
     REFUSED = "record refused"  # a record that the check at the door refused
     WRONG_SENDER = "wrong sender"  # a record with another sender than its datagram
-    NO_ROOM = "no room for records"
+    FULL = "no room for records"
     NO_SESSION = "no session"  # with the receiver
     NO_ADDRESS = "no neighbour to send to"
     QUEUE = "send queue full"

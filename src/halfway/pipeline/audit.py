@@ -214,10 +214,12 @@ def _failures(rows: RunRows, requests: list[StudyRequest]) -> tuple[Failure, ...
         parameters = json.loads(row["parameters"])
         is_scenario = "scenario" in parameters
         failures.append(Failure(
-            row["error"], len(own), row["measurement"], titles.get(row["key"], ""),
-            str(parameters.get("system", "")), row["replicate"],
-            str(scenario_seed(row["network_seed"])) if is_scenario else "", row["parameters"],
-            str(unsigned(row["network_seed"])), str(unsigned(row["random_seed"])), reason,
+            error=row["error"], runs=len(own), measurement=row["measurement"],
+            title=titles.get(row["key"], ""), system=str(parameters.get("system", "")),
+            replicate=row["replicate"],
+            seed=str(scenario_seed(row["network_seed"])) if is_scenario else "",
+            parameters=row["parameters"], network_seed=str(unsigned(row["network_seed"])),
+            random_seed=str(unsigned(row["random_seed"])), cannot_retry=reason,
         ))  # fmt: skip
     return tuple(sorted(failures, key=lambda failure: -failure.runs))
 

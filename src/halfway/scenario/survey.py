@@ -105,11 +105,13 @@ def _topology(
 ) -> Topology:
     cut, degree, sizes = cut_points(start), degree_statistics(start), Counter(component)
     return Topology(
-        start.name, bool(over_time), bool(over_time) or start.position is not None, start.n,
-        start.links, len(sizes), max(sizes.values()), degree.isolated, degree.least, degree.mean,
-        degree.most, [names[row] for row in cut.nodes.tolist()],
-        [(names[a], names[b]) for a, b in cut.bridges.tolist()], dict(left_out), absent,
-        over_time,
+        name=start.name, moving=bool(over_time),
+        positions=bool(over_time) or start.position is not None, nodes=start.n, links=start.links,
+        components=len(sizes), largest_component=max(sizes.values()), isolated=degree.isolated,
+        least_degree=degree.least, mean_degree=degree.mean, most_degree=degree.most,
+        cut_nodes=[names[row] for row in cut.nodes.tolist()],
+        bridges=[(names[a], names[b]) for a, b in cut.bridges.tolist()], left_out=dict(left_out),
+        left_out_nodes=absent, over_time=over_time,
     )  # fmt: skip
 
 

@@ -17,14 +17,14 @@ def nodes_of(run: Simulation) -> NodeTable:
     counters, environment = run.engine.counters, run.environment
     volume = volume_of(run.engine)
     return NodeTable(
-        environment.names(),
-        environment.start.position if environment.is_static else None,
-        counters.traffic[:, SENT].copy(),
-        counters.traffic[:, RECEIVED].copy(),
-        volume[:, SENT].copy(),
-        volume[:, RECEIVED].copy(),
-        run.energy().total,
-        run.at - environment.down_s(run.at),
-        run.deliveries.expected_of.copy(),
-        run.deliveries.delivered_of.copy(),
+        name=environment.names(),
+        position=environment.start.position if environment.is_static else None,
+        sent=counters.traffic[:, SENT].copy(),
+        received=counters.traffic[:, RECEIVED].copy(),
+        bytes_sent=volume[:, SENT].copy(),
+        bytes_received=volume[:, RECEIVED].copy(),
+        energy_j=run.energy().total,
+        up_s=run.at - environment.down_s(run.at),
+        expected=run.deliveries.expected_of.copy(),
+        delivered=run.deliveries.delivered_of.copy(),
     )

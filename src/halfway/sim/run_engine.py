@@ -38,7 +38,7 @@ def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInsta
     return adapter.instance(context)
 
 
-def with_room(engine: Engine, free: int) -> Engine:
+def with_capacity(engine: Engine, free: int) -> Engine:
     """Return the engine of one run, enlarged until `free` more records in flight have room."""
     while engine.out.tally[0] < free:
         engine = grown(engine)

@@ -204,4 +204,13 @@ class SimulatedGroups:
     ) -> View:
         there, other = self._demand.stays[viewer], self._demand.stays[member]
         path = self.path(there.row, there.group, other.row) if joined else ()
-        return View(at, there.row, there.group, number, joined, other.row, hops, path)
+        return View(
+            at=at,
+            node=there.row,
+            group=there.group,
+            number=number,
+            joined=joined,
+            member=other.row,
+            hops=hops,
+            path=path,
+        )

@@ -28,7 +28,7 @@ from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import RadioUse, outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_engine import instance_of, run_engine, with_room
+from halfway.sim.run_engine import instance_of, run_engine, with_capacity
 from halfway.sim.run_log import RunLog
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.workload.payloads import PayloadSizes
@@ -96,30 +96,29 @@ class Simulation:
         chosen = system if isinstance(system, System) else named(system)
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
         self._adapter = chosen.adapter_with(options or {})
-        self.demand = demand = workload.begun_again()
+        self.demand = workload.begun_again()
         sent = hello if self._adapter.neighbour_knowledge().hops > 0 else None
-        self.environment = around = Environment(
+        self.environment = Environment(
             network, motion, faults, seed=stream(seed, FAULTS), seconds=self.seconds,
             discovery_delay_s=None if sent else discovery_delay_s,
             mortal=nodes.batteries is not None, node_ids=nodes.ids,
         )  # fmt: skip
-        context = context_of(around, demand, faults, seconds=self.seconds, seed=seed, window=window)
+        context = context_of(
+            self.environment, self.demand, faults, seconds=self.seconds, seed=seed, window=window
+        )
         self.neighbours = neighbours_of(sent, self._adapter, self.environment, context, seed)
         self.instance = self.neighbours.instance(instance_of(chosen.name, self._adapter, context))
         self.declared, self.power = radio or IdealRadio(), checked(nodes.power or Power())
         self.radio = self._new_radio(RADIO)
         self._batteries = None if nodes.batteries is None else Batteries(nodes.batteries, context.n)
-        hops, self.at, self._posted_to = self.instance.hops_from_publisher, 0.0, 0.0
-        self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
-        observers = observers_of(self.instance.kinds, around.ids, demand, self.seconds)
-        feed = PublicationFeed(demand, deliveries, around, stretch, observers.requests)
-        self.publications, names, self._lend = feed, self.environment.names(), Lender()
-        self._log = RunLog(self.instance.kinds, feed, deliveries, names, inspection, observers)
+        self._begin_log(window, stretch, inspection)
+        payloads = window * self.demand.has_payloads
         self.engine = run_engine(
-            around, self.instance, window * demand.has_payloads, nodes.clock, inspection, seed
+            self.environment, self.instance, payloads, nodes.clock, inspection, seed
         )
         self._sizes = PayloadSizes(self.engine.payload)
         self._memory = VolatileMemory(self.instance, self.neighbours.forget, context.memory_lost)
+        self.at, self._posted_to, self._lend = 0.0, 0.0, Lender()
         self._start_up = self._started()
 
     def run(
@@ -211,7 +210,7 @@ class Simulation:
         """Post commands to nodes of the simulation; a command to a node that is down is lost."""
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
-            self.engine = with_room(self.engine, len(batch.at) + 1)
+            self.engine = with_capacity(self.engine, len(batch.at) + 1)
             loop.post_all(self._lend(self.engine), lent(batch))
 
     def kill(self, *rows: int) -> None:
@@ -269,7 +268,7 @@ class Simulation:
             )  # fmt: skip
             self._log.empty(self.engine, self._changes)
             if why == loop.POOL_FULL:
-                self.engine = with_room(self.engine, 2 * slots)
+                self.engine = with_capacity(self.engine, 2 * slots)
             elif why == loop.LISTS_FULL:
                 environment.make_room()
             elif why == loop.MEMORY_LOST:
@@ -290,6 +289,19 @@ class Simulation:
         environment, seconds = self.environment, self.seconds
         course = None if environment.motion is None else environment.motion.course_of(seconds)
         return self.declared.made(environment.start, course, stream(self.seed, number))
+
+    def _begin_log(self, window: int, stretch: bool, inspection: Inspection) -> None:
+        """Make the simulation's delivery accounting, its publication feed and its run log."""
+        demand, environment, kinds = self.demand, self.environment, self.instance.kinds
+        self.deliveries = deliveries = DeliveryAccounting(
+            demand, environment.n, window, self.instance.hops_from_publisher
+        )
+        observers = observers_of(kinds, environment.ids, demand, self.seconds)
+        self.publications = feed = PublicationFeed(
+            demand, deliveries, environment, stretch, observers.requests
+        )
+        names = environment.names()
+        self._log = RunLog(kinds, feed, deliveries, names, inspection, observers)
 
     def _started(self) -> StartUp:
         """Post the simulation's start events at time 0, then its start-up commands."""

@@ -14,7 +14,7 @@ from halfway.core.compiler.lent import Lender
 from halfway.core.message import START
 from halfway.core.neighbourhood import place_of
 from halfway.protocols.broker_trees import siena
-from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.paths.circuits import SORTS
 from halfway.protocols.broker_trees.paths.decisions import BALANCES, SECOND
 from halfway.protocols.broker_trees.records.messages import (
@@ -146,13 +146,13 @@ def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, awar
     node_ids, root, slots = np.arange(NODES, dtype=np.int32), int(rows[0]), 2 * len(drawn.home)
     # Events of one publisher on two paths may overtake each other. No window forgets them.
     most = int(np.bincount(drawn.publisher).max())
-    room = ClientRoom(np.zeros(0, np.int32), publishers=BROKERS, in_flight=most)
+    capacity = ClientCapacity(np.zeros(0, np.int32), publishers=BROKERS, in_flight=most)
     catalogue, given = Catalogue(drawn.filters, drawn.values), routes_of(overlay)
     state: Any
     rules: Any
     if aware:
         state = underlay_siena.state(
-            node_ids, rows, root, slots, BROKERS, room=512, clients=room,
+            node_ids, rows, root, slots, BROKERS, circuit_slots=512, clients=capacity,
             attributes=drawn.values.shape[1],
         )  # fmt: skip
         rules = rules_of(
@@ -164,7 +164,13 @@ def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, awar
     else:
         given = given._replace(second={})
         state = siena.state(
-            node_ids, rows, root, slots, room=512, clients=room, attributes=drawn.values.shape[1]
+            node_ids,
+            rows,
+            root,
+            slots,
+            circuit_slots=512,
+            clients=capacity,
+            attributes=drawn.values.shape[1],
         )
         rules = rules_of(siena, catalogue=catalogue, refresh_s=SILENT_S, join_delay_s=SILENT_S)
         most = siena.most_emissions(state, rules)

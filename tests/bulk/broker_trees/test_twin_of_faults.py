@@ -18,7 +18,7 @@ from halfway.bulk.broker_trees.delivery_ratio import (
     draw_faults,
 )
 from halfway.protocols.broker_trees import siena
-from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.records.messages import SUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.world.workload.content import Content
@@ -79,8 +79,8 @@ class UnmodifiedTree(LiveTree):
         super().__init__(overlay, given)
         rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
         self.state = siena.state(
-            np.arange(NODES, dtype=np.int32), rows, int(rows[0]), SLOTS, room=256,
-            clients=ClientRoom(CLIENTS, SLOTS, 1, HERE), attributes=VALUES.shape[1],
+            np.arange(NODES, dtype=np.int32), rows, int(rows[0]), SLOTS, circuit_slots=256,
+            clients=ClientCapacity(CLIENTS, SLOTS, 1, HERE), attributes=VALUES.shape[1],
         )  # fmt: skip
         plant(self.state, overlay, given._replace(second={}))
         self.rules = rules_of(siena, catalogue=Catalogue(FILTERS, VALUES), refresh_s=1e6)

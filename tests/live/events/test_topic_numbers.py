@@ -62,13 +62,13 @@ def test_hashes_depend_on_the_key_and_have_31_bits_in_short() -> None:
 
 
 @given(st.lists(st.integers(1, 12), max_size=60), st.integers(1, 6))
-def test_a_number_belongs_to_one_topic_at_a_time(used: list[int], room: int) -> None:
-    table = TopicTable(room, keeps=False)
+def test_a_number_belongs_to_one_topic_at_a_time(used: list[int], capacity: int) -> None:
+    table = TopicTable(capacity, keeps=False)
     for hash64 in used:
         number = table.number(hash64)
         assert number is not None
         assert int(table.hashes[number]) == hash64
-        assert len(table) <= room
+        assert len(table) <= capacity
 
 
 def test_pinned_topics_keep_their_numbers_and_a_full_table_says_so() -> None:

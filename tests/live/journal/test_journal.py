@@ -143,11 +143,11 @@ def test_a_full_disk_refuses_and_goes_on_when_there_is_room() -> None:
     storage = MadeStorage()
     journal = opened(storage)
     assert kept(journal, some(5)) == ""
-    for room in range(0, 200, 7):
-        storage.free = room
+    for spare in range(0, 200, 7):
+        storage.free = spare
         assert kept(journal, [(1, b"x" * 300)]) == "disk full"
         assert not journal.failed
-        assert storage.free == room, "what did not fit is cut off"
+        assert storage.free == spare, "what did not fit is cut off"
     storage.free = 10**6
     assert kept(journal, [(1, b"fits again")]) == ""
     assert recovered(storage) == ([*some(5), (1, b"fits again")], [])

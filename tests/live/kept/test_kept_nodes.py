@@ -12,8 +12,7 @@ import pytest
 
 from halfway.live.interface.api import LiveNode, node
 from halfway.live.journal.storage import FolderStorage
-from halfway.live.kept import kept_store, publisher
-from halfway.live.kept import reader as kept_reader
+from halfway.live.kept import kept_reader, kept_store, publisher
 from halfway.live.mesh import Event, Level, Refusal
 from halfway.live.security import Address
 from tests.live.runtime.test_nodes import run, until

@@ -16,9 +16,9 @@ from halfway.core.compiler.interpreted import interpreted
 from halfway.live.drops import Drops
 from halfway.live.events.bodies import EventBody
 from halfway.live.kept.disk_form import DiskForm
+from halfway.live.kept.kept_reader import GAP_S, KeptReader
 from halfway.live.kept.kept_store import KeptStore
 from halfway.live.kept.publisher import KeptPublisher
-from halfway.live.kept.reader import GAP_S, KeptReader
 from halfway.live.limits import DEFAULT
 from halfway.live.mesh import Event, Level
 from halfway.live.step.timers import Timers

@@ -18,7 +18,7 @@ from halfway.live.step.memory_bed import BedNode, MemoryBed
 from halfway.live.step.record_head import head_of
 from halfway.live.step.system_node import SystemNode
 
-_ROOM = 0  # no frames share a datagram, so that records arrive in the order of the bed
+_CAPACITY = 0  # no frames share a datagram, so that records arrive in the order of the bed
 
 
 class SocketNode(BedNode):
@@ -27,7 +27,7 @@ class SocketNode(BedNode):
     def __init__(
         self, bed: "LoopbackBed", row: int, node: SystemNode, links: Sequence[int]
     ) -> None:
-        self.flow = Flow(node.kinds, _ROOM, np.zeros(len(bed.hashes) + 1, np.int64))
+        self.flow = Flow(node.kinds, _CAPACITY, np.zeros(len(bed.hashes) + 1, np.int64))
         super().__init__(bed, row, node, links, self.flow)
         self.sockets, self.security = bound("127.0.0.1", 0), Plain(int(bed.node_ids[row]))
         for link in links:  # in the order of the rows, in which they hear a transmission
@@ -51,7 +51,7 @@ class SocketNode(BedNode):
         """Let fly what a timer has caused."""
         self.flush()
 
-    def no_room(self) -> None:
+    def count_full(self) -> None:
         """Fail: the schedules of these tests fit."""
         raise AssertionError("no room")
 

@@ -25,9 +25,9 @@ _LIMITS, _TOPICS = Limits(publishers=8, topics=8), 8
 _BODY = bytes(range(40))
 
 
-def flow(room: int = 500) -> Flow:
+def flow(capacity: int = 500) -> Flow:
     """A flow of a node of gossip."""
-    return Flow(gossip.KINDS, room, np.zeros(_TOPICS + 1, np.int64))
+    return Flow(gossip.KINDS, capacity, np.zeros(_TOPICS + 1, np.int64))
 
 
 class Lone:
@@ -58,7 +58,7 @@ class Lone:
     def timer_ran(self) -> None:
         """Do nothing."""
 
-    def no_room(self) -> None:
+    def count_full(self) -> None:
         """Do nothing: the driver counts what it dropped."""
 
     def refused(self) -> None:
@@ -87,7 +87,7 @@ def test_a_body_is_found_until_newer_ones_need_its_place() -> None:
 
 
 def test_a_large_arena_of_bodies_forgets_the_bytes_first() -> None:
-    one = flow(room=70_000)
+    one = flow(capacity=70_000)
     keys = [(1, 0, number) for number in range(5)]
     for key in keys:
         one.add_body(key, bytes(60_000), 0.0, 1.0)

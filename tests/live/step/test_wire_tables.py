@@ -51,9 +51,9 @@ def decoded(tables: Any, content: bytes, numbers: list[int]) -> tuple[int, Any]:
         blank[field] = -1
     pool, rows = _pool(blank)
     buffer = np.frombuffer(content + bytes(1), np.uint8)
-    room = np.array([*numbers, *[0] * MOST_TOPICS], np.int64)
+    table = np.array([*numbers, *[0] * MOST_TOPICS], np.int64)
     with np.errstate(over="ignore"):
-        why = _decode(tables, pool[0], rows[0], room, len(numbers), buffer, 0, len(content))
+        why = _decode(tables, pool[0], rows[0], table, len(numbers), buffer, 0, len(content))
     return int(why), pool[0].copy()
 
 

@@ -101,7 +101,7 @@ def test_the_first_events_of_a_topic_wait_and_their_number_is_bounded() -> None:
         async with lone("georendezvous", position=(1.0, 1.0), limits=limits) as one:
             for _ in range(3):
                 await one.publish("a", b"x")
-            assert one.mesh.drops.by_reason()[Drop.NO_ROOM] == 1
+            assert one.mesh.drops.by_reason()[Drop.FULL] == 1
             assert one.mesh.own_events.waiting == 2
             await until(lambda: one.mesh.own_events.waiting == 0)
 

@@ -76,9 +76,9 @@ def test_keys_and_pings() -> None:
 
 
 @given(st.binary(min_size=1, max_size=4000), st.integers(80, 300), st.randoms())
-def test_fragments_in_any_order_make_the_frame(whole: bytes, room: int, order: object) -> None:
-    parts = Cutter().cut(whole, room)
-    assert all(len(part) <= room for part in parts)
+def test_fragments_in_any_order_make_the_frame(whole: bytes, capacity: int, order: object) -> None:
+    parts = Cutter().cut(whole, capacity)
+    assert all(len(part) <= capacity for part in parts)
     order.shuffle(parts)  # type: ignore[attr-defined]
     joiner = Joiner()
     found = [joiner.add(part) for part in [*parts[:-1], *parts[:1], parts[-1]]]
@@ -127,9 +127,9 @@ def test_waiting_frames_are_full_at_their_limit_and_say_whose_they_are() -> None
 
 
 @given(st.lists(st.binary(min_size=1, max_size=50)), st.integers(50, 200))
-def test_packed_datagrams_keep_the_order_and_the_limit(some: list[bytes], room: int) -> None:
-    found = packed(some, room)
+def test_packed_datagrams_keep_the_order_and_the_limit(some: list[bytes], capacity: int) -> None:
+    found = packed(some, capacity)
     assert b"".join(found) == b"".join(some)
-    assert all(len(one) <= room for one in found)
+    assert all(len(one) <= capacity for one in found)
     # No two neighbouring datagrams would fit into one, by their first frame.
     assert len(found) <= len(some)

@@ -10,7 +10,7 @@ from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.outbox import Outbox
 from halfway.protocols.broker_trees import siena
-from halfway.protocols.broker_trees.client_state import MOST_SILENT, ClientRoom
+from halfway.protocols.broker_trees.client_state import MOST_SILENT, ClientCapacity
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.paths.decisions import DIRECT
 from halfway.protocols.broker_trees.records.messages import (
@@ -67,7 +67,7 @@ class PartTimeBroker:
             *sizes,
             attributes=VALUES.shape[1],
             later=ids,
-            clients=ClientRoom(ids, 4, 2, 3),
+            clients=ClientCapacity(ids, 4, 2, 3),
         )
         self.rules = tree_rules(module, Catalogue(FILTERS, VALUES))
         self.hear(int(START))

@@ -9,7 +9,7 @@ from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox
 from halfway.protocols.broker_trees import siena
-from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.records.messages import (
     ALIVE,
     ANNOUNCE,
@@ -45,8 +45,10 @@ class Client:
     def __init__(self, module: ModuleType) -> None:
         ids, none = np.array([OWN], np.int32), np.zeros(0, np.int32)
         sizes = (6,) if module is siena else (6, 5)
-        room = ClientRoom(ids, 4, 2, 3)
-        self.state = module.state(ids, none, 0, *sizes, clients=room, attributes=VALUES.shape[1])
+        capacity = ClientCapacity(ids, 4, 2, 3)
+        self.state = module.state(
+            ids, none, 0, *sizes, clients=capacity, attributes=VALUES.shape[1]
+        )
         self.rules = tree_rules(module, Catalogue(FILTERS, VALUES))
         self.now = 0.0
 

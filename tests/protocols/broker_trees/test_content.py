@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from halfway.core.filters import Filters, filters, match_matrix
 from halfway.core.message import MOST_ATTRIBUTES, RECORD
 from halfway.protocols.broker_trees import siena
-from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.paths.circuits import SORTS
 from halfway.protocols.broker_trees.records.messages import (
     DELIVERED,
@@ -45,8 +45,8 @@ def chain(some: Filters, values: np.ndarray) -> World:
     many = len(some.first) - 1
 
     def fresh(names: Any) -> siena.SienaState:
-        room = ClientRoom(np.array([3], np.int32), 8, 8, 2)
-        made = siena.state(names, brokers, 0, 24, clients=room, attributes=ATTRIBUTES)
+        capacity = ClientCapacity(np.array([3], np.int32), 8, 8, 2)
+        made = siena.state(names, brokers, 0, 24, clients=capacity, attributes=ATTRIBUTES)
         plant_tree(made, brokers, parents)
         plant_paths(made, given)
         plant_path(made, {int(name): i for i, name in enumerate(names)}, (3, 2), (SORTS, 3))

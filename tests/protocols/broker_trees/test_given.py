@@ -8,7 +8,7 @@ import pytest
 from halfway.adapters.broker_trees import own_rows
 from halfway.core.missing import NONE
 from halfway.protocols.broker_trees import siena
-from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.underlay import underlay_siena
 from halfway.sim.environment.memory import named_arrays
@@ -23,7 +23,7 @@ def test_a_node_is_given_its_id_its_role_and_a_broker_the_root(module: ModuleTyp
     sizes = (6,) if module is siena else (6, 5)
 
     def state(ids: np.ndarray, brokers: np.ndarray, clients: np.ndarray) -> object:
-        return module.state(ids, brokers, ROOT, *sizes, clients=ClientRoom(clients, 4, 2, 3))
+        return module.state(ids, brokers, ROOT, *sizes, clients=ClientCapacity(clients, 4, 2, 3))
 
     whole = dict(named_arrays(state(IDS, BROKERS, CLIENTS)))
     for row, node_id in enumerate(IDS):

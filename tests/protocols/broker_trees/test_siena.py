@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from halfway.core.filters import Filters, filters, match_matrix
 from halfway.core.message import RECORD
 from halfway.protocols.broker_trees import siena
-from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.paths.circuits import SORTS, find
 from halfway.protocols.broker_trees.records.messages import (
     CLIENT,
@@ -98,9 +98,9 @@ def world(
 
     def fresh(names: Any) -> siena.SienaState:
         brokers, clients = np.arange(k, dtype=np.int32), np.array([k + 1], np.int32)
-        room = ClientRoom(clients, slots, each, 12)
+        capacity = ClientCapacity(clients, slots, each, 12)
         made = siena.state(
-            names, brokers, 0, slots, retries=retries, clients=room, attributes=VALUES.shape[1]
+            names, brokers, 0, slots, retries=retries, clients=capacity, attributes=VALUES.shape[1]
         )
         plant_tree(made, brokers, parents)
         plant_paths(made, given)

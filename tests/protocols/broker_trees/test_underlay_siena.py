@@ -18,7 +18,7 @@ from halfway.core.compiler.lent import Lender
 from halfway.core.message import RECORD, START
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
-from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE
 from halfway.protocols.broker_trees.records.messages import (
     DELIVERED,
@@ -97,8 +97,9 @@ def empty(overlay: Overlay, names: Any, confirm: bool = False) -> underlay_siena
     """The nodes of an overlay before anything has happened."""
     rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
     return underlay_siena.state(
-        names, rows, int(rows[0]), SLOTS, CHILDREN, room=256, known=BROKERS,
-        clients=ClientRoom(CLIENTS, SLOTS, 1, HERE), confirm=confirm, attributes=VALUES.shape[1],
+        names, rows, int(rows[0]), SLOTS, CHILDREN, circuit_slots=256, known=BROKERS,
+        clients=ClientCapacity(CLIENTS, SLOTS, 1, HERE), confirm=confirm,
+        attributes=VALUES.shape[1],
     )  # fmt: skip
 
 

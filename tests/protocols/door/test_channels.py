@@ -26,7 +26,7 @@ from halfway.core.records.checks import (
 )
 from halfway.protocols import SYSTEMS
 from halfway.protocols.broker_trees import siena
-from halfway.protocols.broker_trees.client_state import ClientRoom
+from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, Catalogue
 from halfway.protocols.broker_trees.underlay import underlay_siena
@@ -116,7 +116,7 @@ class Tree:
     def __init__(self, module: ModuleType, *, broker: bool) -> None:
         ids, none = np.array([OWN], np.int32), np.zeros(0, np.int32)
         sizes = (6,) if module is siena else (6, 5)
-        clients, brokers = ClientRoom(none if broker else ids, 4, 2, 3), ids if broker else none
+        clients, brokers = ClientCapacity(none if broker else ids, 4, 2, 3), ids if broker else none
         width = VALUES.shape[1]
         self.state = module.state(ids, brokers, OWN, *sizes, clients=clients, attributes=width)
         self.rules = tree_rules(module, Catalogue(FILTERS, VALUES))

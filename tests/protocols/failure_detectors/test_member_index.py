@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from halfway.core.compiled import kernel
 from halfway.core.missing import NO_PLACE
 from halfway.protocols.failure_detectors.member_index import (
-    WITHOUT_ROOM,
+    NO_SLOT,
     MemberIndex,
     add_member,
     evict_member,
@@ -67,5 +67,5 @@ def test_every_member_is_found_at_its_rank(
             expected = rank if one in members else NO_PLACE
             assert rank_of(index, np.int32(one)) == expected
     assert index.node_id[1, : len(members)].tolist() == members
-    assert index.counts[1, WITHOUT_ROOM] == refused
+    assert index.counts[1, NO_SLOT] == refused
     assert index.known.tolist() == [0, len(members)]

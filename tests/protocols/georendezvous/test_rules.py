@@ -36,7 +36,7 @@ from halfway.protocols.georendezvous.messages import (
     NOTIFY_CLIENT,
     POINT,
 )
-from halfway.protocols.georendezvous.state import NO_ROOM, NO_ROUTE, state
+from halfway.protocols.georendezvous.state import NO_ROUTE, NO_SLOT, state
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from tests.protocols.door.test_channels import drawn
@@ -101,7 +101,7 @@ def test_a_full_table_of_pruned_points_counts_the_entry_that_it_forgets() -> Non
     for publisher, now in ((7, 10.0), (8, 12.0), (7, 13.0), (9, 15.0), (6, 30.0)):
         places.append(int(claim_pruned(cells, 0, 0, publisher, now)))
         cells.pruned.until[0, places[-1]] = now + 5.5
-        forgotten.append(int(cells.lost[0, NO_ROOM]))
+        forgotten.append(int(cells.lost[0, NO_SLOT]))
     assert forgotten == [0, 0, 0, 1, 1]
     assert places[3] == places[1] != places[0] == places[2]
 

@@ -21,7 +21,7 @@ from halfway.core.records.checks import (
 from halfway.protocols.failure_detectors.counter_records import ENTRIES
 from halfway.protocols.walk_detectors import path_gossip, path_heartbeat
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.tables.counts import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_SLOT
 from tests.protocols.lone import emitted_by, entered
 
 MEMBERS, DEGREE = 100, 2  # a node has far more members than neighbours
@@ -75,11 +75,11 @@ def test_a_tick_gossips_all_members_to_each_next_node_while_there_is_room(paths:
     for k in range(FIRST, FIRST + MEMBERS):
         node.emitted(path_gossip.GOSSIP, 1.1, k, args=[k, *[NONE] * 6, 0], reals=[5.0, *[0.0] * 5])
     counts, sends = node.state.walks.tables.counts[0], min(paths, 2 * DEGREE)
-    before = int(counts[NO_ROOM])
+    before = int(counts[NO_SLOT])
     emitted = node.emitted(path_gossip.TICK, 1.2, OWN)
     assert sends * (MEMBERS // ENTRIES) < emitted <= node.most
     own = paths == 2 * MEMBERS  # a full table has no room for the path to the node itself
-    assert counts[NO_ROOM] - before == paths - sends + own
+    assert counts[NO_SLOT] - before == paths - sends + own
 
 
 @pytest.mark.parametrize("retries", [0, 2])

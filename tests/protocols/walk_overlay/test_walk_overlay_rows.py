@@ -10,7 +10,7 @@ from halfway.core.outbox import outbox
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.bids import receive_bid
 from halfway.protocols.walk_overlay.event_forwarding import clear_filters, receive_chunk
-from halfway.protocols.walk_overlay.hop_table import has_room
+from halfway.protocols.walk_overlay.hop_table import has_slot
 from halfway.protocols.walk_overlay.messages import (
     CHECK_LINKS,
     CHUNK,
@@ -44,8 +44,8 @@ def blank(n: int, **sizes: int) -> Any:
 
 # Functions of a protocol can be called only from compiled code.
 @kernel
-def room_for(state, rules, i, to, chunk):
-    return has_room(state, rules, i, CHUNK, to, chunk)
+def slot_for(state, rules, i, to, chunk):
+    return has_slot(state, rules, i, CHUNK, to, chunk)
 
 
 @kernel
@@ -87,12 +87,12 @@ def test_chunks_leave_room_for_other_reliable_hops() -> None:
     rules = RULES._replace(retries=1)
     state.hops.record.sequence[0, :15] = np.arange(1, 16)
     state.hops.record.kind[0, :15] = EVENT
-    assert room_for(state, rules, 0, 1, 0)
+    assert slot_for(state, rules, 0, 1, 0)
     state.hops.record.sequence[0, 15] = 16
     state.hops.record.kind[0, 15] = CHUNK
     state.hops.record.next[0, 15] = 1
-    assert room_for(state, rules, 0, 1, 0)  # in place of an older one
-    assert not room_for(state, rules, 0, 1, 7)
+    assert slot_for(state, rules, 0, 1, 0)  # in place of an older one
+    assert not slot_for(state, rules, 0, 1, 7)
 
 
 def test_trails_of_walks_that_only_marked_a_node_are_evicted_first() -> None:

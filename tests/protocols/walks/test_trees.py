@@ -14,7 +14,7 @@ from halfway.protocols.walks.messages import (
     UNMATCHED,
     UNSUBSCRIBE,
 )
-from halfway.protocols.walks.tables.counts import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_SLOT
 from halfway.protocols.walks.tables.entries import ENDED
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
@@ -186,11 +186,11 @@ def test_a_subscription_that_ends_takes_its_paths_and_old_news_opens_none() -> N
 def test_a_full_table_is_counted_and_the_oldest_branch_gives_way() -> None:
     """Room for one member: a node on the way can keep the path to one of two members."""
     roomy, narrow = group(star(8), 7), group(star(8), 7)
-    assert roomy.until(300.0).count(NO_ROOM) == 0
+    assert roomy.until(300.0).count(NO_SLOT) == 0
     narrow = WalkRun(random_walk, star(8), [(0, 1)], reliable(search_steps=100), members=2)
     for row in range(2, 7):
         narrow.command(0.25, row, SUBSCRIBE, 0)
-    assert narrow.until(300.0).count(NO_ROOM) > 0
+    assert narrow.until(300.0).count(NO_SLOT) > 0
     assert narrow.idle
 
 

@@ -14,7 +14,7 @@ N = 12
 STEPS = st.lists(st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, N - 1)), max_size=80)
 
 
-def with_room(rows: list[set[int]], spare: list[int]) -> Neighbourhood:
+def with_spare(rows: list[set[int]], spare: list[int]) -> Neighbourhood:
     """Lists with so many free places after each."""
     first = np.cumsum([0, *(len(row) + free for row, free in zip(rows, spare, strict=True))])
     who = np.full(first[-1], -1, np.int32)
@@ -33,7 +33,7 @@ def with_room(rows: list[set[int]], spare: list[int]) -> Neighbourhood:
 def test_rows_are_edited_like_sets_and_report_when_they_are_full(
     rows: list[set[int]], spare: list[int], steps: list[tuple[bool, int, int]]
 ) -> None:
-    lists = with_room(rows, spare)
+    lists = with_spare(rows, spare)
     most = [len(row) + free for row, free in zip(rows, spare, strict=True)]
     for take, row, name in steps:
         if take:

@@ -21,12 +21,12 @@ from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.radio.declarations import CsmaRadio, IdealRadio, Radio, WiredRadio
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
-from halfway.sim.trace.rerun import rerun
 from halfway.world.faults import Crash, LinkCut
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import Legs
 from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links, line, star
+from tests.sim.trace.rerun import rerun
 
 HELLOS = SentHellos()
 HOPS = {name: TABLE[name].adapter_with({}).neighbour_knowledge().hops for name in TABLE}

@@ -166,12 +166,12 @@ def _described(results: "Results") -> "StudyPage":
     replicates = count(results.replicates, "replicate")
     points = f", {count(len(results.points), 'point')}" if len(results.points) > 1 else ""
     return StudyPage(
-        results.study,
-        "comparison",
-        results.title,
-        PAGE,
-        timestamp(),
-        f"{systems}, {replicates}{points}",
-        results.digest,
-        command_line(),
+        study=results.study,
+        kind="comparison",
+        title=results.title,
+        page=PAGE,
+        finished=timestamp(),
+        summary=f"{systems}, {replicates}{points}",
+        digest=results.digest,
+        command=command_line(),
     )

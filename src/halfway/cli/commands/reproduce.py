@@ -118,9 +118,9 @@ def _write(out: Path, study: str, report: "VerdictReport") -> Path:
     titles = [f"{paper.name}/{figure.name}" for paper, figure in report.figures]
     title = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
     described = StudyPage(
-        study, "figures", f"{title} ({report.scale})", "index.html", timestamp(),
-        tally_line(report.verdicts), report.digest, report.command, report.elapsed,
-        report.processor,
+        study=study, kind="figures", title=f"{title} ({report.scale})", page="index.html",
+        finished=timestamp(), summary=tally_line(report.verdicts), digest=report.digest,
+        command=report.command, elapsed_s=report.elapsed, processor_s=report.processor,
     )  # fmt: skip
     begin_study(out, described)
     page = write_report(out / study, report)

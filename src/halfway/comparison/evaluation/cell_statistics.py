@@ -98,8 +98,11 @@ def cells_of(
         finite = column[np.isfinite(column)]
         mean = MeanInterval(*mean_interval(finite, bounds=metric.bounds))
         cells.append(
-            ResultCell(point, system, metric.name, mean, len(finite), difference, system == best,
-                       tuple(column.tolist()), system in comparable)
+            ResultCell(
+                point=point, system=system, metric=metric.name, mean=mean, replicates=len(finite),
+                difference=difference, best=system == best, values=tuple(column.tolist()),
+                comparable=system in comparable,
+            )
         )  # fmt: skip
     return cells
 

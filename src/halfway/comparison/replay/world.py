@@ -70,15 +70,15 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
         np.arange(demand.topics, dtype=np.int32), [len(subscribers) for subscribers in rows]
     )
     return ReplayWorld(
-        run.environment.start,
-        run.seconds,
-        None if motion is None else _frames(motion, run.seconds),
-        None if motion is None else motion.radius,
-        {"t": first.t, "row": first.row, "topic": first.topic, "event": first.event},
-        {"row": np.concatenate([np.zeros(0, np.int32), *rows]), "topic": topic},
-        left_out,
-        _names(run),
-        RolePeriods(demand.periods, demand.topics),
+        network=run.environment.start,
+        seconds=run.seconds,
+        frames=None if motion is None else _frames(motion, run.seconds),
+        reach=None if motion is None else motion.radius,
+        publications={"t": first.t, "row": first.row, "topic": first.topic, "event": first.event},
+        subscriptions={"row": np.concatenate([np.zeros(0, np.int32), *rows]), "topic": topic},
+        events_left_out=left_out,
+        names=_names(run),
+        periods=RolePeriods(demand.periods, demand.topics),
     )
 
 

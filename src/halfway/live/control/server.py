@@ -231,6 +231,7 @@ async def _answer(writer: asyncio.StreamWriter, one: Answer) -> None:
 
 def _arrived(event: Event, *, retained: bool) -> Arrived:
     return Arrived(
-        event.topic, event.payload, event.publisher, event.epoch, event.number, event.age_s,
-        event.hops, retained, event.local,
+        topic=event.topic, payload=event.payload, publisher=event.publisher, epoch=event.epoch,
+        number=event.number, age_s=event.age_s, hops=event.hops, retained=retained,
+        local=event.local,
     )  # fmt: skip

@@ -84,7 +84,16 @@ def new_body(
     """
     if problem := topic_problem(topic):
         raise Refusal("bad topic", f"'{topic}': {problem}")
-    body = EventBody(topic, bytes(payload), 0, level, retain, expiry_s, properties, now)
+    body = EventBody(
+        topic=topic,
+        payload=bytes(payload),
+        publication=0,
+        level=level,
+        retain=retain,
+        expiry_s=expiry_s,
+        properties=properties,
+        born=now,
+    )
     if body.size() > most:
         what = f"topic and payload have {body.size()} bytes: expected at most {most}"
         raise Refusal("too large", what)

@@ -3,10 +3,10 @@
 from halfway.live.drops import Drops
 from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.kept.disk_form import DiskForm
+from halfway.live.kept.kept_reader import KeptReader
 from halfway.live.kept.kept_store import SPARE_KINDS, KeptStore
 from halfway.live.kept.outlet_interface import KeptOutlet
 from halfway.live.kept.publisher import KeptPublisher
-from halfway.live.kept.reader import KeptReader
 from halfway.live.step.scheduler import Scheduler
 
 

@@ -94,7 +94,15 @@ def read_certificate(data: bytes, signing_key: bytes | None) -> Certificate:
         tuple(reader.text(255) for _ in range(reader.count(MOST_PATTERNS))) for _ in range(2)
     )
     certificate = Certificate(
-        network_id, serial, not_after, salt, signing, static, name, publish, subscribe
+        network_id=network_id,
+        serial=serial,
+        not_after=not_after,
+        salt=salt,
+        signing_key=signing,
+        static_key=static,
+        name=name,
+        publish=publish,
+        subscribe=subscribe,
     )
     if _certificate_content(certificate) != content:
         raise NotValid("no certificate: not in canonical form")

@@ -89,11 +89,8 @@ def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Cert
     network, root = read_network(folder), read_root_key(folder)
     signing, static = read_request(request)
     rows = [read_certificate(member.certificate, network.root_key) for member in network.members]
-    valid = [
-        row
-        for row, member in zip(rows, network.members, strict=True)
-        if not (member.revoked or is_expired(row, time.time()))
-    ]
+    pairs = zip(rows, network.members, strict=True)
+    valid = [row for row, member in pairs if not (member.revoked or is_expired(row, time.time()))]
     where = f"name = {admission.name}"
     if not _NAME.fullmatch(admission.name):
         what = "expected letters and digits, and . _ - between them"
@@ -106,8 +103,9 @@ def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Cert
     serial = max((row.serial for row in rows), default=0) + 1
     not_after = int(time.time() + admission.days * DAY_S)
     certificate = Certificate(
-        network_id_of(network.root_key), serial, not_after, salt, signing, static,
-        admission.name, tuple(admission.publish), tuple(admission.subscribe),
+        network_id=network_id_of(network.root_key), serial=serial, not_after=not_after, salt=salt,
+        signing_key=signing, static_key=static, name=admission.name,
+        publish=tuple(admission.publish), subscribe=tuple(admission.subscribe),
     )  # fmt: skip
     try:
         data = signed_certificate(certificate, root)

@@ -94,7 +94,7 @@ class Links:
         self._random = np.random.default_rng(security.node_id)
 
     @property
-    def record_room(self) -> int:
+    def record_capacity(self) -> int:
         """The bytes for frames in one datagram of these links, without the clock of a trace."""
         return self._limits.mtu - self.security.overhead - HEAD.size - CLOCK_BYTES
 
@@ -132,9 +132,9 @@ class Links:
         for peer, plain in self._node.written():
             self._send_sealed(peer, plain, now)
         if self._waiting:
-            room = self._limits.mtu - self.security.overhead
-            room -= HEAD.size + CLOCK_BYTES if self.clock is not None else 0
-            for peer, plain in self._waiting.taken(room):
+            capacity = self._limits.mtu - self.security.overhead
+            capacity -= HEAD.size + CLOCK_BYTES if self.clock is not None else 0
+            for peer, plain in self._waiting.taken(capacity):
                 self._send_sealed(peer, plain, now)
         self._scheduler.arm()
 
@@ -267,9 +267,10 @@ class Links:
         heard = tuple(sorted(self.table.heard()))
         own = self._own
         hello = Hello(
-            own.incarnation, self._number, round(own.period_s * 1000), own.rules,
-            self._node.retained(), self.table.wanted_s(self._node.wants_all()), own.name, heard,
-            tuple(self.table.neighbours()),
+            incarnation=own.incarnation, number=self._number, period_ms=round(own.period_s * 1000),
+            rules=own.rules, retained=self._node.retained(),
+            wanted_s=self.table.wanted_s(self._node.wants_all()), name=own.name, heard=heard,
+            links=tuple(self.table.neighbours()),
         )  # fmt: skip
         self._number += 1
         whole = frame(FrameType.HELLO, hello_bytes(hello))

@@ -36,23 +36,23 @@ class WaitingFrames:
         """Drop the waiting frames for a node that is gone."""
         self._bytes -= sum(map(len, self._frames.pop(peer, ())))
 
-    def taken(self, room: int) -> Iterator[tuple[int, bytes]]:
-        """Take all waiting frames as contents of datagrams of at most `room` bytes, each with its
-        receiver.
+    def taken(self, capacity: int) -> Iterator[tuple[int, bytes]]:
+        """Take all waiting frames as contents of datagrams of at most `capacity` bytes, each with
+        its receiver.
         """
         frames, self._frames, self._bytes = self._frames, {}, 0
         for peer, waiting in frames.items():
-            for plain in packed(self._cut(waiting, room), room):
+            for plain in packed(self._cut(waiting, capacity), capacity):
                 yield peer, plain
 
-    def _cut(self, waiting: list[bytes], room: int) -> list[bytes]:
+    def _cut(self, waiting: list[bytes], capacity: int) -> list[bytes]:
         frames = []
         for whole in waiting:
-            if len(whole) <= room:
+            if len(whole) <= capacity:
                 frames.append(whole)
                 continue
             try:
-                parts = self._cutter.cut(whole, room - HEAD.size)
+                parts = self._cutter.cut(whole, capacity - HEAD.size)
             except ValueError:
                 self._drops.count(Drop.FRAGMENTS)
                 continue

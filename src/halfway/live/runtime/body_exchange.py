@@ -70,8 +70,8 @@ class BodyExchange:
             self._drops.count(Drop.EXPIRED)
             return
         slot, carried = self._slot(key, body), b""
-        room = self._limits.mtu - self._security.overhead
-        if body.size() + HEAD.size + KEY_BYTES + len(whole) <= room:
+        capacity = self._limits.mtu - self._security.overhead
+        if body.size() + HEAD.size + KEY_BYTES + len(whole) <= capacity:
             carried = frame(FrameType.BODY, key_bytes(key) + encoded(body, now))
         for peer in to:
             if carried and not self._flow.has_body(slot, peer):

@@ -50,7 +50,7 @@ class MeshNode:
         self.links = Links(security, identity.own_hello(), scheduler, limits, self.drops)
         self.subscriptions = Subscriptions(face, identity.hash_key, limits.topics, self._run)
         self.face, table = face, self.subscriptions.table
-        self.flow = Flow(face.node.kinds, self.links.record_room, table.used)
+        self.flow = Flow(face.node.kinds, self.links.record_capacity, table.used)
         self.stepper = Stepper(
             face.node, self.links.table.neighbourhood, node_id=self.node_id,
             incarnation=identity.incarnation, hashes=table.hashes, log=log, flow=self.flow,
@@ -72,8 +72,8 @@ class MeshNode:
         table.before_new = self.stepper.before_change
         self.retained_values.unknown = self.events.ask_certificate
         self._publication, self._since_turn = 0, 0
-        self._room, self._loop = asyncio.Event(), asyncio.get_running_loop()
-        self._room.set()
+        self._not_full, self._loop = asyncio.Event(), asyncio.get_running_loop()
+        self._not_full.set()
         self.kept: KeptService | None = None  # of a node with a journal
         self._turning = self._closed = False
         self.on_report: Callable[[Any], None] = lambda _record: None
@@ -98,7 +98,7 @@ class MeshNode:
         """Stop the mesh node: end its links and close the socket. No effect on a second call."""
         if not self._closed:
             self._closed = True
-            self._room.set()
+            self._not_full.set()
             if self.kept is not None:
                 self.kept.stop()
             self.links.stop()
@@ -111,10 +111,10 @@ class MeshNode:
         """Publish an event at the mesh node; wait while it has no room. See `Mesh.publish`."""
         body = self._body(topic, payload, level, retain, expiry_s, properties)
         while self._is_full and not self._closed:
-            self._room.clear()
+            self._not_full.clear()
             if not self.endpoint.is_full:
                 self._turn()
-            await self._room.wait()
+            await self._not_full.wait()
         if self._closed:
             raise Refusal("closed", f"node {self.name}")
         on_disk = self._publish(body)
@@ -242,9 +242,9 @@ class MeshNode:
         now, most = self.scheduler.now(), self.limits.payload
         return new_body(topic, payload, level, retain, expiry_s, properties, now, most)
 
-    def no_room(self) -> None:
+    def count_full(self) -> None:
         """Count an item that the mesh node's driver dropped for want of room."""
-        self.drops.count(Drop.NO_ROOM)
+        self.drops.count(Drop.FULL)
 
     def refused(self) -> Drop:
         """Count a record that the mesh node's driver could not read, or that its checks refused."""
@@ -296,7 +296,7 @@ class MeshNode:
             self.routes.reached(probed, peer, hops)
         dropped = self.driver.dropped
         if not self.driver.receive(self.scheduler.now(), content[begin:], numbers):
-            why = Drop.NO_ROOM if self.driver.dropped > dropped else self.refused()
+            why = Drop.FULL if self.driver.dropped > dropped else self.refused()
             if probed is not None:
                 self.routes.ended(probed, why)
 
@@ -317,4 +317,4 @@ class MeshNode:
         self.counts["transmissions"] += taken.transmissions
         self._since_turn = 0
         if not self.endpoint.is_full:
-            self._room.set()
+            self._not_full.set()

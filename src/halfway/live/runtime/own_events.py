@@ -110,7 +110,7 @@ class OwnEvents:
         if at is None:
             self._run(command)
         elif self._waiting >= self._most_waiting:
-            self._drops.count(Drop.NO_ROOM)
+            self._drops.count(Drop.FULL)
         else:
             self._waiting += 1
             self._scheduler.timers.push(at, self._publish_late, command)

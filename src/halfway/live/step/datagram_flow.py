@@ -31,7 +31,7 @@ from halfway.live.wire.frames import HEAD_BYTES
 
 BODIES, ARENA = 512, 1 << 17
 DATAGRAMS = 8 * PLACES  # datagrams that wait until the end of a turn
-_LEAST_ROOM = HEAD_BYTES + MOST_BYTES  # for a record alone
+_LEAST_CAPACITY = HEAD_BYTES + MOST_BYTES  # for a record alone
 EventKey = tuple[int, int, int]  # publisher, epoch, number
 
 
@@ -72,11 +72,11 @@ class Flow:
     """The flow of one node's datagrams: the tables of the datagram kernel, with the methods that
     fill and empty these tables.
 
-    The kernel uses them once the node runs machine code. room: bytes of frames in one datagram.
+    The kernel uses them once the node runs machine code. capacity: bytes of frames in one datagram.
     topic_used: [topics + 1] see `TopicTable.used`.
     """
 
-    def __init__(self, kinds: Kinds, room: int, topic_used: npt.NDArray[np.int64]) -> None:
+    def __init__(self, kinds: Kinds, capacity: int, topic_used: npt.NDArray[np.int64]) -> None:
         event_at = np.zeros((256, 4), np.int64)
         self.places = event_places(kinds)
         for kind, places in self.places.items():
@@ -87,8 +87,8 @@ class Flow:
             open=np.full(PLACES, NO_PLACE, np.int64),
             to=np.zeros(DATAGRAMS, np.int64),
             fill=np.zeros(DATAGRAMS, np.int64),
-            frames=np.zeros((DATAGRAMS, max(room, _LEAST_ROOM)), np.uint8),
-            room=np.array([room]),
+            frames=np.zeros((DATAGRAMS, max(capacity, _LEAST_CAPACITY)), np.uint8),
+            capacity=np.array([capacity]),
             event_at=event_at,
             topic_at=np.full(topic_sets * WAYS, NO_PLACE, np.int32),
             topic_used=topic_used,
@@ -104,7 +104,7 @@ class Flow:
             tally=np.zeros(NEXT_SLOT + 1, np.int64),
         )
         self.place_of: dict[int, int] = {}  # of each neighbour that has one, by node id
-        self._row, self._room = self.tables.frames.shape[1], room
+        self._row, self._capacity = self.tables.frames.shape[1], capacity
         self._frames, self._arena = self.tables.frames.reshape(-1).data, self.tables.arena.data
         self._tally, self._begin = self.tables.tally.data, self.tables.begin.data
         self._holders = self.tables.holders.data
@@ -154,7 +154,7 @@ class Flow:
 
         A body that no datagram has room for has a slot, and its bytes are not kept.
         """
-        size = len(data) if len(data) <= self._room else 0
+        size = len(data) if len(data) <= self._capacity else 0
         slot = int(self._add(self.lent, *key, size))
         at = self._begin[slot] % ARENA
         self._arena[at : at + size] = data[:size]

@@ -42,7 +42,7 @@ _TOPIC_BYTES = 8
 
 # The reasons why `handle_frames` stops: no frame is left, Python must handle the next frame, an
 # output is full, a record was refused, or a record emitted records for Python.
-DONE, OTHER, NO_ROOM, REFUSED, LEFT = range(5)
+DONE, OTHER, FULL, REFUSED, LEFT = range(5)
 REASONS = 8
 
 
@@ -113,7 +113,7 @@ def _take_record(door, tables, flow, place, at, end):
     logs = tables.log.shape[0]
     # A handler emits at most as many records as `slot` has places.
     if tables.out.tally[0] <= tables.slot.shape[0] or 0 < logs <= tables.tally[LOGGED]:
-        return NO_ROOM
+        return FULL
     flow.tally[RECEIVED] += 1
     if not received(door, tables, begin, end, topics):
         return REFUSED
@@ -154,7 +154,7 @@ def handle_frames(door, tables, flow, place, at, end):
                 why = _take_record(door, tables, flow, place, begin, behind)
             elif sort == BODY:
                 why = _take_body(tables, flow, place, begin, behind)
-        if why != OTHER and why != NO_ROOM:
+        if why != OTHER and why != FULL:
             at = behind
     return at * REASONS + why
 
@@ -219,7 +219,7 @@ def _send_one(tables, flow, slot, k):
 def _datagram_for(flow, place, size):
     """Return the datagram for a neighbour in which the datagram kernel has room for a frame."""
     datagram = flow.open[place]
-    if datagram < 0 or flow.fill[datagram] + size > flow.room[0]:
+    if datagram < 0 or flow.fill[datagram] + size > flow.capacity[0]:
         datagram = flow.tally[USED]
         flow.tally[USED] += 1
         flow.open[place] = datagram
@@ -253,7 +253,7 @@ def _write_body(tables, flow, body, place, record_bytes):
     bit, size = np.uint64(1) << np.uint64(place), flow.size[body]
     whole = HEAD_BYTES + KEY_BYTES + size
     is_there = flow.holders[body] & bit != np.uint64(0)
-    if is_there or size == 0 or whole + record_bytes > flow.room[0]:
+    if is_there or size == 0 or whole + record_bytes > flow.capacity[0]:
         return
     flow.holders[body] |= bit
     datagram = _datagram_for(flow, place, whole)

@@ -32,7 +32,7 @@ class DatagramTables(NamedTuple):
     to: npt.NDArray[np.int64]  # [datagrams] the place of its receiver
     fill: npt.NDArray[np.int64]  # [datagrams] bytes
     frames: npt.NDArray[np.uint8]  # [datagrams, bytes] that wait for the end of the turn
-    room: npt.NDArray[np.int64]  # [1] bytes of frames that share a datagram
+    capacity: npt.NDArray[np.int64]  # [1] bytes of frames that share a datagram
     event_at: npt.NDArray[np.int64]  # [256, 4] by kind: places of the event id in the compact form
     topic_at: npt.NDArray[np.int32]  # [sets * WAYS] numbers of topics, by the low bits of the hash
     topic_used: npt.NDArray[np.int64]  # [topics + 1] the tick of the last use; the ticks so far
@@ -88,11 +88,11 @@ def add_body(flow, publisher, epoch, number, size):
     """Make room for a new body in the datagram tables; return its slot. The caller writes its
     bytes.
     """
-    slot, room = flow.tally[NEXT_SLOT], flow.arena.shape[0]
+    slot, capacity = flow.tally[NEXT_SLOT], flow.arena.shape[0]
     flow.tally[NEXT_SLOT] = (slot + 1) % flow.key.shape[0]
     begin = flow.tally[WRITTEN]
-    if begin % room + size > room:  # a body does not wrap around the end of the arena
-        begin += room - begin % room
+    if begin % capacity + size > capacity:  # a body does not wrap around the end of the arena
+        begin += capacity - begin % capacity
     flow.tally[WRITTEN] = begin + size
     flow.key[slot, 0], flow.key[slot, 1], flow.key[slot, 2] = publisher, epoch, number
     flow.begin[slot], flow.size[slot] = begin, size

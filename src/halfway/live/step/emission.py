@@ -12,5 +12,5 @@ class Emission(NamedTuple):
     data: bytes  # a RECORD frame's content, of a record that leaves at once; else empty
 
 
-class NoRoom(Exception):
+class NoCapacity(Exception):
     """The error that a node has as many waiting records as its limit allows."""

@@ -74,7 +74,7 @@ class BedNode:
     def timer_ran(self) -> None:
         """Do nothing: the memory bed sends each record at once."""
 
-    def no_room(self) -> None:
+    def count_full(self) -> None:
         """Do nothing: in the memory bed the driver counts what it dropped."""
 
     def refused(self) -> None:

@@ -8,8 +8,8 @@ caller is the memory bed with its own clock, or a node on a socket.
 from typing import Any, Protocol
 
 from halfway.core.driver import TO_APPLICATION, TO_NETWORK
-from halfway.live.step.datagram_kernel import DONE, LEFT, NO_ROOM, OTHER, REFUSED
-from halfway.live.step.emission import Emission, NoRoom
+from halfway.live.step.datagram_kernel import DONE, FULL, LEFT, OTHER, REFUSED
+from halfway.live.step.emission import Emission, NoCapacity
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.timers import Timers
 
@@ -39,7 +39,7 @@ class Surroundings(Protocol):
         """
         ...
 
-    def no_room(self) -> object:
+    def count_full(self) -> object:
         """Let the surroundings of a driver know that it dropped a command, a record or a timer for
         want of room.
         """
@@ -84,7 +84,7 @@ class Driver:
         self._set_time(now)
         try:
             accepted = self.stepper.command(kind, topic, arg, event)
-        except NoRoom:
+        except NoCapacity:
             return self._drop()
         self._pass_on()
         return accepted
@@ -97,7 +97,7 @@ class Driver:
         self._set_time(now, travelled_s)
         try:
             accepted = self.stepper.receive(data, topics)
-        except NoRoom:
+        except NoCapacity:
             return self._drop()
         self._pass_on()
         return accepted
@@ -119,23 +119,23 @@ class Driver:
                 self._pass_on(is_sent=True)
             elif why == REFUSED:
                 self._around.refused()
-            elif why == NO_ROOM and not self._has_room():
+            elif why == FULL and not self._has_capacity():
                 break
         return at
 
-    def _has_room(self) -> bool:
+    def _has_capacity(self) -> bool:
         """Make room for a step of the driver; without room, `receive` drops and counts the
         record.
         """
         try:
             self.stepper.make_room()
-        except NoRoom:
+        except NoCapacity:
             return False
         return True
 
     def _drop(self) -> bool:
         self.dropped += 1
-        self._around.no_room()
+        self._around.count_full()
         return False
 
     def restart(self) -> None:
@@ -188,7 +188,7 @@ class Driver:
         else:
             try:
                 self.stepper.wake(emission.slot)
-            except NoRoom:
+            except NoCapacity:
                 self._drop()
                 self.stepper.release(emission.slot)
                 return

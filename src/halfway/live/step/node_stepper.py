@@ -21,7 +21,7 @@ from halfway.core.outbox import outbox
 from halfway.core.records.checks import FROM_APPLICATION, FROM_SELF, REASONS, record_checks
 from halfway.live.step import datagram_kernel, record_kernel
 from halfway.live.step.datagram_flow import Flow, quiet
-from halfway.live.step.emission import Emission, NoRoom
+from halfway.live.step.emission import Emission, NoCapacity
 from halfway.live.step.record_head import write_command
 from halfway.live.step.record_kernel import (
     AGED_IN,
@@ -58,15 +58,15 @@ class Stepper:
         self.on_log: Callable[[], None] | None = None
         most = node.most_emissions
         self.tables = StepTables(
-            outbox(0), np.zeros((0, 0), np.uint8), np.array([node_id], np.int32),
-            np.array([incarnation], np.uint32), np.zeros(3), node.kinds.ages,
-            record_checks(node.kinds, node.limits),
-            wire_tables(node.kinds, numbered=node.numbered), hashes,
-            np.zeros(MOST_TOPICS, np.int64), np.zeros(MOST_TOPICS, np.int64),
-            np.zeros(INBOX_BYTES, np.uint8), np.zeros((most + 1) * MOST_BYTES, np.uint8),
-            np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most),
-            np.zeros((most, 2), np.int64),
-            np.zeros(4, np.int64), np.zeros(log, RECORD).view(np.recarray),
+            out=outbox(0), rows=np.zeros((0, 0), np.uint8), node_id=np.array([node_id], np.int32),
+            incarnation=np.array([incarnation], np.uint32), seconds=np.zeros(3),
+            ages=node.kinds.ages, checks=record_checks(node.kinds, node.limits),
+            wire=wire_tables(node.kinds, numbered=node.numbered), hashes=hashes,
+            numbers=np.zeros(MOST_TOPICS, np.int64), listed=np.zeros(MOST_TOPICS, np.int64),
+            inbox=np.zeros(INBOX_BYTES, np.uint8), sent=np.zeros((most + 1) * MOST_BYTES, np.uint8),
+            slot=np.zeros(most, np.int64), towards=np.zeros(most, np.int64), due=np.zeros(most),
+            span=np.zeros((most, 2), np.int64), tally=np.zeros(4, np.int64),
+            log=np.zeros(log, RECORD).view(np.recarray),
         )  # fmt: skip
         tables = self.tables
         self._inbox, self._sent = tables.inbox.data, tables.sent.data
@@ -233,7 +233,7 @@ class Stepper:
         if self.tables.out.tally[0] < needed:
             slots = len(self.tables.out.free)
             if slots >= MOST_SLOTS:
-                raise NoRoom
+                raise NoCapacity
             self._grow_to(2 * slots + needed)
 
     def _grow_to(self, slots: int) -> None:

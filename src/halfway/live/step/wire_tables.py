@@ -63,7 +63,17 @@ def wire_tables(kinds: Kinds, *, numbered: bool) -> WireTables:
     signed, sort, varies, topic = (column.astype(np.uint8) for column in columns[4:8])
     fill = columns[8].copy()
     return WireTables(
-        first, known, offset, stride, entries, size, signed, sort, varies, fill, topic
+        first=first,
+        known=known,
+        offset=offset,
+        stride=stride,
+        entries=entries,
+        size=size,
+        signed=signed,
+        sort=sort,
+        varies=varies,
+        fill=fill,
+        topic=topic,
     )
 
 

@@ -21,12 +21,12 @@ class Cutter:
     def __init__(self) -> None:
         self._number = 0
 
-    def cut(self, frame: bytes, room: int) -> list[bytes]:
-        """Return the contents of FRAGMENT frames for a frame, each of at most `room` bytes.
+    def cut(self, frame: bytes, capacity: int) -> list[bytes]:
+        """Return the contents of FRAGMENT frames for a frame, each of at most `capacity` bytes.
 
         Raises ValueError for a frame that needs more than MOST_PARTS.
         """
-        size = room - _HEAD.size
+        size = capacity - _HEAD.size
         parts = [frame[at : at + size] for at in range(0, len(frame), size)]
         if len(parts) > MOST_PARTS:
             raise ValueError(f"{len(frame)} bytes: expected at most {MOST_PARTS * size}")
@@ -72,15 +72,15 @@ class Joiner:
         return None
 
 
-def packed(waiting: Sequence[bytes], room: int) -> list[bytes]:
-    """Return frames and fragments joined into as few datagrams of at most `room` bytes, in their
-    order.
+def packed(waiting: Sequence[bytes], capacity: int) -> list[bytes]:
+    """Return frames and fragments joined into as few datagrams of at most `capacity` bytes, in
+    their order.
     """
     datagrams: list[bytes] = []
     frames: list[bytes] = []
     size = 0
     for whole in waiting:
-        if size + len(whole) > room and frames:
+        if size + len(whole) > capacity and frames:
             datagrams.append(b"".join(frames))
             frames, size = [], 0
         frames.append(whole)

@@ -138,7 +138,17 @@ def hello_in(content: bytes, most: int) -> Hello:
     if any(a >= b for a, b in pairwise(heard)):
         raise ValueError("not in ascending order")
     links = tuple(word & ~_LINK for word in words if word & _LINK)
-    return Hello(incarnation, number, period_ms, rules, retained, wanted_s, name, heard, links)
+    return Hello(
+        incarnation=incarnation,
+        number=number,
+        period_ms=period_ms,
+        rules=rules,
+        retained=retained,
+        wanted_s=wanted_s,
+        name=name,
+        heard=heard,
+        links=links,
+    )
 
 
 def ping_bytes(token: int, sent: float) -> bytes:

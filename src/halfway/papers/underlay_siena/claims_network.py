@@ -44,7 +44,8 @@ def _measured(summaries: Summaries, model: dict[str, Scalar], more: str) -> Iter
     ):
         seen = at(metric, **model)
         yield Verdict(
-            "underlay-siena", FIGURE, model, name, None, seen.mean, seen.mean_low, seen.mean_high,
-            seen.networks, f"{points.BALANCES[-1]}{more}", "ours open",
-            "the paper prints no control traffic and no losses",
+            paper="underlay-siena", figure=FIGURE, cell=model, metric=name, published=None,
+            measured=seen.mean, low=seen.mean_low, high=seen.mean_high, replicates=seen.networks,
+            interpretation=f"{points.BALANCES[-1]}{more}", verdict="ours open",
+            reason="the paper prints no control traffic and no losses",
         )  # fmt: skip

@@ -116,10 +116,12 @@ def _stage(
     python = min(sums.get(_PYTHON, 0.0), float(run)) / 1000.0
     job = names.get(info["Stage ID"], OTHER)
     return Stage(
-        job, _part(job, info, _SHUFFLED in sums), info["Stage ID"], len(good),
-        len(own) - len(good), wall, python, run / 1000.0 - python,
-        max(0.0, whole - run / 1000.0), lost, max(0.0, wall * cores - whole - lost),
-        sums.get("internal.metrics.jvmGCTime", 0.0) / 1000.0, int(sums.get(_WRITTEN, 0.0)),
+        job=job, part=_part(job, info, _SHUFFLED in sums), number=info["Stage ID"], tasks=len(good),
+        failed=len(own) - len(good), wall_s=wall, python_s=python, rest_s=run / 1000.0 - python,
+        launch_s=max(0.0, whole - run / 1000.0), lost_s=lost,
+        idle_s=max(0.0, wall * cores - whole - lost),
+        gc_s=sums.get("internal.metrics.jvmGCTime", 0.0) / 1000.0,
+        written_bytes=int(sums.get(_WRITTEN, 0.0)),
     )  # fmt: skip
 
 

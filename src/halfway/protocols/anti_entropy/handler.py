@@ -49,6 +49,8 @@ from halfway.protocols.event_window import (
     record_if_new,
 )
 
+__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "shortfalls", "state"]
+
 # A node keeps an event and sends it on request: the hops of a record do not begin at the publisher.
 HOPS_FROM_PUBLISHER = False
 
@@ -78,7 +80,6 @@ class Rules(NamedTuple):
 
 
 KINDS, State, state = messages.KINDS, AntiEntropyState, empty_database
-__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "shortfalls", "state"]
 
 
 def most_emissions(state: AntiEntropyState, rules: Rules) -> int:

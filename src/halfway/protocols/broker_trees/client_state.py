@@ -44,7 +44,7 @@ class ClientState(NamedTuple):
     silence: Int32s  # [brokers, slots] refreshes since the broker heard of the entry's client
 
 
-class ClientRoom(NamedTuple):
+class ClientCapacity(NamedTuple):
     """The table sizes in the state of clients' nodes of a broker tree."""
 
     clients: npt.NDArray[np.int32]  # ids of the nodes with clients
@@ -54,14 +54,16 @@ class ClientRoom(NamedTuple):
     in_flight: int = WINDOW  # newest events of each
 
 
-NO_CLIENTS = ClientRoom(np.zeros(0, np.int32))
+NO_CLIENTS = ClientCapacity(np.zeros(0, np.int32))
 
 
-def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -> ClientState:
+def client_state(
+    node_ids: Int32s, capacity: ClientCapacity, brokers: int, slots: int
+) -> ClientState:
     """Return the initial state of clients' nodes in a broker tree, for a number of brokers with a
     number of slots each.
     """
-    at = np.flatnonzero(np.isin(node_ids, room.clients))
+    at = np.flatnonzero(np.isin(node_ids, capacity.clients))
     index = np.full(len(node_ids), NONE, np.int32)
     index[at] = np.arange(len(at))
 
@@ -69,14 +71,14 @@ def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -
         return np.zeros(len(at), np.int32)
 
     return ClientState(
-        index, np.full(len(at), NONE), zeros(), np.full(len(at), SORTS * _FIRST, np.int32),
-        np.zeros(len(at), np.uint8),
-        zeros(), zeros(), np.full(len(at), -1.0),
-        np.full((len(at), room.places), FREE), np.full((len(at), room.places), FREE),
-        np.full((len(at), room.places), NONE),
-        empty_windows(len(at) * room.each, room.publishers, room.in_flight),
-        np.zeros(len(at), np.int64),
-        np.zeros((brokers, slots), np.int32),
+        client_index=index, broker=np.full(len(at), NONE), hops=zeros(),
+        number=np.full(len(at), SORTS * _FIRST, np.int32), attached=np.zeros(len(at), np.uint8),
+        missed=zeros(), moves=zeros(), moved_at=np.full(len(at), -1.0),
+        filter=np.full((len(at), capacity.places), FREE),
+        name=np.full((len(at), capacity.places), FREE),
+        client=np.full((len(at), capacity.places), NONE),
+        delivered=empty_windows(len(at) * capacity.each, capacity.publishers, capacity.in_flight),
+        refused=np.zeros(len(at), np.int64), silence=np.zeros((brokers, slots), np.int32),
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from halfway.protocols.broker_trees import (
 )
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
-    ClientRoom,
+    ClientCapacity,
     ClientState,
     client_state,
     renew,
@@ -125,17 +125,18 @@ def state(
     root: int,
     slots: int,
     *,
-    room: int = 64,
+    circuit_slots: int = 64,
     retries: int = 0,
     attributes: int = 1,
-    clients: ClientRoom = NO_CLIENTS,
+    clients: ClientCapacity = NO_CLIENTS,
     later: Int32s | None = None,
 ) -> SienaState:
     """Return the initial state of nodes in SIENA's tree, in which no broker has a parent.
 
     brokers: ids of the nodes that are brokers; root: id of the broker that founds the tree, which
-    only brokers know; slots: subscriptions of each broker; room: circuits of each node; attributes:
-    number of attributes of an event, up to MOST_ATTRIBUTES; later: see `parents_at_first`.
+    only brokers know; slots: subscriptions of each broker; circuit_slots: circuits of each node;
+    attributes: number of attributes of an event, up to MOST_ATTRIBUTES; later: see
+    `parents_at_first`.
     """
     up = node_roles.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
@@ -145,7 +146,7 @@ def state(
         asked=np.zeros(here, np.int32), announced=np.zeros(here, np.int32),
         above=no_ancestors(here), table=empty_table(here, slots, attributes),
         paths=peer_paths.direct_paths(here, 0),
-        circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, 1),
+        circuits=circuits.no_circuits(n, circuit_slots), nearby=none_nearby(n, 1),
         searches=no_searches(here), seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
         hops=retransmissions.hops_of_tree(node_ids, retries),

@@ -38,6 +38,8 @@ from halfway.protocols.drip.state import SOURCE, DripState, blank_state
 from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.incarnation_numbers import number_before
 
+__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "shortfalls", "state"]
+
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS = {
     "brokers": count(20, "number of brokers (k in the paper)", 1, 10_000),
@@ -94,9 +96,6 @@ OPTIONS = {
         "that it also gives a copy to each interested broker",
     ),
 }
-
-
-__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "shortfalls", "state"]
 
 
 class Rules(NamedTuple):

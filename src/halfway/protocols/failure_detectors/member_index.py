@@ -10,7 +10,7 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined
 from halfway.core.missing import NO_PLACE
 
-EVICTED, WITHOUT_ROOM = 0, 1  # columns of `counts`
+EVICTED, NO_SLOT = 0, 1  # columns of `counts`
 
 
 class MemberIndex(NamedTuple):
@@ -110,7 +110,7 @@ def add_member(index, entry, i, node_id):
     """
     count = np.int64(index.known[i])
     if count == index.place.shape[1]:
-        index.counts[i, WITHOUT_ROOM] += 1
+        index.counts[i, NO_SLOT] += 1
         return NO_PLACE
     rank = _rank_of(index, i, node_id)
     free = index.place[i, count]

@@ -25,7 +25,7 @@ from halfway.protocols.georendezvous.state import (
     LISTENING,
     LOST_LABELS,
     MEMBER,
-    NO_ROOM,
+    NO_SLOT,
     UNKNOWN,
 )
 
@@ -136,7 +136,7 @@ def review(state, i):
         x, y = np.int64(neighbours.x[i, s]), np.int64(neighbours.y[i, s])
         steps = max(abs(x - own_x), abs(y - own_y))
         if steps > _FARTHEST + 1:
-            state.lost[i, NO_ROOM] += 1
+            state.lost[i, NO_SLOT] += 1
             continue
         for step in range(1, steps):
             need(state, i, s, *between(own_x, own_y, x, y, step, steps))
@@ -174,7 +174,7 @@ def need(state, i, far, x, y):
                 break
         if b == NO_PLACE:
             # After a start, labels differ everywhere, and most listeners give up soon.
-            state.lost[i, NO_ROOM] += not listening
+            state.lost[i, NO_SLOT] += not listening
             return
         bridges.status[i, b], bridges.reviews[i, b] = LISTENING, 0
         bridges.x[i, b], bridges.y[i, b] = x, y

@@ -15,7 +15,7 @@ from halfway.protocols.georendezvous.state import (
     CELL_MEMBER,
     FREE,
     NEWCOMER,
-    NO_ROOM,
+    NO_SLOT,
     UNKNOWN,
 )
 
@@ -117,7 +117,7 @@ def learn_neighbour(state, i, node_id, x, y, membership, until):
     if not wanted or place == NO_PLACE:
         if known != NO_PLACE:
             neighbours.until[i, known] = -1.0
-        state.lost[i, NO_ROOM] += wanted and membership != BRIDGE_LISTENER
+        state.lost[i, NO_SLOT] += wanted and membership != BRIDGE_LISTENER
         return False
     if known == NO_PLACE or membership == NEWCOMER:
         neighbours.root[i, place], neighbours.links[i, place] = UNKNOWN, 0

@@ -30,7 +30,6 @@ from halfway.protocols.georendezvous.clients import (
     renew,
     subscribe,
 )
-from halfway.protocols.georendezvous.messages import KINDS
 from halfway.protocols.georendezvous.rehoming import forget_home, rehome
 from halfway.protocols.georendezvous.rendezvous_cell import notify, store_entry, store_replica
 from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica
@@ -107,6 +106,7 @@ OPTIONS = {
     ),
 }
 
+KINDS = messages.KINDS
 State = CellState
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.protocols.georendezvous import messages
-from halfway.protocols.georendezvous.state import NO_ROOM
+from halfway.protocols.georendezvous.state import NO_SLOT
 
 
 class EntryName(NamedTuple):
@@ -69,7 +69,7 @@ def put_entry(state, i, name, x, y, until, stamp, now):
                 e = np.int64(free)
                 break
         if e == NO_PLACE:
-            state.lost[i, NO_ROOM] += 1
+            state.lost[i, NO_SLOT] += 1
             return e
         store.reported[i, e] = 0
         store.until[i, e], store.stamp[i, e] = until, stamp
@@ -122,7 +122,7 @@ def put_traversal(state, i, topic, point, x, y, until, now):
             place = t
         if known:
             break
-    state.lost[i, NO_ROOM] += traversals.until[i, place] > now and not known
+    state.lost[i, NO_SLOT] += traversals.until[i, place] > now and not known
     traversals.topic[i, place], traversals.point[i, place] = topic, point
     traversals.x[i, place], traversals.y[i, place] = x, y
     traversals.until[i, place] = until
@@ -141,7 +141,7 @@ def claim_pruned(state, i, topic, publisher, now):
         if pruned.until[i, r] < pruned.until[i, place]:
             place = r
     same = pruned.topic[i, place] == topic and pruned.publisher[i, place] == publisher
-    state.lost[i, NO_ROOM] += pruned.until[i, place] > now and not same
+    state.lost[i, NO_SLOT] += pruned.until[i, place] > now and not same
     if not same or pruned.until[i, place] <= now:
         pruned.topic[i, place], pruned.publisher[i, place] = topic, publisher
         pruned.points[i, place] = 0

@@ -98,7 +98,7 @@ RECEIVED = np.dtype([("hops", "<u2"), ("point", "<u1")], align=True)
 PRUNED = np.dtype(
     [("until", "<f8"), ("topic", "<i4"), ("publisher", "<i4"), ("points", "<u4")], align=True
 )
-NO_ROUTE, NO_ROOM = 0, 1  # columns of `lost`
+NO_ROUTE, NO_SLOT = 0, 1  # columns of `lost`
 _ACCEPTED = 4  # accepted hops that a node remembers, for each hop in flight
 
 
@@ -204,10 +204,10 @@ def shortfalls(state: CellState) -> dict[str, int]:
     """Return the shortfalls of nodes of GeoRendezvous: messages without a route, entries and hops
     without room.
     """
-    no_route, no_room = state.lost.sum(axis=0)
+    no_route, no_slot = state.lost.sum(axis=0)
     return {
         WITHOUT_ROUTE: int(no_route),
-        "entries without room": int(no_room),
+        "entries without room": int(no_slot),
         UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
         FORGOTTEN_DEAF: int(state.deaf.counts[:, REPLACED].sum()),
     }

@@ -49,6 +49,8 @@ from halfway.protocols.rumor_routing.state import (
 )
 from halfway.protocols.rumor_routing.walker import emit_walker, has_no_neighbour, random_step
 
+__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "shortfalls", "state"]
+
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS = {
     "agent_probability": share(1.0, "probability that a publication sends an agent"),
@@ -74,7 +76,6 @@ class Rules(NamedTuple):
 
 
 KINDS, State, state = messages.KINDS, RumorState, blank_state
-__all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "shortfalls", "state"]
 # The first event comes with the answer to a query: its hops include those of the query.
 HOPS_FROM_PUBLISHER = False
 

@@ -46,7 +46,7 @@ from halfway.protocols.walk_detectors.path_contacts import CONTACT, contact_of, 
 from halfway.protocols.walks import messages, shared_handler
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
 from halfway.protocols.walks.messages import SUBSCRIBES
-from halfway.protocols.walks.tables.counts import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_SLOT
 from halfway.protocols.walks.tables.next_nodes import first_path, next_nodes
 
 ROUNDS = 7  # place in `args` of a GOSSIP: the remaining rounds for the receiver
@@ -235,7 +235,7 @@ def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
             if left > 0:
                 send_grown(state, i, epoch, path.back, counts_own, out)
             else:
-                tables.counts[i, NO_ROOM] += 1
+                tables.counts[i, NO_SLOT] += 1
             left -= out.tally[0] != before
     for k in range(state.heard.members.known[i]):
         state.contact[i, state.heard.members.place[i, k]].is_due = 0

@@ -22,7 +22,7 @@ from halfway.core.outbox import emit
 from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.event_holders import forget_holders, held_events, note_holder
-from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
+from halfway.protocols.walk_overlay.hop_table import has_slot, send_reliably
 from halfway.protocols.walk_overlay.state import SEARCHING, is_root
 from halfway.protocols.walk_overlay.subscription_items import admits, insert_all, matches
 
@@ -71,7 +71,7 @@ def refresh(state, rules, i, out):
             if not changed:
                 continue
             to = state.links.node_id[i, p]
-            if not has_room(state, rules, i, messages.CHUNK, to, begin):
+            if not has_slot(state, rules, i, messages.CHUNK, to, begin):
                 state.members.due[i] = 1
                 continue
             o = emit(out, messages.CHUNK, 0.0, to)
@@ -154,7 +154,7 @@ def send_buffered(state, rules, i, p, k, out):
     hop table has room.
     """
     bit = np.uint64(1) << np.uint64(k)
-    if has_room(state, rules, i, messages.EVENT, state.links.node_id[i, p], 0):
+    if has_slot(state, rules, i, messages.EVENT, state.links.node_id[i, p], 0):
         state.links.events[i, p] &= ~bit
         state.buffer.unsent[i, k] = 0
         send_event(state, rules, i, p, state.buffer[i, k], k, out)

@@ -18,7 +18,7 @@ from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.ending import deny_link, stop_walk
 from halfway.protocols.walk_overlay.event_forwarding import clear_filters, refresh, send_due_events
-from halfway.protocols.walk_overlay.hop_table import has_room, release_hops_to, send_reliably
+from halfway.protocols.walk_overlay.hop_table import has_slot, release_hops_to, send_reliably
 from halfway.protocols.walk_overlay.state import DUE_ID, DUE_SUCCESSOR, SEARCHING, is_root, link_of
 
 # Answers over a link while the own id stays. A neighbour that lies would ask for them for ever.
@@ -232,12 +232,12 @@ def spread_id(state, rules, i, but, out):
 def send_due_news(state, rules, i, p, out):
     """Send the overlay neighbour at p the fragment id and the successor that it lacks."""
     links, members, to = state.links, state.members, state.links.node_id[i, p]
-    if links.due[i, p] & DUE_ID and has_room(state, rules, i, messages.FRAGMENT_ID, to, 0):
+    if links.due[i, p] & DUE_ID and has_slot(state, rules, i, messages.FRAGMENT_ID, to, 0):
         links.due[i, p] &= ~DUE_ID
         send_id(state, rules, i, messages.FRAGMENT_ID, to, out)
     if not is_root(state, i):
         links.due[i, p] &= ~DUE_SUCCESSOR  # this node is no longer a root
-    if links.due[i, p] & DUE_SUCCESSOR and has_room(state, rules, i, messages.SUCCESSOR, to, 0):
+    if links.due[i, p] & DUE_SUCCESSOR and has_slot(state, rules, i, messages.SUCCESSOR, to, 0):
         links.due[i, p] &= ~DUE_SUCCESSOR
         o = emit_with_id(state, i, messages.SUCCESSOR, to, out)
         o.args[messages.SUCCESSOR_ID] = members.successor[i]

@@ -53,7 +53,7 @@ def send_reliably(state, rules, i, record, out):
 
 
 @apart
-def has_room(state, rules, i, kind, to, chunk):
+def has_slot(state, rules, i, kind, to, chunk):
     """Return whether a record that can wait, such as an overlay chunk, may take a place of the hop
     table now.
     """

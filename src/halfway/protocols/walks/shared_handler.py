@@ -26,7 +26,7 @@ from halfway.protocols.walks.roles import (
 from halfway.protocols.walks.search_sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
 from halfway.protocols.walks.state import WalkTables
 from halfway.protocols.walks.steps import redraw_or_release
-from halfway.protocols.walks.tables.counts import CUT_SHORT, DIED, EVICTED, LOST, NO_ROOM
+from halfway.protocols.walks.tables.counts import CUT_SHORT, DIED, EVICTED, LOST, NO_SLOT
 from halfway.protocols.walks.trails import hear_trail
 
 
@@ -63,7 +63,7 @@ def shortfalls(tables: WalkTables) -> dict[str, int]:
         "walks without a route": int(counts[DIED]),
         "searches that ended early (option sweep_steps)": int(counts[CUT_SHORT]),
         "events evicted before a meeting": int(counts[EVICTED]),
-        "trails, branches and paths without room (option trails)": int(counts[NO_ROOM]),
+        "trails, branches and paths without room (option trails)": int(counts[NO_SLOT]),
         UNACKNOWLEDGED: int(tables.hops.counts[:, reliable_hop.TABLE_FULL].sum()),
     }
 

@@ -14,7 +14,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import walker_of, write_member
-from halfway.protocols.walks.tables.counts import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_SLOT
 from halfway.protocols.walks.tables.entries import (
     FREE,
     HEARD,
@@ -63,7 +63,7 @@ def claim_trail(tables, rules, i, topic, side, member, now):
             worth = 2 if known.status == HEARD else 1
         if worth > rank or (worth == rank and worth > 0 and now - known.since > age):
             place, rank, age = np.int64(k), worth, now - known.since
-    tables.counts[i, NO_ROOM] += rank < 2
+    tables.counts[i, NO_SLOT] += rank < 2
     return place
 
 

@@ -16,7 +16,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.tables.counts import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_SLOT
 from halfway.protocols.walks.tables.entries import FREE, OPEN, has_expired, is_open
 
 
@@ -61,7 +61,7 @@ def renew_branch(tables, rules, i, topic, to, now):
     if place == NO_PLACE:
         place = np.int64(0)
     branch = tables.branches[i, topic, place]
-    tables.counts[i, NO_ROOM] += is_open(rules, branch, now)
+    tables.counts[i, NO_SLOT] += is_open(rules, branch, now)
     branch.status = OPEN
     branch.to = to
     branch.since = now

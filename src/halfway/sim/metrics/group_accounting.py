@@ -176,7 +176,7 @@ class GroupAccounting:
             *(values.astype(dtype) for values, dtype in zip(columns, _COLUMNS, strict=True))
         )
         self._entries = []
-        waiting = self._with_room(len(entries.t))
+        waiting = self._with_capacity(len(entries.t))
         # An entry changes a view at most once, and its announcement may expire in the same call.
         changes = empty_changes(waiting + 2 * len(entries.t))
         changed = advance(
@@ -192,7 +192,7 @@ class GroupAccounting:
         if changed:
             self.view_changes.append(ViewChanges._make(column[:changed] for column in changes))
 
-    def _with_room(self, more: int) -> int:
+    def _with_capacity(self, more: int) -> int:
         """Make room in the group accounting's queue; return how many announcements wait there."""
         begin, end = self._tally.queue.tolist()
         waiting = end - begin

@@ -1,1 +1,1 @@
-"""The traces of runs: their writer, their reader, and the rerun."""
+"""The traces of runs: their writer and their reader."""

@@ -19,7 +19,7 @@ from halfway.live.mqtt.sessions.client_session import ClientSession
 from halfway.live.mqtt.sessions.messages import Publication
 
 _BATCH_BYTES = 64 * 1024  # messages in one output; more follow in the next output
-_ROOM_FOR_REASONS = 256  # bytes; a client that takes smaller packets gets no reason string
+_LEAST_FOR_REASONS = 256  # bytes; a client that takes smaller packets gets no reason string
 
 
 class Connection:
@@ -79,8 +79,8 @@ class Connection:
         connection for closing.
         """
         if self.session is not None and self.is_version_5:
-            room = self._packet_maximum is None or self._packet_maximum > _ROOM_FOR_REASONS
-            text = detail[:128] if detail and room else None
+            takes_reason = self._packet_maximum is None or self._packet_maximum > _LEAST_FOR_REASONS
+            text = detail[:128] if detail and takes_reason else None
             self.send(DisconnectPacket(reason, Properties(reason_string=text)))
         self.is_closing = True
 

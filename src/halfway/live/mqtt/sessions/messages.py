@@ -78,7 +78,16 @@ def received_before(packet_id: int) -> Publication:
     """Return the publication that stands for a message of QoS 2 from an MQTT client, which the mesh
     took before the door's start.
     """
-    return Publication("", b"", 2, False, math.inf, b"", packet_id, Reason.SUCCESS)
+    return Publication(
+        topic="",
+        payload=b"",
+        qos=2,
+        retain=False,
+        expiry_s=math.inf,
+        properties=b"",
+        packet_id=packet_id,
+        result=Reason.SUCCESS,
+    )
 
 
 def publication(packet: PublishPacket | Will, topic: str, publisher: bytes) -> Publication:

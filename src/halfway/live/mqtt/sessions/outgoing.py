@@ -150,11 +150,11 @@ class Outgoing:
 
     def _next(self, window: int) -> ClientDelivery | None:
         """Take the oldest outgoing message that may be sent."""
-        has_room = not self._again and len(self._unanswered) < window
-        if self._retained and (has_room or self._retained[0].qos == 0):
+        has_slot = not self._again and len(self._unanswered) < window
+        if self._retained and (has_slot or self._retained[0].qos == 0):
             return self._retained.popleft()
         queue = self._best_effort
-        may_leave = has_room and self._acknowledged and not self._retained
+        may_leave = has_slot and self._acknowledged and not self._retained
         if may_leave and (not queue or self._acknowledged[0][0] < queue[0][0]):
             queue = self._acknowledged
         if not queue:

@@ -110,9 +110,11 @@ class StoredSessions:
         self._number += 1
         message, left_s = delivery.message, delivery.message.expires_at - self._clock()
         saved = SavedMessage(
-            self._number, client_id, delivery.qos, delivery.retain, delivery.subscription_ids,
-            delivery.share, message.topic, message.payload, message.qos, message.retain,
-            write_properties(message.properties, "publish"), message.origin, self._wall() + left_s,
+            number=self._number, client_id=client_id, qos=delivery.qos, retain=delivery.retain,
+            subscription_ids=delivery.subscription_ids, share=delivery.share, topic=message.topic,
+            payload=message.payload, message_qos=message.qos, message_retain=message.retain,
+            properties=write_properties(message.properties, "publish"), origin=message.origin,
+            expires=self._wall() + left_s,
         )  # fmt: skip
         self.messages[self._number] = saved
         self._write(QUEUED, saved)

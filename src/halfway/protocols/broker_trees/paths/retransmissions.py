@@ -28,8 +28,8 @@ def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
     """Return the tables of the hops that nodes of a broker tree retransmit; the tables have no
     places if nodes retransmit nothing.
     """
-    room = (_IN_FLIGHT, _ACCEPTED) if retries else (0, 1)
-    return reliable_hop.reliable_hops(node_ids, *room)
+    slots = (_IN_FLIGHT, _ACCEPTED) if retries else (0, 1)
+    return reliable_hop.reliable_hops(node_ids, *slots)
 
 
 def with_reliable_hops(emissions: int, retries: int) -> int:

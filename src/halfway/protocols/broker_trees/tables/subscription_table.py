@@ -68,9 +68,10 @@ def empty_table(brokers: int, slots: int, attributes: int) -> SubscriptionTable:
         raise ValueError(f"attributes = {attributes}: expected 1 to {MOST_ATTRIBUTES}")
     shape = brokers, slots
     return SubscriptionTable(
-        np.full(shape, FREE), np.full(shape, NONE), np.full(shape, NONE),
-        np.zeros(shape, np.uint8), np.zeros(shape, np.uint8), np.zeros((*shape, attributes)),
-        np.zeros((*shape, attributes)), np.zeros(brokers, np.int64),
+        filter=np.full(shape, FREE), via=np.full(shape, NONE), client=np.full(shape, NONE),
+        forwarded=np.zeros(shape, np.uint8), parts=np.zeros(shape, np.uint8),
+        low=np.zeros((*shape, attributes)), high=np.zeros((*shape, attributes)),
+        refused=np.zeros(brokers, np.int64),
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from halfway.protocols.broker_trees.underlay import (
     underlay_parent,
 )
 from halfway.protocols.broker_trees.underlay.children import add_grandchild
-from halfway.protocols.broker_trees.underlay.completion import complete_paths
+from halfway.protocols.broker_trees.underlay.path_completion import complete_paths
 
 
 @apart

@@ -18,7 +18,7 @@ from halfway.protocols.broker_trees.paths.peer_paths import forget_peer, second_
 from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT, ROUTE
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
 from halfway.protocols.broker_trees.underlay.children import remove_child
-from halfway.protocols.broker_trees.underlay.completion import complete_paths
+from halfway.protocols.broker_trees.underlay.path_completion import complete_paths
 from halfway.protocols.broker_trees.underlay.underlay_messages import (
     DEPTH,
     HOPS_APART,

@@ -28,7 +28,7 @@ from halfway.protocols.broker_trees import (
 )
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
-    ClientRoom,
+    ClientCapacity,
     ClientState,
     client_state,
     renew,
@@ -167,15 +167,16 @@ State = UnderlaySienaState
 
 def state(
     node_ids: Int32s, brokers: Int32s, root: int, slots: int, child_slots: int, *,
-    room: int = 64, known: int = 1, retries: int = 0, clients: ClientRoom = NO_CLIENTS,
+    circuit_slots: int = 64, known: int = 1, retries: int = 0, clients: ClientCapacity = NO_CLIENTS,
     confirm: bool = False, attributes: int = 1, later: Int32s | None = None,
 ) -> UnderlaySienaState:  # fmt: skip
     """Return the state of nodes before brokers form the underlay-aware tree.
 
     brokers: ids of the brokers' nodes; root: id of the broker that founds the tree, which only
     brokers know; slots: subscriptions of a broker; child_slots: its children, and its
-    grandchildren; room: circuits of a node; known: brokers to which a node keeps a way; confirm:
-    whether brokers confirm records; attributes: of an event; later: see `parents_at_first`.
+    grandchildren; circuit_slots: circuits of a node; known: brokers to which a node keeps a
+    way; confirm: whether brokers confirm records; attributes: of an event; later: see
+    `parents_at_first`.
     """
     up = node_roles.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
@@ -195,7 +196,7 @@ def state(
         leaves=no_leaves(here), table=empty_table(here, slots, attributes),
         children=no_children(here, child_slots), replicas=empty_table(here, slots, attributes),
         paths=peer_paths.direct_paths(here, child_slots + 1),
-        circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, known),
+        circuits=circuits.no_circuits(n, circuit_slots), nearby=none_nearby(n, known),
         searches=no_searches(here), unconfirmed=no_records(here, confirm),
         seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),

@@ -6,7 +6,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
-from halfway.protocols.walks.tables.counts import NO_ROOM
+from halfway.protocols.walks.tables.counts import NO_SLOT
 from halfway.protocols.walks.tables.entries import ENDED, FREE, OPEN, is_open, write_walker
 from halfway.protocols.walks.tables.member_places import assign_place, place_of_member
 from halfway.protocols.walks.tables.next_nodes import forget_next_nodes
@@ -32,7 +32,7 @@ def claim_path(tables, rules, i, walker, now):
             unused = np.int64(k)
     place = unused if free == NO_PLACE else free
     if place == NO_PLACE:
-        tables.counts[i, NO_ROOM] += 1
+        tables.counts[i, NO_SLOT] += 1
     else:
         assign_place(tables.path_places, tables.paths, i, topic, place, side, member)
     return place

@@ -10,14 +10,14 @@ import msgspec
 from halfway.live.drops import Drops
 from halfway.live.events.bodies import EventBody, EventKey, StreamPlace
 from halfway.live.kept.disk_form import DiskForm
-from halfway.live.kept.kept_store import KeptStore
-from halfway.live.kept.outlet_interface import ACKS, BEATS, AckRow
-from halfway.live.kept.reader import (
+from halfway.live.kept.kept_reader import (
     GAP_S,
     MOST_STATEMENT_BYTES,
     KeptReader,
     _statements,
 )
+from halfway.live.kept.kept_store import KeptStore
+from halfway.live.kept.outlet_interface import ACKS, BEATS, AckRow
 from halfway.live.mesh import Event, Level
 from halfway.live.step.timers import Timers
 

@@ -2,24 +2,28 @@
 state.
 """
 
+import json
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
+from pyarrow import parquet
 
 from halfway.adapters.interface import SystemInstance
 from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
+from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood, exclude, include, is_full
 from halfway.core.outbox import outbox
 from halfway.core.records.trace_columns import PLAIN
 from halfway.core.values.digest import state_digest
+from halfway.problem import Problem
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
 from halfway.sim.engine.clocks import Clocks, own_time
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.outcome import RunId
-from halfway.sim.trace.reader import opened, received_records
 
 
 class KnownNeighbours(Protocol):
@@ -50,8 +54,7 @@ def rerun(
 
     Every received record goes to its node's handler again, in order, and neighbour lists change as
     they did. The records that handlers emit are dropped. The result is True if the final state of
-    all nodes equals the final state in the trace. Raises Problem for a file that is not a trace, or
-    is the trace of another run.
+    all nodes equals the final state in the trace. Raises Problem for the trace of another run.
     """
     file, state = opened(path, run)
     out = outbox(max(instance.most_emissions, 1))
@@ -78,6 +81,33 @@ def rerun(
                 window = environment.advance(environment.window_end(run.seconds))
                 neighbours.begin_window()
     return state == state_digest(instance.state)
+
+
+def opened(path: Path, run: RunId) -> tuple[Any, str]:
+    """Open a trace file; return the Parquet file, and the digest of the final state in its
+    metadata.
+
+    Raises Problem for the trace of another run.
+    """
+    file = parquet.ParquetFile(path)
+    about = json.loads(file.metadata.metadata[b"halfway"])
+    for name, value in run._asdict().items():
+        if about[name] != value:
+            what = f"the trace was made with {name} = {about[name]}, not {value}"
+            raise Problem(what, where=str(path))
+    return file, str(about["state"])
+
+
+def received_records(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+    """Read the received records in a batch of a trace file; return them and their rows."""
+    words = batch["what"].dictionary.to_pylist()
+    which = np.flatnonzero(batch["what"].indices.to_numpy() == words.index("received"))
+    records = np.zeros(len(which), RECORD)
+    for name in PLAIN:
+        records[name] = batch[name].to_numpy()[which]
+    for name, width in (("args", 8), ("reals", 6)):
+        records[name] = batch[name].flatten().to_numpy().reshape(-1, width)[which]
+    return records, batch["row"].to_numpy()[which].astype(np.int64)
 
 
 @kernel
