@@ -11,7 +11,7 @@ from halfway.live import plain, topic_filters
 from halfway.live.control import control_requests, route_answers, server
 from halfway.live.interface import api
 from halfway.live.journal import commit, journal, segment
-from halfway.live.kept import kept_store, outlet_interface, publisher, reader
+from halfway.live.kept import kept_reader, kept_store, outlet_interface, publisher
 from halfway.live.keys import (
     certificates,
     handshakes,
@@ -90,7 +90,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "streams of others": (kept_store.MOST_STREAMS, kept_store.MOST_AHEAD),
         "readers of a stream": (publisher.MOST_READERS, outlet_interface.MOST_FILTERS),
         "events sent again": (publisher.MOST_AGAIN,),
-        "a gap in a stream": (reader.GAP_S,),
+        "a gap in a stream": (kept_reader.GAP_S,),
         "journal: segments": (
             journal.MOST_BYTES / _MIB, segment.MOST_RECORD_BYTES / _MIB, commit.GROUP_RECORDS,
             commit.GROUP_S * 1000,
