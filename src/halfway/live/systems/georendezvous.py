@@ -16,7 +16,7 @@ from halfway.core.options import Option
 from halfway.live.limits import Limits
 from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.face import Command, Face, made
-from halfway.live.systems.positions import NodeGrid, Position, columns_of
+from halfway.live.systems.positions import MOST_M, NodeGrid, Position, columns_of
 from halfway.problem import Problem
 from halfway.protocols.application import SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import handler
@@ -26,12 +26,11 @@ from halfway.protocols.georendezvous.rules import Rules, rules
 REQUESTS = 128  # topics on which a node publishes, and topics to which it subscribes
 ENTRIES, TRAVERSALS, PRUNED, HOPS = 1024, 256, 64, 256  # places of the tables
 _AREA = ("area_x", "area_y", "area_width", "area_height")
-_MOST_M = 1e7
 _IN_A_ROW = 2  # nodes of a grid in one row of a cell, so that no node has more than 35 links
 
 
 def _metres(default: float, meaning: str, low: float = 1e-6) -> Option:
-    return Option(default, low, _MOST_M, meaning)
+    return Option(default, low, MOST_M, meaning)
 
 
 class GeorendezvousFace(Face):
@@ -46,8 +45,8 @@ class GeorendezvousFace(Face):
             280.0,
             "metres within which any two nodes are neighbours. The side of a cell is 0.35 of it",
         ),
-        "area_x": _metres(0.0, "metres: first coordinate of the area's corner", -_MOST_M),
-        "area_y": _metres(0.0, "metres: second coordinate of the area's corner", -_MOST_M),
+        "area_x": _metres(0.0, "metres: first coordinate of the area's corner", -MOST_M),
+        "area_y": _metres(0.0, "metres: second coordinate of the area's corner", -MOST_M),
         "area_width": _metres(1000.0, "metres: width of the area in which the nodes stand"),
         "area_height": _metres(1000.0, "metres: height of the area in which the nodes stand"),
         # Datagrams get lost, so the hops of live nodes are acknowledged.
