@@ -24,7 +24,6 @@ from halfway.protocols.walk_overlay import (
     repair,
 )
 from halfway.protocols.walk_overlay.ending import deny_link, leave
-from halfway.protocols.walk_overlay.event_holders import note_holder
 from halfway.protocols.walk_overlay.overlay_launch import relaunch
 from halfway.protocols.walk_overlay.state import (
     PUBLISHES,
@@ -264,28 +263,6 @@ def on_events(state, rules, i, message, out):
 
 
 @apart
-def on_ack(state, rules, i, message, out):
-    """Handle an ACK in the walk overlay: a link becomes ready, or the hop table has room for due
-    chunks.
-    """
-    place = reliable_hop.acknowledged_place(state.hops, i, message)
-    if place == NO_PLACE:
-        return
-    record = state.hops.record[i, place]
-    kind, rank, root = record.kind, record.args[messages.RANK], record.args[messages.ROOT]
-    if kind in (messages.EVENT, messages.CONTENT_EVENT):
-        note_holder(state, i, message.source, message.incarnation, record)
-    reliable_hop.release(state.hops, i, place)
-    p = link_of(state, i, message.source)
-    if kind == messages.LINK and p >= 0:
-        fragments.mark_ready(state, rules, i, p, out)
-        same = state.members.rank[i] == rank and state.members.root[i] == root
-        if not same and state.members.parent[i] != message.source:
-            fragments.send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
-    fragments.send_due(state, rules, i, out)
-
-
-@apart
 def act(state, rules, neighbourhood, i, message, out):
     """Handle one record of the walk overlay in a function that is compiled once.
 
@@ -305,7 +282,7 @@ def act(state, rules, neighbourhood, i, message, out):
     elif kind == messages.KEEP_ALIVE:
         repair.receive_keep_alive(state, rules, i, message, out)
     elif kind == reliable_hop.ACK:
-        on_ack(state, rules, i, message, out)
+        repair.hop_acknowledged(state, rules, i, message, out)
     elif kind == reliable_hop.ACK_TIMEOUT:
         place = reliable_hop.overdue(state.hops, rules, i, message, messages.AGES, out)
         if place != NO_PLACE:
