@@ -15,7 +15,7 @@ from halfway.live.systems.face import Command, Face, made
 from halfway.protocols.reliable_hop import TRACKED_HOPS
 from halfway.protocols.walk_overlay import subscription_items
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE
-from halfway.protocols.walk_overlay.state import FOR_EVER_S, TRAILS
+from halfway.protocols.walk_overlay.state import TRAILS
 
 _NETWORK_TOPICS = 256  # with subscribers, for which the filters are sized
 
@@ -35,23 +35,12 @@ class WalkOverlayFace(Face):
             np.arange(own + 1, dtype=np.int64), np.zeros(own, np.uint64), np.zeros(0, np.int32),
             np.zeros((0, 0)),
         )  # fmt: skip
-        values = dict(self.values)
-        for name in ("relaunch_s", "link_check_interval_s"):
-            values[name] = values[name] or np.inf
-        rules = module.Rules(
-            **{name: value for name, value in values.items() if name in module.Rules._fields},
-            catalogue=self._catalogue,
-            filtered=True,
-            bits=size.bits,
-            hashes=size.hashes,
-            key=parameters.key,
-            until_s=FOR_EVER_S,
-        )
+        rules = module.rules_of(self.values, self._catalogue, size, parameters.key)
         state = made(
             module.state, np.array([parameters.node_id], np.int32), limits.neighbours, own,
             limits.publishers, size.words, parameters.seed, trails=TRAILS,
-            links=int(values["links"]) or limits.overlay_links, branches=rules.branches,
-            buffered_events=values["buffered_events"], in_flight=limits.in_flight,
+            links=int(self.values["links"]) or limits.overlay_links, branches=rules.branches,
+            buffered_events=self.values["buffered_events"], in_flight=limits.in_flight,
             tracked_hops=TRACKED_HOPS if rules.retries else 0,
         )  # fmt: skip
         return SystemNode(

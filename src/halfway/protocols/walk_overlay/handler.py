@@ -6,8 +6,10 @@ Walks of publishers and subscribers that meet form a tree of overlay links (`ove
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
+from halfway.core.bloom import Size
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.missing import NO_PLACE, NONE
@@ -26,6 +28,7 @@ from halfway.protocols.walk_overlay import (
 from halfway.protocols.walk_overlay.ending import deny_link, leave
 from halfway.protocols.walk_overlay.overlay_launch import relaunch
 from halfway.protocols.walk_overlay.state import (
+    FOR_EVER_S,
     PUBLISHES,
     SUBSCRIBES,
     OverlayState,
@@ -134,6 +137,24 @@ class Rules(NamedTuple):
     buffer_time_s: float  # time in the buffer of an event
     # On the node's own clock: no periodic timer starts after this time. Tests use it to end a run.
     until_s: float = math.inf
+
+
+def rules_of(values: Mapping[str, Any], contents: Catalogue, size: Size, key: int) -> Rules:
+    """Return the rules of the walk overlay from the values of its options, the catalogue and
+    the size of the filters; 0 s means never.
+    """
+    scalars = {name: value for name, value in values.items() if name in Rules._fields}
+    for name in ("relaunch_s", "link_check_interval_s"):
+        scalars[name] = scalars[name] or math.inf
+    return Rules(
+        **scalars,
+        catalogue=contents,
+        filtered=True,
+        bits=size.bits,
+        hashes=size.hashes,
+        key=key,
+        until_s=FOR_EVER_S,
+    )
 
 
 KINDS = messages.KINDS
