@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from halfway.core.options import Option
 from halfway.live.limits import Limits
-from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.face import Command, Face, made
 from halfway.live.systems.positions import MOST_M, NodeGrid, Position, columns_of
 from halfway.problem import Problem
@@ -55,43 +53,36 @@ class GeorendezvousFace(Face):
         "ack_backoff": handler.OPTIONS["ack_backoff"]._replace(default=2.0),
     }
 
-    def _node(self) -> SystemNode:
-        limits, parameters = self.parameters.limits, self.parameters
-        self.hashes = np.zeros(limits.topics, np.uint64)
-        self._rules = self._made_rules(self.hashes)
-        if parameters.position is not None:
-            self.check_position(parameters.position)
-        self._subscribed: set[int] = set()
-        self._advertised: dict[int, None] = {}  # the topic of the latest event comes last
-        made_rules = self._rules
-        sizes = _sizes(limits, made_rules)
-        state = made(
-            handler.state,
-            np.array([parameters.node_id], np.int32),
-            limits.topics,
-            made_rules.points,
-            limits.publishers,
-            parameters.seed,
-            in_flight=limits.in_flight,
-            **sizes,
-        )
-        return SystemNode(
-            state=state,
-            rules=made_rules,
-            most_emissions=handler.most_emissions(state, made_rules, REQUESTS),
-            kinds=handler.KINDS,
-            limits=handler.limits(state, made_rules),
-            numbered=self.numbered,
-        )
-
-    def _made_rules(self, hashes: npt.NDArray[np.uint64]) -> Rules:
+    def _made_rules(self) -> Rules:
+        self.hashes = np.zeros(self.parameters.limits.topics, np.uint64)
         values: dict[str, Any] = {
             name: value for name, value in self.values.items() if name not in _AREA
         }
         reach = float(values.pop("reach")) * (1.0 - float(values.pop("reach_margin")))
         x, y, width, height = (float(self.values[name]) for name in _AREA)
         made_rules = rules(reach, self.parameters.key, (x, y, width, height), **values)
-        return made_rules._replace(names=hashes)
+        self._rules = made_rules._replace(names=self.hashes)
+        return self._rules
+
+    def _made_state(self, rules: Rules) -> Any:
+        limits, parameters = self.parameters.limits, self.parameters
+        if parameters.position is not None:
+            self.check_position(parameters.position)
+        self._subscribed: set[int] = set()
+        self._advertised: dict[int, None] = {}  # the topic of the latest event comes last
+        return made(
+            handler.state,
+            self._node_ids(),
+            limits.topics,
+            rules.points,
+            limits.publishers,
+            parameters.seed,
+            in_flight=limits.in_flight,
+            **_sizes(limits, rules),
+        )
+
+    def _most_emissions(self, state: Any, rules: Rules) -> int:
+        return handler.most_emissions(state, rules, REQUESTS)
 
     def check_position(self, position: Position) -> None:
         """Raise Problem for a position outside the area of GeoRendezvous."""
