@@ -4,7 +4,6 @@ initiator.
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TRACKED_HOPS
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE, WITHDRAW
-from halfway.protocols.walk_overlay.state import FOR_EVER_S, TRAILS
+from halfway.protocols.walk_overlay.state import TRAILS
 from halfway.protocols.walk_overlay.subscription_items import (
     LEVELS,
     Catalogue,
@@ -42,15 +41,6 @@ class WalkOverlayAdapter(Adapter):
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
         self._has_content = False
-
-    def _values(self) -> dict[str, Any]:
-        """Return the options of the walk overlay, where an interval of 0 s becomes inf and so never
-        ends.
-        """
-        values: dict[str, Value] = dict(self.values)
-        for name in ("relaunch_s", "link_check_interval_s"):
-            values[name] = values[name] or np.inf
-        return values
 
     def _size(self, demand: Demand, contents: Catalogue) -> Size:
         """Return the size of a walk overlay's filter that holds the items of all subscriptions.
@@ -83,19 +73,11 @@ class WalkOverlayAdapter(Adapter):
 
     def instance(self, context: RunContext) -> SystemInstance:
         """Return the instance that the adapter of the walk overlay sizes for a network."""
-        values, module, demand = self._values(), self.module, context.demand
+        values, module, demand = self.values, self.module, context.demand
         key = context.seed % 2**63
         contents = contents_of(demand, key)
         size, self._has_content = self._size(demand, contents), bool(demand.shape)
-        rules = module.Rules(
-            **{name: value for name, value in values.items() if name in module.Rules._fields},
-            catalogue=contents,
-            filtered=True,
-            bits=size.bits,
-            hashes=size.hashes,
-            key=key,
-            until_s=FOR_EVER_S,
-        )
+        rules = module.rules_of(values, contents, size, key)
         state = module.state(
             context.node_ids, context.most_neighbours, _most_subscriptions(demand),
             context.publishers, size.words, context.seed,

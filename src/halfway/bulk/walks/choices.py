@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walks.networks import degree_of, end_of
+from halfway.bulk.walks.networks import LEAST_PLACES, degree_of, end_of
 from halfway.bulk.walks.weight_table import WeightTable
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
@@ -19,7 +19,6 @@ from halfway.world.graphs.lazy.lazy_cells import view
 _1, _32 = np.uint64(1), np.uint64(32)
 _PASSED_TWICE = np.uint64(1 << 16)
 _FIRST_POSITION = np.uint64(0xFFFF)
-_LEAST_PLACES = 1 << 10
 _NO_RAISE = np.uint32(0xFFFFFFFF)
 
 
@@ -88,7 +87,7 @@ def pure_memory() -> PureMemory:
     return PureMemory(np.zeros(1, np.uint8))
 
 
-def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
+def lazy_memory(degree: int, places: int = LEAST_PLACES) -> LazyMemory:
     """Return the memory from which a pair of bulk directional walks on a lazy graph chooses its
     next nodes, before the first step. `degree` is the largest number of neighbours; places: a power
     of two.

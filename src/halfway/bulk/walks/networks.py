@@ -17,6 +17,7 @@ from halfway.world.graphs.lazy.lazy_cells import LazyGraph, view, view_at
 
 _16 = np.uint64(16)
 _POSITION = np.uint64(0xFFFF)
+LEAST_PLACES = 1 << 10  # of the hash tables of walks on a lazy graph, before they grow
 
 
 class Graph(NamedTuple):

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walks.networks import neighbours_of
+from halfway.bulk.walks.networks import LEAST_PLACES, neighbours_of
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.core.compiler.by_type import chosen_by_type
 from halfway.core.prng import mixed
 
 _3, _7 = np.uint64(3), np.uint64(7)
-_LEAST_PLACES = 1 << 10
 
 
 class PairTrails(NamedTuple):
@@ -47,7 +46,7 @@ def trails(n: int) -> PairTrails:
     )
 
 
-def visited_nodes(places: int = _LEAST_PLACES) -> VisitedNodes:
+def visited_nodes(places: int = LEAST_PLACES) -> VisitedNodes:
     """Return the empty trails of one pair of bulk walks. places: a power of two."""
     entry = np.zeros((2, places, 3), np.uint32)
     return VisitedNodes(np.zeros(1, np.uint32), entry, np.zeros(2, np.int64))

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from halfway.core.driver import TICKS
 from halfway.live.step.timers import Timers
 
-_TICKS = 2.0**20
 _MOST_AT_ONCE = 256  # timers between two looks at the sockets
 
 
@@ -29,7 +29,7 @@ class Scheduler:
 
     def now(self) -> float:
         """Return the time by the scheduler's clock of the nodes, seconds."""
-        return int((time.monotonic() - self._begun) * _TICKS) / _TICKS
+        return int((time.monotonic() - self._begun) * TICKS) / TICKS
 
     def after(self, seconds: float, call: Callable[[float, Any], None], argument: Any) -> None:
         """Let the scheduler call a function with the time and an argument after a delay."""

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halfway.core.options import Option
-from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.face import Command, Face, made
 from halfway.protocols.drip import handler
 from halfway.protocols.drip.copies import check_copies
@@ -33,34 +32,27 @@ class DripFace(Face):
         "least_gain_s": handler.OPTIONS["least_gain_s"]._replace(default=0.02),
     }
 
-    def _node(self) -> SystemNode:
-        limits, parameters = self.parameters.limits, self.parameters
+    def _made_rules(self) -> handler.Rules:
         check_copies(self.values)
-        node_ids = np.array([parameters.node_id], np.int32)
-        capability = 1.0 - np.random.default_rng(parameters.seed).random(1)  # above 0: a candidate
         values: dict[str, Any] = dict(self.values)
-        rules = handler.Rules(**values)
-        state = made(
+        return handler.Rules(**values)
+
+    def _made_state(self, rules: handler.Rules) -> Any:
+        self._subscribed: set[int] = set()
+        seed = self.parameters.seed
+        capability = 1.0 - np.random.default_rng(seed).random(1)  # above 0: a candidate
+        return made(
             handler.state,
-            node_ids,
+            self._node_ids(),
             capability,
             brokers=rules.brokers,
             nearest=rules.nearest,
             copies=rules.copies,
             window=EVENTS // 2,
-            publishers=limits.publishers,
+            publishers=self.parameters.limits.publishers,
             own=REQUESTS,
             intervals=REGISTERED // 2,
-            seed=parameters.seed,
-        )
-        self._subscribed: set[int] = set()
-        return SystemNode(
-            state=state,
-            rules=rules,
-            most_emissions=handler.most_emissions(state, rules),
-            kinds=handler.KINDS,
-            limits={},
-            numbered=self.numbered,
+            seed=seed,
         )
 
     def subscribe(self, topic: int) -> list[Command]:

@@ -65,24 +65,49 @@ class Face:
         """Make the interpreted node of a live face, because a fresh machine has no machine code
         yet.
         """
-        module, limits = self.module, self.parameters.limits
-        rules = module.Rules(**self.values)
+        rules = self._made_rules()
+        return self._system_node(self._made_state(rules), rules)
+
+    def _made_rules(self) -> Any:
+        """Make the rules of the node of a live face from the values of the system's options."""
+        return self.module.Rules(**self.values)
+
+    def _made_state(self, rules: Any) -> Any:
+        """Make the state of the node of a live face, with one row."""
+        del rules
+        limits = self.parameters.limits
         known = {
-            "node_ids": np.array([self.parameters.node_id], np.int32),
+            "node_ids": self._node_ids(),
             "topics": limits.topics,
             "window": limits.publishers,
             "publishers": limits.publishers,
             "in_flight": limits.in_flight,
             "seed": self.parameters.seed,
         }
-        named = known.keys() & inspect.signature(module.state).parameters
-        state = made(module.state, **{name: known[name] for name in named})
+        named = known.keys() & inspect.signature(self.module.state).parameters
+        return made(self.module.state, **{name: known[name] for name in named})
+
+    def _node_ids(self) -> npt.NDArray[np.int32]:
+        """Return the node ids of a live face's state: the id of its one node."""
+        return np.array([self.parameters.node_id], np.int32)
+
+    def _most_emissions(self, state: Any, rules: Any) -> int:
+        """Return the most records that one call of the handler of a live face emits."""
+        return int(self.module.most_emissions(state, rules))
+
+    def _system_node(self, state: Any, rules: Any) -> SystemNode:
+        """Return the node of a live face with this state and these rules."""
+        module = self.module
+        if hasattr(module, "limits"):
+            limits = module.limits(state, rules)
+        else:
+            limits = {"topics": self.parameters.limits.topics} if self.numbered else {}
         return SystemNode(
             state=state,
             rules=rules,
-            most_emissions=module.most_emissions(state, rules),
+            most_emissions=self._most_emissions(state, rules),
             kinds=module.KINDS,
-            limits={"topics": limits.topics},
+            limits=limits,
             numbered=self.numbered,
         )
 

@@ -10,13 +10,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from halfway.core.options import Option
 from halfway.live.limits import Limits
-from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.face import Command, Face, made
-from halfway.live.systems.positions import NodeGrid, Position, columns_of
+from halfway.live.systems.positions import MOST_M, NodeGrid, Position, columns_of
 from halfway.problem import Problem
 from halfway.protocols.application import SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import handler
@@ -26,12 +24,11 @@ from halfway.protocols.georendezvous.rules import Rules, rules
 REQUESTS = 128  # topics on which a node publishes, and topics to which it subscribes
 ENTRIES, TRAVERSALS, PRUNED, HOPS = 1024, 256, 64, 256  # places of the tables
 _AREA = ("area_x", "area_y", "area_width", "area_height")
-_MOST_M = 1e7
 _IN_A_ROW = 2  # nodes of a grid in one row of a cell, so that no node has more than 35 links
 
 
 def _metres(default: float, meaning: str, low: float = 1e-6) -> Option:
-    return Option(default, low, _MOST_M, meaning)
+    return Option(default, low, MOST_M, meaning)
 
 
 class GeorendezvousFace(Face):
@@ -46,8 +43,8 @@ class GeorendezvousFace(Face):
             280.0,
             "metres within which any two nodes are neighbours. The side of a cell is 0.35 of it",
         ),
-        "area_x": _metres(0.0, "metres: first coordinate of the area's corner", -_MOST_M),
-        "area_y": _metres(0.0, "metres: second coordinate of the area's corner", -_MOST_M),
+        "area_x": _metres(0.0, "metres: first coordinate of the area's corner", -MOST_M),
+        "area_y": _metres(0.0, "metres: second coordinate of the area's corner", -MOST_M),
         "area_width": _metres(1000.0, "metres: width of the area in which the nodes stand"),
         "area_height": _metres(1000.0, "metres: height of the area in which the nodes stand"),
         # Datagrams get lost, so the hops of live nodes are acknowledged.
@@ -56,43 +53,36 @@ class GeorendezvousFace(Face):
         "ack_backoff": handler.OPTIONS["ack_backoff"]._replace(default=2.0),
     }
 
-    def _node(self) -> SystemNode:
-        limits, parameters = self.parameters.limits, self.parameters
-        self.hashes = np.zeros(limits.topics, np.uint64)
-        self._rules = self._made_rules(self.hashes)
-        if parameters.position is not None:
-            self.check_position(parameters.position)
-        self._subscribed: set[int] = set()
-        self._advertised: dict[int, None] = {}  # the topic of the latest event comes last
-        made_rules = self._rules
-        sizes = _sizes(limits, made_rules)
-        state = made(
-            handler.state,
-            np.array([parameters.node_id], np.int32),
-            limits.topics,
-            made_rules.points,
-            limits.publishers,
-            parameters.seed,
-            in_flight=limits.in_flight,
-            **sizes,
-        )
-        return SystemNode(
-            state=state,
-            rules=made_rules,
-            most_emissions=handler.most_emissions(state, made_rules, REQUESTS),
-            kinds=handler.KINDS,
-            limits=handler.limits(state, made_rules),
-            numbered=self.numbered,
-        )
-
-    def _made_rules(self, hashes: npt.NDArray[np.uint64]) -> Rules:
+    def _made_rules(self) -> Rules:
+        self.hashes = np.zeros(self.parameters.limits.topics, np.uint64)
         values: dict[str, Any] = {
             name: value for name, value in self.values.items() if name not in _AREA
         }
         reach = float(values.pop("reach")) * (1.0 - float(values.pop("reach_margin")))
         x, y, width, height = (float(self.values[name]) for name in _AREA)
         made_rules = rules(reach, self.parameters.key, (x, y, width, height), **values)
-        return made_rules._replace(names=hashes)
+        self._rules = made_rules._replace(names=self.hashes)
+        return self._rules
+
+    def _made_state(self, rules: Rules) -> Any:
+        limits, parameters = self.parameters.limits, self.parameters
+        if parameters.position is not None:
+            self.check_position(parameters.position)
+        self._subscribed: set[int] = set()
+        self._advertised: dict[int, None] = {}  # the topic of the latest event comes last
+        return made(
+            handler.state,
+            self._node_ids(),
+            limits.topics,
+            rules.points,
+            limits.publishers,
+            parameters.seed,
+            in_flight=limits.in_flight,
+            **_sizes(limits, rules),
+        )
+
+    def _most_emissions(self, state: Any, rules: Rules) -> int:
+        return handler.most_emissions(state, rules, REQUESTS)
 
     def check_position(self, position: Position) -> None:
         """Raise Problem for a position outside the area of GeoRendezvous."""

@@ -10,7 +10,7 @@ import numpy as np
 from halfway.problem import Problem
 
 Position = tuple[float, float]
-_MOST_M = 1e7  # no place on earth is further from another one than 20,000 km
+MOST_M = 1e7  # no place on earth is further from another one than 20,000 km
 _REMEDY = "write a position as --position 120,40"
 
 
@@ -29,8 +29,8 @@ def checked_position(position: Position) -> Position:
     earth.
     """
     x, y = position
-    if not (math.isfinite(x) and math.isfinite(y) and max(abs(x), abs(y)) <= _MOST_M):
-        what = f"position = {x:g},{y:g}: expected two numbers in metres, up to {_MOST_M:,.0f}"
+    if not (math.isfinite(x) and math.isfinite(y) and max(abs(x), abs(y)) <= MOST_M):
+        what = f"position = {x:g},{y:g}: expected two numbers in metres, up to {MOST_M:,.0f}"
         raise Problem(what, remedy=_REMEDY)
     return float(x), float(y)
 

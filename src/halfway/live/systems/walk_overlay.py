@@ -6,16 +6,18 @@ all nodes: it is 31 bits of the topic's hash. Two topics with one number share t
 receiver compares the texts.
 """
 
+from typing import Any
+
 import numpy as np
 
-from halfway.core.bloom import sized
+from halfway.core.bloom import Size, sized
 from halfway.core.missing import NONE
-from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.face import Command, Face, made
 from halfway.protocols.reliable_hop import TRACKED_HOPS
 from halfway.protocols.walk_overlay import subscription_items
+from halfway.protocols.walk_overlay.handler import Rules, rules_of
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE
-from halfway.protocols.walk_overlay.state import FOR_EVER_S, TRAILS
+from halfway.protocols.walk_overlay.state import TRAILS
 
 _NETWORK_TOPICS = 256  # with subscribers, for which the filters are sized
 
@@ -26,42 +28,25 @@ class WalkOverlayFace(Face):
     numbered = False
     broadcast = False
 
-    def _node(self) -> SystemNode:
-        module, limits, parameters = self.module, self.parameters.limits, self.parameters
+    def _made_rules(self) -> Rules:
         size = sized(_NETWORK_TOPICS, float(self.values["false_positives"]))
-        own = limits.subscriptions
+        own = self.parameters.limits.subscriptions
         self._catalogue = subscription_items.Catalogue(
             np.full(own, NONE, np.int32), np.zeros((own, 0)), np.zeros((own, 0)),
             np.arange(own + 1, dtype=np.int64), np.zeros(own, np.uint64), np.zeros(0, np.int32),
             np.zeros((0, 0)),
         )  # fmt: skip
-        values = dict(self.values)
-        for name in ("relaunch_s", "link_check_interval_s"):
-            values[name] = values[name] or np.inf
-        rules = module.Rules(
-            **{name: value for name, value in values.items() if name in module.Rules._fields},
-            catalogue=self._catalogue,
-            filtered=True,
-            bits=size.bits,
-            hashes=size.hashes,
-            key=parameters.key,
-            until_s=FOR_EVER_S,
-        )
-        state = made(
-            module.state, np.array([parameters.node_id], np.int32), limits.neighbours, own,
-            limits.publishers, size.words, parameters.seed, trails=TRAILS,
-            links=int(values["links"]) or limits.overlay_links, branches=rules.branches,
-            buffered_events=values["buffered_events"], in_flight=limits.in_flight,
-            tracked_hops=TRACKED_HOPS if rules.retries else 0,
+        return rules_of(self.values, self._catalogue, size, self.parameters.key)
+
+    def _made_state(self, rules: Rules) -> Any:
+        limits = self.parameters.limits
+        return made(
+            self.module.state, self._node_ids(), limits.neighbours, limits.subscriptions,
+            limits.publishers, Size(rules.bits, rules.hashes).words, self.parameters.seed,
+            trails=TRAILS, links=int(self.values["links"]) or limits.overlay_links,
+            branches=rules.branches, buffered_events=self.values["buffered_events"],
+            in_flight=limits.in_flight, tracked_hops=TRACKED_HOPS if rules.retries else 0,
         )  # fmt: skip
-        return SystemNode(
-            state=state,
-            rules=rules,
-            most_emissions=module.most_emissions(state, rules),
-            kinds=module.KINDS,
-            limits=module.limits(state, rules),
-            numbered=self.numbered,
-        )
 
     def subscribe(self, topic: int) -> list[Command]:
         """Enter a topic into the catalogue of the node, and subscribe to this entry in the walk

@@ -6,8 +6,10 @@ Walks of publishers and subscribers that meet form a tree of overlay links (`ove
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
+from halfway.core.bloom import Size
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.missing import NO_PLACE, NONE
@@ -24,9 +26,9 @@ from halfway.protocols.walk_overlay import (
     repair,
 )
 from halfway.protocols.walk_overlay.ending import deny_link, leave
-from halfway.protocols.walk_overlay.event_holders import note_holder
 from halfway.protocols.walk_overlay.overlay_launch import relaunch
 from halfway.protocols.walk_overlay.state import (
+    FOR_EVER_S,
     PUBLISHES,
     SUBSCRIBES,
     OverlayState,
@@ -135,6 +137,24 @@ class Rules(NamedTuple):
     buffer_time_s: float  # time in the buffer of an event
     # On the node's own clock: no periodic timer starts after this time. Tests use it to end a run.
     until_s: float = math.inf
+
+
+def rules_of(values: Mapping[str, Any], contents: Catalogue, size: Size, key: int) -> Rules:
+    """Return the rules of the walk overlay from the values of its options, the catalogue and
+    the size of the filters; 0 s means never.
+    """
+    scalars = {name: value for name, value in values.items() if name in Rules._fields}
+    for name in ("relaunch_s", "link_check_interval_s"):
+        scalars[name] = scalars[name] or math.inf
+    return Rules(
+        **scalars,
+        catalogue=contents,
+        filtered=True,
+        bits=size.bits,
+        hashes=size.hashes,
+        key=key,
+        until_s=FOR_EVER_S,
+    )
 
 
 KINDS = messages.KINDS
@@ -264,28 +284,6 @@ def on_events(state, rules, i, message, out):
 
 
 @apart
-def on_ack(state, rules, i, message, out):
-    """Handle an ACK in the walk overlay: a link becomes ready, or the hop table has room for due
-    chunks.
-    """
-    place = reliable_hop.acknowledged_place(state.hops, i, message)
-    if place == NO_PLACE:
-        return
-    record = state.hops.record[i, place]
-    kind, rank, root = record.kind, record.args[messages.RANK], record.args[messages.ROOT]
-    if kind in (messages.EVENT, messages.CONTENT_EVENT):
-        note_holder(state, i, message.source, message.incarnation, record)
-    reliable_hop.release(state.hops, i, place)
-    p = link_of(state, i, message.source)
-    if kind == messages.LINK and p >= 0:
-        fragments.mark_ready(state, rules, i, p, out)
-        same = state.members.rank[i] == rank and state.members.root[i] == root
-        if not same and state.members.parent[i] != message.source:
-            fragments.send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
-    fragments.send_due(state, rules, i, out)
-
-
-@apart
 def act(state, rules, neighbourhood, i, message, out):
     """Handle one record of the walk overlay in a function that is compiled once.
 
@@ -305,7 +303,7 @@ def act(state, rules, neighbourhood, i, message, out):
     elif kind == messages.KEEP_ALIVE:
         repair.receive_keep_alive(state, rules, i, message, out)
     elif kind == reliable_hop.ACK:
-        on_ack(state, rules, i, message, out)
+        repair.hop_acknowledged(state, rules, i, message, out)
     elif kind == reliable_hop.ACK_TIMEOUT:
         place = reliable_hop.overdue(state.hops, rules, i, message, messages.AGES, out)
         if place != NO_PLACE:

@@ -1,5 +1,5 @@
-"""The repair of the walk overlay: lost neighbours, cut links, keep-alives, and the successors of
-roots.
+"""The repair of the walk overlay: lost neighbours, cut links, keep-alives, the ends of reliable
+hops, and the successors of roots.
 
 [dwo §VI] the paper evaluates networks without failures. All rules of this module are ours, because
 a network loses nodes, links and records. Every fragment that lost its way to the root searches for
@@ -14,10 +14,11 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
-from halfway.protocols.reliable_hop import receiver, release
+from halfway.protocols.reliable_hop import acknowledged_place, receiver, release
 from halfway.protocols.walk_overlay import fragments, messages
 from halfway.protocols.walk_overlay.ending import deny_link, reset_membership, send_cut
 from halfway.protocols.walk_overlay.event_forwarding import count_expired
+from halfway.protocols.walk_overlay.event_holders import note_holder
 from halfway.protocols.walk_overlay.hop_table import is_in_flight
 from halfway.protocols.walk_overlay.overlay_launch import launch
 from halfway.protocols.walk_overlay.overlay_walk import step_failed
@@ -162,6 +163,28 @@ def receive_keep_alive(state, rules, i, message, out):
         fragments.send_id(state, rules, i, messages.FRAGMENT_ID, node_id, out)
     elif not is_child or fragments.is_of_other_fragment(state, i, message):
         deny_link(node_id, messages.LEAVES, out)
+
+
+@apart
+def hop_acknowledged(state, rules, i, message, out):
+    """Handle an ACK in the walk overlay: a link becomes ready, or the hop table has room for due
+    chunks.
+    """
+    place = acknowledged_place(state.hops, i, message)
+    if place == NO_PLACE:
+        return
+    record = state.hops.record[i, place]
+    kind, rank, root = record.kind, record.args[messages.RANK], record.args[messages.ROOT]
+    if kind in (messages.EVENT, messages.CONTENT_EVENT):
+        note_holder(state, i, message.source, message.incarnation, record)
+    release(state.hops, i, place)
+    p = link_of(state, i, message.source)
+    if kind == messages.LINK and p >= 0:
+        fragments.mark_ready(state, rules, i, p, out)
+        same = state.members.rank[i] == rank and state.members.root[i] == root
+        if not same and state.members.parent[i] != message.source:
+            fragments.send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
+    fragments.send_due(state, rules, i, out)
 
 
 @apart
