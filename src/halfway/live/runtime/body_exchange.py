@@ -16,7 +16,15 @@ from halfway.live.limits import Limits
 from halfway.live.security import Security
 from halfway.live.step.datagram_flow import EventPlaces, Flow
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.wire.frames import HEAD, KEY_BYTES, FrameType, frame, key_bytes, key_in
+from halfway.live.wire.frames import (
+    HEAD,
+    KEY_BYTES,
+    FrameType,
+    frame,
+    key_bytes,
+    key_in,
+    record_begin,
+)
 
 _ASK_AGAIN_S, _MOST_ASKED = 0.1, 8  # the wait doubles each time
 _WORD = struct.Struct("<I")
@@ -104,7 +112,7 @@ class BodyExchange:
         """Take a RECORD frame of a neighbour; hold the frame if the body of its event must come
         first.
         """
-        begin = 1 + 8 * content[0] if content else 1
+        begin = record_begin(content)
         places = self._flow.places.get(content[begin]) if begin < len(content) else None
         if places is None:
             self._handle(peer, content, None)
@@ -125,7 +133,7 @@ class BodyExchange:
         """Return the key of the event whose body the exchange has, from the content of a RECORD
         frame.
         """
-        begin = 1 + 8 * content[0]
+        begin = record_begin(content)
         return self._key_in(content, begin, self._flow.places[content[begin]])
 
     def take_body(self, peer: int, content: bytes) -> None:

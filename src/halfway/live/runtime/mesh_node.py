@@ -29,7 +29,7 @@ from halfway.live.step.record_head import head_of
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.systems.face import Command, Face
 from halfway.live.topic_filters import OWN, filter_problem
-from halfway.live.wire.frames import FrameType
+from halfway.live.wire.frames import FrameType, record_prefix
 
 AT_ONCE = 64  # publications before the loop has its turn
 
@@ -277,11 +277,10 @@ class MeshNode:
 
     def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
         """Let the mesh node's driver handle a peer's record, with the node's own topic numbers."""
-        begin = 1 + 8 * content[0]
-        if int.from_bytes(content[begin + 4 : begin + 8], "little") != peer:
+        hashes, begin, sender, hops = record_prefix(content)
+        if sender != peer:
             self.drops.count(Drop.WRONG_SENDER)
             return
-        hashes = [int.from_bytes(content[at : at + 8], "little") for at in range(1, begin, 8)]
         numbers = self.subscriptions.numbers_of(hashes, None if body is None else body.topic)
         if numbers is None:
             self.drops.count(Drop.TOPICS_FULL)
@@ -292,7 +291,6 @@ class MeshNode:
         self.counts["records received"] += 1
         probed = self.events.key_of(content) if body is not None and body.probe else None
         if probed is not None:
-            hops = int.from_bytes(content[begin + 2 : begin + 4], "little")
             self.routes.reached(probed, peer, hops)
         dropped = self.driver.dropped
         if not self.driver.receive(self.scheduler.now(), content[begin:], numbers):

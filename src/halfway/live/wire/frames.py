@@ -6,8 +6,9 @@ unknown type, and never answers it.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -103,6 +104,27 @@ def key_in(content: bytes) -> tuple[int, int, int]:
     if publisher >= _LINK or number >= _LINK:
         raise ValueError("out of range")
     return publisher, epoch, number
+
+
+def record_begin(content: bytes) -> int:
+    """Return the place of the record in the content of a RECORD frame, behind the topics."""
+    return 1 + 8 * content[0] if content else 1
+
+
+def record_prefix(content: bytes) -> tuple[Sequence[int], int, int, int]:
+    """Return what Python reads of the content of a RECORD frame: the topics, the place of the
+    record, its sender, and its hops. Bytes that are missing are zeros: no such record is accepted.
+    """
+    begin = record_begin(content)
+    prefix = _prefix(begin // 8)
+    *topics, hops, sender = prefix.unpack_from(content.ljust(prefix.size, b"\0"))
+    return topics, begin, sender, hops
+
+
+@cache
+def _prefix(topics: int) -> struct.Struct:
+    """Return the layout of a RECORD frame with so many topics, up to the sender of its record."""
+    return struct.Struct(f"<x{topics}Q2xHI")  # count, topics; kind and flags, hops, sender
 
 
 def hello_bytes(hello: Hello) -> bytes:
