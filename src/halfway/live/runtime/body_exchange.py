@@ -87,21 +87,21 @@ class BodyExchange:
                 self._send(peer, carried)
             self._send(peer, whole)
 
-    def on_frame(self, peer: int, sort: int, content: bytes) -> bool:
+    def on_frame(self, peer: int, frame_type: int, content: bytes) -> bool:
         """Take a neighbour's frame for the exchange of bodies: a record, a body, a certificate, or
         a request. Return False for another frame.
 
         Raises ValueError for malformed bytes.
         """
-        if sort == FrameType.RECORD:
+        if frame_type == FrameType.RECORD:
             self.take_record(peer, content)
-        elif sort == FrameType.BODY:
+        elif frame_type == FrameType.BODY:
             self.take_body(peer, content)
-        elif sort == FrameType.WANT:
+        elif frame_type == FrameType.WANT:
             self.take_want(peer, content)
-        elif sort == FrameType.WANT_CERTIFICATE:
+        elif frame_type == FrameType.WANT_CERTIFICATE:
             self.take_want_certificate(peer, content)
-        elif sort == FrameType.CERTIFICATE:
+        elif frame_type == FrameType.CERTIFICATE:
             if not self._security.learn_certificate(content):
                 self._drops.count(Drop.NOT_PERMITTED)
         else:

@@ -266,14 +266,14 @@ class MeshNode:
             self.scheduler.now(), command.kind, command.topic, command.arg, command.event
         )
 
-    def _frame(self, peer: int, sort: int, content: bytes) -> None:
+    def _frame(self, peer: int, frame_type: int, content: bytes) -> None:
         """Take a peer's frame at the mesh node, if the peer is a neighbour."""
         if not self.links.table.is_link(peer):
             self.drops.count(Drop.STRANGER)
-        elif sort == FrameType.RETAINED:
+        elif frame_type == FrameType.RETAINED:
             self.retained_values.on_frame(peer, content)
-        elif not self.events.on_frame(peer, sort, content):
-            self.routes.on_frame(peer, sort, content)
+        elif not self.events.on_frame(peer, frame_type, content):
+            self.routes.on_frame(peer, frame_type, content)
 
     def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
         """Let the mesh node's driver handle a peer's record, with the node's own topic numbers."""

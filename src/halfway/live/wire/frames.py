@@ -63,29 +63,29 @@ class Hello(NamedTuple):
     links: tuple[int, ...]  # ids among them that are neighbours
 
 
-def frame(sort: int, content: bytes) -> bytes:
+def frame(frame_type: int, content: bytes) -> bytes:
     """Return a frame of a datagram as bytes. Raises struct.error for content that is too long."""
-    return HEAD.pack(sort, len(content)) + content
+    return HEAD.pack(frame_type, len(content)) + content
 
 
 def frames(datagram: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the frames of a datagram: type, content. Raises ValueError where one ends too early."""
     at = 0
     while at < len(datagram):
-        sort, content, at = frame_at(datagram, at)
-        yield sort, content
+        frame_type, content, at = frame_at(datagram, at)
+        yield frame_type, content
 
 
 def frame_at(datagram: bytes, at: int) -> tuple[int, bytes, int]:
     """Return the frame at a place: type, content, end. Raises ValueError if it ends too early."""
     if len(datagram) - at < HEAD_BYTES:
         raise ValueError("a frame without a head")
-    sort, size = HEAD.unpack_from(datagram, at)
+    frame_type, size = HEAD.unpack_from(datagram, at)
     begin = at + HEAD_BYTES
     at = begin + size
     if at > len(datagram):
         raise ValueError("a frame that ends too early")
-    return sort, datagram[begin:at], at
+    return frame_type, datagram[begin:at], at
 
 
 def key_bytes(key: tuple[int, int, int]) -> bytes:
