@@ -107,11 +107,13 @@ def test_an_import_under_another_name_is_seen(tmp_path: Path) -> None:
     assert found == ["src/halfway/engine.py:1: import loop, not as engines"]
 
 
-@pytest.mark.parametrize(("lines", "names"), [(0, []), (style.VAGUE_LINES, ["found", "one"])])
+@pytest.mark.parametrize(
+    ("lines", "names"), [(0, []), (style.VAGUE_LINES, ["found", "one", "sort"])]
+)
 def test_a_vague_variable_of_a_long_function_is_seen(
     tmp_path: Path, lines: int, names: list[str]
 ) -> None:
-    text = "def f(one):\n    found = one.given\n    g(some=found)\n" + "    x()\n" * lines
+    text = "def f(one):\n    found = sort = one.given\n    g(some=found)\n" + "    x()\n" * lines
     found = style.vague_variables(module(tmp_path, text))
     assert found == [f"src/halfway/engine.py:f: {name}" for name in names]
 

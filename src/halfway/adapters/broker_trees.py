@@ -35,7 +35,7 @@ _MOST_BESIDE = 8
 
 
 class TreeNodes(NamedTuple):
-    """The role of each node in a run of a broker tree, as its adapter draws the roles."""
+    """The role of each node in a run of a broker tree."""
 
     brokers: Int32s  # ids, in the order of drawing; the first one founds the tree
     clients: Int32s  # ids of nodes with an application that are not always brokers
@@ -43,7 +43,7 @@ class TreeNodes(NamedTuple):
 
     @property
     def root(self) -> int:
-        """The id of the root of a broker tree, the first broker that its adapter chose."""
+        """The id of the root, which is the first of the brokers."""
         return int(self.brokers[0])
 
 
@@ -64,9 +64,7 @@ class SienaAdapter(Adapter):
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return the note of the broker trees' adapter on events before the tree is formed, if
-        there are any.
-        """
+        """Return the note on events before the tree is formed, if there are any."""
         if runs.first_event_s >= _FORMED_S:
             return ()
         return (
@@ -75,9 +73,7 @@ class SienaAdapter(Adapter):
         )
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the adapter of a broker tree cannot run it: the nodes move, or are fewer than
-        the brokers.
-        """
+        """Return why the tree cannot run: the nodes move, or are fewer than the brokers."""
         if context.reach is not None:
             return "its paths lead over an underlay of fixed links, so nodes must not move"
         reachable, brokers = len(largest_component(context.start)), int(self.values["brokers"])
@@ -86,7 +82,7 @@ class SienaAdapter(Adapter):
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance that the adapter of a broker tree sizes for a network."""
+        """Return the instance, with table sizes for a network."""
         module, demand = self.module, context.demand
         wanted = boxes(demand)
         distinct = list(dict.fromkeys(box for _, _, box in wanted))
@@ -114,7 +110,7 @@ class SienaAdapter(Adapter):
         )  # fmt: skip
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of all nodes from the adapter of a broker tree.
+        """Return the state of all nodes.
 
         slots: the subscriptions that a broker has room for.
         """
@@ -127,9 +123,7 @@ class SienaAdapter(Adapter):
         )
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return the shortfalls that the adapter of a broker tree counts: messages without a path,
-        and entries that found a full table.
-        """
+        """Return the shortfalls: messages without a path, and entries that found a full table."""
         return {
             WITHOUT_ROUTE: int(state.lost.sum()),
             "subscriptions without room": int(state.table.refused.sum()),
@@ -141,13 +135,11 @@ class SienaAdapter(Adapter):
         }
 
     def ends_subscriptions(self) -> bool:
-        """Return True for the adapter: a broker tree can end a subscription."""
+        """Return True: a subscription can end."""
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of the adapter of a broker tree: each box's subscription,
-        and its end if it has one.
-        """
+        """Return the start-up commands: each box's subscription, and its end if it has one."""
         filters = boxes(demand)
         rows = np.array([row for row, _, _ in filters], np.int32)
         wanted = np.array([self._filter[box] for _, _, box in filters], np.int32)
@@ -171,9 +163,7 @@ class UnderlaySienaAdapter(SienaAdapter):
     """The adapter of the underlay-aware broker tree, whose brokers monitor each other."""
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of all nodes from the adapter of the underlay-aware broker tree; each
-        broker has room for all brokers as children.
-        """
+        """Return the state of all nodes; each broker has room for all brokers as children."""
         return self.module.state(
             context.node_ids,
             nodes.brokers,
@@ -186,9 +176,7 @@ class UnderlaySienaAdapter(SienaAdapter):
         )
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return the shortfalls that the adapter of the monitored broker tree counts, with children
-        and unconfirmed records.
-        """
+        """Return the shortfalls, with those of children and unconfirmed records."""
         return {
             **super().shortfalls(state),
             "unconfirmed records without room": int(state.unconfirmed.refused.sum()),
@@ -224,16 +212,15 @@ def own_rows(state: Any, name: str, row: int) -> slice:
 
 
 def largest_component(network: Network) -> Int32s:
-    """Return the nodes among which the adapter of broker trees draws its brokers: the rows of a
-    network's largest component, ascending.
+    """Return the nodes that can be brokers: the rows of a network's largest component,
+    ascending.
     """
     component = components(network)
     return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
 
 
 def roles(context: RunContext, brokers: int) -> TreeNodes:
-    """Return the roles that the adapter of a broker tree gives to nodes: the brokers, and a client
-    at each node with an application.
+    """Return the roles of the nodes: the brokers, and a client at each node with an application.
 
     Brokers are the nodes that the workload names, or distinct uniform nodes of the largest
     component.
@@ -253,9 +240,7 @@ def roles(context: RunContext, brokers: int) -> TreeNodes:
 def _capacities(
     values: Mapping[str, Value], context: RunContext, nodes: TreeNodes
 ) -> dict[str, Any]:
-    """Return the table sizes of a broker tree's nodes for its adapter, as arguments of `state`:
-    room for paths, hops and clients.
-    """
+    """Return the table sizes as arguments of `state`: room for paths, hops and clients."""
     per_row = np.bincount([0, *(row for row, _, _ in boxes(context.demand))])
     brokers, clients = len(nodes.brokers), len(nodes.clients)
     return {

@@ -40,8 +40,8 @@ class GeorendezvousAdapter(Adapter):
         rules(1.0, **given)  # an error in the options is reported now, and not when a run begins
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the adapter of GeoRendezvous cannot run it: the nodes have no positions, or
-        its cells do not connect them.
+        """Return why the system cannot run: nodes without positions, or cells that do not connect
+        them.
         """
         if context.start.position is None:
             return "its cells need node positions, and this network has no positions"
@@ -58,9 +58,7 @@ class GeorendezvousAdapter(Adapter):
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance that the adapter of GeoRendezvous makes for a network, with the
-        largest cells that the reach allows.
-        """
+        """Return the instance for a network, with the largest cells that the reach allows."""
         layout = layout_of(context, self._margin)
         assert layout is not None  # without a layout the system is unsupported
         scalars = rules(layout.reach, context.seed, layout.area, **self.values)
@@ -71,14 +69,11 @@ class GeorendezvousAdapter(Adapter):
         return instance_of(state, scalars)
 
     def ends_subscriptions(self) -> bool:
-        """Return True for the adapter: a subscription in GeoRendezvous ends when its node stops
-        renewing it.
-        """
+        """Return True: a subscription ends when its node stops renewing it."""
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the advertisements and subscriptions of GeoRendezvous, which the adapter posts
-        after all nodes have sent a beacon.
+        """Return the advertisements and subscriptions, which follow a beacon of each node.
 
         The commands are distributed over half of the listening time, because radios may share a
         medium. The command of a later role is posted when the role begins.
@@ -101,7 +96,7 @@ class GeorendezvousAdapter(Adapter):
 
 
 def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:
-    """Return the instance of the adapter of GeoRendezvous from a given state and rules."""
+    """Return an instance of GeoRendezvous with a given state and rules."""
     most = handler.most_emissions(state, scalars)
     return SystemInstance(
         state, scalars, most, handler.KINDS, shortfalls=handler.shortfalls,

@@ -45,9 +45,7 @@ class WalkAdapter(Adapter):
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return the note of the adapter of the walk systems on walks that are launched once, if
-        nodes lose their memory.
-        """
+        """Return the note on walks that are launched once, if nodes lose their memory."""
         default = OPTIONS["refresh_s"].default
         once = any(own.get("refresh_s", default) == 0.0 for own in runs.options)
         if not runs.loses_memory or not once:
@@ -58,11 +56,11 @@ class WalkAdapter(Adapter):
         )
 
     def ends_subscriptions(self) -> bool:
-        """Return True for the adapter: a subscription of a walk system can end."""
+        """Return True: a subscription can end."""
         return True
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance that the adapter of the walk systems sizes for a network."""
+        """Return the instance, with table sizes for a network."""
         rules, demand = rules_of(self.values), context.demand
         members = int(self.values["trails"]) or max(members_of(demand).max(initial=0), 2)
         state = self.module.state(
@@ -81,8 +79,9 @@ class WalkAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the walk adapter's start-up commands: subscriptions, publishers' roles, and their
-        ends. No publisher begins before half of `step_delay_s`.
+        """Return the start-up commands: subscriptions, publishers' roles, and their ends.
+
+        No publisher begins before half of `step_delay_s`.
         """
         after = 0.5 * float(self.values["step_delay_s"])
         roles = publishing_roles(demand, int(ADVERTISE), int(WITHDRAW), after)
@@ -98,8 +97,7 @@ def members_of(demand: Demand) -> npt.NDArray[np.int64]:
 
 
 def places(context: RunContext, rules: Rules) -> int:
-    """Return the number of hops in flight for which the adapter of the walk systems gives a node
-    room, or 0 if hops are not acknowledged.
+    """Return the number of hops in flight that a node has room for; 0 without acknowledgements.
 
     A node launches all its walks at once, sends each event to at most all neighbours, sends the
     paths to all members of a topic and the root along all branches at once, and forwards the walks
@@ -144,8 +142,8 @@ def path_to_member(
     member: int,
     now: npt.NDArray[np.float64],
 ) -> list[int]:
-    """Return the path from a row to a member of a topic (row) for the adapter of the walk systems:
-    its rows, both ends included; [] without a path.
+    """Return the rows of the path from a row to a member of a topic (row), both ends included; []
+    without a path.
 
     now: [n] the own clock of each node, in seconds. With MERGE, the path is the one of
     events to the member. With STOP and GO_ON, a node that has the member's own trail follows it.

@@ -80,12 +80,12 @@ def check_option(system: str, declared: Mapping[str, Option], name: str, value: 
         raise Problem(f"{system}: {what}", remedy=remedy)
     option = declared[name]
     if isinstance(option.default, bool):
-        fits, sort = isinstance(value, bool), "true or false"
+        fits, expected = isinstance(value, bool), "true or false"
     else:
         whole = isinstance(option.default, int)
         number = isinstance(value, int | float) and not isinstance(value, bool)
         within = number and option.low <= value <= option.high  # first: int() fails on nan and inf
         fits = within and not (whole and value != int(value))
-        sort = f"a {'whole ' * whole}number from {option.low:g} to {option.high:g}"
+        expected = f"a {'whole ' * whole}number from {option.low:g} to {option.high:g}"
     if not fits:
-        raise Problem(f"{system}: {name} = {value}: expected {sort} ({option.meaning})")
+        raise Problem(f"{system}: {name} = {value}: expected {expected} ({option.meaning})")

@@ -73,12 +73,12 @@ def trace_columns() -> StructType:
     """
     columns = []
     for field in live_schema():
-        sort = field.type
-        if pa.types.is_dictionary(sort):
-            sort = pa.string()
-        elif pa.types.is_fixed_size_list(sort):
-            sort = pa.list_(sort.value_type)
-        elif pa.types.is_unsigned_integer(sort):
-            sort = pa.int64()
-        columns.append(pa.field(field.name, sort))
+        column_type = field.type
+        if pa.types.is_dictionary(column_type):
+            column_type = pa.string()
+        elif pa.types.is_fixed_size_list(column_type):
+            column_type = pa.list_(column_type.value_type)
+        elif pa.types.is_unsigned_integer(column_type):
+            column_type = pa.int64()
+        columns.append(pa.field(field.name, column_type))
     return from_arrow_schema(pa.schema(columns))

@@ -116,8 +116,8 @@ def _option(default: float, low: float, high: float, meaning: str, auto: bool) -
         shown["default"] = default
     if isinstance(default, bool):
         return {"type": "boolean", **shown}
-    sort = "integer" if isinstance(default, int) else "number"
-    return {"type": sort, "minimum": low, "maximum": high, **shown}
+    number_type = "integer" if isinstance(default, int) else "number"
+    return {"type": number_type, "minimum": low, "maximum": high, **shown}
 
 
 def _cleaned(value: Any) -> Any:

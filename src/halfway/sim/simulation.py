@@ -125,7 +125,7 @@ class Simulation:
         self, until: float | None = None, *, records: int | None = None,
         stop: Condition | None = None,
     ) -> Outcome:  # fmt: skip
-        """Run the simulation to its end, a time, a count or a condition; a later call continues it.
+        """Run to the end, a time, a count or a condition; a later call continues it.
 
         until: see `advance`; the other arguments as well.
         """
@@ -136,7 +136,7 @@ class Simulation:
         self, until: float | None = None, *, records: int | None = None,
         stop: Condition | None = None,
     ) -> None:  # fmt: skip
-        """Advance the simulation as `run` does, without the outcome.
+        """Advance as `run` does, without the outcome.
 
         until: seconds; records that are due at this time are left for the next call (except at the
         end). records: number of delivered records after which no further transmission arrives.
@@ -171,7 +171,7 @@ class Simulation:
             self._log.close(self.run_id, self.instance.state)
 
     def outcome(self) -> Outcome:
-        """Return the outcome of the simulation so far."""
+        """Return the outcome so far."""
         self.publications.settle(self.at)
         return outcome(
             self.run_id, self.at, instance=self.instance, engine=self.engine,
@@ -180,7 +180,7 @@ class Simulation:
         )  # fmt: skip
 
     def energy(self) -> Energy:
-        """Return the energy of every node of the simulation so far."""
+        """Return the energy of every node so far."""
         return self._radio_use().energy
 
     def _radio_use(self) -> RadioUse:
@@ -191,47 +191,41 @@ class Simulation:
 
     @property
     def run_id(self) -> RunId:
-        """The id of the simulation's run."""
+        """The id of the run."""
         return RunId(self.system, self.seed, self.environment.n, self.seconds)
 
     @property
     def state(self) -> Any:
-        """The present state of all nodes of the simulation, with one row for each node; not a
-        copy.
-        """
+        """The present state of all nodes, with one row for each node; not a copy."""
         return self.instance.state
 
     @property
     def groups(self) -> GroupAccounting | None:
-        """The views of the simulation's group members; None if its workload has no groups."""
+        """The views of the group members; None if the workload has no groups."""
         return self._log.observers.groups
 
     def post(self, some: Commands) -> None:
-        """Post commands to nodes of the simulation; a command to a node that is down is lost."""
+        """Post commands to nodes; a command to a node that is down is lost."""
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
             self.engine = with_capacity(self.engine, len(batch.at) + 1)
             loop.post_all(self._lend(self.engine), lent(batch))
 
     def kill(self, *rows: int) -> None:
-        """Take nodes of the simulation down for good, now; the uptime of the environment does not
-        count this.
-        """
+        """Take nodes down for good, now; the uptime of the environment does not count this."""
         down = np.array(rows, np.int64)
         self.engine.turns[down] |= np.uint32(1)  # odd while down
 
     def received_records(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-        """Return the records and receivers that the simulation kept so far, in order."""
+        """Return the records and receivers that were kept so far, in order."""
         return self._log.kept.received_records()
 
     def reports(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-        """Return the records that the simulation's nodes reported to applications, and
-        their rows.
-        """
+        """Return the records that nodes reported to applications, and their rows."""
         return self._log.kept.reports()
 
     def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:
-        """Run the simulation up to a time; return False if a limit or the condition ended it."""
+        """Run up to a time; return False if a limit or the condition ended it."""
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
             delivered = int(self.engine.counters.handled[0])
@@ -249,9 +243,7 @@ class Simulation:
                 return True
 
     def _drive(self, until: float, limit: int) -> bool:
-        """Run the engine of the simulation up to a time; return True if it reached `limit` records
-        before.
-        """
+        """Run the engine up to a time; return True if it reached `limit` records before."""
         environment, instance = self.environment, self.instance
         slots, beside = instance.most_emissions, instance.most_beside
         if beside != 0:
@@ -277,7 +269,7 @@ class Simulation:
                 return bool(why == loop.COUNTED)
 
     def _lose_memory(self) -> None:
-        """Empty the memory of the node that returns with the next change of the simulation."""
+        """Empty the memory of the node that returns with the next change."""
         k = int(self._changes.tally[0])
         row = int(self._changes.a[k])
         self.engine.incarnation[row] += np.uint32(1)
@@ -285,13 +277,13 @@ class Simulation:
         self._changes.b[k] = KEPT
 
     def _new_radio(self, number: int) -> Any:
-        """Return a radio for the simulation, seeded by one of its random streams."""
+        """Return a radio, seeded by one of the random streams."""
         environment, seconds = self.environment, self.seconds
         course = None if environment.motion is None else environment.motion.course_of(seconds)
         return self.declared.made(environment.start, course, stream(self.seed, number))
 
     def _begin_log(self, window: int, stretch: bool, inspection: Inspection) -> None:
-        """Make the simulation's delivery accounting, its publication feed and its run log."""
+        """Make the delivery accounting, the publication feed and the run log."""
         demand, environment, kinds = self.demand, self.environment, self.instance.kinds
         self.deliveries = deliveries = DeliveryAccounting(
             demand, environment.n, window, self.instance.hops_from_publisher
@@ -304,7 +296,7 @@ class Simulation:
         self._log = RunLog(kinds, feed, deliveries, names, inspection, observers)
 
     def _started(self) -> StartUp:
-        """Post the simulation's start events at time 0, then its start-up commands."""
+        """Post the start events at time 0, then the start-up commands."""
         self._changes = self.environment.advance(0.0)
         self._instant = InstantLimit.of(self.environment.n)
         instance, clocks = self.instance, self.engine.clocks

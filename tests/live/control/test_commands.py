@@ -100,9 +100,9 @@ def publisher_at(trace: bytearray) -> int:
     at, fields = len(MARK), RECORD.fields
     assert fields is not None
     while True:
-        sort, size = PART.unpack_from(trace, at)
+        part_type, size = PART.unpack_from(trace, at)
         at += PART.size
-        if sort == RECORDS:
+        if part_type == RECORDS:
             records = np.frombuffer(bytes(trace[at : at + size]), RECORD)
             found = np.flatnonzero(records["kind"] == PUBLISH)
             if len(found):

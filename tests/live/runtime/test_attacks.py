@@ -30,9 +30,11 @@ def forged(victim: LiveNode) -> list[bytes]:
         found.append(sealed)
     # A record that names another node as its sender: a wrong back pointer.
     record = bytes((0, 250, 0, 0, 0)) + (4321).to_bytes(4, "little")
-    sealed = of.seal(own, frame(FrameType.RECORD, record), 0.0)
-    assert sealed is not None
-    return [*found, sealed]
+    for content in (b"", record):  # one frame without any content
+        sealed = of.seal(own, frame(FrameType.RECORD, content), 0.0)
+        assert sealed is not None
+        found.append(sealed)
+    return found
 
 
 async def send(datagrams: list[bytes], to: LiveNode) -> None:
@@ -49,7 +51,7 @@ def test_a_forged_hello_makes_a_neighbour_without_keys_but_no_other_sender() -> 
         async with lone() as victim:
             await send(forged(victim), victim)
             assert victim.mesh.links.table.neighbours() == [FORGER]
-            assert victim.mesh.drops.by_reason()["wrong sender"] == 1
+            assert victim.mesh.drops.by_reason()["wrong sender"] == 2
 
     run(program)
 

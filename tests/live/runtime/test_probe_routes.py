@@ -62,11 +62,11 @@ def test_a_search_is_repeated_if_the_answer_is_lost(
     first = ring.host.nodes[0].routes
     take, lost = first.on_frame, list[int]()
 
-    def lose_the_first_answers(peer: int, sort: int, content: bytes) -> None:
-        if sort == FrameType.HOP and len(lost) < 4:
+    def lose_the_first_answers(peer: int, frame_type: int, content: bytes) -> None:
+        if frame_type == FrameType.HOP and len(lost) < 4:
             lost.append(peer)
         else:
-            take(peer, sort, content)
+            take(peer, frame_type, content)
 
     monkeypatch.setattr(first, "on_frame", lose_the_first_answers)
     assert main(["route", "n-2"]) == 0
@@ -131,8 +131,8 @@ class Line:
         while self.queue:
             self.now += 0.001
             sender, to, data = self.queue.popleft()
-            for sort, content in frames(data):
-                self.nodes[to].on_frame(sender, sort, content)
+            for frame_type, content in frames(data):
+                self.nodes[to].on_frame(sender, frame_type, content)
 
 
 class LineLinks:
@@ -175,13 +175,13 @@ def test_a_node_passes_on_a_bounded_number_of_searches_a_second() -> None:
         line.nodes[0].search("nowhere", 1, lambda *_: None)
     while line.queue:  # all within one second
         sender, to, data = line.queue.popleft()
-        for sort, content in frames(data):
-            line.nodes[to].on_frame(sender, sort, content)
+        for frame_type, content in frames(data):
+            line.nodes[to].on_frame(sender, frame_type, content)
     assert line.drops[1].by_reason() == {"too many searches": 200}
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 12, b"x" * 13, b"x" * 200])
-@pytest.mark.parametrize("sort", [20, 21])
-def test_what_is_no_search_and_no_hop_is_refused(sort: int, content: bytes) -> None:
+@pytest.mark.parametrize("frame_type", [20, 21])
+def test_what_is_no_search_and_no_hop_is_refused(frame_type: int, content: bytes) -> None:
     with pytest.raises((ValueError, UnicodeDecodeError)):
-        Line(1).nodes[0].on_frame(0, sort, content)
+        Line(1).nodes[0].on_frame(0, frame_type, content)

@@ -120,8 +120,8 @@ def test_an_event_goes_to_all_neighbours_behind_its_body(compiled: bool) -> None
         assert not found
         return
     assert not one.sent
-    sorts = {peer: [sort for sort, _ in frames(plain)] for peer, plain in found}
-    assert sorts == {2: [BODY, RECORD], 3: [RECORD]}
+    frame_types = {peer: [frame_type for frame_type, _ in frames(plain)] for peer, plain in found}
+    assert frame_types == {2: [BODY, RECORD], 3: [RECORD]}
     assert key_in(next(frames(dict(found)[2]))[1]) == (1, 0, 0)
     assert one.flow.taken_counts() == (0, 2, 1)
 

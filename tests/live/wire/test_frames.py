@@ -24,6 +24,8 @@ from halfway.live.wire.frames import (
     key_in,
     ping_bytes,
     ping_in,
+    record_begin,
+    record_prefix,
 )
 
 _WRONG = r"too short|out of range|frame|ascending|expected at most"
@@ -133,3 +135,19 @@ def test_packed_datagrams_keep_the_order_and_the_limit(some: list[bytes], capaci
     assert all(len(one) <= capacity for one in found)
     # No two neighbouring datagrams would fit into one, by their first frame.
     assert len(found) <= len(some)
+
+
+@pytest.mark.parametrize("topics", [[], [7], [2**64 - 1, 0, 3]])
+def test_python_reads_the_topics_the_sender_and_the_hops_of_a_frame(topics: list[int]) -> None:
+    listed = b"".join(topic.to_bytes(8, "little") for topic in topics)
+    compact = bytes([200, 1]) + (500).to_bytes(2, "little") + (2**31 - 1).to_bytes(4, "little")
+    content = bytes([len(topics)]) + listed + compact
+    begin = 1 + len(listed)
+    assert record_begin(content) == begin
+    assert record_prefix(content + bytes(9)) == (topics, begin, 2**31 - 1, 500)
+
+
+def test_missing_bytes_of_a_frame_are_zeros() -> None:
+    assert record_prefix(b"") == ([], 1, 0, 0)
+    assert record_prefix(b"\x02\x05") == ([5, 0], 17, 0, 0)
+    assert record_prefix(b"\x00\x00\x00\x00\x00\x09") == ([], 1, 9, 0)

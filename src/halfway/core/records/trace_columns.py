@@ -82,7 +82,7 @@ def live_schema() -> Any:
         ("wall", pa.timestamp("us", tz="UTC")),  # time by the clock of the node's machine
         ("hlc", pa.int64()),  # hybrid logical clock: after all that the node had heard
     ]
-    return pa.schema([*schema(), *(pa.field(name, sort) for name, sort in more)])
+    return pa.schema([*schema(), *(pa.field(name, column_type) for name, column_type in more)])
 
 
 def live_table(

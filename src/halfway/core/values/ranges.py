@@ -15,7 +15,7 @@ _MOST_I4, _MOST_U4 = 2.0**31 - 1.0, 2.0**32 - 1.0
 # The integers on the wire, the shortest first, with the least and the greatest of each.
 _INTEGERS = tuple(
     (form, np.iinfo(form).min, np.iinfo(form).max)
-    for form in (np.dtype(f"<{sort}{size}") for size in (1, 2, 4, 8) for sort in "ui")
+    for form in (np.dtype(f"<{kind}{size}") for size in (1, 2, 4, 8) for kind in "ui")
 )
 _REAL = np.dtype("<f8")
 

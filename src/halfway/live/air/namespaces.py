@@ -89,10 +89,10 @@ class Namespace:
             )
         return done.stdout
 
-    def socket(self, family: int, sort: int, protocol: int = 0) -> socket.socket:
+    def socket(self, family: int, socket_type: int, protocol: int = 0) -> socket.socket:
         """Return a socket in the namespace."""
         with self.inside():
-            return socket.socket(family, sort, protocol)
+            return socket.socket(family, socket_type, protocol)
 
 
 def complete_checksums(namespace: Namespace, interface: str) -> None:

@@ -158,8 +158,8 @@ class Links:
             while at < end:
                 at = self._node.handle_frames(now, peer, plain, at)
                 if at < end:
-                    sort, content, at = frame_at(plain, at)
-                    self._take(peer, sort, content)
+                    frame_type, content, at = frame_at(plain, at)
+                    self._take(peer, frame_type, content)
         except (ValueError, UnicodeDecodeError):
             self._drops.count(Drop.BAD_FRAME)
         if is_new and self.security.peers():
@@ -180,10 +180,10 @@ class Links:
         """Return the address from which the links last heard a peer."""
         return self._address.get(peer)
 
-    def _take(self, peer: int, sort: int, content: bytes) -> None:
-        if sort == FrameType.HELLO:
+    def _take(self, peer: int, frame_type: int, content: bytes) -> None:
+        if frame_type == FrameType.HELLO:
             self._hear(peer, content)
-        elif sort == FrameType.FRAGMENT:
+        elif frame_type == FrameType.FRAGMENT:
             joiner = self._joiners.setdefault(peer, Joiner())
             before, whole = joiner.dropped, joiner.add(content)
             self._drops.count(Drop.FRAGMENTS, joiner.dropped - before)
@@ -191,20 +191,20 @@ class Links:
                 for inner, inside in frames(whole):
                     if inner not in (FrameType.FRAGMENT, FrameType.HELLO):
                         self._take(peer, inner, inside)
-        elif sort == FrameType.PING:
+        elif frame_type == FrameType.PING:
             token, sent = ping_in(content)
             self.send(peer, frame(FrameType.PONG, ping_bytes(token, sent)))
-        elif sort == FrameType.PONG:
+        elif frame_type == FrameType.PONG:
             token, sent = ping_in(content)
             if answered := self.pongs.pop((peer, token), None):
                 answered(self._scheduler.now() - sent)
-        elif sort == FrameType.LEAVE:
+        elif frame_type == FrameType.LEAVE:
             self.table.leave(peer)
             self._forget(peer)
-        elif sort == FrameType.CLOCK:
+        elif frame_type == FrameType.CLOCK:
             self._take_clock(content)
-        elif sort in _TYPES:
-            self._node.frame(peer, sort, content)
+        elif frame_type in _TYPES:
+            self._node.frame(peer, frame_type, content)
         else:
             self._drops.count(Drop.UNKNOWN_FRAME)
 

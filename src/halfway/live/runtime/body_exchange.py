@@ -16,7 +16,15 @@ from halfway.live.limits import Limits
 from halfway.live.security import Security
 from halfway.live.step.datagram_flow import EventPlaces, Flow
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.wire.frames import HEAD, KEY_BYTES, FrameType, frame, key_bytes, key_in
+from halfway.live.wire.frames import (
+    HEAD,
+    KEY_BYTES,
+    FrameType,
+    frame,
+    key_bytes,
+    key_in,
+    record_begin,
+)
 
 _ASK_AGAIN_S, _MOST_ASKED = 0.1, 8  # the wait doubles each time
 _WORD = struct.Struct("<I")
@@ -79,21 +87,21 @@ class BodyExchange:
                 self._send(peer, carried)
             self._send(peer, whole)
 
-    def on_frame(self, peer: int, sort: int, content: bytes) -> bool:
+    def on_frame(self, peer: int, frame_type: int, content: bytes) -> bool:
         """Take a neighbour's frame for the exchange of bodies: a record, a body, a certificate, or
         a request. Return False for another frame.
 
         Raises ValueError for malformed bytes.
         """
-        if sort == FrameType.RECORD:
+        if frame_type == FrameType.RECORD:
             self.take_record(peer, content)
-        elif sort == FrameType.BODY:
+        elif frame_type == FrameType.BODY:
             self.take_body(peer, content)
-        elif sort == FrameType.WANT:
+        elif frame_type == FrameType.WANT:
             self.take_want(peer, content)
-        elif sort == FrameType.WANT_CERTIFICATE:
+        elif frame_type == FrameType.WANT_CERTIFICATE:
             self.take_want_certificate(peer, content)
-        elif sort == FrameType.CERTIFICATE:
+        elif frame_type == FrameType.CERTIFICATE:
             if not self._security.learn_certificate(content):
                 self._drops.count(Drop.NOT_PERMITTED)
         else:
@@ -104,7 +112,7 @@ class BodyExchange:
         """Take a RECORD frame of a neighbour; hold the frame if the body of its event must come
         first.
         """
-        begin = 1 + 8 * content[0] if content else 1
+        begin = record_begin(content)
         places = self._flow.places.get(content[begin]) if begin < len(content) else None
         if places is None:
             self._handle(peer, content, None)
@@ -125,7 +133,7 @@ class BodyExchange:
         """Return the key of the event whose body the exchange has, from the content of a RECORD
         frame.
         """
-        begin = 1 + 8 * content[0]
+        begin = record_begin(content)
         return self._key_in(content, begin, self._flow.places[content[begin]])
 
     def take_body(self, peer: int, content: bytes) -> None:

@@ -29,7 +29,7 @@ from halfway.live.step.record_head import head_of
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.systems.face import Command, Face
 from halfway.live.topic_filters import OWN, filter_problem
-from halfway.live.wire.frames import FrameType
+from halfway.live.wire.frames import FrameType, record_prefix
 
 AT_ONCE = 64  # publications before the loop has its turn
 
@@ -88,14 +88,14 @@ class MeshNode:
         ))  # fmt: skip
 
     def start(self) -> None:
-        """Start the mesh node's system and hellos."""
+        """Start the system and the hellos."""
         if self.face.node.kinds.starts:
             self.driver.command(self.scheduler.now(), int(START))
         self.links.start()
         self.scheduler.arm()
 
     def stop(self) -> None:
-        """Stop the mesh node: end its links and close the socket. No effect on a second call."""
+        """End the links and close the socket. No effect on a second call."""
         if not self._closed:
             self._closed = True
             self._not_full.set()
@@ -108,7 +108,7 @@ class MeshNode:
         self, topic: str, payload: bytes, *, level: Level = Level.BEST_EFFORT,
         retain: bool = False, expiry_s: float = float("inf"), properties: bytes = b"",
     ) -> None:  # fmt: skip
-        """Publish an event at the mesh node; wait while it has no room. See `Mesh.publish`."""
+        """Publish an event; wait while the node has no room. See `Mesh.publish`."""
         body = self._body(topic, payload, level, retain, expiry_s, properties)
         while self._is_full and not self._closed:
             self._not_full.clear()
@@ -128,7 +128,7 @@ class MeshNode:
         self, topic: str, payload: bytes, *, level: Level = Level.BEST_EFFORT,
         retain: bool = False, expiry_s: float = float("inf"), properties: bytes = b"",
     ) -> bool:  # fmt: skip
-        """Publish an event at the mesh node unless it has no room; see `Mesh.try_publish`."""
+        """Publish an event unless the node has no room; see `Mesh.try_publish`."""
         body = self._body(topic, payload, level, retain, expiry_s, properties)
         if self._is_full:
             return False
@@ -140,7 +140,7 @@ class MeshNode:
         return self.endpoint.is_full or self._since_turn > AT_ONCE
 
     def _publish(self, body: EventBody) -> "asyncio.Future[None] | None":
-        """Publish an event at the mesh node; return the future of a kept event's write to disk."""
+        """Publish an event; return the future of a kept event's write to disk."""
         self._publication = (self._publication + 1) % 2**32
         body = body._replace(publication=self._publication)
         on_disk = None
@@ -158,14 +158,14 @@ class MeshNode:
         return on_disk
 
     def probe(self, topic: str, answered: Callable[[Hop, float], None]) -> list[EventKey]:
-        """Send the mesh node's probe event for `Routes.ask`; return its keys."""
+        """Publish a probe event for `Routes.ask`; return its keys."""
         body = self._body(topic, b"", Level.BEST_EFFORT, False, float("inf"), b"")
         keys = self.own_events.publish(body._replace(probe=True), answered)
         self._turn()
         return keys
 
     def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MeshSubscription:
-        """Subscribe to a filter at the mesh node; see `Mesh.subscribe`."""
+        """Subscribe to a filter; see `Mesh.subscribe`."""
         if problem := filter_problem(topic_filter):
             raise Refusal("bad filter", f"'{topic_filter}': {problem}")
         if not self.security.permits(self.node_id, "subscribe", topic_filter):
@@ -182,18 +182,18 @@ class MeshNode:
         return made
 
     def unsubscribe(self, subscription: MeshSubscription) -> None:
-        """End a subscription at the mesh node; no effect on one that has ended."""
+        """End a subscription; no effect on one that has ended."""
         assert isinstance(subscription, LocalSubscription)
         self.stepper.before_change()
         self.subscriptions.remove(subscription)
         self._turn()
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return the retained values of the mesh node that a filter matches."""
+        """Return the retained values that a filter matches."""
         return self.retained_values.matching(topic_filter)
 
     def transmit(self, record: Any, data: bytes) -> None:
-        """Send a record of the mesh node's driver to its neighbour, or to all of them."""
+        """Send a record of the driver to its neighbour, or to all of them."""
         self.counts["transmissions"] += 1
         head, links = head_of(record), self.links.table.neighbours()
         if head.next == EVERYONE:
@@ -206,7 +206,7 @@ class MeshNode:
             self.drops.count(Drop.NO_ADDRESS)
 
     def report(self, record: Any) -> None:
-        """Take a report of the mesh node's driver: deliver an event, or count it."""
+        """Take a report of the driver: deliver an event, or count it."""
         self.on_report(record)
         head = head_of(record)
         if head.kind != self._delivered:
@@ -232,7 +232,7 @@ class MeshNode:
         self, topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float,
         properties: bytes,
     ) -> EventBody:  # fmt: skip
-        """Return the body of an event that the mesh node publishes. Raises Refusal."""
+        """Return the body of an event to publish. Raises Refusal."""
         if self._closed:
             raise Refusal("closed", f"node {self.name}")
         if level is Level.KEPT and self.kept is None:
@@ -243,21 +243,21 @@ class MeshNode:
         return new_body(topic, payload, level, retain, expiry_s, properties, now, most)
 
     def count_full(self) -> None:
-        """Count an item that the mesh node's driver dropped for want of room."""
+        """Count an item that the driver dropped for want of room."""
         self.drops.count(Drop.FULL)
 
     def refused(self) -> Drop:
-        """Count a record that the mesh node's driver could not read, or that its checks refused."""
+        """Count a record that the driver could not read, or that its checks refused."""
         why = Drop.UNREADABLE if self.stepper.unreadable() != 0 else Drop.REFUSED
         self.drops.count(why)
         return why
 
     def timer_ran(self) -> None:
-        """Send the frames of a mesh node's timer, after all other due timers have run."""
+        """Send the frames of a timer, after all other due timers have run."""
         self.scheduler.call_after_timers(self.links.flush)
 
     def _before_change(self) -> None:
-        """Send the mesh node's waiting frames, and let the log be taken: neighbours change."""
+        """Send the waiting frames, and let the log be taken: neighbours change."""
         self.links.flush()
         self.stepper.before_change()
 
@@ -266,22 +266,21 @@ class MeshNode:
             self.scheduler.now(), command.kind, command.topic, command.arg, command.event
         )
 
-    def _frame(self, peer: int, sort: int, content: bytes) -> None:
-        """Take a peer's frame at the mesh node, if the peer is a neighbour."""
+    def _frame(self, peer: int, frame_type: int, content: bytes) -> None:
+        """Take a peer's frame, if the peer is a neighbour."""
         if not self.links.table.is_link(peer):
             self.drops.count(Drop.STRANGER)
-        elif sort == FrameType.RETAINED:
+        elif frame_type == FrameType.RETAINED:
             self.retained_values.on_frame(peer, content)
-        elif not self.events.on_frame(peer, sort, content):
-            self.routes.on_frame(peer, sort, content)
+        elif not self.events.on_frame(peer, frame_type, content):
+            self.routes.on_frame(peer, frame_type, content)
 
     def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
-        """Let the mesh node's driver handle a peer's record, with the node's own topic numbers."""
-        begin = 1 + 8 * content[0]
-        if int.from_bytes(content[begin + 4 : begin + 8], "little") != peer:
+        """Let the driver handle a peer's record, with the node's own topic numbers."""
+        hashes, begin, sender, hops = record_prefix(content)
+        if sender != peer:
             self.drops.count(Drop.WRONG_SENDER)
             return
-        hashes = [int.from_bytes(content[at : at + 8], "little") for at in range(1, begin, 8)]
         numbers = self.subscriptions.numbers_of(hashes, None if body is None else body.topic)
         if numbers is None:
             self.drops.count(Drop.TOPICS_FULL)
@@ -292,7 +291,6 @@ class MeshNode:
         self.counts["records received"] += 1
         probed = self.events.key_of(content) if body is not None and body.probe else None
         if probed is not None:
-            hops = int.from_bytes(content[begin + 2 : begin + 4], "little")
             self.routes.reached(probed, peer, hops)
         dropped = self.driver.dropped
         if not self.driver.receive(self.scheduler.now(), content[begin:], numbers):
@@ -306,7 +304,7 @@ class MeshNode:
             self._loop.call_soon(self._turn)
 
     def _turn(self) -> None:
-        """End a turn of the mesh node: send waiting frames; publishers go on if there is room."""
+        """End a turn: send waiting frames; publishers go on if there is room."""
         self._turning = False
         if self._closed:
             return

@@ -104,11 +104,11 @@ class Routes:
         self._send_search(key, 0, name.encode()[:_MOST_WORDS], but=self._node_id)
         return key
 
-    def on_frame(self, peer: int, sort: int, content: bytes) -> None:
+    def on_frame(self, peer: int, frame_type: int, content: bytes) -> None:
         """Take a neighbour's SEARCH or HOP frame for a route. Raises ValueError for other bytes."""
-        if sort == FrameType.SEARCH:
+        if frame_type == FrameType.SEARCH:
             self._take_search(peer, content)
-        elif sort == FrameType.HOP:
+        elif frame_type == FrameType.HOP:
             self._take_hop(content)
 
     def _take_search(self, peer: int, content: bytes) -> None:

@@ -146,13 +146,13 @@ def handle_frames(door, tables, flow, place, at, end):
     """
     why = DONE
     while at < end and why == DONE:
-        begin, sort = at + HEAD_BYTES, tables.inbox[at]
+        begin, frame_type = at + HEAD_BYTES, tables.inbox[at]
         behind = begin + np.int64(taken(tables.inbox, at + 1, 2))
         why = OTHER
         if begin <= end and behind <= end:
-            if sort == RECORD:
+            if frame_type == RECORD:
                 why = _take_record(door, tables, flow, place, begin, behind)
-            elif sort == BODY:
+            elif frame_type == BODY:
                 why = _take_body(tables, flow, place, begin, behind)
         if why != OTHER and why != FULL:
             at = behind
@@ -228,8 +228,8 @@ def _datagram_for(flow, place, size):
 
 
 @inlined
-def _write_head(row, at, sort, size):
-    row[at] = sort
+def _write_head(row, at, frame_type, size):
+    row[at] = frame_type
     return put(row, at + 1, np.uint64(size), 2)
 
 

@@ -19,6 +19,7 @@ from halfway.live.step.node_driver import Driver
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.system_node import SystemNode
 from halfway.live.step.timers import Timers
+from halfway.live.wire.frames import record_prefix
 
 Fate = Callable[[int, int, int], Sequence[float]]
 
@@ -166,16 +167,10 @@ class MemoryBed:
 
     def _arrive(self, now: float, flight: tuple[BedNode, bytes, int]) -> None:
         _, data, row = flight
-        topics, at = listed_in(data)
+        topics, at, _, _ = record_prefix(data)
         numbers = [topic - 2**40 for topic in topics]
         if self.nodes[row].up:
             self.nodes[row].driver.receive(now, data[at:], numbers)
-
-
-def listed_in(data: bytes) -> tuple[list[int], int]:
-    """Return the topics in the list of a RECORD frame's content, and the place of its record."""
-    at = 1 + 8 * data[0]
-    return np.frombuffer(data, "<u8", data[0], 1).tolist(), at
 
 
 def given_neighbourhood(

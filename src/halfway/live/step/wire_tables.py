@@ -21,7 +21,7 @@ MOST_TOPICS = 15  # of one record: a header field and two arrays have no more pl
 _REALS = RECORD.itemsize - RECORD["reals"].itemsize  # where the doubles of a record begin
 MOST_BYTES = 1 + 8 * MOST_TOPICS + RECORD.itemsize + 16  # of a RECORD frame
 _WORD_BYTES = 8
-_INTEGER, _WHOLE_REAL, _DOUBLE = 0, 1, 2  # sorts of parts
+_INTEGER, _WHOLE_REAL, _DOUBLE = 0, 1, 2  # types of the values in a part
 
 # The reasons why bytes are not a record.
 FITS, TOO_SHORT, UNKNOWN_KIND, NOT_CANONICAL, BAD_SOURCE = range(5)
@@ -38,7 +38,7 @@ class WireTables(NamedTuple):
     entries: npt.NDArray[np.int64]  # [parts]
     size: npt.NDArray[np.int64]  # [parts] bytes of an entry on the wire
     signed: npt.NDArray[np.uint8]  # [parts] 1 for a signed integer on the wire
-    sort: npt.NDArray[np.uint8]  # [parts] an integer, a double, or a double that is whole
+    value_type: npt.NDArray[np.uint8]  # [parts] an integer, a double, or a double that is whole
     varies: npt.NDArray[np.uint8]  # [parts] 1 for a vector of variable length
     fill: npt.NDArray[np.float64]  # [parts] value of unused entries
     topic: npt.NDArray[np.uint8]  # [parts] 1 where the entries are topics
@@ -60,7 +60,7 @@ def wire_tables(kinds: Kinds, *, numbered: bool) -> WireTables:
     first[256] = len(rows)
     columns = np.array(rows, np.float64).reshape(-1, 9).T
     offset, stride, entries, size = (column.astype(np.int64) for column in columns[:4])
-    signed, sort, varies, topic = (column.astype(np.uint8) for column in columns[4:8])
+    signed, value_type, varies, topic = (column.astype(np.uint8) for column in columns[4:8])
     fill = columns[8].copy()
     return WireTables(
         first=first,
@@ -70,7 +70,7 @@ def wire_tables(kinds: Kinds, *, numbered: bool) -> WireTables:
         entries=entries,
         size=size,
         signed=signed,
-        sort=sort,
+        value_type=value_type,
         varies=varies,
         fill=fill,
         topic=topic,
@@ -82,10 +82,10 @@ def _row(part: Part, numbered: bool) -> tuple[float, ...]:
     assert fields is not None
     width, form = RECORD[part.field].base.itemsize, part.range.form
     real = part.field == "reals"
-    sort = (_DOUBLE if form.kind == "f" else _WHOLE_REAL) if real else _INTEGER
+    value_type = (_DOUBLE if form.kind == "f" else _WHOLE_REAL) if real else _INTEGER
     return (
         fields[part.field][1] + width * part.indices.start, width, len(part.indices),
-        form.itemsize, form.kind == "i", sort, part.varies,
+        form.itemsize, form.kind == "i", value_type, part.varies,
         numbered and part.range.limit == TOPICS, fill_of(part),
     )  # fmt: skip
 
@@ -122,14 +122,14 @@ def _word_at(wire, p, record, row, e):
     """Return the word of entry e in a record's part p of the wire tables; `row` are the bytes of
     the record.
     """
-    if wire.sort[p] == _WHOLE_REAL:
+    if wire.value_type[p] == _WHOLE_REAL:
         return np.uint64(np.int64(record.reals[(wire.offset[p] - _REALS) // 8 + e]))
     return taken(row, wire.offset[p] + e * wire.stride[p], wire.stride[p])
 
 
 @inlined
 def _is_fill(wire, p, record, row, e):
-    if wire.sort[p] == _INTEGER:
+    if wire.value_type[p] == _INTEGER:
         word = _word_at(wire, p, record, row, e)
         return np.float64(signed(word, wire.stride[p])) == wire.fill[p]
     return record.reals[(wire.offset[p] - _REALS) // 8 + e] == wire.fill[p]
@@ -254,7 +254,7 @@ def _read_part(wire, p, record, row, numbers, listed, buffer, at):
             word = np.uint64(numbers[np.int64(word)])
         _set(wire, p, record, row, e, word)
         # A double cannot represent every whole number of 64 bits.
-        is_large = wire.sort[p] == _WHOLE_REAL and wire.size[p] == _WORD_BYTES
+        is_large = wire.value_type[p] == _WHOLE_REAL and wire.size[p] == _WORD_BYTES
         if is_large and word != _word_at(wire, p, record, row, e):
             return bad, listed
     if wire.varies[p] == 1 and count > 0 and _is_fill(wire, p, record, row, count - 1):
@@ -264,9 +264,9 @@ def _read_part(wire, p, record, row, numbers, listed, buffer, at):
 
 @inlined
 def _set(wire, p, record, row, e, word):
-    if wire.signed[p] == 1 and wire.sort[p] != _DOUBLE:
+    if wire.signed[p] == 1 and wire.value_type[p] != _DOUBLE:
         word = np.uint64(signed(word, wire.size[p]))
-    if wire.sort[p] == _WHOLE_REAL:
+    if wire.value_type[p] == _WHOLE_REAL:
         number = np.float64(np.int64(word)) if wire.signed[p] == 1 else np.float64(word)
         record.reals[(wire.offset[p] - _REALS) // 8 + e] = number
     else:
@@ -276,7 +276,7 @@ def _set(wire, p, record, row, e, word):
 @inlined
 def _blank_vector(wire, p, record, row):
     for e in range(wire.entries[p]):
-        if wire.sort[p] == _INTEGER:
+        if wire.value_type[p] == _INTEGER:
             word = np.uint64(np.int64(wire.fill[p]))
             put(row, wire.offset[p] + e * wire.stride[p], word, wire.stride[p])
         else:

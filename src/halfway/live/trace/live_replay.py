@@ -79,19 +79,19 @@ class _Made:
         """Replay one file of a live trace."""
         content, rows, remedy = _content(path)
         count = 0
-        for sort, part in parts_in(content):
-            if sort == HEAD:
+        for part_type, part in parts_in(content):
+            if part_type == HEAD:
                 stepper, head = self._stepper_of(json.loads(part))
-            elif sort == STATE:
+            elif part_type == STATE:
                 _fill(list(arrays(stepper.node.state)), part, path)
-            elif sort == AROUND:
+            elif part_type == AROUND:
                 _fill(around_of(stepper), part, path)
-            elif sort in (RECORDS, ROWS):
-                records = np.frombuffer(part, RECORD) if sort == RECORDS else rows(part)
+            elif part_type in (RECORDS, ROWS):
+                records = np.frombuffer(part, RECORD) if part_type == RECORDS else rows(part)
                 for record in records.view(np.recarray):
                     stepper.reenter(record)
                 count += len(records)
-            elif sort == END:
+            elif part_type == END:
                 same = state_digest(stepper.node.state) == json.loads(part)["digest"]
                 return Replayed(head["node"], head["system"], count, same, path.name)
         raise Problem("the trace ends too early", where=str(path), remedy=remedy)

@@ -18,7 +18,7 @@ from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.step.node_stepper import Stepper
 
 MARK = b"halfway live trace 1\n"
-PART = struct.Struct("<4sI")  # sort, bytes
+PART = struct.Struct("<4sI")  # type, bytes
 HEAD, STATE, RECORDS, AROUND, END = b"head", b"stat", b"reco", b"arou", b"end "
 ROWS = b"rows"  # instead of RECORDS: number of received rows in the Parquet file
 _MOST_PART = 1 << 30
@@ -48,20 +48,20 @@ def around_of(stepper: Stepper) -> list[npt.NDArray[Any]]:
     return [*arrays(stepper.neighbourhood), *arrays(stepper.node.rules)]
 
 
-def part_bytes(sort: bytes, content: bytes) -> bytes:
+def part_bytes(part_type: bytes, content: bytes) -> bytes:
     """Return a part of a recording in the form of a file."""
-    return PART.pack(sort, len(content)) + content
+    return PART.pack(part_type, len(content)) + content
 
 
 def parts_in(content: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield the parts of a recording's file after its mark, up to an incomplete part."""
     at = len(MARK)
     while at + PART.size <= len(content):
-        sort, size = PART.unpack_from(content, at)
+        part_type, size = PART.unpack_from(content, at)
         at += PART.size
         if at + size > len(content):
             return
-        yield sort, content[at : at + size]
+        yield part_type, content[at : at + size]
         at += size
 
 

@@ -87,5 +87,5 @@ class Recorder:
             self._count += len(records)
             self._part(RECORDS, records.tobytes())
 
-    def _part(self, sort: bytes, content: bytes) -> None:
-        self._file.write(part_bytes(sort, content))
+    def _part(self, part_type: bytes, content: bytes) -> None:
+        self._file.write(part_bytes(part_type, content))

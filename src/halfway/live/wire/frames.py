@@ -6,8 +6,9 @@ unknown type, and never answers it.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -62,29 +63,29 @@ class Hello(NamedTuple):
     links: tuple[int, ...]  # ids among them that are neighbours
 
 
-def frame(sort: int, content: bytes) -> bytes:
+def frame(frame_type: int, content: bytes) -> bytes:
     """Return a frame of a datagram as bytes. Raises struct.error for content that is too long."""
-    return HEAD.pack(sort, len(content)) + content
+    return HEAD.pack(frame_type, len(content)) + content
 
 
 def frames(datagram: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the frames of a datagram: type, content. Raises ValueError where one ends too early."""
     at = 0
     while at < len(datagram):
-        sort, content, at = frame_at(datagram, at)
-        yield sort, content
+        frame_type, content, at = frame_at(datagram, at)
+        yield frame_type, content
 
 
 def frame_at(datagram: bytes, at: int) -> tuple[int, bytes, int]:
     """Return the frame at a place: type, content, end. Raises ValueError if it ends too early."""
     if len(datagram) - at < HEAD_BYTES:
         raise ValueError("a frame without a head")
-    sort, size = HEAD.unpack_from(datagram, at)
+    frame_type, size = HEAD.unpack_from(datagram, at)
     begin = at + HEAD_BYTES
     at = begin + size
     if at > len(datagram):
         raise ValueError("a frame that ends too early")
-    return sort, datagram[begin:at], at
+    return frame_type, datagram[begin:at], at
 
 
 def key_bytes(key: tuple[int, int, int]) -> bytes:
@@ -103,6 +104,27 @@ def key_in(content: bytes) -> tuple[int, int, int]:
     if publisher >= _LINK or number >= _LINK:
         raise ValueError("out of range")
     return publisher, epoch, number
+
+
+def record_begin(content: bytes) -> int:
+    """Return the place of the record in the content of a RECORD frame, behind the topics."""
+    return 1 + 8 * content[0] if content else 1
+
+
+def record_prefix(content: bytes) -> tuple[Sequence[int], int, int, int]:
+    """Return what Python reads of the content of a RECORD frame: the topics, the place of the
+    record, its sender, and its hops. Bytes that are missing are zeros: no such record is accepted.
+    """
+    begin = record_begin(content)
+    prefix = _prefix(begin // 8)
+    *topics, hops, sender = prefix.unpack_from(content.ljust(prefix.size, b"\0"))
+    return topics, begin, sender, hops
+
+
+@cache
+def _prefix(topics: int) -> struct.Struct:
+    """Return the layout of a RECORD frame with so many topics, up to the sender of its record."""
+    return struct.Struct(f"<x{topics}Q2xHI")  # count, topics; kind and flags, hops, sender
 
 
 def hello_bytes(hello: Hello) -> bytes:
