@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.networks import disk
 
-from halfway.protocols import application, flooding
+from halfway.protocols import flooding
+from halfway.protocols.parts import application
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import SENT, RecordTraits, new_engine

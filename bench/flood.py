@@ -26,7 +26,8 @@ from rich.table import Table
 import flood_natives as natives
 import flood_python as slow
 from halfway.core.compiler.lent import Lender
-from halfway.protocols import application, flooding
+from halfway.protocols import flooding
+from halfway.protocols.parts import application
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import Engine, new_engine

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.protocols import application, flooding
+from halfway.protocols import flooding
+from halfway.protocols.parts import application
 
 # Plain integers, which are what Python is fast with.
 PUBLISH, FLOOD, REPEAT = int(application.PUBLISH), int(flooding.FLOOD), int(flooding.REPEAT)

@@ -6,8 +6,8 @@ A node with d neighbours repeats a new event with probability min(1, repeats / d
 wait. So a neighbourhood carries about `repeats` transmissions of an event, however dense it is.
 
 A file defines what this one defines: KINDS, Rules, State, state, most_emissions and handle. KINDS
-has the kinds publish, subscribe and delivered of `halfway.protocols.application`. A file may import
-`halfway.core`, `halfway.protocols`, numpy and Python's own library.
+has the kinds publish, subscribe and delivered of `halfway.protocols.parts.application`. A file may
+import `halfway.core`, `halfway.protocols`, numpy and Python's own library.
 """
 
 import sys
@@ -20,8 +20,8 @@ from halfway.core.handler import handles
 from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import EVERYONE
 from halfway.core.prng import random_bits, random_states, uniform
-from halfway.protocols import application
-from halfway.protocols.application import (
+from halfway.protocols.parts import application
+from halfway.protocols.parts.application import (
     EVENT_FIELDS,
     PUBLISH,
     SUBSCRIBE,
@@ -31,7 +31,7 @@ from halfway.protocols.application import (
     no_subscriptions,
     notify_application,
 )
-from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
+from halfway.protocols.parts.event_window import EventWindows, empty_windows, record_if_new
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)

@@ -7,8 +7,8 @@ import pytest
 
 from halfway.adapters.interface import RunContext
 from halfway.protocols.anti_entropy.messages import SPAN
-from halfway.protocols.event_window import WINDOW, window_length
-from halfway.protocols.shortfalls import OLD_EVENTS
+from halfway.protocols.parts.event_window import WINDOW, window_length
+from halfway.protocols.parts.shortfalls import OLD_EVENTS
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn

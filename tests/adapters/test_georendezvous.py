@@ -13,7 +13,7 @@ from halfway.adapters.interface import RunContext, Unsupported
 from halfway.adapters.registry import named
 from halfway.papers.georendezvous.message_run import best_point
 from halfway.problem import Problem
-from halfway.protocols.event_window import WINDOW
+from halfway.protocols.parts.event_window import WINDOW
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import Outcome

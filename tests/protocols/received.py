@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfway.core.missing import NONE
-from halfway.protocols.event_window import WINDOW, EventWindows
+from halfway.protocols.parts.event_window import WINDOW, EventWindows
 
 
 def received(windows: EventWindows) -> set[tuple[int, int]]:

@@ -13,7 +13,7 @@ from halfway.core.kinds import Channel, Kinds
 from halfway.core.message import RECORD
 from halfway.core.outbox import Outbox, emit, outbox
 from halfway.protocols import SYSTEMS
-from halfway.protocols.reliable_hop import (
+from halfway.protocols.parts.reliable_hop import (
     ACK_TIMEOUT,
     ATTEMPT,
     emit_again,

@@ -9,7 +9,7 @@ from halfway.core.message import START
 from halfway.protocols.anti_entropy import handler as anti_entropy
 from halfway.protocols.anti_entropy.handler import Rules
 from halfway.protocols.anti_entropy.messages import DIGEST, EVENT, PAGE, REQUEST, ROUND, SPAN
-from halfway.protocols.application import DELIVERED, PUBLISH, SUBSCRIBE
+from halfway.protocols.parts.application import DELIVERED, PUBLISH, SUBSCRIBE
 from halfway.world.graphs.network import Network
 from tests.networks import disk, line
 from tests.protocols.lone import HOP, Command, Driven, World, drive

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.protocols import counter_broadcast
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.counter_broadcast import Rules
+from halfway.protocols.parts.application import PUBLISH, SUBSCRIBE
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links
 from tests.protocols.lone import HOP, Command, Driven, World, drive

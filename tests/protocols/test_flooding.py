@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.protocols import flooding
-from halfway.protocols.application import DELIVERED, PUBLISH, SUBSCRIBE
+from halfway.protocols.parts.application import DELIVERED, PUBLISH, SUBSCRIBE
 from halfway.world.graphs.network import Network
 from tests.networks import line
 from tests.protocols.lone import HOP, Command, Driven, World, drive

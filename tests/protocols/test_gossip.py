@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.protocols import gossip
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
+from halfway.protocols.parts.application import PUBLISH, SUBSCRIBE
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line
 from tests.protocols.lone import HOP, Command, Driven, World, drive

@@ -17,10 +17,10 @@ from halfway.core.kinds import Channel
 from halfway.core.message import RECORD, START
 from halfway.protocols import SYSTEMS as PROTOCOLS
 from halfway.protocols import flooding
-from halfway.protocols.application import PUBLISH
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import messages as drip_kinds
-from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
+from halfway.protocols.parts.application import PUBLISH
+from halfway.protocols.parts.reliable_hop import ACK, ACK_TIMEOUT
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay import messages as overlay_messages
 from halfway.protocols.walk_overlay import subscription_items

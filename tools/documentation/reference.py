@@ -32,8 +32,8 @@ _INTERFACES = {
         "[Write a protocol](../tutorial-protocol.md) uses most of these names.",
         ("halfway.core.kinds", "halfway.core.options", "halfway.core.outbox",
          "halfway.core.neighbourhood", "halfway.core.prng", "halfway.core.missing",
-         "halfway.protocols.application", "halfway.protocols.event_window",
-         "halfway.protocols.reliable_hop"),
+         "halfway.protocols.parts.application", "halfway.protocols.parts.event_window",
+         "halfway.protocols.parts.reliable_hop"),
     ),
     "reference/core.md": (
         "The contract of a node",

@@ -17,10 +17,10 @@ from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.paths.circuits import IGNORED, Int32s
 from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
-from halfway.protocols.deaf_neighbours import REPLACED
-from halfway.protocols.hash_table import FORGOTTEN
-from halfway.protocols.reliable_hop import TABLE_FULL
-from halfway.protocols.shortfalls import FORGOTTEN_DEAF, UNACKNOWLEDGED, WITHOUT_ROUTE
+from halfway.protocols.parts.deaf_neighbours import REPLACED
+from halfway.protocols.parts.hash_table import FORGOTTEN
+from halfway.protocols.parts.reliable_hop import TABLE_FULL
+from halfway.protocols.parts.shortfalls import FORGOTTEN_DEAF, UNACKNOWLEDGED, WITHOUT_ROUTE
 from halfway.world.graphs.components import components
 from halfway.world.graphs.network import Network
 from halfway.world.workload.attribute_space import Box, values_of

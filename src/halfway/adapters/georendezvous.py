@@ -18,10 +18,10 @@ from halfway.adapters.commands import (
 from halfway.adapters.georendezvous_sizing import connected_share, layout_of, sizes
 from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
 from halfway.core.options import Value
-from halfway.protocols.application import SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from halfway.protocols.georendezvous.rules import rules
+from halfway.protocols.parts.application import SUBSCRIBE, UNSUBSCRIBE
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.named_roles import RolePeriods
 

@@ -25,8 +25,8 @@ from halfway.adapters.commands import (
 from halfway.core.kinds import Kinds
 from halfway.core.options import Option, Value, check_option, checked_options
 from halfway.problem import Problem
-from halfway.protocols.event_window import WINDOW
-from halfway.protocols.shortfalls import shortfalls_of_windows
+from halfway.protocols.parts.event_window import WINDOW
+from halfway.protocols.parts.shortfalls import shortfalls_of_windows
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
 from halfway.world.workload.groups.member_topics import AddressedGroups

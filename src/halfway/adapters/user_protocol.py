@@ -103,7 +103,7 @@ def _check_kinds(kinds: Any, adapter: type[Adapter], where: str) -> None:
         raise Problem(
             f"KINDS: expected {'kinds' if len(missing) > 1 else 'a kind'} named {names}",
             where=where,
-            remedy="KINDS.include(halfway.protocols.application.KINDS) declares all three",
+            remedy="KINDS.include(halfway.protocols.parts.application.KINDS) declares all three",
         )
 
 

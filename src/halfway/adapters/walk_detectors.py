@@ -5,8 +5,8 @@ from typing import Any
 from halfway.adapters.failure_detectors import DetectorAdapter
 from halfway.adapters.interface import RunContext
 from halfway.adapters.walks import FEW_HOPS
-from halfway.protocols.reliable_hop import TABLE_FULL
-from halfway.protocols.shortfalls import UNACKNOWLEDGED
+from halfway.protocols.parts.reliable_hop import TABLE_FULL
+from halfway.protocols.parts.shortfalls import UNACKNOWLEDGED
 from halfway.protocols.walks.directional_walk import FORGOTTEN_WEIGHTS, forgotten_weights
 from halfway.protocols.walks.tables.counts import NO_SLOT
 

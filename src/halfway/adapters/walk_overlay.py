@@ -12,7 +12,7 @@ from halfway.adapters.commands import Commands, commands, joined
 from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
 from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
-from halfway.protocols.reliable_hop import TRACKED_HOPS
+from halfway.protocols.parts.reliable_hop import TRACKED_HOPS
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE, WITHDRAW
 from halfway.protocols.walk_overlay.state import TRAILS
 from halfway.protocols.walk_overlay.subscription_items import (

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from halfway.adapters.commands import Commands, joined, publishing_roles
 from halfway.adapters.interface import Adapter, ComparedRuns, RunContext, SystemInstance, limits_of
-from halfway.protocols.reliable_hop import hop_bytes, longest_wait_s
+from halfway.protocols.parts.reliable_hop import hop_bytes, longest_wait_s
 from halfway.protocols.walks.messages import (
     ADVERTISE,
     KINDS,

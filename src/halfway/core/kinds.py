@@ -231,7 +231,7 @@ class Kinds:
         Nodes share no clock. So the driver measures, at the link layer, the time of a record from
         the handler of its sender to the handler of its receiver, and adds this time to the age that
         the sender wrote. The receiver may be the sender itself, later. A node that keeps a copy of
-        a record adds the time until it emits the copy, as `protocols.reliable_hop` does.
+        a record adds the time until it emits the copy, as `protocols.parts.reliable_hop` does.
         """
         places = np.full(256, -1, np.int8)
         for kind in self:

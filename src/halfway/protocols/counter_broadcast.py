@@ -16,8 +16,8 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE
 from halfway.core.options import count, seconds
 from halfway.core.prng import random_bits, random_states, uniform
-from halfway.protocols import application
-from halfway.protocols.event_window import (
+from halfway.protocols.parts import application
+from halfway.protocols.parts.event_window import (
     WINDOW,
     EventWindows,
     empty_windows,

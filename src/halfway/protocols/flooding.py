@@ -11,8 +11,8 @@ from halfway.core.handler import handles
 from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import EVERYONE
 from halfway.core.options import seconds
-from halfway.protocols import application
-from halfway.protocols.event_window import (
+from halfway.protocols.parts import application
+from halfway.protocols.parts.event_window import (
     WINDOW,
     EventWindows,
     empty_windows,

@@ -26,8 +26,8 @@ from halfway.core.options import BROADCAST, count, fanout, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
 from halfway.core.values.ranges import COUNT
-from halfway.protocols import application
-from halfway.protocols.event_window import (
+from halfway.protocols.parts import application
+from halfway.protocols.parts.event_window import (
     WINDOW,
     EventWindows,
     copy_event_id,

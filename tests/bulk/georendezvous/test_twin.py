@@ -2,8 +2,8 @@
 
 from halfway.bulk.georendezvous.cell_routes import CellRoutes
 from halfway.papers.georendezvous.message_run import best_point, cell_run, post, printed_rules
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERT, ADVERTISE, ARRIVED, POINT
+from halfway.protocols.parts.application import PUBLISH, SUBSCRIBE
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.workload.pairs import distinct_pairs
 from tests.networks import disk

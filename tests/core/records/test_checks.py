@@ -22,8 +22,8 @@ from halfway.core.records.checks import (
     write_column,
 )
 from halfway.core.values.ranges import BITS, COUNT, DOUBLE, NODE_OR_NONE, SHARE, below, whole
-from halfway.protocols.reliable_hop import ACK
-from halfway.protocols.reliable_hop import KINDS as HOPS
+from halfway.protocols.parts.reliable_hop import ACK
+from halfway.protocols.parts.reliable_hop import KINDS as HOPS
 
 KINDS = Kinds(
     {

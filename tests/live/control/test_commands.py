@@ -19,7 +19,7 @@ from halfway.live.runtime.settings import Settings
 from halfway.live.trace.parts import MARK, PART, RECORDS
 from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
-from halfway.protocols.application import PUBLISH
+from halfway.protocols.parts.application import PUBLISH
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from halfway.live.step.timers import Timers
 from halfway.live.systems.face import Face, NodeParameters
 from halfway.live.topic_filters import OWN
 from halfway.protocols import flooding
-from halfway.protocols.event_window import EventId, record_if_new
+from halfway.protocols.parts.event_window import EventId, record_if_new
 
 LOSS, DUPLICATES, JITTER_S = 0.2, 0.05, 0.2
 TOPICS = 10

@@ -5,8 +5,8 @@ import pytest
 from halfway.live.limits import DEFAULT
 from halfway.live.systems.face import Face, NodeParameters
 from halfway.live.systems.live_systems import face_of, live_systems
-from halfway.protocols.reliable_hop import TABLE_FULL
-from halfway.protocols.shortfalls import OLD_EVENTS, UNACKNOWLEDGED, WITHOUT_ROUTE
+from halfway.protocols.parts.reliable_hop import TABLE_FULL
+from halfway.protocols.parts.shortfalls import OLD_EVENTS, UNACKNOWLEDGED, WITHOUT_ROUTE
 from halfway.protocols.walk_overlay.state import UNSENT
 from halfway.protocols.walks.tables.counts import LOST
 

@@ -25,7 +25,7 @@ from halfway.protocols.broker_trees.records.messages import (
     digest,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, Catalogue
-from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
+from halfway.protocols.parts.reliable_hop import ACK, ACK_TIMEOUT
 from tests.core.filter_covering import covering
 from tests.networks import from_links
 from tests.protocols.broker_trees.routes import GivenPaths, plant_path, plant_paths, plant_tree

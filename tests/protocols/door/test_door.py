@@ -24,7 +24,7 @@ from halfway.core.records.checks import (
     refusal,
 )
 from halfway.protocols import SYSTEMS, flooding
-from halfway.protocols.application import EVENT_FIELDS
+from halfway.protocols.parts.application import EVENT_FIELDS
 from halfway.protocols.walks.messages import SUBSCRIBES
 from halfway.protocols.walks.tables.entries import OPEN
 from halfway.sim.run_settings import Inspection

@@ -7,7 +7,7 @@ from halfway.core.outbox import outbox
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import messages
 from halfway.protocols.drip import state as states
-from halfway.protocols.incarnation_numbers import WITHIN
+from halfway.protocols.parts.incarnation_numbers import WITHIN
 from tests.protocols.drip.test_drip_rows import (
     event_of,
     lone_broker,

@@ -7,7 +7,7 @@ from halfway.core.message import APP, START
 from halfway.core.outbox import outbox
 from halfway.protocols.drip import messages
 from halfway.protocols.drip import state as states
-from halfway.protocols.incarnation_numbers import number_before
+from halfway.protocols.parts.incarnation_numbers import number_before
 from tests.protocols.drip.test_drip_rows import (
     event_of,
     event_slot,

@@ -9,10 +9,10 @@ from halfway.core.compiled import kernel
 from halfway.core.message import APP, EVERYONE, RECORD
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import Neighbourhood
-from halfway.protocols import application
 from halfway.protocols.drip import copies, elections, messages
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import state as states
+from halfway.protocols.parts import application
 from tests.protocols.drip.test_drip_rows import (
     event_of,
     lone_broker,

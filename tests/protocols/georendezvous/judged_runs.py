@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.papers.georendezvous.message_run import delivered, post
-from halfway.protocols.application import SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
+from halfway.protocols.parts.application import SUBSCRIBE
 from halfway.sim.simulation import Simulation
 from tests.protocols.histories import link_of
 

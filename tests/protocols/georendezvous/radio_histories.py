@@ -21,11 +21,11 @@ import numpy as np
 
 from halfway.core.message import START
 from halfway.papers.georendezvous.message_run import cell_run, post, printed_rules
-from halfway.protocols.application import PUBLISH
 from halfway.protocols.georendezvous.cell_neighbours import silence_s
 from halfway.protocols.georendezvous.messages import LEAVE
 from halfway.protocols.georendezvous.rules import Rules
-from halfway.protocols.reliable_hop import longest_wait_s
+from halfway.protocols.parts.application import PUBLISH
+from halfway.protocols.parts.reliable_hop import longest_wait_s
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.environment.mobility import Motion
 from halfway.world.faults import Crash

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from halfway.papers.georendezvous.message_run import cell_run, delivered, post, printed_rules
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.bridges import between
 from halfway.protocols.georendezvous.messages import ADVERTISE, REPLICATE
 from halfway.protocols.georendezvous.state import MEMBER
+from halfway.protocols.parts.application import PUBLISH, SUBSCRIBE
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.world.faults import Crash, Fault
 from halfway.world.graphs.components import components

@@ -22,7 +22,6 @@ from halfway.papers.georendezvous.message_run import (
     unnecessary,
 )
 from halfway.problem import Problem
-from halfway.protocols.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.cells import adjacent_cell
 from halfway.protocols.georendezvous.clients import receive_report
@@ -46,7 +45,8 @@ from halfway.protocols.georendezvous.messages import (
 )
 from halfway.protocols.georendezvous.rendezvous_cell import put_received
 from halfway.protocols.georendezvous.routing import direction_back, packed
-from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
+from halfway.protocols.parts.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
+from halfway.protocols.parts.reliable_hop import ACK, ACK_TIMEOUT
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.graphs.network import Network

@@ -18,7 +18,6 @@ from halfway.papers.georendezvous.message_run import (
     post,
     printed_rules,
 )
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous import (
     bridges,
     cell_neighbours,
@@ -37,6 +36,7 @@ from halfway.protocols.georendezvous.messages import (
     POINT,
 )
 from halfway.protocols.georendezvous.state import NO_ROUTE, NO_SLOT, state
+from halfway.protocols.parts.application import PUBLISH, SUBSCRIBE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from tests.protocols.door.test_channels import drawn

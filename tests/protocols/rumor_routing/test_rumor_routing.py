@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.message import START
-from halfway.protocols.application import DELIVERED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
+from halfway.protocols.parts.application import DELIVERED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.rumor_routing import handler as rumor
 from halfway.protocols.rumor_routing.messages import AGENT, ANSWER, ATTACHED, QUERY, UNANSWERED
 from halfway.world.graphs.network import Network

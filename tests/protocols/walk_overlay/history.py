@@ -8,7 +8,7 @@ from halfway.core.compiler.lent import Lender
 from halfway.core.message import RECORD
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import exclude
-from halfway.protocols.event_window import empty_windows
+from halfway.protocols.parts.event_window import empty_windows
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.handler import Rules
 from halfway.protocols.walk_overlay.messages import (

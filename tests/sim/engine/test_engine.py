@@ -12,7 +12,8 @@ from halfway.core.compiler.lent import Lender
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
 from halfway.problem import Problem
-from halfway.protocols import application, flooding
+from halfway.protocols import flooding
+from halfway.protocols.parts import application
 from halfway.sim.engine import loop
 from halfway.sim.engine.calendar_queue.operations import peek, pop
 from halfway.sim.engine.changes import no_changes

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from halfway.core.compiler.lent import Lender
 from halfway.core.message import START
 from halfway.problem import Problem
-from halfway.protocols import application, flooding
+from halfway.protocols import flooding
+from halfway.protocols.parts import application
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, changes
 from halfway.sim.engine.neighbour_lists import roomy

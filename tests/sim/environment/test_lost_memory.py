@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from halfway.protocols.hash_table import FORGOTTEN
+from halfway.protocols.parts.hash_table import FORGOTTEN
 from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.environment.memory import BlankMemory, named_arrays
 from halfway.sim.radio.declarations import IdealRadio

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.adapters.registry import TABLE
-from halfway.protocols.reliable_hop import ACK
+from halfway.protocols.parts.reliable_hop import ACK
 from halfway.protocols.walks.messages import STEP
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.message import EVERYONE
-from halfway.protocols import application, flooding
+from halfway.protocols import flooding
+from halfway.protocols.parts import application
 from halfway.sim.engine.state import RECEIVED, SENT
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.world.graphs.network import Network

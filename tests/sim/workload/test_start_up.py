@@ -7,7 +7,7 @@ import pytest
 
 from halfway.adapters.commands import commands
 from halfway.core.kinds import Kinds
-from halfway.protocols import application
+from halfway.protocols.parts import application
 from halfway.sim.engine.changes import changes, no_changes
 from halfway.sim.simulation import Simulation
 from halfway.sim.workload.start_up import StartUp

@@ -13,7 +13,7 @@ from halfway.core.options import Option, Value
 from halfway.live.limits import Limits
 from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.positions import NodeGrid, Position
-from halfway.protocols.shortfalls import shortfalls_of, shortfalls_of_windows
+from halfway.protocols.parts.shortfalls import shortfalls_of, shortfalls_of_windows
 
 
 class Command(NamedTuple):

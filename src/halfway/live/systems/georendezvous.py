@@ -16,10 +16,10 @@ from halfway.live.limits import Limits
 from halfway.live.systems.face import Command, Face, made
 from halfway.live.systems.positions import MOST_M, NodeGrid, Position, columns_of
 from halfway.problem import Problem
-from halfway.protocols.application import SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from halfway.protocols.georendezvous.rules import Rules, rules
+from halfway.protocols.parts.application import SUBSCRIBE, UNSUBSCRIBE
 
 REQUESTS = 128  # topics on which a node publishes, and topics to which it subscribes
 ENTRIES, TRAVERSALS, PRUNED, HOPS = 1024, 256, 64, 256  # places of the tables

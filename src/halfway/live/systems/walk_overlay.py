@@ -13,7 +13,7 @@ import numpy as np
 from halfway.core.bloom import Size, sized
 from halfway.core.missing import NONE
 from halfway.live.systems.face import Command, Face, made
-from halfway.protocols.reliable_hop import TRACKED_HOPS
+from halfway.protocols.parts.reliable_hop import TRACKED_HOPS
 from halfway.protocols.walk_overlay import subscription_items
 from halfway.protocols.walk_overlay.handler import Rules, rules_of
 from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE

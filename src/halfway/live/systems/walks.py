@@ -7,7 +7,7 @@ itself. A topic keeps its number, because trails and paths contain the number.
 from typing import Any
 
 from halfway.live.systems.face import Face, made
-from halfway.protocols.reliable_hop import TRACKED_HOPS
+from halfway.protocols.parts.reliable_hop import TRACKED_HOPS
 from halfway.protocols.walks.messages import Rules, rules_of
 
 _MEMBERS = 16  # members of a topic that a node has room for, if the option `trails` is 0

@@ -19,8 +19,8 @@ from halfway.papers.georendezvous.message_run import (
     unnecessary,
 )
 from halfway.pipeline.plan.run import Observations, Run
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE
+from halfway.protocols.parts.application import PUBLISH, SUBSCRIBE
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.shortest_paths import distances
 from halfway.world.workload.pairs import distinct_pairs

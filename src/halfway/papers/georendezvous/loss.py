@@ -17,8 +17,8 @@ from halfway.papers.georendezvous.message_run import (
     printed_rules,
 )
 from halfway.pipeline.plan.run import Observations, Run
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE, INTEREST
+from halfway.protocols.parts.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.walks.tables.entries import FREE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash

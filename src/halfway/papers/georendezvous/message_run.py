@@ -9,10 +9,10 @@ from halfway.adapters.commands import commands
 from halfway.adapters.georendezvous import instance_of
 from halfway.adapters.interface import Adapter, RunContext, System, SystemInstance
 from halfway.core.options import Value
-from halfway.protocols.event_window import WINDOW, window_length
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE
 from halfway.protocols.georendezvous.rules import rules
+from halfway.protocols.parts.event_window import WINDOW, window_length
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.declarations import IdealRadio

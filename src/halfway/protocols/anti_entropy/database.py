@@ -10,9 +10,9 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.prng import random_states
-from halfway.protocols import application
 from halfway.protocols.anti_entropy.messages import NO_PUBLISHER, SPAN
-from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, has
+from halfway.protocols.parts import application
+from halfway.protocols.parts.event_window import WINDOW, EventWindows, empty_windows, has
 
 
 class AntiEntropyState(NamedTuple):

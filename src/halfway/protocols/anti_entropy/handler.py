@@ -27,7 +27,6 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, uniform
-from halfway.protocols import application
 from halfway.protocols.anti_entropy import messages
 from halfway.protocols.anti_entropy.database import (
     AntiEntropyState,
@@ -41,7 +40,8 @@ from halfway.protocols.anti_entropy.database import (
     next_publisher,
     shortfalls,
 )
-from halfway.protocols.event_window import (
+from halfway.protocols.parts import application
+from halfway.protocols.parts.event_window import (
     WINDOW,
     claim_window,
     know_of,

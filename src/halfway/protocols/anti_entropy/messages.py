@@ -6,7 +6,7 @@ import numpy as np
 
 from halfway.core.kinds import Kinds, MapRole
 from halfway.core.values.ranges import COUNT, EPOCH, NODE, NODE_OR_NONE, NUMBER, whole
-from halfway.protocols import application
+from halfway.protocols.parts import application
 
 SPAN = 48  # newest events of a publisher that nodes compare; a float64 holds their bits
 PAGE = 3  # publishers that a digest has room for

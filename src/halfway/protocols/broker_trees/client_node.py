@@ -56,8 +56,8 @@ from halfway.protocols.broker_trees.records.messages import (
     write_values,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import FREE
-from halfway.protocols.event_window import copy_event_id
-from halfway.protocols.row_search import place_in_row
+from halfway.protocols.parts.event_window import copy_event_id
+from halfway.protocols.parts.row_search import place_in_row
 
 _OVERLAP_S = 1.0  # seconds for which a client's node stays at its old broker after a change
 

@@ -16,7 +16,7 @@ from halfway.core.missing import NONE
 from halfway.core.prng import low_half, mixed
 from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, is_complete, remove_slot
-from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, record_if_new
+from halfway.protocols.parts.event_window import WINDOW, EventWindows, empty_windows, record_if_new
 
 # First serial of a client's path. The paths of a broker have lower ones for 4,096 incarnations.
 _FIRST = 2**28

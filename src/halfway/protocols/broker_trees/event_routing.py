@@ -33,7 +33,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     matches,
     remove,
 )
-from halfway.protocols.event_window import copy_event_id
+from halfway.protocols.parts.event_window import copy_event_id
 
 
 def most_of_table(table: SubscriptionTable) -> int:

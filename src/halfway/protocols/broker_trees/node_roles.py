@@ -55,7 +55,7 @@ from halfway.protocols.broker_trees.records.messages import (
     START,
     WITHDRAW,
 )
-from halfway.protocols.reliable_hop import restart_timers
+from halfway.protocols.parts.reliable_hop import restart_timers
 
 
 def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:

@@ -49,9 +49,9 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     SubscriptionTable,
     empty_table,
 )
-from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
-from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
-from halfway.protocols.reliable_hop import (
+from halfway.protocols.parts.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
+from halfway.protocols.parts.event_window import EventWindows, empty_windows, record_if_new
+from halfway.protocols.parts.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
     RETRIES_OPTION,

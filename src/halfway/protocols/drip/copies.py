@@ -17,7 +17,7 @@ from halfway.protocols.drip.messages import EVENT, MOST_NEAREST, MOST_RELAYS, RE
 from halfway.protocols.drip.registrations import bit_of, claim_contact
 from halfway.protocols.drip.routes import send
 from halfway.protocols.drip.state import CONTACTS, DESTINATION, NOTHING, RELAY, SOURCE
-from halfway.protocols.event_window import copy_event_id
+from halfway.protocols.parts.event_window import copy_event_id
 
 
 @inlined

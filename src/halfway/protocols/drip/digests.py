@@ -18,7 +18,7 @@ from halfway.core.prng import advanced, mixed, pick, seeded
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.messages import ARG_BITS, DIGEST_BITS, REAL_BITS, SEEN_BITS
 from halfway.protocols.drip.state import NOTHING, DripState
-from halfway.protocols.shortfalls import WITHOUT_ROUTE
+from halfway.protocols.parts.shortfalls import WITHOUT_ROUTE
 
 # A broker offers its OFFERED newest copies. A digest states more copies, because the same events
 # may have reached the other broker earlier.

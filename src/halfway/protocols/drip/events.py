@@ -9,14 +9,14 @@ from halfway.core.message import APP, EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, mixed, seeded, uniform
-from halfway.protocols.application import DELIVERED, emit_event
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.digests import OFFERED, epoch_and_number, recent_event, was_seen
 from halfway.protocols.drip.messages import ROUNDS
 from halfway.protocols.drip.registrations import subscribes
 from halfway.protocols.drip.state import DELETED, NOTHING
-from halfway.protocols.event_window import copy_event_id, event_id, record_if_new
-from halfway.protocols.hash_table import probed
+from halfway.protocols.parts.application import DELIVERED, emit_event
+from halfway.protocols.parts.event_window import copy_event_id, event_id, record_if_new
+from halfway.protocols.parts.hash_table import probed
 
 _PROBE = 16  # number of slots that a search looks at
 

@@ -26,7 +26,6 @@ from halfway.core.neighbourhood import place_of
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.application import PUBLISH
 from halfway.protocols.drip import elections, messages, registrations
 from halfway.protocols.drip.copies import note_relays, note_sender, transfer_events
 from halfway.protocols.drip.digests import shortfalls
@@ -35,8 +34,9 @@ from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STAR
 from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
 from halfway.protocols.drip.routes import forward, note_route, send
 from halfway.protocols.drip.state import SOURCE, DripState, blank_state
-from halfway.protocols.event_window import copy_event_id
-from halfway.protocols.incarnation_numbers import number_before
+from halfway.protocols.parts.application import PUBLISH
+from halfway.protocols.parts.event_window import copy_event_id
+from halfway.protocols.parts.incarnation_numbers import number_before
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "shortfalls", "state"]
 

@@ -18,8 +18,8 @@ from halfway.core.values.ranges import (
     SWITCH,
     whole,
 )
-from halfway.protocols import application
-from halfway.protocols.application import EVENT_FIELDS
+from halfway.protocols.parts import application
+from halfway.protocols.parts.application import EVENT_FIELDS
 
 # Header fields that DRIP reuses.
 FIRST_TOPIC, LAST_TOPIC = "topic", "event"  # of a registered interval: its first and last topic

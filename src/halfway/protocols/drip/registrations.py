@@ -16,8 +16,8 @@ from halfway.protocols.drip import messages
 from halfway.protocols.drip.digests import write_seen
 from halfway.protocols.drip.routes import is_nearer, send
 from halfway.protocols.drip.state import CONTACTS
-from halfway.protocols.hash_table import probed
-from halfway.protocols.incarnation_numbers import WITHIN
+from halfway.protocols.parts.hash_table import probed
+from halfway.protocols.parts.incarnation_numbers import WITHIN
 
 _STEP = np.uint64(1)  # a search looks at one slot after another, up to all slots
 

@@ -21,8 +21,8 @@ from halfway.protocols.drip.messages import (
     SUBSCRIPTION,
 )
 from halfway.protocols.drip.state import ROUTES
-from halfway.protocols.event_window import copy_event_id
-from halfway.protocols.row_search import place_in_row
+from halfway.protocols.parts.event_window import copy_event_id
+from halfway.protocols.parts.row_search import place_in_row
 
 _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from halfway.core.missing import NONE
 from halfway.core.prng import random_states
 from halfway.protocols.drip.messages import DIGEST_WORDS, MORE_DIGEST_WORDS, MOST_NEAREST
-from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
+from halfway.protocols.parts.event_window import WINDOW, EventWindows, empty_windows
 
 # Roles of a broker's copy of an event. A higher role gives the broker more rights on the copy.
 NOTHING, DELETED, DESTINATION, RELAY, SOURCE = 0, 1, 2, 3, 4

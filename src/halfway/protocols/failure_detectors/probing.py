@@ -48,7 +48,7 @@ from halfway.protocols.failure_detectors.proxies import (
     ping_for_another,
     send_nack,
 )
-from halfway.protocols.incarnation_numbers import number_before
+from halfway.protocols.parts.incarnation_numbers import number_before
 
 NEIGHBOUR_HOPS = 2  # a proxy reported that the member is its own neighbour
 MOST_BESIDE = 0  # every record is for one neighbour

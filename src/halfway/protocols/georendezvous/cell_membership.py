@@ -34,7 +34,7 @@ from halfway.protocols.georendezvous.state import (
     NEWCOMER,
     UNKNOWN,
 )
-from halfway.protocols.reliable_hop import release_all
+from halfway.protocols.parts.reliable_hop import release_all
 
 _ANNOUNCE = 0.02  # beacon intervals until a node announces a new label
 

@@ -5,19 +5,19 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.application import DELIVERED, emit_event
-from halfway.protocols.event_window import (
+from halfway.protocols.georendezvous import messages
+from halfway.protocols.georendezvous.cells import point_of
+from halfway.protocols.georendezvous.point_store import claim_pruned
+from halfway.protocols.georendezvous.routing import dispatch, point_message
+from halfway.protocols.parts.application import DELIVERED, emit_event
+from halfway.protocols.parts.event_window import (
     copy_event_id,
     place_of_event,
     record_if_new,
     window_slot,
 )
-from halfway.protocols.georendezvous import messages
-from halfway.protocols.georendezvous.cells import point_of
-from halfway.protocols.georendezvous.point_store import claim_pruned
-from halfway.protocols.georendezvous.routing import dispatch, point_message
-from halfway.protocols.incarnation_numbers import number_before
-from halfway.protocols.reliable_hop import begin_hops
+from halfway.protocols.parts.incarnation_numbers import number_before
+from halfway.protocols.parts.reliable_hop import begin_hops
 
 # Versions of an incarnation. All 2^32 incarnations have versions in the range of the field.
 _VERSIONS = np.float64(2**17)

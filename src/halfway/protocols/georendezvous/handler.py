@@ -16,8 +16,6 @@ from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
-from halfway.protocols import deaf_neighbours, reliable_hop
-from halfway.protocols.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import bridges, cell_membership, messages
 from halfway.protocols.georendezvous.cell_neighbours import OWN
 from halfway.protocols.georendezvous.clients import (
@@ -44,8 +42,10 @@ from halfway.protocols.georendezvous.routing import (
 )
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import NO_ROUTE, CellState, shortfalls, state
-from halfway.protocols.link_test import LINK_TEST
-from halfway.protocols.reliable_hop import (
+from halfway.protocols.parts import deaf_neighbours, reliable_hop
+from halfway.protocols.parts.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
+from halfway.protocols.parts.link_test import LINK_TEST
+from halfway.protocols.parts.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
     RETRIES_OPTION,

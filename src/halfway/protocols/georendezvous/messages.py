@@ -15,7 +15,7 @@ from halfway.core.values.ranges import (
     below,
     whole,
 )
-from halfway.protocols import application, link_test, reliable_hop
+from halfway.protocols.parts import application, link_test, reliable_hop
 
 SUBSCRIBER = "target"  # header field of an INTEREST, PRUNE or REPLICATE: the entry's owner
 # Places in `args` of routed messages:

@@ -26,7 +26,7 @@ from halfway.protocols.georendezvous.cell_neighbours import (
 )
 from halfway.protocols.georendezvous.point_store import write_times
 from halfway.protocols.georendezvous.state import WANTED
-from halfway.protocols.reliable_hop import track
+from halfway.protocols.parts.reliable_hop import track
 
 ALL = 0  # of `rules.replicas`: every member stores every key
 

@@ -23,7 +23,7 @@ from halfway.protocols.georendezvous.cells import (
     point_of,
 )
 from halfway.protocols.georendezvous.state import NO_ROUTE
-from halfway.protocols.reliable_hop import copy_record, emit_again, release, track
+from halfway.protocols.parts.reliable_hop import copy_record, emit_again, release, track
 
 _FIRST = 5  # first bit in `flags` of the direction in which the message left the entry cell
 _KEPT = 0x1E  # the flags that outlast a change of mode

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from halfway.core.missing import NONE
 from halfway.core.prng import random_states
-from halfway.protocols.deaf_neighbours import REPLACED, DeafNeighbours, no_deaf_neighbours
-from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, window_length
-from halfway.protocols.reliable_hop import TABLE_FULL, ReliableHops, reliable_hops
-from halfway.protocols.shortfalls import FORGOTTEN_DEAF, UNACKNOWLEDGED, WITHOUT_ROUTE
+from halfway.protocols.parts.deaf_neighbours import REPLACED, DeafNeighbours, no_deaf_neighbours
+from halfway.protocols.parts.event_window import WINDOW, EventWindows, empty_windows, window_length
+from halfway.protocols.parts.reliable_hop import TABLE_FULL, ReliableHops, reliable_hops
+from halfway.protocols.parts.shortfalls import FORGOTTEN_DEAF, UNACKNOWLEDGED, WITHOUT_ROUTE
 
 # A node of the own or an adjacent cell, known by its beacons.
 NEIGHBOUR = np.dtype(

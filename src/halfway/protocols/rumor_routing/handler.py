@@ -26,7 +26,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.application import (
+from halfway.protocols.parts.application import (
     PUBLISH,
     SUBSCRIBE,
     UNSUBSCRIBE,
@@ -34,8 +34,8 @@ from halfway.protocols.application import (
     emit_event,
     notify_application,
 )
-from halfway.protocols.event_window import EventId, copy_event_id, event_id, record_if_new
-from halfway.protocols.incarnation_numbers import number_before
+from halfway.protocols.parts.event_window import EventId, copy_event_id, event_id, record_if_new
+from halfway.protocols.parts.incarnation_numbers import number_before
 from halfway.protocols.rumor_routing import messages
 from halfway.protocols.rumor_routing.state import (
     RumorState,

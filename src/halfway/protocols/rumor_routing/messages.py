@@ -4,8 +4,8 @@ records.
 
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.core.values.ranges import COUNT, NODE, NODE_OR_NONE, below
-from halfway.protocols import application
-from halfway.protocols.application import EVENT_FIELDS
+from halfway.protocols.parts import application
+from halfway.protocols.parts.application import EVENT_FIELDS
 
 SUBSCRIBER = "target"  # header field of a QUERY: the node where the query started
 # Places in `args`.

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import random_states
-from halfway.protocols.application import no_subscriptions
-from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
+from halfway.protocols.parts.application import no_subscriptions
+from halfway.protocols.parts.event_window import WINDOW, EventWindows, empty_windows
 
 
 class RumorState(NamedTuple):

@@ -22,7 +22,6 @@ from halfway.core.missing import NONE
 from halfway.core.options import Value
 from halfway.core.outbox import emit
 from halfway.core.values.ranges import COUNT
-from halfway.protocols import reliable_hop
 from halfway.protocols.failure_detectors import reports, silence
 from halfway.protocols.failure_detectors.periods import (
     Periods,
@@ -32,6 +31,7 @@ from halfway.protocols.failure_detectors.periods import (
     start_periods,
 )
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
+from halfway.protocols.parts import reliable_hop
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
 from halfway.protocols.walks import messages, shared_handler

@@ -19,7 +19,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.event_window import copy_event_id, record_if_new
+from halfway.protocols.parts.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.event_holders import forget_holders, held_events, note_holder
 from halfway.protocols.walk_overlay.hop_table import has_slot, send_reliably

@@ -18,8 +18,8 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.core.prng import seeded, uniform
-from halfway.protocols.incarnation_numbers import number_before
-from halfway.protocols.reliable_hop import begin_hops, release_all
+from halfway.protocols.parts.incarnation_numbers import number_before
+from halfway.protocols.parts.reliable_hop import begin_hops, release_all
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.ending import end_walk, leave, stop_walk
 from halfway.protocols.walk_overlay.fragments import (

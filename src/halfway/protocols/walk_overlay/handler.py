@@ -14,7 +14,7 @@ from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import Option, count, seconds, switch
-from halfway.protocols import reliable_hop
+from halfway.protocols.parts import reliable_hop
 from halfway.protocols.walk_overlay import (
     bids,
     ending,

@@ -11,7 +11,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE
-from halfway.protocols.reliable_hop import NO_CLOCK, TABLE_FULL, receiver, release, track_at
+from halfway.protocols.parts.reliable_hop import NO_CLOCK, TABLE_FULL, receiver, release, track_at
 from halfway.protocols.walk_overlay import messages
 
 _FREE = 0  # the sequence number of a free place

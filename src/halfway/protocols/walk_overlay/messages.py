@@ -19,7 +19,7 @@ from halfway.core.values.ranges import (
     real,
     whole,
 )
-from halfway.protocols import reliable_hop
+from halfway.protocols.parts import reliable_hop
 
 SUBSCRIPTION = "topic"  # header field of SUBSCRIBE and UNSUBSCRIBE: a number of the catalogue
 # Places in `args` of a walk's messages.

@@ -13,7 +13,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import advanced, high_half, joined, low_half
-from halfway.protocols.reliable_hop import acknowledge_if_asked, receiver
+from halfway.protocols.parts.reliable_hop import acknowledge_if_asked, receiver
 from halfway.protocols.walk_overlay import bids, fragments, messages
 from halfway.protocols.walk_overlay.bids import ask_for_bids, end_asking, take_best_bid
 from halfway.protocols.walk_overlay.hop_table import send_reliably

@@ -14,7 +14,7 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
-from halfway.protocols.reliable_hop import acknowledged_place, receiver, release
+from halfway.protocols.parts.reliable_hop import acknowledged_place, receiver, release
 from halfway.protocols.walk_overlay import fragments, messages
 from halfway.protocols.walk_overlay.ending import deny_link, reset_membership, send_cut
 from halfway.protocols.walk_overlay.event_forwarding import count_expired

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import seeded
-from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
-from halfway.protocols.reliable_hop import TABLE_FULL, ReliableHops, reliable_hops
-from halfway.protocols.row_search import place_in_row
-from halfway.protocols.shortfalls import UNACKNOWLEDGED
+from halfway.protocols.parts.event_window import WINDOW, EventWindows, empty_windows
+from halfway.protocols.parts.reliable_hop import TABLE_FULL, ReliableHops, reliable_hops
+from halfway.protocols.parts.row_search import place_in_row
+from halfway.protocols.parts.shortfalls import UNACKNOWLEDGED
 
 # Bits of `marks` in a TRAIL. DONE and ASKING belong to the first branch; the next higher bit
 # belongs to the second branch. DONE: the walk stops. ASKING: the head of the branch is here and

@@ -13,8 +13,8 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import AFRESH, APP
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.event_window import EventId, copy_event_id, event_id, record_if_new
-from halfway.protocols.reliable_hop import track_if_asked
+from halfway.protocols.parts.event_window import EventId, copy_event_id, event_id, record_if_new
+from halfway.protocols.parts.reliable_hop import track_if_asked
 from halfway.protocols.walks.messages import (
     AGE,
     CATCH_UP,

@@ -10,7 +10,7 @@ from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
-from halfway.protocols import reliable_hop
+from halfway.protocols.parts import reliable_hop
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.member_lists import share_members
 from halfway.protocols.walks.messages import walker_at, walker_of, write_member

@@ -12,7 +12,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
-from halfway.protocols.reliable_hop import track_if_asked
+from halfway.protocols.parts.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import (
     PUBLISHES,

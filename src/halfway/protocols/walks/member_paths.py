@@ -11,7 +11,7 @@ passes on the news of each launch once.
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
-from halfway.protocols.reliable_hop import track_if_asked
+from halfway.protocols.parts.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import send_buffered
 from halfway.protocols.walks.member_lists import report_member

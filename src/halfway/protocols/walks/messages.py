@@ -16,8 +16,8 @@ from halfway.core.compiled import inlined
 from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.core.options import count, seconds, switch
 from halfway.core.values.ranges import AGE_S, BITS, COUNT, EPOCH, NODE, SWITCH
-from halfway.protocols import application, reliable_hop
-from halfway.protocols.reliable_hop import (
+from halfway.protocols.parts import application, reliable_hop
+from halfway.protocols.parts.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
     RETRIES_OPTION,

@@ -16,7 +16,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.core.prng import low_half, seeded
-from halfway.protocols.reliable_hop import release
+from halfway.protocols.parts.reliable_hop import release
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import walker_of, write_member
 from halfway.protocols.walks.steps import Move, first_random, random_of, send_first, send_step

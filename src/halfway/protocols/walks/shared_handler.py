@@ -7,8 +7,8 @@ from typing import Any
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import START
 from halfway.core.missing import NO_PLACE
-from halfway.protocols import reliable_hop
-from halfway.protocols.shortfalls import UNACKNOWLEDGED, WITHOUT_ROUTE
+from halfway.protocols.parts import reliable_hop
+from halfway.protocols.parts.shortfalls import UNACKNOWLEDGED, WITHOUT_ROUTE
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import publish, receive_catch_up, receive_data
 from halfway.protocols.walks.meeting import receive_match, step_arrived, sweep_arrived

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.prng import random_states
-from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
-from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
+from halfway.protocols.parts.event_window import WINDOW, EventWindows, empty_windows
+from halfway.protocols.parts.reliable_hop import ReliableHops, reliable_hops
 from halfway.protocols.walks.tables.counts import COUNTS
 from halfway.protocols.walks.tables.entries import (
     BRANCH,

@@ -14,7 +14,7 @@ from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, mixed, pick, seeded
-from halfway.protocols.reliable_hop import release, track_if_asked
+from halfway.protocols.parts.reliable_hop import release, track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.messages import walker_of, write_member
 from halfway.protocols.walks.tables.counts import DIED, LOST, REDRAWN

@@ -14,7 +14,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
-from halfway.protocols.reliable_hop import track_if_asked
+from halfway.protocols.parts.reliable_hop import track_if_asked
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.tables.counts import NO_SLOT
 from halfway.protocols.walks.tables.entries import FREE, OPEN, has_expired, is_open

@@ -27,8 +27,15 @@ from halfway.protocols.broker_trees.records.messages import (
     ORIGIN,
     ROUTE,
 )
-from halfway.protocols.event_window import copy_event_id
-from halfway.protocols.hash_table import FORGOTTEN, PROBES, hash_table, probed, unused_for, use
+from halfway.protocols.parts.event_window import copy_event_id
+from halfway.protocols.parts.hash_table import (
+    FORGOTTEN,
+    PROBES,
+    hash_table,
+    probed,
+    unused_for,
+    use,
+)
 
 SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
 # Of a search, and of a record in transit: places that contradict each other may form a ring.

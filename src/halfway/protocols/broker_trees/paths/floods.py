@@ -11,7 +11,6 @@ repeats the record `retries` times.
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE
-from halfway.protocols import reliable_hop
 from halfway.protocols.broker_trees.records.messages import (
     AGES,
     ANNOUNCE,
@@ -21,6 +20,7 @@ from halfway.protocols.broker_trees.records.messages import (
     SEARCH,
     VERSION,
 )
+from halfway.protocols.parts import reliable_hop
 
 
 @inlined

@@ -27,7 +27,7 @@ from halfway.protocols.broker_trees.records.messages import (
     ROOT,
     VERSION,
 )
-from halfway.protocols.row_search import place_in_row
+from halfway.protocols.parts.row_search import place_in_row
 
 _STALE = 3.5  # refresh intervals without a newer announcement after which a broker is replaced
 

@@ -26,7 +26,7 @@ from halfway.protocols.broker_trees.paths.circuits import (
 from halfway.protocols.broker_trees.paths.decisions import ALL_DIRECT, DIRECT, SECOND, balanced
 from halfway.protocols.broker_trees.paths.searches import Searches
 from halfway.protocols.broker_trees.records.messages import NOTIFY
-from halfway.protocols.row_search import place_in_row
+from halfway.protocols.parts.row_search import place_in_row
 
 # Round trips differ by up to one microsecond by rounding alone.
 _CLOCK_S = 1.5e-6

@@ -9,7 +9,6 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE
-from halfway.protocols import deaf_neighbours, reliable_hop
 from halfway.protocols.broker_trees.paths.circuits import Int32s
 from halfway.protocols.broker_trees.paths.floods import (
     hear_flood,
@@ -19,7 +18,8 @@ from halfway.protocols.broker_trees.paths.floods import (
 )
 from halfway.protocols.broker_trees.paths.nearby import drop_ways_over
 from halfway.protocols.broker_trees.records.messages import AGES, NO_PATH
-from halfway.protocols.link_test import LINK_TEST
+from halfway.protocols.parts import deaf_neighbours, reliable_hop
+from halfway.protocols.parts.link_test import LINK_TEST
 
 _IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
 

@@ -26,7 +26,7 @@ from halfway.core.values.ranges import (
     below,
     whole,
 )
-from halfway.protocols import link_test, reliable_hop
+from halfway.protocols.parts import link_test, reliable_hop
 
 # Header fields that SIENA reuses. On the network, the field has the digest of a filter. In a
 # command, it has the number that the application gave to its filter, or to the values of its event.

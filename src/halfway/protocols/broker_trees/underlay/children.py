@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, kernel
 from halfway.core.missing import NONE
-from halfway.protocols.row_search import place_in_row
+from halfway.protocols.parts.row_search import place_in_row
 
 
 class Children(NamedTuple):

@@ -7,9 +7,10 @@ keeps the record. If no confirmation arrives in time, the path counts as dead, a
 the record on its next path. Where hops are acknowledged, the path counts as dead only after several
 timeouts. A record for which the table has no room is sent without confirmation.
 
-The table is not one of `protocols.reliable_hop`. A reliable hop has one neighbour, and its number
-is its sequence number. A confirmed record crosses many nodes, each with sequence numbers of its
-own, so its number is one of the integers. It is sent again on another path, and to another parent.
+The table is not one of `protocols.parts.reliable_hop`. A reliable hop has one neighbour, and its
+number is its sequence number. A confirmed record crosses many nodes, each with sequence numbers of
+its own, so its number is one of the integers. It is sent again on another path, and to another
+parent.
 """
 
 from typing import NamedTuple
@@ -41,8 +42,8 @@ from halfway.protocols.broker_trees.records.messages import (
 )
 from halfway.protocols.broker_trees.underlay import child_changes, parent_search, underlay_parent
 from halfway.protocols.broker_trees.underlay.underlay_messages import CONFIRM, CONFIRM_TIMEOUT
-from halfway.protocols.reliable_hop import copy_record
-from halfway.protocols.row_search import place_in_row
+from halfway.protocols.parts.reliable_hop import copy_record
+from halfway.protocols.parts.row_search import place_in_row
 
 PLACES = 128  # records that a broker keeps
 _MOST_TRIES = 20  # number of retransmissions after which the record is lost

@@ -53,8 +53,8 @@ from halfway.protocols.broker_trees.underlay.underlay_messages import (
     TICK,
     TRIP_S,
 )
-from halfway.protocols.incarnation_numbers import number_before
-from halfway.protocols.row_search import place_in_row
+from halfway.protocols.parts.incarnation_numbers import number_before
+from halfway.protocols.parts.row_search import place_in_row
 
 _NUMBERS = np.int32(2**31 - 1)  # largest number of a PING, after which the numbers start again
 

@@ -23,7 +23,7 @@ from halfway.protocols.broker_trees.paths.circuits import Int32s
 from halfway.protocols.broker_trees.paths.peer_paths import reply, send
 from halfway.protocols.broker_trees.records.messages import LEAVING, ORIGIN, PARENT
 from halfway.protocols.broker_trees.underlay.underlay_messages import ASK_LEAVE, GRANT_LEAVE
-from halfway.protocols.row_search import place_in_row
+from halfway.protocols.parts.row_search import place_in_row
 
 _GRANT_WAITS = 4  # leaves without a grant after this many detection times of a path
 

@@ -26,7 +26,7 @@ from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
 from halfway.protocols.broker_trees.underlay.children import first_child
 from halfway.protocols.broker_trees.underlay.path_completion import complete_paths
 from halfway.protocols.broker_trees.underlay.underlay_parent import count_move, is_other_root
-from halfway.protocols.row_search import place_in_row
+from halfway.protocols.parts.row_search import place_in_row
 
 _FOUNDER = FALLBACKS + 1  # the last attempt of a search for a parent
 

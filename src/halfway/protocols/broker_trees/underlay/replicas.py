@@ -25,7 +25,7 @@ from halfway.protocols.broker_trees.underlay.underlay_messages import (
     REPLICA,
     REPLICA_DIGEST,
 )
-from halfway.protocols.row_search import place_in_row
+from halfway.protocols.parts.row_search import place_in_row
 
 
 @apart

@@ -28,7 +28,7 @@ from halfway.protocols.broker_trees.underlay.underlay_messages import (
     ROOT,
     SUCCESSOR,
 )
-from halfway.protocols.row_search import place_in_row
+from halfway.protocols.parts.row_search import place_in_row
 
 _DEEPER = 4  # most brokers that news may add above a broker which is not on a cycle
 

@@ -57,9 +57,9 @@ from halfway.protocols.broker_trees.underlay.children import Children, no_childr
 from halfway.protocols.broker_trees.underlay.confirmations import PLACES, Unconfirmed, no_records
 from halfway.protocols.broker_trees.underlay.leave_grants import Leaves, no_leaves
 from halfway.protocols.broker_trees.underlay.underlay_parent import is_cut_off
-from halfway.protocols.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
-from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
-from halfway.protocols.reliable_hop import ReliableHops
+from halfway.protocols.parts.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
+from halfway.protocols.parts.event_window import EventWindows, empty_windows, record_if_new
+from halfway.protocols.parts.reliable_hop import ReliableHops
 
 KINDS = underlay_messages.KINDS
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list

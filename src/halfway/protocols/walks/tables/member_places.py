@@ -13,7 +13,7 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined
 from halfway.core.missing import NO_PLACE
 from halfway.core.prng import seeded
-from halfway.protocols.hash_table import slots_for
+from halfway.protocols.parts.hash_table import slots_for
 
 
 class MemberPlaces(NamedTuple):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.hash_table import (
+from halfway.protocols.parts.hash_table import (
     FORGOTTEN,
     PROBES,
     USES,

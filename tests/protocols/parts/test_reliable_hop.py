@@ -5,7 +5,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from halfway.protocols.reliable_hop import TABLE_FULL, TRACKED, longest_wait_s
+from halfway.protocols.parts.reliable_hop import TABLE_FULL, TRACKED, longest_wait_s
 from halfway.protocols.walks import directional_walk, random_walk
 from halfway.protocols.walks.messages import DATA, MATCH, MATCHED, SIDE, STEP, STEPS
 from halfway.protocols.walks.tables.counts import LOST, REDRAWN

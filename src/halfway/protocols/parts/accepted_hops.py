@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.prng import seeded
-from halfway.protocols.hash_table import hash_table
+from halfway.protocols.parts.hash_table import hash_table
 
 HOP = np.dtype([("sender", "<i4"), ("incarnation", "<u4"), ("sequence", "<i4")])
 

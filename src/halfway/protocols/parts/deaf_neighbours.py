@@ -19,8 +19,8 @@ from halfway.core.compiled import apart
 from halfway.core.message import AFRESH, COUNTED_ON
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols import reliable_hop
-from halfway.protocols.link_test import LINK_TEST
+from halfway.protocols.parts import reliable_hop
+from halfway.protocols.parts.link_test import LINK_TEST
 
 PLACES = 16  # deaf neighbours of a node
 EMITTED = 2  # a LINK_TEST and its timer

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from halfway.protocols.event_window import TOO_OLD, EventWindows
-from halfway.protocols.hash_table import FORGOTTEN
+from halfway.protocols.parts.event_window import TOO_OLD, EventWindows
+from halfway.protocols.parts.hash_table import FORGOTTEN
 
 # Shortfalls that several systems count.
 WITHOUT_ROUTE, UNACKNOWLEDGED = "messages without a route", "unacknowledged hops"

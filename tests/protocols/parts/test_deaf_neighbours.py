@@ -8,7 +8,7 @@ import pytest
 from halfway.core.message import RECORD
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import outbox
-from halfway.protocols.deaf_neighbours import (
+from halfway.protocols.parts.deaf_neighbours import (
     EMITTED,
     MARKED,
     PLACES,
@@ -22,8 +22,8 @@ from halfway.protocols.deaf_neighbours import (
     unmark,
     unmark_all,
 )
-from halfway.protocols.link_test import LINK_TEST
-from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
+from halfway.protocols.parts.link_test import LINK_TEST
+from halfway.protocols.parts.reliable_hop import ReliableHops, reliable_hops
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash

@@ -21,9 +21,9 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
 from halfway.core.outbox import copy_args_and_reals, emit
 from halfway.core.values.ranges import COUNT, whole
-from halfway.protocols.accepted_hops import AcceptedHops, accept_if_new, accepted_hops
-from halfway.protocols.event_window import copy_event_id
-from halfway.protocols.incarnation_numbers import number_before
+from halfway.protocols.parts.accepted_hops import AcceptedHops, accept_if_new, accepted_hops
+from halfway.protocols.parts.event_window import copy_event_id
+from halfway.protocols.parts.incarnation_numbers import number_before
 
 # A hop without a sequence number is not acknowledged.
 KINDS = Kinds({"sequence": whole(1, 2**31 - 1), "attempt": COUNT})

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
-from halfway.protocols.event_window import (
+from halfway.protocols.parts.event_window import (
     MISSED,
     NONE,
     TOO_OLD,
@@ -18,7 +18,7 @@ from halfway.protocols.event_window import (
     record_if_new,
     window_length,
 )
-from halfway.protocols.hash_table import FORGOTTEN
+from halfway.protocols.parts.hash_table import FORGOTTEN
 from tests.protocols.received import received
 
 LAST = 2**31 - 1

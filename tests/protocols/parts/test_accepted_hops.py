@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
-from halfway.protocols.accepted_hops import AcceptedHops, accept_if_new, accepted_hops
+from halfway.protocols.parts.accepted_hops import AcceptedHops, accept_if_new, accepted_hops
 
 Some = tuple[int, int, int]  # sender, its incarnation, sequence number
 HOPS = st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(1, 6))

@@ -12,7 +12,7 @@ from halfway.core.compiled import inlined
 from halfway.core.kinds import EVENT_ID, Kinds
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.event_window import copy_event_id
+from halfway.protocols.parts.event_window import copy_event_id
 
 EVENT_FIELDS = f"topic {EVENT_ID}"  # the fields of a kind that carries an event
 

@@ -7,7 +7,7 @@ import pytest
 
 from halfway.core.compiled import kernel
 from halfway.core.values.ranges import COUNT
-from halfway.protocols import incarnation_numbers
+from halfway.protocols.parts import incarnation_numbers
 
 LAST = 2**32 - 1  # the largest incarnation of a node
 
