@@ -193,17 +193,17 @@ def test_halves_never_beat_the_direct_path_where_nothing_waits() -> None:
     """[uas §5] the alternate path is longer, so that strict halves cost latency without queues."""
     overlay = grown(3, 25, 200)
     drawn = content(25, 100, 60, "selective", 3)
-    direct, halves, earliest = (
-        passage(
+    latency_s = {
+        balance: passage(
             queued_paths(overlay, aware=balance != "direct", queueing="overlay", message_bits=BITS),
             drawn,
             balance,
             1000.0,
         ).latency_s
         for balance in ("direct", "halves", "earliest")
-    )  # type: ignore[misc]
-    assert halves > direct
-    assert earliest <= direct
+    }
+    assert latency_s["halves"] > latency_s["direct"]
+    assert latency_s["earliest"] <= latency_s["direct"]
 
 
 @pytest.mark.parametrize(

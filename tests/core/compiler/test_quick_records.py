@@ -61,7 +61,7 @@ def test_values_out_of_range_raise_the_same_errors() -> None:
         with pytest.raises(OverflowError):
             record.kind = 256
         with pytest.raises(AttributeError):
-            record.no_field  # noqa: B018
+            _ = record.no_field
     with pytest.raises(AttributeError, match="no attribute 'no_field'"):  # np.recarray accepts it
         fast.no_field = 1
 
