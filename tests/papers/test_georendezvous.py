@@ -237,7 +237,7 @@ def test_the_route_of_figure_1_has_every_mode() -> None:
 
 
 def test_figures_1_and_2_are_drawn_and_are_the_same_bytes_again() -> None:
-    for draw, words in ((figure_1, b"perimeter mode"), (figure_2, b"pruned")):
+    for draw, words in ((figure_1, "perimeter mode"), (figure_2, "pruned")):
         assert draw() == draw()
         assert words in draw()
 

@@ -17,14 +17,14 @@ def reach(grid: float, brokers: float) -> float:
     return 2.0 * math.sqrt(grid / (math.pi * brokers))
 
 
-def exact_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
-    """Return DRIP's exact mean delay, H_l / (m rate): l minima are drawn, each among m
-    exponentials, and the largest counts.
+def exact_mean(destinations: int, copies: int) -> float:
+    """Return DRIP's exact mean delay times λ, H_l / m: l minima are drawn, each among m
+    exponentials of rate λ, and the largest counts.
 
     It follows from equation (1): the largest of l independent exponentials of rate r has the mean
     (1 + 1/2 + … + 1/l) / r [e.g. Feller, An Introduction to Probability Theory 2, §I.6].
     """
-    return sum(1.0 / j for j in range(1, destinations + 1)) / (copies * rate)
+    return sum(1.0 / j for j in range(1, destinations + 1)) / copies
 
 
 def printed_mean(destinations: int, copies: int, rate: float = 1.0) -> float:

@@ -69,13 +69,13 @@ _OVERHEAD = "hops / hops of the direct path"
 def _figure_1_svg() -> str:
     from halfway.papers.georendezvous.picture import figure_1  # draws: loads matplotlib
 
-    return figure_1().decode()
+    return figure_1()
 
 
 def _figure_2_svg() -> str:
     from halfway.papers.georendezvous.picture import figure_2  # draws: loads matplotlib
 
-    return figure_2().decode()
+    return figure_2()
 
 
 def _picture(name: str, title: str, drawing: Drawing) -> Figure:

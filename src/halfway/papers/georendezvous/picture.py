@@ -4,7 +4,7 @@ import numpy as np
 
 from halfway.bulk.georendezvous.cell_routes import CellRoutes, Route
 from halfway.papers.georendezvous.measurements import cells_of
-from halfway.report.pictures.cell_picture import draw_paths, draw_route
+from halfway.report.pictures.cell_picture import paths_svg, route_svg
 
 # The paper draws sketches, described only in words. These are instances: one network sparser than
 # the paper's, which has holes, and one of its density.
@@ -18,20 +18,16 @@ def shown_route() -> tuple[CellRoutes, Route]:
     return cells, cells.route(_SENDER, *GOAL)
 
 
-def figure_1(form: str = "svg") -> bytes:
-    """Return the picture of GeoRendezvous's Figure 1, as svg, png or pdf; the same bytes each
-    time.
-    """
+def figure_1() -> str:
+    """Return the picture of GeoRendezvous's Figure 1 as SVG; the same bytes each time."""
     cells, route = shown_route()
     around = route.hops_with_traversal - route.hops
     title = f"{route.hops} hops to the home, {around} around its perimeter"
-    return draw_route(cells, route, GOAL, title=title, form=form)
+    return route_svg(cells, route, GOAL, title=title)
 
 
-def figure_2(form: str = "svg") -> bytes:
-    """Return the picture of GeoRendezvous's Figure 2, as svg, png or pdf; the same bytes each
-    time.
-    """
+def figure_2() -> str:
+    """Return the picture of GeoRendezvous's Figure 2 as SVG; the same bytes each time."""
     cells = cells_of(*_DENSE)
     pairs = np.array([[_PUBLISHER, _SUBSCRIBER]])
     hops = cells.paths(pairs, _POINTS, _KEY).through[0]
@@ -41,4 +37,4 @@ def figure_2(form: str = "svg") -> bytes:
         on = cells.from_cell(there.home, *map(int, cells.cell[_SUBSCRIBER]))
         through.append((there, on))
     title = f"hops through {_POINTS} points: " + ", ".join(map(str, sorted(hops.tolist())))
-    return draw_paths(cells, through, int(hops.argmin()), title=title, form=form)
+    return paths_svg(cells, through, int(hops.argmin()), title=title)

@@ -9,10 +9,10 @@ from halfway.world.graphs.unit_disk import connected_unit_disk
 _N, _RADIUS, _SEED = 1000, 0.05, 2
 
 
-def shown_overlay(count: int, seed: int = _SEED) -> WalkOverlay:
+def shown_overlay(count: int) -> WalkOverlay:
     """Return the overlay of `count` initiators that paper 2's picture shows."""
-    network = connected_unit_disk(_N, _RADIUS, seed).network
-    return Overlays(network).build(initiator_sets(_N, count, 1, seed)[0], seed=seed)
+    network = connected_unit_disk(_N, _RADIUS, _SEED).network
+    return Overlays(network).build(initiator_sets(_N, count, 1, _SEED)[0], seed=_SEED)
 
 
 def picture(count: int) -> str:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from halfway.pipeline.plan.sweep_plan import canonical
 
+_LEAST_S, _MOST_S = 0.3, 2.0  # of a task
 _NAMING = ("measurement", "parameters")  # the columns that name a run's point
 
 
@@ -64,7 +65,7 @@ def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
     return np.maximum.accumulate(task).astype(np.int32)
 
 
-def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) -> list[float]:
+def guided(seconds: float, workers: int) -> list[float]:
     """Return the sizes of a plan's tasks, which sum to `seconds`, by guided self-scheduling.
 
     Large tasks come first, as each has an overhead of about 50 ms; small tasks come last, so that
@@ -73,9 +74,9 @@ def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) 
     sizes: list[float] = []
     left = seconds
     while left > 0:
-        size = min(max(left / (2 * workers), least), most, left)
+        size = min(max(left / (2 * workers), _LEAST_S), _MOST_S, left)
         sizes.append(size)
-        left = left - size if left - size > least / 2 else 0.0
+        left = left - size if left - size > _LEAST_S / 2 else 0.0
     return sizes or [1.0]
 
 

@@ -113,11 +113,10 @@ def _shortened(side: float, distance: float) -> float:
 def welch_interval(
     before: npt.ArrayLike,
     after: npt.ArrayLike,
-    level: float = 0.95,
     bounds: tuple[float, float] = UNBOUNDED,
 ) -> tuple[float, float, float]:
-    """Estimate the change of a statistic's mean and the interval of this change, by Welch's t test
-    of independent samples.
+    """Estimate the change of a statistic's mean and the 95 % interval of this change, by Welch's t
+    test of independent samples.
 
     Values that are nan do not count. bounds: limits of a change; an end beyond a bound is moved to
     the bound. An interval of nan with fewer than two values on a side; without deviation, no width.
@@ -135,7 +134,7 @@ def welch_interval(
         return change, change, change
     counts = (len(old), len(new))
     freedom = squared**2 / sum(p**2 / (n - 1) for p, n in zip(parts, counts, strict=True))
-    half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * math.sqrt(squared)
+    half = float(stdtrit(freedom, 0.975)) * math.sqrt(squared)
     return change, max(change - half, bounds[0]), min(change + half, bounds[1])
 
 

@@ -24,12 +24,9 @@ _STYLES: tuple[tuple[str, Literal["-", ":"], str], ...] = (
 GridCell = tuple[int, int]
 
 
-def draw_route(
-    cells: CellRoutes, route: Route, goal: GridCell, *, title: str = "", form: str = "svg"
-) -> bytes:
-    """Draw a picture of georendezvous cells as in [geo Fig. 1]: one route to a home, by mode.
-
-    form: svg, png or pdf.
+def route_svg(cells: CellRoutes, route: Route, goal: GridCell, *, title: str) -> str:
+    """Return the picture of georendezvous cells as in [geo Fig. 1] as SVG text: one route to a
+    home, by mode.
     """
 
     def paint(figure: Figure, axes: Axes, _place: Doubles) -> None:
@@ -50,19 +47,14 @@ def draw_route(
         ]
         caption(figure, axes, title, handles, columns=3)
 
-    return rendered(cells.network, paint, form)
+    return rendered(cells.network, paint, "svg").decode()
 
 
-def draw_paths(
-    cells: CellRoutes,
-    through: list[tuple[Route, Route]],
-    best: int,
-    *,
-    title: str = "",
-    form: str = "svg",
-) -> bytes:
-    """[geo Fig. 2] Draw all paths of cells from publisher over home to subscriber; mark the
-    shortest.
+def paths_svg(
+    cells: CellRoutes, through: list[tuple[Route, Route]], best: int, *, title: str
+) -> str:
+    """Return the picture of [geo Fig. 2] as SVG text: all paths of cells from publisher over home
+    to subscriber, with the shortest marked.
 
     through: for each point the routes from the publisher to its home and on to the subscriber.
     """
@@ -87,7 +79,7 @@ def draw_paths(
         ]
         caption(figure, axes, title, handles, columns=3)
 
-    return rendered(cells.network, paint, form)
+    return rendered(cells.network, paint, "svg").decode()
 
 
 def modes(route: Route, goal: GridCell) -> list[int]:

@@ -6,7 +6,6 @@ All give `Legs` and `Presence`, like a mobility model; an invalid line raises Pr
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -76,18 +75,15 @@ def is_motion(path: Path) -> bool:
     return kind in (*_SETDEST, *XML)
 
 
-def read_tracks(path: str | Path, columns: Sequence[str] = ()) -> Traces:
+def read_tracks(path: Path) -> Traces:
     """Read a CSV mobility trace file with a header: one fix per line, in any order, interpolated
     linearly.
 
-    columns: the names of id, time (seconds), x and y; without them, the usual names. A node exists
-    from its first to its last fix. Rows are in order of first appearance.
+    A node exists from its first to its last fix. Rows are in order of first appearance.
     Raises Problem with file, line and column.
     """
-    table = csv_table(Path(path))
-    if len(columns) not in (0, 4):
-        raise Problem(f"columns = {', '.join(columns)}: expected four (id, t, x, y)")
-    name, *wanted = [table.column(column) for column in columns] or _track_columns(table)
+    table = csv_table(path)
+    name, *wanted = _track_columns(table)
     fixes: dict[str, list[Fix]] = {}
     for line, row in table.rows:
         t, x, y = (table.finite_number(row, line, column) for column in wanted)

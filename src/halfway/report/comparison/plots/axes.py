@@ -31,14 +31,12 @@ class Axis(NamedTuple):
         return self.first + (one - low) / (high - low) * (self.last - self.first)
 
 
-def axis(
-    values: Iterable[float], first: float, last: float, log: bool | None = None, zero: bool = True
-) -> Axis:
+def axis(values: Iterable[float], first: float, last: float, log: bool | None = None) -> Axis:
     """Return a plot's axis for finite values. log=None: logarithmic if they are not negative and
     far apart.
 
     A logarithmic axis has its zeros at its low end, with a tick of their own.
-    zero: a linear axis of values of one sign begins at 0 if that wastes less than half of it.
+    A linear axis of positive values begins at 0 if that wastes less than half of it.
     """
     known = [value for value in values if math.isfinite(value)]
     if log or log is None:
@@ -48,7 +46,7 @@ def axis(
             zero_tick = log is None and min(known) == 0.0
             return _logarithmic(min(positive), max(positive), first, last, zero_tick)
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
-    if zero and low > 0.0 and low < 0.5 * high:
+    if low > 0.0 and low < 0.5 * high:
         low = 0.0
     if high <= low:
         margin = abs(high) * 0.05 or 1.0
