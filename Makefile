@@ -6,7 +6,7 @@ SHELL := /bin/sh
 BIN := .venv/bin
 OUT ?= results/demo
 PYTEST_FLAGS ?=
-JOBS ?= 2
+JOBS ?= auto
 BENCH_FLAGS ?=
 UPGRADE ?=
 

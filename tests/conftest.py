@@ -8,6 +8,7 @@ import contextlib
 import gc
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from unittest.mock import patch
 import hypothesis
 import pytest
 
-from tests.schedule import InPieces, put_longest_first
+from tests.schedule import InPieces, piece, put_longest_first, workers, write_durations
 
 # Before any import of a kernel, and once: child processes of the tests inherit it.
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
@@ -56,8 +57,41 @@ hypothesis.settings.load_profile("ci")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option `--slow`, which also runs the tests that take minutes."""
+    """Add the option `--slow`, which also runs the tests that take minutes, and the option
+    `--durations-file`.
+    """
     parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
+    what = "write the seconds of each long file of tests, by which tests/schedule.py orders them"
+    parser.addoption("--durations-file", metavar="FILE", type=Path, help=what)
+
+
+class _Stopwatch:
+    """The seconds of each piece of tests, which the process writes that has all reports."""
+
+    def __init__(self, table: Path) -> None:
+        self._table = table
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._seconds[piece(report.nodeid.partition("::")[0])] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        write_durations(self._seconds, self._table)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure the tests where a file for their durations is named."""
+    table = config.getoption("--durations-file")
+    if table and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Stopwatch(table))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """The number of workers of `-n auto`."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return workers(cores or 1, memory)
 
 
 @pytest.hookimpl(wrapper=True)

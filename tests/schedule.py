@@ -3,11 +3,14 @@
 A file is never divided, so that its tests share engines and fixtures. The files that use the Spark
 session are one piece of work, so that one worker starts one JVM. The house tests are one piece, so
 that one worker reads and parses all sources. The longest pieces go first: a
-long piece at the end would run on one core, while the other core has nothing to do.
+long piece at the end would run on one core, while the other core has nothing to do. `-n auto` has
+more workers than cores, because many tests wait.
 """
 
+import csv
 import re
 from collections import Counter
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -17,44 +20,11 @@ from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).parents[1]
 SPARK, HOUSE = "Spark", "house"
-# The pieces with much CPU time and few tests. The others follow in the order of their number of
-# tests.
-LONGEST = (
-    SPARK,
-    HOUSE,
-    "tests/bulk/walks/test_lazy_walks.py",
-    "tests/core/compiler/test_cache.py",
-    "tests/protocols/broker_trees/test_client_node.py",
-    "tests/sim/environment/test_world_changes.py",
-    "tests/comparison/test_trial.py",
-    "tests/examples/test_programs.py",
-    "tests/pipeline/spark/test_session.py",
-    "tests/adapters/test_walk_overlay.py",
-    "tests/core/compiler/test_callees.py",
-    "tests/adapters/test_message_fields.py",
-    "tests/papers/test_directional_walks.py",
-    "tests/protocols/door/test_door.py",
-    "tests/sim/radio/test_csma_theory.py",
-    "tests/protocols/drip/test_drip.py",
-    "tests/papers/test_georendezvous.py",
-    "tests/sim/test_simulation.py",
-    "tests/report/comparison/test_kept_map.py",
-    "tests/live/step/test_parity.py",
-    "tests/documentation/test_tutorials.py",
-    "tests/bulk/walk_overlay/test_overlay.py",
-    "tests/test_interrupts.py",
-    "tests/report/verdicts/test_verdict_page.py",
-    "tests/comparison/evaluation/test_decision.py",
-    "tests/bulk/broker_trees/test_figures_twin.py",
-    "tests/report/comparison/test_comparison_results.py",
-    "tests/cli/test_fuzz.py",
-    "tests/papers/test_underlay_siena.py",
-    "tests/protocols/test_gossip.py",
-    "tests/protocols/failure_detectors/test_histories.py",
-    "tests/protocols/broker_trees/test_leaving.py",
-    "tests/report/test_contrast.py",
-    "tests/protocols/walks/test_lists.py",
-)
+MOST, EACH_WORKER_BYTES = 8, 1_500_000_000
+# The measured seconds of the longest pieces. `pytest --durations-file=tests/durations.csv -n 1`
+# writes this table.
+TABLE = ROOT / "tests" / "durations.csv"
+LISTED_S, EACH_TEST_S = 1.5, 0.03  # the least in the table; the usual time of other tests
 _USES_SPARK = re.compile(r"^def test_\w+\([^)]*\bspark\b", re.MULTILINE)
 
 
@@ -66,14 +36,36 @@ def piece(file: str) -> str:
     return SPARK if _USES_SPARK.search((ROOT / file).read_text("utf-8")) else file
 
 
+@cache
+def durations() -> dict[str, float]:
+    """The seconds of the longest pieces, from the table."""
+    rows = csv.reader(TABLE.read_text("utf-8").splitlines()[1:])
+    return {name: float(seconds) for name, seconds in rows}
+
+
+def write_durations(seconds: Mapping[str, float], table: Path) -> None:
+    """Write the table: the pieces that took at least LISTED_S, the longest first."""
+    longest = sorted(seconds.items(), key=lambda one: (-one[1], one[0]))
+    rows = [f"{name},{value:.1f}\n" for name, value in longest if value >= LISTED_S]
+    table.write_text("piece,seconds\n" + "".join(rows), "utf-8")
+
+
 def put_longest_first(items: list[pytest.Item]) -> None:
     """Sort the collected tests by piece; the order inside a piece stays."""
     pieces = [piece(item.nodeid.partition("::")[0]) for item in items]
-    tests = Counter(pieces)
-    rank = {name: (number, 0) for number, name in enumerate(LONGEST)}
-    others = len(LONGEST)
-    keys = [(*rank.get(name, (others, -tests[name])), name) for name in pieces]
+    seconds = {name: count * EACH_TEST_S for name, count in Counter(pieces).items()}
+    seconds |= {name: value for name, value in durations().items() if name in seconds}
+    keys = [(-seconds[name], name) for name in pieces]
     items[:] = [items[k] for k in sorted(range(len(items)), key=keys.__getitem__)]
+
+
+def workers(cores: int, memory_bytes: int) -> int:
+    """The number of workers on a machine: two for each core, as memory allows.
+
+    A third of the time, a worker waits for a process, a browser or a network. More than MOST
+    workers save nothing, because the longest piece then takes as long as all others together.
+    """
+    return max(1, min(2 * cores, MOST, int(memory_bytes / EACH_WORKER_BYTES)))
 
 
 class InPieces(LoadFileScheduling):
