@@ -8,8 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from moto import settings
-from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
 from halfway.cli import main
@@ -37,6 +35,8 @@ KEYS = {
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
+    from moto.server import ThreadedMotoServer  # takes 1 s, which each worker would need
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -205,6 +205,8 @@ def test_other_files_are_refused_and_stay(bucket: fs.S3FileSystem) -> None:
 def test_wrong_credentials_are_named(
     bucket: fs.S3FileSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from moto import settings
+
     assert names(bucket) == set()
     with monkeypatch.context() as strict:
         strict.setattr(settings, "INITIAL_NO_AUTH_ACTION_COUNT", 0)
