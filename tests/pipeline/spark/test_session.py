@@ -195,8 +195,8 @@ def test_a_killed_driver_loses_a_batch_and_leaves_no_process(spark, tmp_path):
     diary = tmp_path / "diary"
     diary.touch()
     store = Store(tmp_path / "results")
-    parameters = {"ms": 20, "diary": str(diary)}
-    given = {"replicates": 100, "parameters": parameters, "batch_seconds": 1.0}
+    parameters = {"ms": 10, "diary": str(diary)}
+    given = {"replicates": 100, "parameters": parameters, "batch_seconds": 0.5}
     driver = _driver(store.folder, "local[2]", given)
     deadline = time.monotonic() + 120
     while (
