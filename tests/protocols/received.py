@@ -9,11 +9,10 @@ from halfway.protocols.parts.event_window import WINDOW, EventWindows
 def received(windows: EventWindows) -> set[tuple[int, int]]:
     """(row, event) of every event that the windows of any publisher have as received."""
     found = set()
-    for row, place in np.argwhere(windows.of["publisher"] != NONE).tolist():
-        there = windows.of[row, place]
-        for behind in range(WINDOW):
-            if int(there["bits"]) >> behind & 1:
-                found.add((row, int(there["newest"]) - behind))
+    used = np.argwhere(windows.of["publisher"] != NONE)
+    columns = (windows.of[name][tuple(used.T)].tolist() for name in ("bits", "newest"))
+    for (row, _), bits, newest in zip(used.tolist(), *columns, strict=True):
+        found |= {(row, newest - behind) for behind in range(WINDOW) if bits >> behind & 1}
     return found
 
 

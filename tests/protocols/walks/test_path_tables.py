@@ -116,10 +116,13 @@ def test_the_walk_tables_paths_agree_with_a_search(changes: list[Change]) -> Non
             for side in (0, 1):
                 count = nodes(tables, RULES, topic, side, now, found)
                 assert found[:count].tolist() == searched_next_nodes(tables, topic, side, now)
+                paths = tables.paths[ROW, topic]
+                columns = (paths[name].tolist() for name in ("status", "side", "member"))
+                used = list(zip(*columns, strict=True))
                 for member in range(6):
                     searched = [
-                        k for k, path in enumerate(tables.paths[ROW, topic])
-                        if path.status != FREE and (path.side, path.member) == (side, member)
+                        k for k, (status, *of) in enumerate(used)
+                        if status != FREE and of == [side, member]
                     ]  # fmt: skip
                     place = place_of(tables, topic, np.int32(side), np.int32(member))
                     assert [place] == (searched or [NO_PLACE])

@@ -52,9 +52,11 @@ def run(network: Network, radio: Any, commands: list[Command], world: Any) -> li
         engine = grown(engine)
     assert engine.out.tally[0] == len(engine.out.free)
     assert engine.out.tally[1] == 0
-    records = zip(engine.received_records.record, engine.received_records.row, strict=True)
-    known = [(float(m["at"]), int(row), int(m["kind"]), int(m["event"])) for m, row in records]
-    return known[: int(engine.received_records.tally[0])]
+    known = slice(int(engine.received_records.tally[0]))
+    at, kind, event = (
+        engine.received_records.record[name][known].tolist() for name in ("at", "kind", "event")
+    )
+    return list(zip(at, engine.received_records.row[known].tolist(), kind, event, strict=True))
 
 
 def slow(  # noqa: PLR0912, PLR0915 - all of it in one place
