@@ -1,7 +1,6 @@
 """The contrast of the text on the pages, in light and dark, computed as WCAG 2.2 defines it."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -61,13 +60,20 @@ def test_every_text_of_a_comparison_can_be_read(page: Browser, scheme: str) -> N
     assert [one for one in found if one[0] < NORMAL] == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_of_a_reproduction_can_be_read(tmp_path: Path, scheme: str) -> None:
+@pytest.fixture(scope="module")
+def reproduction(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """The page of an invented reproduction, open in a browser."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
-    write_page(tmp_path / "index.html", report())
-    with Browser(tmp_path / "profile") as browser:
-        browser.open(tmp_path / "index.html")
-        found = contrasts(browser, scheme)
+    folder = tmp_path_factory.mktemp("reproduction")
+    write_page(folder / "index.html", report())
+    with Browser(folder / "profile") as browser:
+        browser.open(folder / "index.html")
+        yield browser
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_of_a_reproduction_can_be_read(reproduction: Browser, scheme: str) -> None:
+    found = contrasts(reproduction, scheme)
     assert len(found) > 50
     assert [one for one in found if one[0] < NORMAL] == []
