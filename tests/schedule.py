@@ -21,7 +21,7 @@ from xdist.scheduler import LoadFileScheduling
 ROOT = Path(__file__).parents[1]
 SPARK, HOUSE = "Spark", "house"
 MOST, EACH_WORKER_BYTES = 8, 1_500_000_000
-# The measured seconds of the longest pieces. CONTRIBUTING.md has the command that writes this table.
+# The measured seconds of the longest pieces. CONTRIBUTING.md has the command that writes it.
 TABLE = ROOT / "tests" / "durations.csv"
 LISTED_S, EACH_TEST_S = 1.5, 0.03  # the least in the table; the usual time of other tests
 _USES_SPARK = re.compile(r"^def test_\w+\([^)]*\bspark\b", re.MULTILINE)
