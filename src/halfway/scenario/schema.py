@@ -154,9 +154,10 @@ class RecordedWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="
 
 
 class FailureDetection(_Part, frozen=True, kw_only=True, tag_field="kind", tag="failure-detection"):
-    """A scenario of failure detectors: all nodes are members, and no event is published."""
+    """A scenario of failure detectors: members monitor each other, and no event is published."""
 
     start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 60.0
+    members: Annotated[int, Meta(ge=2, le=10_000_000)] | list[Node] | None = None  # None: all nodes
 
 
 Role = Literal["publish", "subscribe", "both"]
@@ -288,6 +289,8 @@ def plain(scenario: Scenario) -> dict[str, Any]:
         for name in names:
             if name in defaults and getattr(part, name) == defaults[name]:
                 del fields[table][name]
+    if isinstance(scenario.workload, FailureDetection) and scenario.workload.members is None:
+        del fields["workload"]["members"]
     for fault in fields["faults"]:
         if fault.get("memory") == "kept":
             del fault["memory"]

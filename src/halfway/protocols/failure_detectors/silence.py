@@ -214,6 +214,15 @@ def suspect_silent(heard, rules, i, now, out):
             report(SUSPECTED, known.node_id, out)
 
 
+@inlined
+def trusts_any(heard, i):
+    """Return whether row i knows a member that it does not suspect for its silence."""
+    for place in range(heard.members.known[i]):
+        if heard.entry[i, place].is_suspected == 0:
+            return True
+    return False
+
+
 @apart
 def hear_all_again(heard, i, now):
     """Reset the silence of all members at row i, because the node was down and heard no member."""

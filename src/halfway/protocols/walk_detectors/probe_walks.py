@@ -31,6 +31,7 @@ from halfway.protocols.failure_detectors.counter_records import (
 from halfway.protocols.failure_detectors.member_index import find_member, find_rank
 from halfway.protocols.failure_detectors.periods import Periods
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
+from halfway.protocols.parts.relays import is_relay
 from halfway.protocols.walks.directional_walk import Weights, away
 
 # Places in `args` of a STEP.
@@ -212,16 +213,40 @@ def launch(state, rules, neighbourhood, i, out):
     want_silent(state.heard, i, o)
 
 
+@inlined
+def is_recent(rules, known, step):
+    """Return whether the answer to a probe walk may have a member that a node knows: the node
+    trusts the member and heard it recently, and the walk is not the member's own.
+    """
+    recent = known.is_suspected == 0 and is_fresh(rules, known.heard_at, step.at)
+    return recent and known.node_id != step[MEMBER]
+
+
+@inlined
+def knows_another(state, rules, i, step):
+    """Return whether row i can tell the member of a probe walk of another member: of row i itself,
+    or of one that it heard recently.
+    """
+    if not is_relay(state.periods.roles, i):
+        return True
+    for place in range(state.heard.members.known[i]):
+        if is_recent(rules, state.heard.entry[i, place], step):
+            return True
+    return False
+
+
 @apart
 def answer(state, rules, i, step, met, towards, out):
-    """Answer a probe walk at row i: first with the wanted members that it meets, then with row i
-    itself and other recently heard members. met: from `met_members`.
+    """Answer a probe walk at row i: first with row i itself, if it is a member, then with the
+    wanted members that the walk meets, and other recently heard members. met: from `met_members`.
     """
-    heard, now, used = state.heard, step.at, 1
+    heard, used = state.heard, 0
     o = emit_counters(ANSWER, towards, out)
     o[LAUNCHED_BY] = step[MEMBER]
-    own = silence.counter_number(state.epoch[i], state.periods.counter[i])
-    write_counter(o, 0, state.periods.node_id[i], own)
+    if not is_relay(state.periods.roles, i):
+        own = silence.counter_number(state.epoch[i], state.periods.counter[i])
+        write_counter(o, 0, state.periods.node_id[i], own)
+        used = 1
     for k in range(SOUGHT):
         member = step.args[WANTED + k]
         if met >> k & 1 == 1 and member != state.periods.node_id[i]:
@@ -235,10 +260,10 @@ def answer(state, rules, i, step, met, towards, out):
             return
         rank = (begin + k) % count
         known = heard.entry[i, heard.members.place[i, rank]]
-        skipped = known.is_suspected == 1 or not is_fresh(rules, known.heard_at, now)
+        skipped = not is_recent(rules, known, step)
         for a in range(used):
             skipped = skipped or o.args[a] == known.node_id
-        if not skipped and known.node_id != step[MEMBER]:
+        if not skipped:
             write_counter(o, used, known.node_id, heard.members.number[i, rank])
             used += 1
 
@@ -255,10 +280,11 @@ def receive_step(state, rules, neighbourhood, i, step, out):
         place = leave_trail(state, i, step)
         wanted = wanted_members(step)
         # The walk of a member that knows no other member ends here, with an answer of the members
-        # that row i knows.
-        if place != NO_PLACE and (met > 0 or wanted == 0):
+        # that row i knows. A relay that knows none lets the walk continue.
+        ends = met == wanted and (wanted > 0 or knows_another(state, rules, i, step))
+        if place != NO_PLACE and (met > 0 or ends):
             answer(state, rules, i, step, met, state.trail[i, place].back, out)
-        if met == wanted:
+        if ends:
             return
     first, last = neighbourhood.first[i], neighbourhood.last[i]
     if first < last and step.args[STEPS] < rules.walk_steps:
