@@ -250,7 +250,7 @@ _ADDED = {
     "power": ("battery_j",),
     "workload": (
         "popularity", "exponent", "publishers", "subscribers", "brokers", "payload_bytes",
-        "requests", "attributes",
+        "requests", "attributes", "members",
     ),
 }  # fmt: skip
 _ADDED_ABOVE = ("hello", "hello_period_s", "hello_neighbours", "clock")  # outside of any table
@@ -286,14 +286,11 @@ def plain(scenario: Scenario) -> dict[str, Any]:
     for table, names in _ADDED.items():
         part = getattr(scenario, table)
         defaults = {field.name: field.default for field in msgspec.structs.fields(part)}
-        for name in names:
+        for name in ("requests",) if isinstance(part, GroupWorkload) else names:
             if name in defaults and getattr(part, name) == defaults[name]:
                 del fields[table][name]
-    if isinstance(scenario.workload, FailureDetection) and scenario.workload.members is None:
-        del fields["workload"]["members"]
-    for fault in fields["faults"]:
-        if fault.get("memory") == "kept":
-            del fault["memory"]
+    for fault in (one for one in fields["faults"] if one.get("memory") == "kept"):
+        del fault["memory"]
     for field in msgspec.structs.fields(Scenario):
         if field.name in _ADDED_ABOVE and getattr(scenario, field.name) == field.default:
             del fields[field.name]

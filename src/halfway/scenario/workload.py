@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from halfway.problem import Problem
-from halfway.scenario.group_members import groups_of
+from halfway.scenario.group_members import groups_of, monitoring_of
 from halfway.scenario.schema import (
     MOST_TOPICS,
     AnyWorkload,
@@ -22,7 +22,7 @@ from halfway.scenario.schema import (
 from halfway.world.workload.demand import Drawn, Listed, drawn_order
 from halfway.world.workload.event_files import RecordedEvents, read_events, read_roles
 from halfway.world.workload.groups.group_workload import Groups
-from halfway.world.workload.groups.monitoring import Monitoring, drawn_members
+from halfway.world.workload.groups.monitoring import Monitoring
 from halfway.world.workload.named_roles import (
     ALWAYS,
     BrokerPeriod,
@@ -52,7 +52,7 @@ def demand_of(workload: AnyWorkload, known: NamesAndSeed) -> AnyDemand:
     if isinstance(workload, RecordedWorkload):
         return _recorded(workload, known)
     if isinstance(workload, FailureDetection):
-        return Monitoring(workload.start_s, _members(workload, known))
+        return monitoring_of(workload, known.names, known.seed)
     if isinstance(workload, GroupWorkload):
         return groups_of(workload, known.names, known.seed)
     return _drawn_demand(workload, known)
@@ -218,22 +218,6 @@ def _rows(
         order = drawn_order(len(known.names), known.seed, _STREAM)
         row_of = dict(zip(names, order.tolist(), strict=False))
     return [row_of[name] for name in node]
-
-
-def _members(workload: FailureDetection, known: NamesAndSeed) -> list[int] | None:
-    """Return the rows of the members of a scenario's failure detection, or None for all nodes."""
-    if workload.members is None:
-        return None
-    if isinstance(workload.members, int):
-        return drawn_members(len(known.names), workload.members, known.seed)
-    nodes, rows = Names("node", known.names), dict[int, str]()
-    for name in map(str, workload.members):
-        row = nodes.number(name, "workload.members")
-        if row in rows:
-            what = f"node '{name}' is a member twice"
-            raise Problem(what, where="workload.members", remedy="give each member once")
-        rows[row] = name
-    return sorted(rows)
 
 
 def _drawn_subscribers(

@@ -45,8 +45,8 @@ def run(
         "inspection": Inspection(received_records=0, check=True),
     }  # fmt: skip
     simulation = Simulation(
-        system, network, workload=Monitoring(start_s, members), seconds=seconds, faults=faults, seed=seed,
-        options=options, stretch=False, **(given | more),
+        system, network, workload=Monitoring(start_s, members), seconds=seconds, faults=faults,
+        seed=seed, options=options, stretch=False, **(given | more),
     )  # fmt: skip
     outcome = simulation.run()
     assert not [name for name in outcome.shortfalls if "refused" in name], outcome.shortfalls

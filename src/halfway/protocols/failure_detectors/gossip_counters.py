@@ -97,8 +97,8 @@ def state(
 ) -> CountersState:
     """Return the initial state of gossip counters, with room for `members` at each node.
 
-    intervals: number of times between counters that a node keeps for each member, for φ. relays:
-    see `roles_of`.
+    intervals: number of times between counters that a node keeps for each member, for φ.
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     return CountersState(*first_state(node_ids, members, seed, intervals, relays))
 

@@ -87,8 +87,8 @@ def state(
 ) -> HeartbeatState:
     """Return the initial state of heartbeats, with room for `members` at each node.
 
-    intervals: number of times between heartbeats that a node keeps for each member, for φ. relays:
-    see `roles_of`.
+    intervals: number of times between heartbeats that a node keeps for each member, for φ.
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     return HeartbeatState(*first_state(node_ids, members, seed, intervals, relays))
 

@@ -100,7 +100,9 @@ def probes(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, relays: npt.ArrayLike | None = None
 ) -> Probes:
     """Return the initial member lists of SWIM or Lifeguard, with room for `members` at each
-    node. relays: see `roles_of`.
+    node.
+
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     n = len(node_ids)
     own, entry = np.zeros(n, OWN), np.zeros((n, members), PROBED)

@@ -40,7 +40,8 @@ def first_state(
     has heard a member.
 
     members: number of members that a node has room for. intervals: number of times between counters
-    that a node keeps for each member, for φ. relays: see `roles_of`.
+    that a node keeps for each member, for φ.
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     ticks, counter = np.zeros((2, len(node_ids)), np.int32)
     n = len(node_ids)

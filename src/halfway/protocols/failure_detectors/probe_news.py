@@ -25,6 +25,13 @@ _STATUS_BITS = 2
 
 
 @inlined
+def _clear(o):
+    for k in range(UPDATES):
+        o.args[MEMBERS + k] = NONE
+        o.reals[BY + k] = NONE
+
+
+@inlined
 def _write(o, used, member, incarnation, status, by):
     o.args[MEMBERS + used] = member
     o.args[STATUS + used] = incarnation << _STATUS_BITS | status
@@ -68,9 +75,7 @@ def write_news(state, rules, i, o, about):
     """
     own, used, most = state.own[i], 0, most_sent(state, rules, i)
     relayed = has_relays(state.roles)
-    for k in range(UPDATES):
-        o.args[MEMBERS + k] = NONE
-        o.reals[BY + k] = NONE
+    _clear(o)
     own.record = (own.record + 1) & 0x3FFFFFFF
     if (relayed or own.sent < most) and not is_relay(state.roles, i):
         own.sent += own.sent < most
@@ -92,14 +97,12 @@ def write_news(state, rules, i, o, about):
         if used == UPDATES:
             break
         turn = (turn + 1) % (count + 1)
-        if turn == count:  # the node itself also has a turn
-            if relayed:
-                continue
+        if turn < count:
+            place = np.int64(state.members.place[i, turn])
+            if state.entry[i, place].record != own.record:
+                used = _write_place(state, i, o, used, place)
+        elif not relayed:  # the node itself also has a turn
             used = _write(o, used, state.node_id[i], np.int64(own.incarnation), ALIVE, NONE)
-            continue
-        place = np.int64(state.members.place[i, turn])
-        if state.entry[i, place].record != own.record:
-            used = _write_place(state, i, o, used, place)
 
 
 @inlined
@@ -107,12 +110,10 @@ def is_of_member(state, message):
     """Return whether the sender of a probe's record is a member: in a network with relays, a member
     sends news of itself in each record, and a relay never does.
     """
-    if not has_relays(state.roles):
-        return True
+    of_member = not has_relays(state.roles)
     for k in range(UPDATES):
-        if message.args[MEMBERS + k] == message.source:
-            return True
-    return False
+        of_member |= message.args[MEMBERS + k] == message.source
+    return of_member
 
 
 @apart

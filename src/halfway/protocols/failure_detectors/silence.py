@@ -217,10 +217,10 @@ def suspect_silent(heard, rules, i, now, out):
 @inlined
 def trusts_any(heard, i):
     """Return whether row i knows a member that it does not suspect for its silence."""
+    trusts = False
     for place in range(heard.members.known[i]):
-        if heard.entry[i, place].is_suspected == 0:
-            return True
-    return False
+        trusts |= heard.entry[i, place].is_suspected == 0
+    return trusts
 
 
 @apart

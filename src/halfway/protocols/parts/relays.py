@@ -1,4 +1,4 @@
-"""The relays of a failure detector: nodes that are no members, and only pass on what members send.
+"""The relays of a failure detector: nodes that are not members, and pass on what members send.
 
 A node knows its own role from its start on, as it knows its id. It also knows whether its network
 has relays at all, because this decides how it learns the roles of its neighbours.

@@ -1,5 +1,5 @@
-"""The contacts of a node in gossip on paths: from which node the counter of a member came, and when
-a next node sent gossip last.
+"""The contacts of a node in gossip on paths: from which node the counter of a member came, when a
+next node sent gossip last, and when its silence breaks a path.
 
 A node keeps its contacts with relays apart from those with members, because no counter names a
 relay.
@@ -62,8 +62,8 @@ def relay_place(state, i, relay):
 
 @apart
 def note_contact(state, i, source, now):
-    """Note at row i that a node sent gossip on paths itself, by its contact with the node: a member,
-    or else a relay.
+    """Note at row i that a node sent gossip on paths itself, by the contact with this member or
+    relay.
 
     In a full table, a relay takes the place of the relay that has sent nothing for the longest
     time. Without relays in the network, the table has no place.
@@ -82,6 +82,35 @@ def note_contact(state, i, source, now):
         state.relay_contact[i, place].node_id = source
         state.relay_contact[i, place].at = now
         state.relay_contact[i, place].is_broken = 0
+
+
+@inlined
+def begin_rounds(state, i, rounds):
+    """Set the remaining rounds of bridging gossip at row i to `rounds`, unless row i has more
+    rounds left. The first round is at the next tick, the others in the next periods.
+    """
+    if rounds > state.rounds[i]:
+        if state.rounds[i] == 0:
+            state.is_reached[i] = 1
+        state.rounds[i] = rounds
+
+
+@apart
+def find_break(state, rules, i, towards, since, now):
+    """Begin to bridge a broken path at row i, if the next node on the path has sent no gossip for
+    too long.
+
+    since: time at which the path began (s).
+    """
+    contacts, place = state.contact, find_member(state.heard.members, i, towards)
+    if place == NO_PLACE:
+        contacts, place = state.relay_contact, relay_place(state, i, towards)
+    if place == NO_PLACE or contacts[i, place].node_id != towards:
+        return
+    contact = contacts[i, place]
+    if contact.is_broken == 0 and now - max(contact.at, since) > rules.bridge_after_s:
+        contact.is_broken = 1
+        begin_rounds(state, i, rules.bridge_rounds)
 
 
 def no_contacts(n: int, places: int) -> npt.NDArray[np.void]:

@@ -19,7 +19,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.handler import handles
 from halfway.core.kinds import Kinds
 from halfway.core.message import EVERYONE, START
-from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.missing import NONE
 from halfway.core.options import Value, count, seconds
 from halfway.core.values.ranges import COUNT
 from halfway.protocols.failure_detectors import counter_records, reports, silence
@@ -31,7 +31,6 @@ from halfway.protocols.failure_detectors.counter_records import (
     note_entry,
     write_counter,
 )
-from halfway.protocols.failure_detectors.member_index import find_member
 from halfway.protocols.failure_detectors.periods import (
     Periods,
     begins_period,
@@ -44,12 +43,13 @@ from halfway.protocols.parts.relays import has_relays, is_relay
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
 from halfway.protocols.walk_detectors.path_contacts import (
+    begin_rounds,
     contact_of,
+    find_break,
     grew_for,
     no_contacts,
     no_relay_contacts,
     note_contact,
-    relay_place,
 )
 from halfway.protocols.walks import messages, shared_handler
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
@@ -119,7 +119,7 @@ def state(
 
     intervals: number of times between counters that a node keeps for each member, for φ. degree:
     largest number of neighbours of a node. places: number of hops in flight that a node tracks.
-    relays: see `roles_of`.
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     n = len(node_ids)
     rounds, reached = np.zeros(n, np.int32), np.zeros(n, np.uint8)
@@ -212,35 +212,6 @@ def send_all(state, i, epoch, out):
     """
     o = emit_gossip(EVERYONE, state.rounds[i], out)
     append_trusted(state.heard, i, o, write_own(state, i, epoch, o), out)
-
-
-@inlined
-def begin_rounds(state, i, rounds):
-    """Set the remaining rounds of bridging gossip at row i to `rounds`, unless row i has more
-    rounds left. The first round is at the next tick, the others in the next periods.
-    """
-    if rounds > state.rounds[i]:
-        if state.rounds[i] == 0:
-            state.is_reached[i] = 1
-        state.rounds[i] = rounds
-
-
-@apart
-def find_break(state, rules, i, towards, since, now):
-    """Begin to bridge a broken path at row i, if the next node on the path has sent no gossip for
-    too long.
-
-    since: time at which the path began (s).
-    """
-    contacts, place = state.contact, find_member(state.heard.members, i, towards)
-    if place == NO_PLACE:
-        contacts, place = state.relay_contact, relay_place(state, i, towards)
-    if place == NO_PLACE or contacts[i, place].node_id != towards:
-        return
-    contact = contacts[i, place]
-    if contact.is_broken == 0 and now - max(contact.at, since) > rules.bridge_after_s:
-        contact.is_broken = 1
-        begin_rounds(state, i, rules.bridge_rounds)
 
 
 @apart

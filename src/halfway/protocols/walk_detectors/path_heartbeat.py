@@ -104,7 +104,7 @@ def state(
 
     intervals: number of gaps between heartbeats that a node stores for each member, for φ. degree:
     largest number of neighbours of a node. places: number of hops in flight that a node tracks.
-    relays: see `roles_of`.
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     periods, heard = first_state(node_ids, members, seed, intervals, relays)
     walks = group.group_of(node_ids, members, degree, seed, places)

@@ -33,6 +33,7 @@ from halfway.protocols.failure_detectors.periods import (
 )
 from halfway.protocols.parts.relays import is_relay
 from halfway.protocols.walk_detectors import probe_walks
+from halfway.protocols.walk_detectors.probe_answers import receive_answer, receive_step
 from halfway.protocols.walk_detectors.probe_walks import (
     ANSWER,
     STEP,
@@ -40,8 +41,6 @@ from halfway.protocols.walk_detectors.probe_walks import (
     TRAIL,
     WalkProbeState,
     launch,
-    receive_answer,
-    receive_step,
 )
 from halfway.protocols.walks.directional_walk import marks_for, unmarked
 
@@ -73,7 +72,9 @@ def state(
     """Return the initial state of the walk-probe detector, with room for `members` at each node.
 
     intervals: number of times between counters that a node keeps for each member, for φ. degree:
-    largest number of neighbours of a node. relays: see `roles_of`.
+    largest number of neighbours of a node.
+
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     n = len(node_ids)
     periods, heard = first_state(node_ids, members, seed, intervals, relays)
