@@ -10,7 +10,7 @@ from halfway.scenario.schema import FailureDetection, GroupMember, GroupWorkload
 from halfway.world.faults import Node
 from halfway.world.workload.groups.group_workload import Groups, Stay, drawn_stays
 from halfway.world.workload.groups.member_topics import MessagedGroups
-from halfway.world.workload.groups.monitoring import Monitoring, drawn_members
+from halfway.world.workload.groups.monitoring import FEWEST, Monitoring, drawn_members
 from halfway.world.workload.groups.request_workload import ReplicatedResources, RequestRules
 from halfway.world.workload.named_roles import Names, topic_names
 
@@ -60,6 +60,9 @@ def monitoring_of(workload: FailureDetection, names: Sequence[str], seed: int) -
             what = f"node '{name}' is a member twice"
             raise Problem(what, where=_MEMBERS, remedy="give each member once")
         rows.append(row)
+    if len(rows) < FEWEST:
+        what = f"workload.members = {list(workload.members)}: expected at least {FEWEST} nodes"
+        raise Problem(what, remedy="name more members, or leave out members")
     return Monitoring(workload.start_s, sorted(rows))
 
 

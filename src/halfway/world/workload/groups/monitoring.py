@@ -10,7 +10,7 @@ from halfway.problem import Problem
 from halfway.world.workload.demand import Demand, Publications, drawn_order
 from halfway.world.workload.named_roles import BrokerPeriod, Period
 
-_FEWEST = 2  # members: one has no other to monitor
+FEWEST = 2  # members: one has no other to monitor
 _STREAM = 2**30 + 1  # random stream of the members; topics have lower numbers
 
 
@@ -62,8 +62,8 @@ def _check_members(rows: Sequence[int]) -> None:
     if len(set(rows)) < len(rows):
         twice = next(row for k, row in enumerate(rows) if row in rows[:k])
         raise Problem(f"members: row {twice}: expected each row once")
-    if len(rows) < _FEWEST:
-        what = f"members = {list(rows)}: expected at least {_FEWEST} nodes"
+    if len(rows) < FEWEST:
+        what = f"members = {list(rows)}: expected at least {FEWEST} nodes"
         raise Problem(what, remedy="name more members, or leave out members")
 
 
