@@ -289,7 +289,7 @@ def plain(scenario: Scenario) -> dict[str, Any]:
         for name in ("requests",) if isinstance(part, GroupWorkload) else names:
             if name in defaults and getattr(part, name) == defaults[name]:
                 del fields[table][name]
-    for fault in (one for one in fields["faults"] if one.get("memory") == "kept"):
+    for fault in filter(lambda fault: fault.get("memory") == "kept", fields["faults"]):
         del fault["memory"]
     for field in msgspec.structs.fields(Scenario):
         if field.name in _ADDED_ABOVE and getattr(scenario, field.name) == field.default:

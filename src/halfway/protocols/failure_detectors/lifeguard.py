@@ -35,8 +35,9 @@ def state(
     *,
     relays: npt.ArrayLike | None = None,
 ) -> LifeguardState:
-    """Return the initial state of Lifeguard, with room for `members` at each node. relays: see
-    `roles_of`.
+    """Return the initial state of Lifeguard, with room for `members` at each node.
+
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     return LifeguardState(probes(node_ids, members, seed, relays))
 

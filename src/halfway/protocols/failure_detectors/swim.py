@@ -35,8 +35,9 @@ def state(
     *,
     relays: npt.ArrayLike | None = None,
 ) -> SwimState:
-    """Return the initial state of SWIM, with room for `members` at each node. relays: see
-    `roles_of`.
+    """Return the initial state of SWIM, with room for `members` at each node.
+
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     return SwimState(probes(node_ids, members, seed, relays))
 
