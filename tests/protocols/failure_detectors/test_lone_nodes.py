@@ -4,6 +4,8 @@ import importlib
 import inspect
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from halfway.core.kinds import Channel
@@ -38,8 +40,9 @@ NO_SUSPICION = {"swim": {"suspicion-timeout"}, "lifeguard": {"suspicion-timeout"
 
 
 def world(system: str, *, relays: bool) -> World:
-    """All nodes but two start; every third node starts again later. relays: whether some are relays,
-    among them node 7.
+    """All nodes but two start; every third node starts again later.
+
+    relays: whether some nodes are relays, among them node 7.
     """
     protocol = importlib.import_module(SYSTEMS[system].module)
     values = {name: one.default for name, one in protocol.OPTIONS.items()} | VALUES[system]
@@ -47,11 +50,15 @@ def world(system: str, *, relays: bool) -> World:
     sizes = {"degree": int(network.degree.max()), "places": 24, "intervals": 8}
     named = inspect.signature(protocol.state).parameters.keys() - _WITHOUT.get(system, set())
     own_sizes = {name: size for name, size in sizes.items() if name in named}
+
+    def roles(ids: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_] | None:
+        return ids % 3 == 1 if relays else None
+
     commands = [Command(0.0, row, int(START)) for row in range(network.n)]
     commands += [Command(6.0, row, int(START)) for row in range(0, network.n, 3)]
     return World(
         network, protocol,
-        lambda ids: protocol.state(ids, 12, 9, relays=ids % 3 == 1 if relays else None, **own_sizes),
+        lambda ids: protocol.state(ids, 12, 9, relays=roles(ids), **own_sizes),
         protocol.rules(values), commands, most=MOST, down=(4, network.n - 3), until=8.0,
     )  # fmt: skip
 
