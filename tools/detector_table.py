@@ -77,6 +77,7 @@ def main() -> int:
     """Run the detectors' missing runs, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=100)
+    parser.add_argument("--members", type=int, help="drawn members; the other nodes are relays")
     parser.add_argument("--networks", type=int, default=30)
     parser.add_argument("--detectors", default=",".join(DETECTORS))
     parser.add_argument("--scenarios", default=",".join(SCENARIOS))
@@ -87,20 +88,26 @@ def main() -> int:
     given = parser.parse_args()
     cases = {}
     for name in given.scenarios.split(","):
-        scenario = scenario_of(name, given.nodes, given.warm_up, given.seconds)
+        scenario = scenario_of(name, given.nodes, given.warm_up, given.seconds, given.members)
         detectors = given.detectors.split(",")
         cases[name] = measure(scenario, detectors, given.networks, given.phi, given.out)
-    for line in (*winners(cases), *against_gossip(cases), *tables(cases)):
+    of = "" if given.members is None else f", {given.members:,} members of {given.nodes:,} nodes"
+    for line in (*winners(cases), *against_gossip(cases), *tables(cases, of)):
         sys.stdout.write(line + "\n")
     return 0
 
 
 def scenario_of(
-    name: str, nodes: int, warm_up_s: float = START_S, seconds: float = SECONDS
+    name: str,
+    nodes: int,
+    warm_up_s: float = START_S,
+    seconds: float = SECONDS,
+    members: int | None = None,
 ) -> dict[str, Any]:
     """Return a scenario of the detectors' tables, as `halfway compare` reads it.
 
     seconds: the length of a run whose warm-up lasts START_S. A longer warm-up makes it longer.
+    members: the number of members; None: every node is a member.
     """
     later = warm_up_s - START_S
     whole: dict[str, Any] = {
@@ -118,6 +125,9 @@ def scenario_of(
             "kind": "random-waypoint", "n": nodes, "width": side, "height": side,
             "radius": RANGE_M, "speed": [1.0, 3.0],
         }  # fmt: skip
+    if members is not None:
+        whole["title"] = f"detectors: {name}, {members} members of {nodes} nodes"
+        whole["workload"]["members"] = members
     whole["faults"] = [fault | {"at": fault["at"] + later} for fault in whole["faults"]]
     return whole
 
@@ -153,9 +163,9 @@ def measure(
     return FaultCase(values, sum(run.status != "ok" for run in found))
 
 
-def tables(cases: Mapping[str, FaultCase]) -> Iterator[str]:
+def tables(cases: Mapping[str, FaultCase], of_nodes: str = "") -> Iterator[str]:
     """Yield a table of the detectors in each scenario: means with 95 % intervals over the
-    networks.
+    networks. of_nodes: the end of each title, such as the number of members.
     """
     for name, case in cases.items():
         cells = {
@@ -163,7 +173,7 @@ def tables(cases: Mapping[str, FaultCase]) -> Iterator[str]:
             for metric, of in case.values.items()
         }
         best = {name: best_system(BY_NAME[name], _comparable(case, name)) for name in COLUMNS}
-        yield from ("", f"### {name[0].upper()}{name[1:]}", "")
+        yield from ("", f"### {name[0].upper()}{name[1:]}{of_nodes}", "")
         yield " | ".join(["| detector", *(BY_NAME[one].heading for one in COLUMNS)]) + " |"
         yield "|---|" + "---:|" * len(COLUMNS)
         for system in case.values["detected-share"]:

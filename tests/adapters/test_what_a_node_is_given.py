@@ -19,7 +19,9 @@ from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.memory import named_arrays
 from halfway.sim.environment.run_context import FAULTS, context_of, stream
 from halfway.world.workload.demand import Listed
+from halfway.world.workload.groups.monitoring import Monitoring, drawn_members
 from tests.networks import disk
+from tests.systems import DETECTORS
 
 PAGE = Path(__file__).parents[2] / "docs" / "models" / "nodes.md"
 _NODES, _CAPACITY = 40, 25
@@ -225,3 +227,15 @@ def _add_a_fact(entries: Any) -> None:
     first = np.ravel(entries)[:1].copy()
     first.view(np.uint8)[0] ^= 1
     entries[(0,) * entries.ndim] = first[0]
+
+
+@pytest.mark.parametrize("system", DETECTORS)
+def test_a_node_of_a_failure_detector_is_given_its_own_role(system: str) -> None:
+    adapter = TABLE[system].adapter_with({})
+    contexts = (
+        _context(seed)._replace(demand=Monitoring(1.0, drawn_members(_NODES, 12, seed)))
+        for seed in (3, 4)
+    )
+    one, other = (adapter.instance(context) for context in contexts)
+    part = "probes" if system in ("swim", "lifeguard") else "periods"
+    assert difference(one, other) == {f"{part}.roles": VALUE}

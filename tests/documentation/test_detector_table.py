@@ -3,7 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from tools.detector_table import COLUMNS, FaultCase, against_gossip, tables, winners
+from tools.detector_table import (
+    COLUMNS,
+    FaultCase,
+    against_gossip,
+    scenario_of,
+    tables,
+    winners,
+)
 
 NETWORKS = 8
 NOISE = np.linspace(-0.1, 0.1, NETWORKS)
@@ -74,3 +81,16 @@ def test_differences_to_gossip_are_those_of_each_network() -> None:
 def test_runs_that_failed_are_counted_below_their_table() -> None:
     made = case(failed=3, detection_all={"swim": 5.0 + NOISE, "heartbeat": 6.0 + NOISE})
     assert list(tables({"deaths": made}))[-1] == "3 runs failed."
+
+
+def test_a_table_of_members_among_relays_has_their_number_in_its_titles() -> None:
+    plain, few = scenario_of("loss", 1000), scenario_of("loss", 1000, members=100)
+    assert plain["title"] == "detectors: loss, 1000 nodes"
+    assert few["title"] == "detectors: loss, 100 members of 1000 nodes"
+    assert "members" not in plain["workload"]
+    assert few["workload"] == plain["workload"] | {"members": 100}
+    assert {**few, "title": "", "workload": {}} == {**plain, "title": "", "workload": {}}
+    made = case(detection_all={"swim": 5.0 + NOISE, "heartbeat": 6.0 + NOISE})
+    of_nodes = ", 100 members of 1,000 nodes"
+    assert "### Deaths, 100 members of 1,000 nodes" in list(tables({"deaths": made}, of_nodes))
+    assert "### Deaths" in list(tables({"deaths": made}))

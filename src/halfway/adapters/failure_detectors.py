@@ -1,4 +1,6 @@
-"""The adapter of failure detectors: no application publishes, and every node is a member."""
+"""The adapter of failure detectors: no application publishes, and each node is a member or a
+relay.
+"""
 
 from typing import Any
 
@@ -6,10 +8,11 @@ from halfway.adapters.commands import Commands, commands
 from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
 from halfway.protocols.failure_detectors.member_index import EVICTED, NO_SLOT, MemberIndex
 from halfway.world.workload.demand import Demand, Publications
+from halfway.world.workload.groups.monitoring import relays_of
 
 
 class DetectorAdapter(Adapter):
-    """The adapter of a failure detector, whose nodes are all members from their start on.
+    """The adapter of a failure detector, whose nodes are members or relays from their start on.
 
     The module of a detector defines `rules(values)` in addition to the names that every protocol
     defines.
@@ -21,9 +24,11 @@ class DetectorAdapter(Adapter):
         """Return the instance that the adapter of a failure detector sizes for a network."""
         module, values = self.module, self.values
         rules = module.rules(values)
-        members = min(int(values["members"]), context.n)
+        relays = relays_of(context.demand, context.n)
+        count = context.n if relays is None else int((~relays).sum())
+        members = min(int(values["members"]), count)
         sizes = self.sizes(context, members)
-        state = module.state(context.node_ids, members, context.seed, **sizes)
+        state = module.state(context.node_ids, members, context.seed, relays=relays, **sizes)
         return SystemInstance(
             state,
             rules,

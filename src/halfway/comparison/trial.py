@@ -133,7 +133,10 @@ def small(scenario: Scenario) -> Scenario:
         topics=2, publishers_each=2, subscribers_each=6, events=_EVENTS, width=width
     )
     if isinstance(scenario.workload, FailureDetection):
-        workload = scenario.workload
+        members = scenario.workload.members
+        count = len(members) if isinstance(members, list) else members
+        few = None if count is None else min(count, _NODES)
+        workload = msgspec.structs.replace(scenario.workload, members=few)
     if isinstance(scenario.workload, GroupWorkload):
         workload = GroupWorkload(members_each=6)
     return msgspec.structs.replace(

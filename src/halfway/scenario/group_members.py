@@ -1,15 +1,16 @@
-"""The groups of a scenario: members by name or drawn by the seed, and members that send
-messages.
+"""The members of a scenario, by name or drawn by the seed: of its groups, which may send messages,
+and of failure detection.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 
 from halfway.problem import Problem
-from halfway.scenario.schema import GroupMember, GroupWorkload, Requests
+from halfway.scenario.schema import FailureDetection, GroupMember, GroupWorkload, Requests
 from halfway.world.faults import Node
 from halfway.world.workload.groups.group_workload import Groups, Stay, drawn_stays
 from halfway.world.workload.groups.member_topics import MessagedGroups
+from halfway.world.workload.groups.monitoring import FEWEST, Monitoring, drawn_members
 from halfway.world.workload.groups.request_workload import ReplicatedResources, RequestRules
 from halfway.world.workload.named_roles import Names, topic_names
 
@@ -42,6 +43,27 @@ def groups_of(workload: GroupWorkload, names: Sequence[str], seed: int) -> Group
         announce_s = 0.0
     groups = Groups(stays, announce_s, workload.lifetime_s, workload.start_s, seed)
     return groups if requests is None else _with_requests(groups, requests)
+
+
+def monitoring_of(workload: FailureDetection, names: Sequence[str], seed: int) -> Monitoring:
+    """Build the failure detection of a scenario with nodes of these names; the seed draws the
+    members that have no names. Raises Problem naming the field.
+    """
+    if workload.members is None:
+        return Monitoring(workload.start_s)
+    if isinstance(workload.members, int):
+        return Monitoring(workload.start_s, drawn_members(len(names), workload.members, seed))
+    nodes, rows = Names("node", names), list[int]()
+    for name in map(str, workload.members):
+        row = nodes.number(name, _MEMBERS)
+        if row in rows:
+            what = f"node '{name}' is a member twice"
+            raise Problem(what, where=_MEMBERS, remedy="give each member once")
+        rows.append(row)
+    if len(rows) < FEWEST:
+        what = f"workload.members = {list(workload.members)}: expected at least {FEWEST} nodes"
+        raise Problem(what, remedy="name more members, or leave out members")
+    return Monitoring(workload.start_s, sorted(rows))
 
 
 def with_messages(groups: object, reaction_s: float, addressed: bool) -> MessagedGroups:

@@ -154,9 +154,10 @@ class RecordedWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="
 
 
 class FailureDetection(_Part, frozen=True, kw_only=True, tag_field="kind", tag="failure-detection"):
-    """A scenario of failure detectors: all nodes are members, and no event is published."""
+    """A scenario of failure detectors: members monitor each other, and no event is published."""
 
     start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 60.0
+    members: Annotated[int, Meta(ge=2, le=10_000_000)] | list[Node] | None = None  # None: all nodes
 
 
 Role = Literal["publish", "subscribe", "both"]
@@ -249,7 +250,7 @@ _ADDED = {
     "power": ("battery_j",),
     "workload": (
         "popularity", "exponent", "publishers", "subscribers", "brokers", "payload_bytes",
-        "requests", "attributes",
+        "requests", "attributes", "members",
     ),
 }  # fmt: skip
 _ADDED_ABOVE = ("hello", "hello_period_s", "hello_neighbours", "clock")  # outside of any table
@@ -285,12 +286,11 @@ def plain(scenario: Scenario) -> dict[str, Any]:
     for table, names in _ADDED.items():
         part = getattr(scenario, table)
         defaults = {field.name: field.default for field in msgspec.structs.fields(part)}
-        for name in names:
+        for name in ("requests",) if isinstance(part, GroupWorkload) else names:
             if name in defaults and getattr(part, name) == defaults[name]:
                 del fields[table][name]
-    for fault in fields["faults"]:
-        if fault.get("memory") == "kept":
-            del fault["memory"]
+    for fault in filter(lambda fault: fault.get("memory") == "kept", fields["faults"]):
+        del fault["memory"]
     for field in msgspec.structs.fields(Scenario):
         if field.name in _ADDED_ABOVE and getattr(scenario, field.name) == field.default:
             del fields[field.name]

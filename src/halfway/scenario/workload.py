@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from halfway.problem import Problem
-from halfway.scenario.group_members import groups_of
+from halfway.scenario.group_members import groups_of, monitoring_of
 from halfway.scenario.schema import (
     MOST_TOPICS,
     AnyWorkload,
@@ -52,7 +52,7 @@ def demand_of(workload: AnyWorkload, known: NamesAndSeed) -> AnyDemand:
     if isinstance(workload, RecordedWorkload):
         return _recorded(workload, known)
     if isinstance(workload, FailureDetection):
-        return Monitoring(workload.start_s)
+        return monitoring_of(workload, known.names, known.seed)
     if isinstance(workload, GroupWorkload):
         return groups_of(workload, known.names, known.seed)
     return _drawn_demand(workload, known)

@@ -43,6 +43,7 @@ class History(NamedTuple):
     links: _Links
     faults: Sequence[Fault]
     dead: frozenset[int]  # rows that crash for good
+    members: frozenset[int]  # the other rows are relays
     forgot: Mapping[int, float]  # rows that lost their memory before -> when they came back
 
 
@@ -57,9 +58,12 @@ def shape_of(draw: np.random.Generator, n: int) -> _Links:
     return [*chain, (0, n - 1)] if shape == 2 else [*chain, (0, 2), (0, n - 2)][: n + 1]
 
 
-def history_of(draw: np.random.Generator, first: int) -> History:
-    """A history on the rows from `first` on: nodes and links go and come back, then nodes die."""
-    n = int(draw.integers(3, 7))
+def history_of(draw: np.random.Generator, first: int, *, relays: bool = False) -> History:
+    """A history on the rows from `first` on: nodes and links go and come back, then nodes die.
+
+    relays: whether some of the nodes are relays; the network is then larger.
+    """
+    n = int(draw.integers(5, 10) if relays else draw.integers(3, 7))
     links = sorted({(a + first, b + first) for a, b in shape_of(draw, n)})
     faults: list[Fault] = []
     forgot: dict[int, float] = {}
@@ -76,7 +80,9 @@ def history_of(draw: np.random.Generator, first: int) -> History:
     dead = draw.permutation(n)[: int(draw.integers(1, 3))] + first
     faults += [Crash(node=int(row), at=float(draw.uniform(*DEATHS_S))) for row in dead]
     rows = range(first, first + n)
-    return History(rows, links, faults, frozenset(dead.tolist()), forgot)
+    count = int(draw.integers(2, n)) if relays else n
+    members = frozenset((draw.permutation(n)[:count] + first).tolist()) if relays else set(rows)
+    return History(rows, links, faults, frozenset(dead.tolist()), frozenset(members), forgot)
 
 
 def said(simulation: Simulation, histories: Sequence[History]) -> dict[tuple[int, int], bool]:
@@ -103,32 +109,33 @@ def wrong_pairs(
     history: History, network: Network, found: dict[tuple[int, int], bool]
 ) -> Iterator[Wrong]:
     """What the monitors of a history say in the end that is wrong."""
-    up = sorted(set(history.rows) - history.dead)
+    up = sorted(history.members - history.dead)
     alive = from_links(
         network.n, [link for link in history.links if not history.dead & set(link)]
     )  # fmt: skip
     for monitor in up:
         near = component(alive, monitor)
-        for member in history.dead:
+        for member in history.dead & history.members:
             # A monitor of its component: one that stays connected with a neighbour of the member.
             if not near & {int(one) for one in network.neighbours(member)}:
                 continue
             # A monitor that lost its memory may never have heard of the member.
             if found.get((monitor, member), monitor not in history.forgot):
                 yield Wrong(monitor, member, NOT_SUSPECTED, history)
-        for member in near - {monitor}:
+        for member in near & history.members - {monitor}:
             if not found.get((monitor, member), False):
                 yield Wrong(monitor, member, NOT_TRUSTED, history)
 
 
 def simulated(
-    system: str, seed: int, end_s: float, **options: float
+    system: str, seed: int, end_s: float, *, relays: bool = False, **options: float
 ) -> tuple[Simulation, Network, list[History]]:
     """The run of the histories of a seed, up to a time in seconds."""
     draw = np.random.default_rng(seed)
     histories: list[History] = []
     for _ in range(EACH):
-        histories.append(history_of(draw, histories[-1].rows.stop if histories else 0))
+        first = histories[-1].rows.stop if histories else 0
+        histories.append(history_of(draw, first, relays=relays))
     network = from_links(
         histories[-1].rows.stop, [link for one in histories for link in one.links]
     )  # fmt: skip
@@ -136,18 +143,21 @@ def simulated(
     simulation = run(
         system, network, end_s, *faults, seed=seed, options={"members": 8, **options},
         discovery_delay_s=1.0, start_s=CHURN_S[0],
+        members=[row for one in histories for row in sorted(one.members)] if relays else None,
     )  # fmt: skip
     return simulation, network, histories
 
 
-def failures(system: str, seed: int, **options: float) -> list[str]:
+def failures(system: str, seed: int, *, relays: bool = False, **options: float) -> list[str]:
     """The histories of a seed, of which a detector's monitors are wrong in the end."""
-    simulation, network, histories = simulated(system, seed, END_S, **options)
+    simulation, network, histories = simulated(system, seed, END_S, relays=relays, **options)
     found = said(simulation, histories)
     wrong = [one for some in histories for one in wrong_pairs(some, network, found)]
     again: dict[tuple[int, int], tuple[float, float]] = {}
     if any(one.what == NOT_TRUSTED for one in wrong):
-        again = mistakes_at_end(simulated(system, seed, END_S + AGAIN_S, **options)[0])
+        again = mistakes_at_end(
+            simulated(system, seed, END_S + AGAIN_S, relays=relays, **options)[0]
+        )
     return [
         f"{system}, seed {seed}: {one.monitor} {one.what} {one.member}"
         + (_lasts(again.get((one.monitor, one.member))) if one.what == NOT_TRUSTED else "")

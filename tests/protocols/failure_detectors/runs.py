@@ -33,17 +33,20 @@ def full(n: int) -> Network:
 
 def run(
     system: str, network: Network, seconds: float, *faults: Fault, start_s: float = 30.0,
-    seed: int = 1, **more: Any,
+    seed: int = 1, members: Sequence[int] | None = None, **more: Any,
 ) -> Simulation:  # fmt: skip
-    """A run of a failure detector to its end, with its reports; nodes know the first links."""
+    """A run of a failure detector to its end, with its reports; nodes know the first links.
+
+    members: rows of the members; the other nodes are relays. None: every node is a member.
+    """
     options = {**QUICK.get(system, {}), **more.pop("options", {})}
     given = {
         "hello": None, "discovery_delay_s": np.inf, "radio": IdealRadio(delay_s=0.002),
         "inspection": Inspection(received_records=0, check=True),
     }  # fmt: skip
     simulation = Simulation(
-        system, network, workload=Monitoring(start_s), seconds=seconds, faults=faults, seed=seed,
-        options=options, stretch=False, **(given | more),
+        system, network, workload=Monitoring(start_s, members), seconds=seconds, faults=faults,
+        seed=seed, options=options, stretch=False, **(given | more),
     )  # fmt: skip
     outcome = simulation.run()
     assert not [name for name in outcome.shortfalls if "refused" in name], outcome.shortfalls

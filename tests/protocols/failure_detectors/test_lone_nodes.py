@@ -4,6 +4,8 @@ import importlib
 import inspect
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from halfway.core.kinds import Channel
@@ -33,30 +35,44 @@ VALUES: dict[str, dict[str, Any]] = {
 }
 _WITHOUT = {"gossip-counters": {"intervals"}}  # a system of fixed time-outs
 UNUSED = {"swim": {"ping-nack", "nack-timeout"}}
+# Among relays, nodes that never started are not known as members, so no node suspects them.
+NO_SUSPICION = {"swim": {"suspicion-timeout"}, "lifeguard": {"suspicion-timeout"}}
 
 
-def world(system: str) -> World:
-    """All nodes but two start; every third node starts again later."""
+def world(system: str, *, relays: bool) -> World:
+    """All nodes but two start; every third node starts again later.
+
+    relays: whether some nodes are relays, among them node 7.
+    """
     protocol = importlib.import_module(SYSTEMS[system].module)
     values = {name: one.default for name, one in protocol.OPTIONS.items()} | VALUES[system]
     network = _FEW if system.startswith("path-") else SMALL
     sizes = {"degree": int(network.degree.max()), "places": 24, "intervals": 8}
     named = inspect.signature(protocol.state).parameters.keys() - _WITHOUT.get(system, set())
     own_sizes = {name: size for name, size in sizes.items() if name in named}
+
+    def roles(ids: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_] | None:
+        return ids % 3 == 1 if relays else None
+
     commands = [Command(0.0, row, int(START)) for row in range(network.n)]
     commands += [Command(6.0, row, int(START)) for row in range(0, network.n, 3)]
     return World(
-        network, protocol, lambda ids: protocol.state(ids, 12, 9, **own_sizes),
+        network, protocol,
+        lambda ids: protocol.state(ids, 12, 9, relays=roles(ids), **own_sizes),
         protocol.rules(values), commands, most=MOST, down=(4, network.n - 3), until=8.0,
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("relays", [False, True])
 @pytest.mark.parametrize("system", DETECTORS)
-def test_a_lone_node_emits_what_its_row_emits_and_a_row_writes_only_itself(system: str) -> None:
-    here = world(system)
+def test_a_lone_node_emits_what_its_row_emits_and_a_row_writes_only_itself(
+    system: str, relays: bool
+) -> None:
+    here = world(system, relays=relays)
     driven = drive(here)
     kinds = {one.number for one in here.protocol.KINDS if one.channel != Channel.REPORT}
-    unused = {here.protocol.KINDS.number(name) for name in UNUSED.get(system, ())}
+    names = UNUSED.get(system, set()) | (NO_SUSPICION.get(system, set()) if relays else set())
+    unused = {here.protocol.KINDS.number(name) for name in names}
     assert set(driven.records["kind"].tolist()) | {int(START)} == kinds - unused
     assert undeclared(here.protocol.KINDS, driven.records) == []
     assert undeclared(here.protocol.KINDS, driven.reports) == []

@@ -95,7 +95,7 @@ def test_a_silent_member_gives_way_in_a_full_table_and_its_old_counter_changes_n
     assert silence.note_counter(known, 0, 8, 5, 1.0, out)
     silence.suspect_silent(known, rules, 0, 10.5, out)
     record = emit_counters(3, NONE, out)
-    append_trusted(known, 0, record, out)
+    append_trusted(known, 0, record, 1, out)
     assert record.args[:ENTRIES].tolist() == [NONE, 8, *[NONE] * (ENTRIES - 2)]
     assert not silence.note_counter(known, 0, 7, 5, 10.6, out)
     assert known.entry[0, find_member(index, 0, 7)].is_suspected == 1

@@ -95,3 +95,23 @@ def test_a_mistake_that_begins_before_the_start_adds_no_time_to_the_others() -> 
 def test_other_systems_have_no_detection() -> None:
     assert detections_of(FLOODING, IDS, Monitoring()) is None
     assert detections_of(Kinds(), IDS, Monitoring()) is None
+
+
+def test_relays_are_neither_members_nor_monitors() -> None:
+    made = detections_of(KINDS, IDS, Monitoring(0.0, [1, 2]))
+    assert made is not None
+    said = [
+        (1.0, 1, TRUSTED, 2), (1.0, 2, TRUSTED, 1), (1.0, 0, TRUSTED, 1), (5.0, 0, SUSPECTED, 1),
+        (6.0, 1, TRUSTED, 0), (7.0, 1, SUSPECTED, 0), (60.0, 1, SUSPECTED, 2),
+    ]  # fmt: skip
+    records = np.zeros(len(said), RECORD)
+    for record, (at, _, kind, member) in zip(records, said, strict=True):
+        record["at"], record["kind"], record["target"] = at, kind, IDS.of[member]
+    made.enter_reports(records, np.array([row for _, row, _, _ in said], np.int64))
+    turned(made, (30.0, NODE_DOWN, 0, KEPT), (40.0, NODE_UP, 0, LOST), (50.0, NODE_DOWN, 2, KEPT))
+    found = made.detection(END_S)
+    assert (found.members, found.crashes, found.mistakes) == (2, 1, 0)
+    assert (found.first_s, found.all_s, found.detected_share) == (10.0, 10.0, 1.0)
+    # Both members are up for 50 s, and know each other from 1 s on.
+    assert found.view_completeness == pytest.approx(98.0 / 100.0)
+    assert found.query_accuracy == 1.0

@@ -23,7 +23,8 @@ def _each(amount: Callable[[Outcome], float]) -> ValueOf:
     """
 
     def cost(outcome: Outcome) -> float:
-        seconds = outcome.nodes * outcome.seconds if outcome.detection is not None else 0.0
+        members = 0 if outcome.detection is None else outcome.detection.members
+        seconds = members * outcome.seconds
         if outcome.groups is not None:
             seconds = outcome.groups.member_seconds
         return amount(outcome) / seconds if seconds > 0.0 else math.nan

@@ -36,13 +36,13 @@ def write_counter(o, k, member, number):
 
 
 @apart
-def append_trusted(heard, i, o, out):
-    """Append the heartbeat counters of all members that row i trusts to a record with one entry, a
-    member and its counter.
+def append_trusted(heard, i, o, used, out):
+    """Append the heartbeat counters of all members that row i trusts to a record with `used`
+    entries, each a member and its counter.
 
     If the record is full, the other counters follow in copies of this record.
     """
-    first, used = o, 1
+    first = o
     for k in range(heard.members.known[i]):
         known = heard.entry[i, heard.members.place[i, k]]
         if known.is_suspected == 1:

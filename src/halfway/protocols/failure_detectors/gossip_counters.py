@@ -39,7 +39,13 @@ from halfway.protocols.failure_detectors.periods import (
     start_periods,
 )
 from halfway.protocols.failure_detectors.reports import MEMBER_RANGE
-from halfway.protocols.failure_detectors.silence import HeardMembers, Silence, counter_number
+from halfway.protocols.failure_detectors.silence import (
+    HeardMembers,
+    Silence,
+    counter_number,
+    trusts_any,
+)
+from halfway.protocols.parts.relays import is_relay
 
 KINDS = Kinds(MEMBER_RANGE | counter_records.RANGES)
 KINDS.include(reports.KINDS)
@@ -82,13 +88,19 @@ State = CountersState
 
 
 def state(
-    node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0
+    node_ids: npt.NDArray[np.int32],
+    members: int,
+    seed: int,
+    intervals: int = 0,
+    *,
+    relays: npt.ArrayLike | None = None,
 ) -> CountersState:
     """Return the initial state of gossip counters, with room for `members` at each node.
 
     intervals: number of times between counters that a node keeps for each member, for φ.
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
-    return CountersState(*first_state(node_ids, members, seed, intervals))
+    return CountersState(*first_state(node_ids, members, seed, intervals, relays))
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
@@ -106,12 +118,16 @@ def most_emissions(state: CountersState, rules: Rules) -> int:
 @apart
 def send_counters(state, i, epoch, towards, out):
     """Gossip the counters that row i knows to one neighbour or to all; the first counter is its
-    own.
+    own. A relay has no own counter, and sends nothing before it knows a counter.
     """
+    if is_relay(state.periods.roles, i):
+        if trusts_any(state.heard, i):
+            append_trusted(state.heard, i, emit_counters(GOSSIP, towards, out), 0, out)
+        return
     o = emit_counters(GOSSIP, towards, out)
     own = counter_number(epoch, state.periods.counter[i])
     write_counter(o, 0, state.periods.node_id[i], own)
-    append_trusted(state.heard, i, o, out)
+    append_trusted(state.heard, i, o, 1, out)
 
 
 @apart

@@ -28,6 +28,7 @@ from halfway.protocols.failure_detectors.periods import (
 )
 from halfway.protocols.failure_detectors.reports import COUNTED_RANGES
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
+from halfway.protocols.parts.relays import is_relay
 
 MEMBER, MEMBER_INCARNATION = "publisher", "epoch"  # of a BEAT
 
@@ -77,13 +78,19 @@ State = HeartbeatState
 
 
 def state(
-    node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0
+    node_ids: npt.NDArray[np.int32],
+    members: int,
+    seed: int,
+    intervals: int = 0,
+    *,
+    relays: npt.ArrayLike | None = None,
 ) -> HeartbeatState:
     """Return the initial state of heartbeats, with room for `members` at each node.
 
     intervals: number of times between heartbeats that a node keeps for each member, for φ.
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
-    return HeartbeatState(*first_state(node_ids, members, seed, intervals))
+    return HeartbeatState(*first_state(node_ids, members, seed, intervals, relays))
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
@@ -113,7 +120,7 @@ def handle(state, rules, neighbourhood, i, message, out):
             o[MEMBER_INCARNATION] = incarnation
             o.sequence = message.sequence
     elif message.kind == TICK:
-        if begins_period(state.periods, i):
+        if begins_period(state.periods, i) and not is_relay(state.periods.roles, i):
             o = emit(out, BEAT, 0.0, EVERYONE)
             o[MEMBER] = own_id
             o[MEMBER_INCARNATION] = message.incarnation

@@ -28,9 +28,18 @@ class LifeguardState(NamedTuple):
 State = LifeguardState
 
 
-def state(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> LifeguardState:
-    """Return the initial state of Lifeguard, with room for `members` at each node."""
-    return LifeguardState(probes(node_ids, members, seed))
+def state(
+    node_ids: npt.NDArray[np.int32],
+    members: int,
+    seed: int,
+    *,
+    relays: npt.ArrayLike | None = None,
+) -> LifeguardState:
+    """Return the initial state of Lifeguard, with room for `members` at each node.
+
+    relays: [n] whether each node is a relay; None: the network has no relays.
+    """
+    return LifeguardState(probes(node_ids, members, seed, relays))
 
 
 @handles(LifeguardState)

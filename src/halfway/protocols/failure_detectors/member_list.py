@@ -31,6 +31,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     SUSPICION,
 )
 from halfway.protocols.failure_detectors.reports import SUSPECTED, TRUSTED, report
+from halfway.protocols.parts.relays import Roles, roles_of
 
 # What a node knows of another member.
 PROBED = np.dtype(
@@ -90,15 +91,23 @@ class Probes(NamedTuple):
     entry: npt.NDArray[np.void]  # [n, limit] PROBED, as a record array
     order: npt.NDArray[np.int32]  # [n, limit] places in the order of probes
     relayed: npt.NDArray[np.int64]  # [n, RELAYED] requester and sequence of acknowledgements
+    roles: Roles
+    # [n, 1] id of the last unlisted neighbour that the node pinged in this round; [n, 0]: no relays
+    unlisted: npt.NDArray[np.int32]
 
 
-def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
+def probes(
+    node_ids: npt.NDArray[np.int32], members: int, seed: int, relays: npt.ArrayLike | None = None
+) -> Probes:
     """Return the initial member lists of SWIM or Lifeguard, with room for `members` at each
     node.
+
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     n = len(node_ids)
     own, entry = np.zeros(n, OWN), np.zeros((n, members), PROBED)
     own["place"] = NO_PLACE
+    roles = roles_of(n, relays)
     return Probes(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
@@ -107,6 +116,8 @@ def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
         entry=entry.view(np.recarray),
         order=np.zeros((n, members), np.int32),
         relayed=np.full((n, RELAYED), -1, np.int64),
+        roles=roles,
+        unlisted=np.full(roles.shape, NONE, np.int32),
     )
 
 

@@ -14,6 +14,7 @@ from halfway.core.compiled import inlined
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, random_states, uniform
 from halfway.protocols.failure_detectors import silence
+from halfway.protocols.parts.relays import Roles, roles_of
 
 TICKS = 8  # ticks of a period: how often a node looks for silent members
 
@@ -25,20 +26,28 @@ class Periods(NamedTuple):
     random_state: npt.NDArray[np.uint64]  # [n]
     ticks: npt.NDArray[np.int32]  # [n] ticks until the next period
     counter: npt.NDArray[np.int32]  # [n] number of periods that the node began
+    roles: Roles
 
 
 def first_state(
-    node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int
+    node_ids: npt.NDArray[np.int32],
+    members: int,
+    seed: int,
+    intervals: int,
+    relays: npt.ArrayLike | None,
 ) -> tuple[Periods, silence.HeardMembers]:
     """Return the state of a failure detector's nodes before their first period, in which no node
     has heard a member.
 
     members: number of members that a node has room for. intervals: number of times between counters
     that a node keeps for each member, for φ.
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     ticks, counter = np.zeros((2, len(node_ids)), np.int32)
-    periods = Periods(node_ids, random_states(node_ids, seed), ticks, counter)
-    return periods, silence.nothing_heard(len(node_ids), members, intervals)
+    n = len(node_ids)
+    random = random_states(node_ids, seed)
+    periods = Periods(node_ids, random, ticks, counter, roles_of(n, relays))
+    return periods, silence.nothing_heard(n, members, intervals)
 
 
 @inlined

@@ -19,8 +19,16 @@ from halfway.protocols.failure_detectors.probe_messages import (
     SUSPECT,
     UPDATES,
 )
+from halfway.protocols.parts.relays import has_relays, is_relay
 
 _STATUS_BITS = 2
+
+
+@inlined
+def _clear(o):
+    for k in range(UPDATES):
+        o.args[MEMBERS + k] = NONE
+        o.reals[BY + k] = NONE
 
 
 @inlined
@@ -62,15 +70,15 @@ def write_news(state, rules, i, o, about):
     comes first, so that the receiver refutes it soon: [Lifeguard §IV.C] the buddy system. Here the
     news of a dead receiver comes first as well. We fill free places with members, starting at a
     random member. Otherwise a node that is not a neighbour of all would never learn of missed news,
-    or of members that joined before it.
+    or of members that joined before it. In a network with relays, the record of a member always has
+    news of the member itself, because the receiver so learns that the sender is a member.
     """
     own, used, most = state.own[i], 0, most_sent(state, rules, i)
-    for k in range(UPDATES):
-        o.args[MEMBERS + k] = NONE
-        o.reals[BY + k] = NONE
+    relayed = has_relays(state.roles)
+    _clear(o)
     own.record = (own.record + 1) & 0x3FFFFFFF
-    if own.sent < most:
-        own.sent += 1
+    if (relayed or own.sent < most) and not is_relay(state.roles, i):
+        own.sent += own.sent < most
         used = _write(o, used, state.node_id[i], np.int64(own.incarnation), ALIVE, NONE)
     if about != NO_PLACE:
         status = state.entry[i, about].status
@@ -89,24 +97,37 @@ def write_news(state, rules, i, o, about):
         if used == UPDATES:
             break
         turn = (turn + 1) % (count + 1)
-        if turn == count:  # the node itself also has a turn
+        if turn < count:
+            place = np.int64(state.members.place[i, turn])
+            if state.entry[i, place].record != own.record:
+                used = _write_place(state, i, o, used, place)
+        elif not relayed:  # the node itself also has a turn
             used = _write(o, used, state.node_id[i], np.int64(own.incarnation), ALIVE, NONE)
-            continue
-        place = np.int64(state.members.place[i, turn])
-        if state.entry[i, place].record != own.record:
-            used = _write_place(state, i, o, used, place)
+
+
+@inlined
+def is_of_member(state, message):
+    """Return whether the sender of a probe's record is a member: in a network with relays, a member
+    sends news of itself in each record, and a relay never does.
+    """
+    of_member = not has_relays(state.roles)
+    for k in range(UPDATES):
+        of_member |= message.args[MEMBERS + k] == message.source
+    return of_member
 
 
 @apart
 def read_news(state, rules, neighbourhood, i, message, now, out):
     """Read the news of members in the record of a probe into the member list of row i; the sender
-    of the record is a member and a neighbour.
+    of the record is a neighbour, and a member if the record is not of a relay.
 
     We watch the sender even before its hello arrives, because the sender may die before the next
     period.
     """
-    alive = MemberNews(message.source, 0, ALIVE, NONE)
-    learn(state, rules, neighbourhood, i, alive, now, out)
+    of_member = is_of_member(state, message)
+    if of_member:
+        alive = MemberNews(message.source, 0, ALIVE, NONE)
+        learn(state, rules, neighbourhood, i, alive, now, out)
     for k in range(UPDATES):
         member, word = message.args[MEMBERS + k], np.int64(message.args[STATUS + k])
         status = word & ((1 << _STATUS_BITS) - 1)
@@ -115,7 +136,7 @@ def read_news(state, rules, neighbourhood, i, message, now, out):
             news = MemberNews(member, word >> _STATUS_BITS, status, by)
             learn(state, rules, neighbourhood, i, news, now, out)
     place = find_member(state.members, i, message.source)
-    if place != NO_PLACE:
+    if of_member and place != NO_PLACE:
         state.entry[i, place].is_watched = 1
 
 

@@ -49,6 +49,7 @@ from halfway.protocols.failure_detectors.proxies import (
     send_nack,
 )
 from halfway.protocols.parts.incarnation_numbers import number_before
+from halfway.protocols.parts.relays import has_relays
 
 NEIGHBOUR_HOPS = 2  # a proxy reported that the member is its own neighbour
 MOST_BESIDE = 0  # every record is for one neighbour
@@ -82,10 +83,14 @@ def most_emissions(state: ProbingState, rules: Rules) -> int:
 def _note_neighbours(state, rules, neighbourhood, i, now, out):
     """Enter every neighbour of row i into its member list, so that row i probes these
     neighbours.
+
+    In a network with relays, a neighbour enters the list only by news of it, because it may be a
+    relay.
     """
     for e in range(neighbourhood.first[i], neighbourhood.last[i]):
         member = neighbourhood.who[e]
-        learn(state, rules, neighbourhood, i, MemberNews(member, 0, ALIVE, NONE), now, out)
+        if not has_relays(state.roles):
+            learn(state, rules, neighbourhood, i, MemberNews(member, 0, ALIVE, NONE), now, out)
         place = find_member(state.members, i, member)
         if place != NO_PLACE:
             state.entry[i, place].is_watched = 1
@@ -107,28 +112,72 @@ def _draw_order(state, i):
 
 
 @inlined
-def _next_place(state, neighbourhood, i):
-    """Return the place of the member that row i probes next, or NO_PLACE if the list is empty.
+def _is_probed(state, neighbourhood, i, place):
+    """Return whether row i probes the member at a place in its turn.
 
     We probe one dead neighbour in each round of the order, because a neighbour behind a former
     partition must learn that it counts as dead.
     """
+    known = state.entry[i, place]
+    if known.is_watched == 0 or known.status != DEAD:
+        return known.is_watched == 1
+    if place_of(neighbourhood, i, known.node_id) < 0:
+        known.is_watched = 0
+        return False
+    return pick(random_bits(state, i), max(state.own[i].dead, 1)) == 0
+
+
+@inlined
+def _next_place(state, neighbourhood, i):
+    """Return the place of the member that row i probes next, or NO_PLACE if the list is empty."""
     own = state.own[i]
     for _ in range(2 * own.ordered):
         if own.turn >= own.ordered:
             _draw_order(state, i)
         place = np.int64(state.order[i, own.turn])
         own.turn += 1
-        known = state.entry[i, place]
-        if known.is_watched == 0:
-            continue
-        if known.status != DEAD:
-            return place
-        if place_of(neighbourhood, i, known.node_id) < 0:
-            known.is_watched = 0
-        elif pick(random_bits(state, i), max(own.dead, 1)) == 0:
+        if _is_probed(state, neighbourhood, i, place):
             return place
     return NO_PLACE
+
+
+@inlined
+def _next_unlisted(state, neighbourhood, i):
+    """Return the id of the next neighbour of row i, by id, that is not on its member list; NONE
+    after the last one. The next call then begins a new round.
+    """
+    for e in range(neighbourhood.first[i], neighbourhood.last[i]):
+        who = neighbourhood.who[e]
+        if who > state.unlisted[i, 0] and find_member(state.members, i, who) == NO_PLACE:
+            state.unlisted[i, 0] = who
+            return who
+    state.unlisted[i, 0] = NONE
+    return np.int32(NONE)
+
+
+@apart
+def _next_neighbour(state, neighbourhood, i):
+    """Return the id of the neighbour that row i pings next in a network with relays, or NONE; the
+    place of a member becomes the place under probe.
+
+    In each round, a node pings its unlisted neighbours after the members in its order of probes.
+    They are relays, or members of which no news came yet. A ping brings them news, and a member
+    among them acknowledges with news of itself. If a relay does not acknowledge, nothing follows.
+    """
+    own = state.own[i]
+    own.place = NO_PLACE
+    for _ in range(2):
+        while own.turn < own.ordered:
+            place = np.int64(state.order[i, own.turn])
+            own.turn += 1
+            if _is_probed(state, neighbourhood, i, place):
+                own.place = place
+                return np.int32(state.entry[i, place].node_id)
+        unlisted = _next_unlisted(state, neighbourhood, i)
+        if unlisted != NONE:
+            return unlisted
+        _draw_order(state, i)
+    return np.int32(NONE)
 
 
 @inlined
@@ -158,12 +207,19 @@ def begin_period(state, rules, neighbourhood, i, now, out):
     emit(out, PERIOD, rules.period_s * slower, own_id)
     own.sequence = (own.sequence + 1) & _NUMBERS
     own.is_acked = own.nacks = 0
-    own.place = _next_place(state, neighbourhood, i)
+    if has_relays(state.roles):
+        towards = _next_neighbour(state, neighbourhood, i)
+        if towards == NONE:
+            return
+    else:
+        own.place = _next_place(state, neighbourhood, i)
+        if own.place == NO_PLACE:
+            return
+        towards = np.int32(state.entry[i, own.place].node_id)
+    ping = send_probe(state, rules, i, PING, towards, own.sequence, out)
+    ping[REQUESTER] = own_id
     if own.place == NO_PLACE:
         return
-    member = state.entry[i, own.place].node_id
-    ping = send_probe(state, rules, i, PING, member, own.sequence, out)
-    ping[REQUESTER] = own_id
     o = emit(out, PING_TIMEOUT, min(rules.ping_timeout_s, rules.period_s) * slower, own_id)
     o.sequence = own.sequence
 

@@ -214,6 +214,15 @@ def suspect_silent(heard, rules, i, now, out):
             report(SUSPECTED, known.node_id, out)
 
 
+@inlined
+def trusts_any(heard, i):
+    """Return whether row i knows a member that it does not suspect for its silence."""
+    trusts = False
+    for place in range(heard.members.known[i]):
+        trusts |= heard.entry[i, place].is_suspected == 0
+    return trusts
+
+
 @apart
 def hear_all_again(heard, i, now):
     """Reset the silence of all members at row i, because the node was down and heard no member."""

@@ -28,9 +28,18 @@ class SwimState(NamedTuple):
 State = SwimState
 
 
-def state(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> SwimState:
-    """Return the initial state of SWIM, with room for `members` at each node."""
-    return SwimState(probes(node_ids, members, seed))
+def state(
+    node_ids: npt.NDArray[np.int32],
+    members: int,
+    seed: int,
+    *,
+    relays: npt.ArrayLike | None = None,
+) -> SwimState:
+    """Return the initial state of SWIM, with room for `members` at each node.
+
+    relays: [n] whether each node is a relay; None: the network has no relays.
+    """
+    return SwimState(probes(node_ids, members, seed, relays))
 
 
 @handles(SwimState)

@@ -19,7 +19,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.handler import handles
 from halfway.core.kinds import Kinds
 from halfway.core.message import EVERYONE, START
-from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.missing import NONE
 from halfway.core.options import Value, count, seconds
 from halfway.core.values.ranges import COUNT
 from halfway.protocols.failure_detectors import counter_records, reports, silence
@@ -31,7 +31,6 @@ from halfway.protocols.failure_detectors.counter_records import (
     note_entry,
     write_counter,
 )
-from halfway.protocols.failure_detectors.member_index import find_member
 from halfway.protocols.failure_detectors.periods import (
     Periods,
     begins_period,
@@ -40,9 +39,18 @@ from halfway.protocols.failure_detectors.periods import (
     start_periods,
 )
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence, counter_number
+from halfway.protocols.parts.relays import has_relays, is_relay
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
-from halfway.protocols.walk_detectors.path_contacts import CONTACT, contact_of, grew_for
+from halfway.protocols.walk_detectors.path_contacts import (
+    begin_rounds,
+    contact_of,
+    find_break,
+    grew_for,
+    no_contacts,
+    no_relay_contacts,
+    note_contact,
+)
 from halfway.protocols.walks import messages, shared_handler
 from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
 from halfway.protocols.walks.messages import SUBSCRIBES
@@ -97,6 +105,7 @@ class PathGossipState(NamedTuple):
     heard: HeardMembers
     contact: npt.NDArray[np.void]  # [n, limit] CONTACT, as a record array; the places of `heard`
     walks: DirectionalState
+    relay_contact: npt.NDArray[np.void]  # [n, degree] CONTACT; [n, 0] if there are no relays
 
 
 State = PathGossipState
@@ -104,20 +113,22 @@ State = PathGossipState
 
 def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *,
-    degree: int, places: int = 8,
+    degree: int, places: int = 8, relays: npt.ArrayLike | None = None,
 ) -> PathGossipState:  # fmt: skip
     """Return the initial state of gossip on paths, with room for `members` at each node.
 
     intervals: number of times between counters that a node keeps for each member, for φ. degree:
     largest number of neighbours of a node. places: number of hops in flight that a node tracks.
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     n = len(node_ids)
     rounds, reached = np.zeros(n, np.int32), np.zeros(n, np.uint8)
-    periods, heard = first_state(node_ids, members, seed, intervals)
-    contact = np.zeros((n, members), CONTACT)
-    contact["node_id"] = NONE
+    periods, heard = first_state(node_ids, members, seed, intervals, relays)
     walks = group.group_of(node_ids, members, degree, seed, places)
-    return PathGossipState(periods, rounds, reached, heard, contact.view(np.recarray), walks)
+    return PathGossipState(
+        periods, rounds, reached, heard, no_contacts(n, members), walks,
+        no_relay_contacts(n, degree if has_relays(periods.roles) else 0),
+    )  # fmt: skip
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
@@ -159,10 +170,23 @@ def emit_gossip(towards, rounds, out):
     return o
 
 
+@inlined
+def write_own(state, i, epoch, o):
+    """Write the own counter of row i into a record of gossip on paths, unless row i is a relay;
+    return the number of written entries.
+    """
+    if is_relay(state.periods.roles, i):
+        return 0
+    own = counter_number(epoch, state.periods.counter[i])
+    write_counter(o, 0, state.periods.node_id[i], own)
+    return 1
+
+
 @apart
 def send_grown(state, i, epoch, towards, counts_own, out):
     """Gossip the grown counters of row i to a next node on a path, with the node's own counter if
-    `counts_own`.
+    `counts_own`. A relay has none, and then sends an empty record if no counter has grown, so that
+    the next node does not take the path for broken.
     """
     index, count = state.heard.members, 0
     for k in range(index.known[i]):
@@ -171,9 +195,7 @@ def send_grown(state, i, epoch, towards, counts_own, out):
         return
     o, used = emit_gossip(towards, 0, out), 0
     if counts_own:
-        own = counter_number(epoch, state.periods.counter[i])
-        write_counter(o, 0, state.periods.node_id[i], own)
-        used = 1
+        used = write_own(state, i, epoch, o)
     for k in range(index.known[i]):
         if grew_for(state, i, index.place[i, k], towards):
             if used == ENTRIES:
@@ -189,36 +211,7 @@ def send_all(state, i, epoch, out):
     of all trusted members.
     """
     o = emit_gossip(EVERYONE, state.rounds[i], out)
-    own = counter_number(epoch, state.periods.counter[i])
-    write_counter(o, 0, state.periods.node_id[i], own)
-    append_trusted(state.heard, i, o, out)
-
-
-@inlined
-def begin_rounds(state, i, rounds):
-    """Set the remaining rounds of bridging gossip at row i to `rounds`, unless row i has more
-    rounds left. The first round is at the next tick, the others in the next periods.
-    """
-    if rounds > state.rounds[i]:
-        if state.rounds[i] == 0:
-            state.is_reached[i] = 1
-        state.rounds[i] = rounds
-
-
-@apart
-def find_break(state, rules, i, towards, since, now):
-    """Begin to bridge a broken path at row i, if the next node on the path has sent no gossip for
-    too long.
-
-    since: time at which the path began (s).
-    """
-    place = find_member(state.heard.members, i, towards)
-    if place == NO_PLACE or state.contact[i, place].node_id != towards:
-        return
-    contact = state.contact[i, place]
-    if contact.is_broken == 0 and now - max(contact.at, since) > rules.bridge_after_s:
-        contact.is_broken = 1
-        begin_rounds(state, i, rules.bridge_rounds)
+    append_trusted(state.heard, i, o, write_own(state, i, epoch, o), out)
 
 
 @apart
@@ -254,10 +247,7 @@ def receive_gossip(state, i, message, out):
             contact.came_from = source
             contact.is_due = 1
     begin_rounds(state, i, message.args[ROUNDS])
-    place = contact_of(state, i, source)
-    if place != NO_PLACE:
-        state.contact[i, place].at = now
-        state.contact[i, place].is_broken = 0
+    note_contact(state, i, source, now)
 
 
 @apart
@@ -266,7 +256,8 @@ def tick(state, rules, neighbourhood, i, message, out):
     add the own counter and a round of bridging gossip.
     """
     now, epoch = message.at, message.incarnation
-    group.join(state.walks, rules.walks, neighbourhood, i, message, out)
+    if not is_relay(state.periods.roles, i):
+        group.join(state.walks, rules.walks, neighbourhood, i, message, out)
     begins = begins_period(state.periods, i)
     silence.suspect_silent(state.heard, rules.silence, i, now, out)
     gossip_on_paths(state, rules, i, epoch, begins, now, out)
@@ -284,6 +275,9 @@ def start(state, rules, i, now, out):
     """
     for k in range(state.heard.members.known[i]):
         state.contact[i, state.heard.members.place[i, k]].at = now
+    for place in range(state.relay_contact.shape[1]):
+        if state.relay_contact[i, place].node_id != NONE:
+            state.relay_contact[i, place].at = now
     start_periods(TICK, state.periods, state.heard, rules.period_s, i, now, out)
 
 

@@ -32,6 +32,7 @@ from halfway.protocols.failure_detectors.periods import (
 )
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 from halfway.protocols.parts import reliable_hop
+from halfway.protocols.parts.relays import is_relay
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
 from halfway.protocols.walks import messages, shared_handler
@@ -97,13 +98,15 @@ def state(
     *,
     degree: int,
     places: int = 8,
+    relays: npt.ArrayLike | None = None,
 ) -> PathHeartbeatState:
     """Return the initial state of heartbeats on paths, with room for `members` at each node.
 
     intervals: number of gaps between heartbeats that a node stores for each member, for φ. degree:
     largest number of neighbours of a node. places: number of hops in flight that a node tracks.
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
-    periods, heard = first_state(node_ids, members, seed, intervals)
+    periods, heard = first_state(node_ids, members, seed, intervals, relays)
     walks = group.group_of(node_ids, members, degree, seed, places)
     return PathHeartbeatState(periods, heard, walks)
 
@@ -161,10 +164,14 @@ def receive_beat(state, rules, i, message, out):
 
 @apart
 def tick(state, rules, neighbourhood, i, message, out):
-    """Look for silent members at row i, and send its heartbeat on the paths once a period."""
+    """Look for silent members at row i, and send its heartbeat on the paths once a period, unless
+    row i is a relay. A relay does not join the group, but forwards the heartbeats of members.
+    """
     now, own_id = message.at, state.periods.node_id[i]
-    group.join(state.walks, rules.walks, neighbourhood, i, message, out)
-    if begins_period(state.periods, i):
+    relays = is_relay(state.periods.roles, i)
+    if not relays:
+        group.join(state.walks, rules.walks, neighbourhood, i, message, out)
+    if begins_period(state.periods, i) and not relays:
         beat = Beat(own_id, message.incarnation, state.periods.counter[i])
         send_beat(state.walks, rules.walks, i, beat, NONE, now, out)
     silence.suspect_silent(state.heard, rules.silence, i, now, out)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Kinds, Step
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.core.outbox import copy_args_and_reals, emit
+from halfway.core.outbox import emit
 from halfway.core.prng import (
     advanced,
     high_half,
@@ -21,14 +21,7 @@ from halfway.core.prng import (
 )
 from halfway.core.values.ranges import BITS, COUNT, NODE_OR_NONE
 from halfway.protocols.failure_detectors import counter_records, reports, silence
-from halfway.protocols.failure_detectors.counter_records import (
-    ENTRIES,
-    emit_counters,
-    member_in,
-    note_entry,
-    write_counter,
-)
-from halfway.protocols.failure_detectors.member_index import find_member, find_rank
+from halfway.protocols.failure_detectors.member_index import find_member
 from halfway.protocols.failure_detectors.periods import Periods
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 from halfway.protocols.walks.directional_walk import Weights, away
@@ -213,59 +206,6 @@ def launch(state, rules, neighbourhood, i, out):
 
 
 @apart
-def answer(state, rules, i, step, met, towards, out):
-    """Answer a probe walk at row i: first with the wanted members that it meets, then with row i
-    itself and other recently heard members. met: from `met_members`.
-    """
-    heard, now, used = state.heard, step.at, 1
-    o = emit_counters(ANSWER, towards, out)
-    o[LAUNCHED_BY] = step[MEMBER]
-    own = silence.counter_number(state.epoch[i], state.periods.counter[i])
-    write_counter(o, 0, state.periods.node_id[i], own)
-    for k in range(SOUGHT):
-        member = step.args[WANTED + k]
-        if met >> k & 1 == 1 and member != state.periods.node_id[i]:
-            rank = find_rank(heard.members, i, member)
-            write_counter(o, used, member, heard.members.number[i, rank])
-            used += 1
-    count = np.int64(heard.members.known[i])
-    begin = np.int64(pick(random_bits(state.periods, i), max(count, 1)))
-    for k in range(count):
-        if used == ENTRIES:
-            return
-        rank = (begin + k) % count
-        known = heard.entry[i, heard.members.place[i, rank]]
-        skipped = known.is_suspected == 1 or not is_fresh(rules, known.heard_at, now)
-        for a in range(used):
-            skipped = skipped or o.args[a] == known.node_id
-        if not skipped and known.node_id != step[MEMBER]:
-            write_counter(o, used, known.node_id, heard.members.number[i, rank])
-            used += 1
-
-
-@apart
-def receive_step(state, rules, neighbourhood, i, step, out):
-    """Receive a probe walk: leave its trail, answer if the walk meets a wanted member, and continue
-    if more are wanted.
-    """
-    member, met = step[MEMBER], met_members(state, rules, i, step)
-    if member != state.periods.node_id[i]:
-        number = silence.counter_number(step[MEMBER_INCARNATION], step[COUNTER])
-        silence.note_counter(state.heard, i, member, number, step.at, out)
-        place = leave_trail(state, i, step)
-        wanted = wanted_members(step)
-        # The walk of a member that knows no other member ends here, with an answer of the members
-        # that row i knows.
-        if place != NO_PLACE and (met > 0 or wanted == 0):
-            answer(state, rules, i, step, met, state.trail[i, place].back, out)
-        if met == wanted:
-            return
-    first, last = neighbourhood.first[i], neighbourhood.last[i]
-    if first < last and step.args[STEPS] < rules.walk_steps:
-        step_on(state, rules, neighbourhood, i, step, met, out)
-
-
-@apart
 def step_on(state, rules, neighbourhood, i, step, met, out):
     """Let a probe walk step from row i to the next node, because it has wanted members left. met:
     from `met_members`.
@@ -279,21 +219,3 @@ def step_on(state, rules, neighbourhood, i, step, met, out):
     o = emit_step(rules, member, incarnation, counter, random, steps, towards, out)
     for k in range(SOUGHT):
         o.args[WANTED + k] = NONE if met >> k & 1 == 1 else step.args[WANTED + k]
-
-
-@apart
-def receive_answer(state, i, message, out):
-    """Receive the answer to a probe walk: enter the counters, and pass the answer back along the
-    trail.
-    """
-    now, own_id, member = message.at, state.periods.node_id[i], message[LAUNCHED_BY]
-    for k in range(ENTRIES):
-        if member_in(message, k, own_id) != NONE:
-            note_entry(state.heard, i, message, k, now, out)
-    if member == own_id:
-        return
-    place = find_member(state.heard.members, i, member)
-    if place != NO_PLACE and state.trail[i, place].node_id == member:
-        o = emit_counters(ANSWER, state.trail[i, place].back, out)
-        o[LAUNCHED_BY] = member
-        copy_args_and_reals(message, o)

@@ -31,7 +31,9 @@ from halfway.protocols.failure_detectors.periods import (
     first_state,
     start_periods,
 )
+from halfway.protocols.parts.relays import is_relay
 from halfway.protocols.walk_detectors import probe_walks
+from halfway.protocols.walk_detectors.probe_answers import receive_answer, receive_step
 from halfway.protocols.walk_detectors.probe_walks import (
     ANSWER,
     STEP,
@@ -39,8 +41,6 @@ from halfway.protocols.walk_detectors.probe_walks import (
     TRAIL,
     WalkProbeState,
     launch,
-    receive_answer,
-    receive_step,
 )
 from halfway.protocols.walks.directional_walk import marks_for, unmarked
 
@@ -61,15 +61,23 @@ Rules, State = probe_walks.Rules, WalkProbeState
 
 
 def state(
-    node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *, degree: int
+    node_ids: npt.NDArray[np.int32],
+    members: int,
+    seed: int,
+    intervals: int = 0,
+    *,
+    degree: int,
+    relays: npt.ArrayLike | None = None,
 ) -> WalkProbeState:
     """Return the initial state of the walk-probe detector, with room for `members` at each node.
 
     intervals: number of times between counters that a node keeps for each member, for φ. degree:
     largest number of neighbours of a node.
+
+    relays: [n] whether each node is a relay; None: the network has no relays.
     """
     n = len(node_ids)
-    periods, heard = first_state(node_ids, members, seed, intervals)
+    periods, heard = first_state(node_ids, members, seed, intervals, relays)
     trail = np.zeros((n, members), TRAIL)
     trail["node_id"] = NONE
     return WalkProbeState(
@@ -96,11 +104,11 @@ def most_emissions(state: WalkProbeState, rules: probe_walks.Rules) -> int:
 @apart
 def tick(state, rules, neighbourhood, i, message, out):
     """Look for silent members at row i of the walk-probe detector, and launch its probe walk once a
-    period.
+    period, unless row i is a relay.
     """
     state.epoch[i] = message.incarnation
     silence.suspect_silent(state.heard, rules.silence, i, message.at, out)
-    if begins_period(state.periods, i):
+    if begins_period(state.periods, i) and not is_relay(state.periods.roles, i):
         launch(state, rules, neighbourhood, i, out)
     emit_tick(TICK, state.periods, rules.period_s, i, out)
 

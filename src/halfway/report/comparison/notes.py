@@ -226,7 +226,7 @@ def _depends_on_few(cell: ResultCell) -> bool:
 def _drawn_roles(scenario: Scenario) -> tuple[str, ...]:
     """Return the roles in the noted scenario that the seed draws."""
     if isinstance(scenario.workload, FailureDetection):
-        return ()
+        return ("members",) if isinstance(scenario.workload.members, int) else ()
     if isinstance(scenario.workload, GroupWorkload):
         drawn = () if scenario.workload.members else ("members",)
         requests = () if scenario.workload.requests is None else ("requests",)

@@ -19,7 +19,7 @@ from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.metrics.turns import Turns
 from halfway.world.outages import LOST, NODE_DOWN
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.groups.monitoring import Monitoring
+from halfway.world.workload.groups.monitoring import Monitoring, relays_of
 
 # Meanings of an entry (row, other) of the log: a node went down or came up, with or without its
 # memory; a monitor suspects or trusts a member.
@@ -31,22 +31,24 @@ _ALL_S, _KNOWN_S, _RIGHT_S, _MISTAKEN_S, _MISTAKES, _MONITORS, _DETECTED = range
 
 
 class _Pairs(NamedTuple):
-    """All pairs of a monitor and a member of a run, with the sums of detection accounting."""
+    """All pairs of a monitor and a member of a run, with the sums of detection accounting. The
+    arrays have a place for each of m members, in the order of their rows.
+    """
 
-    up: npt.NDArray[np.bool_]  # [n]
-    down_at: npt.NDArray[np.float64]  # [n] seconds: when the node went down last
-    says: npt.NDArray[np.uint8]  # [n, n] monitor in the row: UNKNOWN, TRUSTS or SUSPECTS
-    since: npt.NDArray[np.float64]  # [n, n] seconds: the sums include the time until then
-    suspected_at: npt.NDArray[np.float64]  # [n, n] seconds: when the last suspicion began
-    mistaken: npt.NDArray[np.bool_]  # [n, n] the suspicion is a mistake
-    counts: npt.NDArray[np.bool_]  # [n, n] the monitor counts for the crash of the member
+    up: npt.NDArray[np.bool_]  # [m]
+    down_at: npt.NDArray[np.float64]  # [m] seconds: when the node went down last
+    says: npt.NDArray[np.uint8]  # [m, m] monitor in the row: UNKNOWN, TRUSTS or SUSPECTS
+    since: npt.NDArray[np.float64]  # [m, m] seconds: the sums include the time until then
+    suspected_at: npt.NDArray[np.float64]  # [m, m] seconds: when the last suspicion began
+    mistaken: npt.NDArray[np.bool_]  # [m, m] the suspicion is a mistake
+    counts: npt.NDArray[np.bool_]  # [m, m] the monitor counts for the crash of the member
     sums: npt.NDArray[np.float64]  # [7]
     detected_s: npt.NDArray[np.float64]  # [crashes, 2] s to the first and to the last suspicion
 
 
 def _pairs(n: int, crashes: int) -> _Pairs:
-    """Return the pairs of monitor and member for detection accounting: n nodes that are all up and
-    know no member.
+    """Return the pairs of monitor and member for detection accounting: n members that are all up
+    and know no other member.
     """
     since, suspected_at = np.zeros((2, n, n))
     mistaken, counts = np.zeros((2, n, n), np.bool_)
@@ -71,7 +73,8 @@ class Detection:
     back.
     """
 
-    crashes: int
+    members: int
+    crashes: int  # of members
     first_s: float  # mean time from a crash to the first lasting suspicion
     all_s: float  # mean time to the last suspicion, if all monitors detect the crash
     detected_share: float  # share of (crash, monitor) with a suspicion until the return
@@ -86,11 +89,18 @@ class DetectionAccounting:
     """The detection accounting of a run, which collects suspicions and crashes in order of time.
 
     kinds: record kinds of the system, among them REPORTS. ids: ids of the nodes, by which reports
-    name members. start_s: time from which the accounting counts.
+    name members. start_s: time from which the accounting counts. relays: [n] nodes that are neither
+    members nor monitors, whose crashes and reports do not count; None: every node is a member.
     """
 
-    def __init__(self, kinds: Kinds, ids: NodeIds, start_s: float) -> None:
+    def __init__(
+        self, kinds: Kinds, ids: NodeIds, start_s: float, relays: npt.NDArray[np.bool_] | None
+    ) -> None:
         self._ids, self._start_s = ids, start_s
+        is_member = np.ones(len(ids.of), np.bool_) if relays is None else ~relays
+        self._members = int(is_member.sum())
+        # The place of each row among the members; -1 for a relay.
+        self._place = np.where(is_member, np.cumsum(is_member) - 1, -1)
         self._suspected, self._trusted = map(kinds.number, REPORTS)
         self._log: list[tuple[npt.NDArray[np.float64], ...]] = []
         self._turns = Turns()
@@ -101,7 +111,9 @@ class DetectionAccounting:
         """
         t, kind, row, memory = self._turns.of_nodes(changes)
         code = np.where(kind == NODE_DOWN, _DOWN, np.where(memory == LOST, _UP_EMPTY, _UP))
-        self._enter(t, row, np.full(len(row), -1), code)
+        place = self._place[row]
+        kept = place >= 0
+        self._enter(t[kept], place[kept], np.full(int(kept.sum()), -1), code[kept])
 
     def enter_reports(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
         """Enter reports of failure detectors into the detection accounting: they suspect a member,
@@ -109,9 +121,11 @@ class DetectionAccounting:
         """
         suspects, kind = reports["kind"] == self._suspected, reports["kind"]
         code = np.where(suspects, _SUSPECTED, _TRUSTED)
-        members = self._ids.rows_of(reports["target"])  # both kinds reuse this field for the member
-        known = (suspects | (kind == self._trusted)) & (members >= 0)
-        columns = reports["at"], rows, members, code
+        others = self._ids.rows_of(reports["target"])  # both kinds reuse this field for the member
+        members = np.where(others >= 0, self._place[others], -1)
+        monitors = self._place[rows]
+        known = (suspects | (kind == self._trusted)) & (members >= 0) & (monitors >= 0)
+        columns = reports["at"], monitors, members, code
         self._enter(*(column[known] for column in columns))
 
     def _enter(self, *columns: npt.NDArray[np.generic]) -> None:
@@ -129,11 +143,12 @@ class DetectionAccounting:
         order = np.lexsort((code > _UP_EMPTY, t))  # at one time, changes come before reports
         rows, others, codes = (column[order].astype(np.int64) for column in (row, other, code))
         crashes = int((codes == _DOWN).sum())
-        pairs = _pairs(len(self._ids.of), crashes)
+        pairs = _pairs(self._members, crashes)
         counted = _replay(lent(pairs), t[order], rows, others, codes, self._start_s, at)
         sums, each = pairs.sums, pairs.detected_s
         known_s = sums[_KNOWN_S]
         return Detection(
+            members=self._members,
             crashes=int(counted),
             first_s=_mean(each[:counted, 0]),
             all_s=_mean(each[:counted, 1]),
@@ -153,7 +168,7 @@ def detections_of(kinds: Kinds, ids: NodeIds, demand: Demand) -> DetectionAccoun
     if not set(REPORTS) <= set(kinds.names.values()):
         return None
     start_s = demand.start_s if isinstance(demand, Monitoring) else 0.0
-    return DetectionAccounting(kinds, ids, start_s)
+    return DetectionAccounting(kinds, ids, start_s, relays_of(demand, len(ids.of)))
 
 
 def _mean(values: npt.NDArray[np.float64]) -> float:
