@@ -1,14 +1,18 @@
 """The delivery of events to the applications of a live node: each event at most once to each
-subscription.
+subscription, when the node's system reports it.
 """
 
 from collections import Counter, deque
+from collections.abc import Callable
 
+from halfway.core.kinds import Kinds
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import EventBody, EventKey, identity_of
+from halfway.live.events.bodies import BodyTable, EventBody, EventKey, identity_of
 from halfway.live.events.local_subscriptions import LocalSubscription, Subscriptions
 from halfway.live.mesh import Event
+from halfway.live.runtime.probe_routes import HERE, Routes
 from halfway.live.seconds_histogram import SecondsHistogram
+from halfway.live.step.record_head import RecordHead
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.topic_filters import OWN
 
@@ -25,8 +29,8 @@ class Delivery:
         drops: Drops,
         counts: Counter[str],
     ) -> None:
-        self._subscriptions, self._scheduler = subscriptions, scheduler
-        self._drops, self._counts = drops, counts
+        self.subscriptions, self._scheduler = subscriptions, scheduler
+        self.drops, self.counts = drops, counts
         self.ages = SecondsHistogram()  # ages of events of other nodes at their delivery
         # An identity as one integer, and a dict beside a queue, need a third of the memory of
         # tuples in an OrderedDict.
@@ -40,13 +44,13 @@ class Delivery:
         publication = identity_of(key, body)
         now, seen = self._scheduler.now(), _packed(publication)
         if seen in self._seen:
-            self._drops.count(Drop.DUPLICATE)
+            self.drops.count(Drop.DUPLICATE)
             return
-        matching = self._subscriptions.matching(body.topic)
+        matching = self.subscriptions.matching(body.topic)
         if not matching:
             return
         if body.is_over(now):
-            self._drops.count(Drop.EXPIRED)
+            self.drops.count(Drop.EXPIRED)
             return
         self._hand_over(matching, event_of(publication, body, now, hops=hops, local=local))
         self._seen[seen] = None
@@ -59,15 +63,51 @@ class Delivery:
         before.
         """
         event = event_of(identity_of(key, body), body, self._scheduler.now(), hops=hops)
-        self._hand_over(self._subscriptions.matching(body.topic), event)
+        self._hand_over(self.subscriptions.matching(body.topic), event)
 
     def _hand_over(self, found: list[LocalSubscription], event: Event) -> None:
         if not event.topic.startswith(OWN):
-            self._counts["delivered"] += len(found)
+            self.counts["delivered"] += len(found)
             if found and not event.local:
                 self.ages.observe(event.age_s)
         for subscription in found:
             subscription.callback(event)
+
+
+class EventReports:
+    """The reports of a live node's system that spreads events: an event to deliver, or a count.
+
+    bodies: of the node. takes: a function that keeps a kept event for its readers, and returns
+    whether it did.
+    """
+
+    def __init__(
+        self, node_id: int, kinds: Kinds, bodies: BodyTable, delivery: Delivery, routes: Routes
+    ) -> None:
+        self._node_id, self._kinds, self._bodies = node_id, kinds, bodies
+        self._delivery, self._routes = delivery, routes
+        self._delivered = kinds.number("delivered")
+        self.takes: Callable[[EventKey, EventBody, int], bool] = lambda *_: False
+
+    def take(self, head: RecordHead) -> None:
+        """Take a report of the live node's system, given by its header."""
+        delivery, drops, routes = self._delivery, self._delivery.drops, self._routes
+        if head.kind != self._delivered:
+            name = self._kinds.names[head.kind]
+            delivery.counts[f"report: {name}"] += 1
+            if name == "unmatched":
+                drops.count(Drop.UNMATCHED)
+                routes.ended(head.key, Drop.UNMATCHED)
+            return
+        body = self._bodies.get(head.key)
+        if body is not None and body.probe:
+            routes.ended(head.key, HERE, len(delivery.subscriptions.matching(body.topic)))
+        elif head.key[0] == self._node_id:
+            return  # applications of this node received it at the publication
+        elif body is None:
+            drops.count(Drop.BODIES_FULL)
+        elif not self.takes(head.key, body, head.hops):
+            delivery.deliver(head.key, body, head.hops, local=False)
 
 
 def _packed(identity: EventKey) -> int:

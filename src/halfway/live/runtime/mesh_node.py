@@ -16,10 +16,10 @@ from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import LinkCallbacks, Links
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.runtime.body_exchange import BodyExchange
-from halfway.live.runtime.local_delivery import Delivery
+from halfway.live.runtime.local_delivery import Delivery, EventReports
 from halfway.live.runtime.node_identity import NodeIdentity
 from halfway.live.runtime.own_events import OwnEvents
-from halfway.live.runtime.probe_routes import HERE, Hop, Routes
+from halfway.live.runtime.probe_routes import Hop, Routes
 from halfway.live.runtime.retained_exchange import RetainedExchange
 from halfway.live.security import Security
 from halfway.live.step.datagram_flow import Flow
@@ -56,7 +56,6 @@ class MeshNode:
             incarnation=identity.incarnation, hashes=table.hashes, log=log, flow=self.flow,
         )  # fmt: skip
         self.driver = Driver(self.stepper, self, scheduler.timers, hop_age_s=face.hop_age_s)
-        self._delivered = face.node.kinds.number("delivered")
         self.events = BodyExchange(
             self.flow, security, scheduler, limits, self.drops, self.links.send, self._handle
         )
@@ -65,6 +64,9 @@ class MeshNode:
             self.node_id, self.links, scheduler, self.drops, limits
         )
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
+        self.reports = EventReports(
+            self.node_id, face.node.kinds, self.events.bodies, self.delivery, self.routes
+        )
         self.own_events = OwnEvents(
             (self.node_id, identity.incarnation), self.subscriptions, self.events,
             self.routes, self.links.table, self._run, self.drops, scheduler,
@@ -208,25 +210,7 @@ class MeshNode:
     def report(self, record: Any) -> None:
         """Take a report of the driver: deliver an event, or count it."""
         self.on_report(record)
-        head = head_of(record)
-        if head.kind != self._delivered:
-            name = self.face.node.kinds.names[head.kind]
-            self.counts[f"report: {name}"] += 1
-            if name == "unmatched":
-                self.drops.count(Drop.UNMATCHED)
-                self.routes.ended(head.key, Drop.UNMATCHED)
-            return
-        body = self.events.bodies.get(head.key)
-        if body is not None and body.probe:
-            self.routes.ended(head.key, HERE, len(self.subscriptions.matching(body.topic)))
-            return
-        if head.key[0] == self.node_id:
-            return  # applications of this node received it at the publication
-        if body is None:
-            self.drops.count(Drop.BODIES_FULL)
-            return
-        if self.kept is None or not self.kept.reader.takes(head.key, body, head.hops):
-            self.delivery.deliver(head.key, body, head.hops, local=False)
+        self.reports.take(head_of(record))
 
     def _body(
         self, topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float,
