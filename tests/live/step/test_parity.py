@@ -1,5 +1,7 @@
 """[R12] The memory bed decides what the simulator decides, for random schedules of every system."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,15 +12,23 @@ from halfway.world.graphs.components import components
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.workload.demand import Drawn
+from halfway.world.workload.groups.monitoring import Monitoring
 from tests.live.step.loopback import LoopbackBed
 from tests.live.step.parity import Result, Schedule, lived, simulated
 from tests.networks import from_links, line, star
-from tests.systems import LIVE_SIMPLE
+from tests.systems import DETECTORS, HOPPING, LIVE_SIMPLE
 
 pytestmark = pytest.mark.one_clock  # records of both beds at the same times
 
 _SLOW_SCHEDULES = 1000
 _SECONDS = 30.0
+# Options with which a detector suspects and trusts again within a schedule.
+_FAST: dict[str, dict[str, Any]] = {
+    "heartbeat": {}, "path-heartbeat": {}, "swim": {"suspicion_factor": 1.0},
+    "lifeguard": {"suspicion_factor": 1.0, "suspicion_most": 2.0},
+    "gossip-counters": {"timeout_s": 4.0}, "walk-probe": {"timeout_s": 4.0},
+    "path-gossip": {"timeout_s": 4.0},
+}  # fmt: skip
 
 
 def _bridge(n: int) -> Network:
@@ -58,6 +68,13 @@ def schedule(number: int, system: str) -> Schedule:
         (int(row), float(random.uniform(2.0, 15.0)), float(random.uniform(15.0, 29.0)))
         for row in random.choice(n, size=int(random.integers(3)), replace=False)
     ]
+    if system in DETECTORS:  # their nodes have no events, so `retries` is what else may vary
+        options = {"retries": 2} if number % 2 and system in HOPPING else {}
+        return Schedule(
+            system, network, random.choice(2**31 - 1, n, replace=False).astype(np.int32),
+            Monitoring(), float(random.uniform(0.001, 0.02)), _SECONDS, number,
+            {**_FAST[system], **options}, crashes,
+        )  # fmt: skip
     demand = Drawn(
         n=n, topics=int(random.integers(1, 4)), publishers_each=publishers,
         subscribers_each=min(subscribers, n - publishers), events=6,
@@ -140,3 +157,13 @@ def test_the_bed_decides_what_the_simulator_decides_in_many_schedules(system: st
         assert found.states == expected.states, number
         reports += len(found.reports)
     assert reports > schedules
+
+
+@pytest.mark.parametrize("system", DETECTORS)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_failure_detectors_decide_the_same_in_three_ways(system: str, number: int) -> None:
+    first, *others = of_each_way(troubled(number, system))
+    assert first.reports
+    for other in others:
+        assert other.reports == first.reports
+        assert other.states == first.states

@@ -14,7 +14,8 @@ from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import LinkCallbacks, Links
-from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
+from halfway.live.members import MemberState
+from halfway.live.mesh import Event, Level, MeshSubscription, Refusal, no_events
 from halfway.live.runtime.body_exchange import BodyExchange
 from halfway.live.runtime.local_delivery import Delivery, EventReports
 from halfway.live.runtime.node_identity import NodeIdentity
@@ -64,9 +65,15 @@ class MeshNode:
             self.node_id, self.links, scheduler, self.drops, limits
         )
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
-        self.reports = EventReports(
-            self.node_id, face.node.kinds, self.events.bodies, self.delivery, self.routes
+        self.reports = (
+            EventReports(
+                self.node_id, face.node.kinds, self.events.bodies, self.delivery, self.routes
+            )
+            if face.spreads_events
+            else None
         )
+        # Of a failure detector, whose node has members instead of events.
+        self.members = face.members(self.name, scheduler.now, self.links.table.name_of)
         self.own_events = OwnEvents(
             (self.node_id, identity.incarnation), self.subscriptions, self.events,
             self.routes, self.links.table, self._run, self.drops, scheduler,
@@ -81,7 +88,7 @@ class MeshNode:
         self.on_report: Callable[[Any], None] = lambda _record: None
         heard = self.links.table
         heard.before_change = self._before_change
-        heard.after_change = lambda: self.flow.set_neighbours(heard.neighbours())
+        heard.after_change = self._after_change
         self.endpoint = Endpoint(sock, self.links.datagram, self._turn, self.drops, limits.queue)
         self.links.connect(self.endpoint, LinkCallbacks(
             handle_frames=self.driver.handle_frames, written=self.flow.taken_datagrams,
@@ -168,6 +175,8 @@ class MeshNode:
 
     def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MeshSubscription:
         """Subscribe to a filter; see `Mesh.subscribe`."""
+        if self.members is not None:
+            raise no_events(self.identity.system)
         if problem := filter_problem(topic_filter):
             raise Refusal("bad filter", f"'{topic_filter}': {problem}")
         if not self.security.permits(self.node_id, "subscribe", topic_filter):
@@ -210,7 +219,11 @@ class MeshNode:
     def report(self, record: Any) -> None:
         """Take a report of the driver: deliver an event, or count it."""
         self.on_report(record)
-        self.reports.take(head_of(record))
+        head = head_of(record)
+        if self.reports is not None:
+            self.reports.take(head)
+        elif self.members is not None:
+            self.members.take(head.target, MemberState(self.face.node.kinds.names[head.kind]))
 
     def _body(
         self, topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float,
@@ -219,6 +232,8 @@ class MeshNode:
         """Return the body of an event to publish. Raises Refusal."""
         if self._closed:
             raise Refusal("closed", f"node {self.name}")
+        if self.members is not None:
+            raise no_events(self.identity.system)
         if level is Level.KEPT and self.kept is None:
             raise Refusal("not kept here", "this node has no journal: start it with --state DIR")
         if not self.security.permits(self.node_id, "publish", topic):
@@ -244,6 +259,12 @@ class MeshNode:
         """Send the waiting frames, and let the log be taken: neighbours change."""
         self.links.flush()
         self.stepper.before_change()
+
+    def _after_change(self) -> None:
+        """Let the flow and the members know the present neighbours."""
+        self.flow.set_neighbours(self.links.table.neighbours())
+        if self.members is not None:
+            self.members.note_names()
 
     def _run(self, command: Command) -> None:
         self.driver.command(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from halfway.core.missing import NONE
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey
 from halfway.live.events.local_subscriptions import Subscriptions
@@ -37,7 +38,8 @@ class OwnEvents:
         self._face, self._origin, self._subscriptions = face, origin, subscriptions
         self._events, self._routes, self._table = events, routes, table
         self._run, self._drops = run, drops
-        self._kind, self._number = face.node.kinds.number("publish"), 0
+        self._kind = face.node.kinds.number("publish") if face.spreads_events else int(NONE)
+        self._number = 0
         self._before = face.before_publishing()
         self._scheduler, self._waiting = scheduler, 0
         self._most_waiting = face.parameters.limits.held
