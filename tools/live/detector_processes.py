@@ -6,6 +6,7 @@ a pipe that all processes share; the clock of the machine is the same for all.
 """
 
 import asyncio
+import ctypes
 import os
 import signal
 import struct
@@ -23,6 +24,7 @@ from halfway.live.air.air_host import AirHost, AirSettings
 from halfway.live.members import Member, MemberState
 
 _REPORT = struct.Struct("<dii?")  # time, row of the monitor, id of the member, is suspected
+_END_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _READ, _POLL_S = 1 << 16, 0.01
 
 
@@ -112,6 +114,7 @@ async def _loaded(air: Air, settings: AirSettings) -> None:
 
 def _live(air: Air, settings: AirSettings, row: int, pipe: int) -> None:
     """Run one node in this forked process until a signal ends it."""
+    ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
     try:
         asyncio.run(_node(air, settings, row, pipe))
     except BaseException:

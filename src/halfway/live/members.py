@@ -19,6 +19,9 @@ class MemberState(StrEnum):
     SUSPECTED = "suspected"
 
 
+_STATES = frozenset(str(state) for state in MemberState)  # names of the reports, too
+
+
 class Watched(NamedTuple):
     """A member as the state of a failure detector has it."""
 
@@ -76,6 +79,13 @@ class Members:
         self._names: dict[int, str] = {}
         self._followers: list[Callable[[Member], None]] = []
         self.changes = Counter[MemberState]()
+
+    def take_report(self, kind: str, node_id: int) -> None:
+        """Take a report of the failure detector, given by the name of its kind. Reports of the
+        walks below a detector have no effect.
+        """
+        if kind in _STATES:
+            self.take(node_id, MemberState(kind))
 
     def take(self, node_id: int, state: MemberState) -> None:
         """Take the report of the failure detector that a member has another state from now on."""

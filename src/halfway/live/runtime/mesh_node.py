@@ -14,7 +14,6 @@ from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import LinkCallbacks, Links
-from halfway.live.members import MemberState
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal, no_events
 from halfway.live.runtime.body_exchange import BodyExchange
 from halfway.live.runtime.local_delivery import Delivery, EventReports
@@ -223,7 +222,7 @@ class MeshNode:
         if self.reports is not None:
             self.reports.take(head)
         elif self.members is not None:
-            self.members.take(head.target, MemberState(self.face.node.kinds.names[head.kind]))
+            self.members.take_report(self.face.node.kinds.names[head.kind], head.target)
 
     def _body(
         self, topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float,
