@@ -21,7 +21,7 @@ import numpy as np
 from halfway.core.options import Value
 from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost, AirSettings
-from halfway.live.members import Member, MemberState
+from halfway.live.members import KnownMember, MemberState
 
 _REPORT = struct.Struct("<dii?")  # time, row of the monitor, id of the member, is suspected
 _END_WITH_PARENT = 1  # PR_SET_PDEATHSIG
@@ -125,7 +125,7 @@ def _live(air: Air, settings: AirSettings, row: int, pipe: int) -> None:
 
 
 async def _node(air: Air, settings: AirSettings, row: int, pipe: int) -> None:
-    def take(member: Member) -> None:
+    def take(member: KnownMember) -> None:
         is_suspected = member.state is MemberState.SUSPECTED
         os.write(pipe, _REPORT.pack(time.monotonic(), row, member.node_id, is_suspected))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from halfway.adapters.commands import Commands, commands
 from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
-from halfway.protocols.failure_detectors.shortfalls import member_shortfalls
+from halfway.protocols.failure_detectors.member_index import member_shortfalls
 from halfway.world.workload.demand import Demand, Publications
 
 

@@ -30,12 +30,12 @@ class Watched(NamedTuple):
     incarnation: int
 
 
-class Member(NamedTuple):
+class KnownMember(NamedTuple):
     """A member that a live node knows. since_s: seconds for which the member has had its state.
 
-    name: empty if the member has never been a neighbour of the node. incarnation: in `swim` and
-    `lifeguard` the number of suspicions that the member refuted, in other detectors the incarnation
-    of the member's node.
+    name: empty if the member has never been a neighbour of the node. incarnation: in a
+    detector that probes members, the number that grows when the member refutes a suspicion; in
+    other detectors, the incarnation of the member's node.
     """
 
     node_id: int
@@ -59,7 +59,7 @@ class Watching(Protocol):
 
 class Members:
     """The members that one live node knows. The state of the failure detector has the members; this
-    class adds the times of their changes, and tells followers about the changes.
+    class adds the times of their changes, and calls its followers at each change.
 
     owner: name of the node. capacity: members for which the detector has room. now: the node's
     clock in seconds. name_of: returns the name of a node, or "" if the node does not hear it.
@@ -77,7 +77,7 @@ class Members:
         self._now, self._name_of = now, name_of
         self._since: dict[int, float] = {}
         self._names: dict[int, str] = {}
-        self._followers: list[Callable[[Member], None]] = []
+        self._followers: list[Callable[[KnownMember], None]] = []
         self.changes = Counter[MemberState]()
 
     def take_report(self, kind: str, node_id: int) -> None:
@@ -94,38 +94,38 @@ class Members:
         is_new = node_id not in self._since
         self._since[node_id] = self._now()
         self.changes[state] += 1
-        found = self._watching.watched_member(node_id)
-        member = Member(
-            node_id, self._name(node_id), state, 0.0, 0 if found is None else found.incarnation
+        watched = self._watching.watched_member(node_id)
+        member = KnownMember(
+            node_id, self._name(node_id), state, 0.0, 0 if watched is None else watched.incarnation
         )
         _LOG.info("%s %s", self._owner, _sentence(member, is_new=is_new))
         for follower in list(self._followers):
             follower(member)
 
-    def all(self) -> list[Member]:
+    def all(self) -> list[KnownMember]:
         """Return all members that the live node knows now, in ascending order of ids."""
         now = self._now()
         return [
-            Member(
-                one.node_id,
-                self._name(one.node_id),
-                MemberState.SUSPECTED if one.is_suspected else MemberState.TRUSTED,
-                max(now - self._since.get(one.node_id, now), 0.0),
-                one.incarnation,
+            KnownMember(
+                member.node_id,
+                self._name(member.node_id),
+                MemberState.SUSPECTED if member.is_suspected else MemberState.TRUSTED,
+                max(now - self._since.get(member.node_id, now), 0.0),
+                member.incarnation,
             )
-            for one in self._watching.watched()
+            for member in self._watching.watched()
         ]
 
-    def count(self) -> dict[MemberState, int]:
+    def totals(self) -> dict[MemberState, int]:
         """Return how many members the live node trusts, and how many it suspects."""
-        found = self._watching.watched()
-        suspected = sum(one.is_suspected for one in found)
+        watched = self._watching.watched()
+        suspected = sum(member.is_suspected for member in watched)
         return {
-            MemberState.TRUSTED: len(found) - suspected,
+            MemberState.TRUSTED: len(watched) - suspected,
             MemberState.SUSPECTED: suspected,
         }
 
-    def follow(self, follower: Callable[[Member], None]) -> None:
+    def follow(self, follower: Callable[[KnownMember], None]) -> None:
         """Call a function after each change of a member at the live node, with the new state.
 
         The function must not block, and must not raise. Raises Refusal: "too many followers".
@@ -134,7 +134,7 @@ class Members:
             raise Refusal("too many followers", f"limit {MOST_FOLLOWERS}")
         self._followers.append(follower)
 
-    def unfollow(self, follower: Callable[[Member], None]) -> None:
+    def unfollow(self, follower: Callable[[KnownMember], None]) -> None:
         """End `follow` at the live node for a function; no effect on a function that does not
         follow.
         """
@@ -154,17 +154,17 @@ class Members:
 
     def _forget_evicted(self) -> None:
         """Forget the members that the failure detector no longer has in its table."""
-        kept = {one.node_id for one in self._watching.watched()}
-        self._since = {one: since for one, since in self._since.items() if one in kept}
-        self._names = {one: name for one, name in self._names.items() if one in kept}
+        kept = {member.node_id for member in self._watching.watched()}
+        self._since = {key: since for key, since in self._since.items() if key in kept}
+        self._names = {key: name for key, name in self._names.items() if key in kept}
 
 
-def named(member: Member) -> str:
+def named(member: KnownMember) -> str:
     """Return a live node's member in words: its name and its id, or only its id."""
     return f"{member.name} ({member.node_id})" if member.name else str(member.node_id)
 
 
-def _sentence(member: Member, *, is_new: bool) -> str:
+def _sentence(member: KnownMember, *, is_new: bool) -> str:
     if member.state is MemberState.SUSPECTED:
         return f"suspects {named(member)}"
     return f"trusts {named(member)}{', a new member' if is_new else ' again'}"

@@ -13,7 +13,7 @@ import pytest
 
 from halfway.live.interface.api import LiveNode, blocking_node, node
 from halfway.live.limits import DEFAULT
-from halfway.live.members import Member, Members, MemberState, Watched
+from halfway.live.members import KnownMember, Members, MemberState, Watched
 from halfway.live.mesh import Refusal
 from halfway.live.runtime.node_identity import next_incarnation
 from halfway.live.runtime.settings import Settings
@@ -214,26 +214,29 @@ def test_the_times_of_members_stay_bounded_when_the_detector_evicts_members() ->
         members.take(node_id, TRUSTED)
         assert len(members._since) <= 2
         assert len(members._names) <= 1
-    assert members.all() == [Member(48, "", TRUSTED, 1.0, 3), Member(49, "", TRUSTED, 0.0, 3)]
+    assert members.all() == [
+        KnownMember(48, "", TRUSTED, 1.0, 3),
+        KnownMember(49, "", TRUSTED, 0.0, 3),
+    ]
     table.rows = [Watched(49, True, 4)]
     members.take_report("matched", 49)  # a report of the walks
     assert members.changes == {TRUSTED: 50}
     members.take_report("suspected", 49)
     assert members.changes == {TRUSTED: 50, SUSPECTED: 1}
-    assert members.count() == {TRUSTED: 0, SUSPECTED: 1}
+    assert members.totals() == {TRUSTED: 0, SUSPECTED: 1}
 
 
 def test_followers_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("halfway.live.members.MOST_FOLLOWERS", 1)
     members = Members("me", 2, Table(), lambda: 0.0, lambda _: "")
-    got: list[Member] = []
+    got: list[KnownMember] = []
     members.follow(got.append)
     with pytest.raises(Refusal, match="too many followers: limit 1"):
         members.follow(got.append)
     members.take(7, SUSPECTED)
     members.unfollow(got.append)
     members.take(7, TRUSTED)
-    assert got == [Member(7, "", SUSPECTED, 0.0, 0)]
+    assert got == [KnownMember(7, "", SUSPECTED, 0.0, 0)]
 
 
 @pytest.mark.parametrize("system", DETECTORS)
@@ -257,7 +260,7 @@ def test_a_table_of_members_has_the_states_of_the_detector() -> None:
         heard.members.number[0, rank] = np.int64(number) + 17
         heard.entry[0, rank]["is_suspected"] = is_suspected
     heard.members.known[0] = 2
-    members = face.members("me", lambda: 0.0, lambda _: "")
+    members = face.member_view("me", lambda: 0.0, lambda _: "")
     assert members is not None
     assert [(one.node_id, one.state, one.incarnation) for one in members.all()] == [
         (5, TRUSTED, 2), (9, SUSPECTED, 3),

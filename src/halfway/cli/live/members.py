@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from halfway.live.control.control_requests import MemberAnswer
 
 
-def members(
+def list_members(
     follow: Annotated[
         bool,
         typer.Option("--follow", "-f", help="After the list, print each change when it happens."),
@@ -52,10 +52,8 @@ def members(
 
 def _print(member: "MemberAnswer", as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({
-            "id": member.id, "name": member.name, "state": str(member.state),
-            "since_s": member.since_s, "incarnation": member.incarnation,
-        }))  # fmt: skip
+        row = {"id": member.id, "name": member.name, "state": str(member.state)}
+        typer.echo(json.dumps(row | {"since_s": member.since_s, "incarnation": member.incarnation}))
         return
     typer.echo(
         f"{member.name or '-':20} {member.id:10}  {member.state:9} {member.since_s:10.1f} s  "

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 from halfway.live.control.control_requests import MemberAnswer, MembersRequest, Ready
 from halfway.live.drops import Drop
-from halfway.live.members import Member
+from halfway.live.members import KnownMember
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.problem import Problem
 
@@ -22,9 +22,9 @@ async def member_answers(
         what = f"system = {node.identity.system}: expected a failure detector"
         remedy = "start a node with `halfway node --system swim`, or choose one with --node NAME"
         raise Problem(f"{what}, because other systems have no members", remedy=remedy)
-    changes: asyncio.Queue[Member] = asyncio.Queue(MOST_CHANGES)
+    changes: asyncio.Queue[KnownMember] = asyncio.Queue(MOST_CHANGES)
 
-    def take(member: Member) -> None:
+    def take(member: KnownMember) -> None:
         if changes.full():
             changes.get_nowait()
             node.drops.count(Drop.SLOW_SUBSCRIBER)
@@ -42,7 +42,7 @@ async def member_answers(
         node.members.unfollow(take)
 
 
-def _answer(member: Member) -> MemberAnswer:
+def _answer(member: KnownMember) -> MemberAnswer:
     return MemberAnswer(
         member.node_id, member.name, member.state, round(member.since_s, 3), member.incarnation
     )

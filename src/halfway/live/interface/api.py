@@ -15,23 +15,20 @@
 import asyncio
 import queue
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 from halfway.core.options import Value
 from halfway.live.drops import Drop
 from halfway.live.interface.background import BackgroundHost
-from halfway.live.members import Member, Members
+from halfway.live.interface.member_changes import QUEUE, MemberChanges, dropping_queue, members_of
+from halfway.live.members import KnownMember
 from halfway.live.mesh import Event, Level, MeshSubscription
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.settings import Settings
 from halfway.live.runtime.status import status_of
-from halfway.problem import Problem
 
-QUEUE = 1024  # events that wait for a subscriber of this interface, or changes of members
 _POLL_S = 0.02
-_T = TypeVar("_T")
 
 
 def node(
@@ -86,41 +83,6 @@ class Events:
             self._queue.get_nowait()
             self._node.drops.count(Drop.SLOW_SUBSCRIBER)
         self._queue.put_nowait(event)
-
-
-class MemberChanges:
-    """The bounded queue of the changes of members at a node: `async for member in …`.
-
-    A program that does not keep up loses the oldest changes; the node counts them.
-    """
-
-    def __init__(self, of: MeshNode) -> None:
-        self._node, self._members = of, _members_of(of)
-        self._queue: asyncio.Queue[Member] = asyncio.Queue(QUEUE)
-        self._members.follow(self._take)
-        self._has_ended = False
-
-    def __aiter__(self) -> "MemberChanges":
-        return self
-
-    async def __anext__(self) -> Member:
-        """Wait for the next change of a member from Python."""
-        if self._has_ended and self._queue.empty():
-            raise StopAsyncIteration
-        return await self._queue.get()
-
-    def end(self) -> None:
-        """End the changes; the program can still read changes of the Python interface that have
-        happened.
-        """
-        self._members.unfollow(self._take)
-        self._has_ended = True
-
-    def _take(self, member: Member) -> None:
-        if self._queue.full():
-            self._queue.get_nowait()
-            self._node.drops.count(Drop.SLOW_SUBSCRIBER)
-        self._queue.put_nowait(member)
 
 
 class LiveNode:
@@ -185,11 +147,11 @@ class LiveNode:
         """Return the live node's retained values that match a filter."""
         return self.mesh.retained(topic_filter)
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[KnownMember]:
         """Return the members that the live node knows to a Python program, in ascending order of
         ids. Raises Problem unless the node's system is a failure detector.
         """
-        return _members_of(self.mesh).all()
+        return members_of(self.mesh).all()
 
     def member_changes(self) -> MemberChanges:
         """Return the changes of members at the live node to a Python program, from now on. Raises
@@ -259,7 +221,7 @@ class BlockingNode:
         callback: is called with each event instead, in the thread of the node. Raises Refusal.
         """
         of = self._node
-        events, take = _dropping_queue(of, Event)
+        events, take = dropping_queue(of, Event)
         self._background.call(lambda: of.subscribe(topic_filter, callback or take))
         return events
 
@@ -267,22 +229,22 @@ class BlockingNode:
         """Return the retained values at the blocking node that match a filter."""
         return self._background.call(lambda: self._node.retained(topic_filter))
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[KnownMember]:
         """Return the members that a Python program's blocking node knows. Raises Problem unless its
         system is a failure detector.
         """
-        return self._background.call(lambda: _members_of(self._node).all())
+        return self._background.call(lambda: members_of(self._node).all())
 
     def member_changes(
-        self, callback: Callable[[Member], None] | None = None
-    ) -> "queue.Queue[Member]":
+        self, callback: Callable[[KnownMember], None] | None = None
+    ) -> "queue.Queue[KnownMember]":
         """Return a bounded queue of the changes of members at a Python program's blocking node,
         from now on, which drops its oldest.
 
         callback: is called with each change instead, in the thread of the node. Raises Problem.
         """
-        changes, take = _dropping_queue(self._node, Member)
-        self._background.call(lambda: _members_of(self._node).follow(callback or take))
+        changes, take = dropping_queue(self._node, KnownMember)
+        self._background.call(lambda: members_of(self._node).follow(callback or take))
         return changes
 
     def status(self) -> dict[str, Any]:
@@ -290,31 +252,3 @@ class BlockingNode:
         it.
         """
         return self._background.call(lambda: status_of(self._background.host, self._node))
-
-
-def _members_of(of: MeshNode) -> Members:
-    """Return the members of a node. Raises Problem if its system has none."""
-    if of.members is None:
-        what = f"system = {of.identity.system}: expected a failure detector"
-        raise Problem(
-            f"{what}, because other systems have no members", remedy='use halfway.live.node("swim")'
-        )
-    return of.members
-
-
-def _dropping_queue(
-    of: MeshNode, _item: type[_T]
-) -> "tuple[queue.Queue[_T], Callable[[_T], None]]":
-    """Return a bounded queue for a program without an event loop, and the function that puts an
-    item into it; if the queue is full, the oldest item is lost, and the node counts it.
-    """
-    items: queue.Queue[_T] = queue.Queue(QUEUE)
-
-    def take(item: _T) -> None:
-        if items.full():
-            with suppress(queue.Empty):
-                items.get_nowait()
-                of.drops.count(Drop.SLOW_SUBSCRIBER)
-        items.put_nowait(item)
-
-    return items, take

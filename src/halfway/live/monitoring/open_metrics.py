@@ -155,17 +155,17 @@ class HostMetrics:
         """Yield the members of the nodes of a failure detector for OpenMetrics; each node counts
         the members that it knows.
         """
-        some = [node.members for node in self._host.nodes if node.members is not None]
-        if not some:
+        each = [node.members for node in self._host.nodes if node.members is not None]
+        if not each:
             return
-        found, changes = Counter[str](), Counter[str]()
-        for members in some:
-            found.update({str(state): count for state, count in members.count().items()})
+        totals, changes = Counter[str](), Counter[str]()
+        for members in each:
+            totals.update({str(state): count for state, count in members.totals().items()})
             changes.update({str(state): members.changes[state] for state in MemberState})
         gauge = GaugeMetricFamily(
             "halfway_members", "Members that the nodes know, by their state.", labels=["state"]
         )
-        for state, count in found.items():
+        for state, count in totals.items():
             gauge.add_metric([state], count)
         yield gauge
         yield _counter(

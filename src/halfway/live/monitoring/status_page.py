@@ -78,11 +78,13 @@ def _members(first: MeshNode) -> list[dict[str, Any]] | None:
     """
     if first.members is None:
         return None
-    known = sorted(first.members.all(), key=lambda one: (one.state != MemberState.SUSPECTED, one))
-    return [
-        {"id": one.node_id, "name": one.name, "state": one.state, "since_s": one.since_s}
-        for one in known[:_MOST_NODES]
-    ]
+    rows = [
+        {"id": member.node_id, "name": member.name, "state": member.state,
+         "since_s": member.since_s}
+        for member in first.members.all()
+    ]  # fmt: skip
+    rows.sort(key=lambda row: row["state"] != MemberState.SUSPECTED)
+    return rows[:_MOST_NODES]
 
 
 _COUNTS = ("published", "delivered", "records received", "records sent")

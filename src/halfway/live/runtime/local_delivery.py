@@ -1,18 +1,14 @@
 """The delivery of events to the applications of a live node: each event at most once to each
-subscription, when the node's system reports it.
+subscription.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable
 
-from halfway.core.kinds import Kinds
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import BodyTable, EventBody, EventKey, identity_of
+from halfway.live.events.bodies import EventBody, EventKey, identity_of
 from halfway.live.events.local_subscriptions import LocalSubscription, Subscriptions
 from halfway.live.mesh import Event
-from halfway.live.runtime.probe_routes import HERE, Routes
 from halfway.live.seconds_histogram import SecondsHistogram
-from halfway.live.step.record_head import RecordHead
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.topic_filters import OWN
 
@@ -72,42 +68,6 @@ class Delivery:
                 self.ages.observe(event.age_s)
         for subscription in found:
             subscription.callback(event)
-
-
-class EventReports:
-    """The reports of a live node's system that spreads events: an event to deliver, or a count.
-
-    bodies: of the node. takes: a function that keeps a kept event for its readers, and returns
-    whether it did.
-    """
-
-    def __init__(
-        self, node_id: int, kinds: Kinds, bodies: BodyTable, delivery: Delivery, routes: Routes
-    ) -> None:
-        self._node_id, self._kinds, self._bodies = node_id, kinds, bodies
-        self._delivery, self._routes = delivery, routes
-        self._delivered = kinds.number("delivered")
-        self.takes: Callable[[EventKey, EventBody, int], bool] = lambda *_: False
-
-    def take(self, head: RecordHead) -> None:
-        """Take a report of the live node's system, given by its header."""
-        delivery, drops, routes = self._delivery, self._delivery.drops, self._routes
-        if head.kind != self._delivered:
-            name = self._kinds.names[head.kind]
-            delivery.counts[f"report: {name}"] += 1
-            if name == "unmatched":
-                drops.count(Drop.UNMATCHED)
-                routes.ended(head.key, Drop.UNMATCHED)
-            return
-        body = self._bodies.get(head.key)
-        if body is not None and body.probe:
-            routes.ended(head.key, HERE, len(delivery.subscriptions.matching(body.topic)))
-        elif head.key[0] == self._node_id:
-            return  # applications of this node received it at the publication
-        elif body is None:
-            drops.count(Drop.BODIES_FULL)
-        elif not self.takes(head.key, body, head.hops):
-            delivery.deliver(head.key, body, head.hops, local=False)
 
 
 def _packed(identity: EventKey) -> int:

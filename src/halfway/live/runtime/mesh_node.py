@@ -16,9 +16,9 @@ from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import LinkCallbacks, Links
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal, no_events
 from halfway.live.runtime.body_exchange import BodyExchange
-from halfway.live.runtime.local_delivery import Delivery, EventReports
+from halfway.live.runtime.local_delivery import Delivery
 from halfway.live.runtime.node_identity import NodeIdentity
-from halfway.live.runtime.own_events import OwnEvents
+from halfway.live.runtime.own_events import OwnEvents, SystemReports
 from halfway.live.runtime.probe_routes import Hop, Routes
 from halfway.live.runtime.retained_exchange import RetainedExchange
 from halfway.live.security import Security
@@ -64,15 +64,11 @@ class MeshNode:
             self.node_id, self.links, scheduler, self.drops, limits
         )
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
-        self.reports = (
-            EventReports(
-                self.node_id, face.node.kinds, self.events.bodies, self.delivery, self.routes
-            )
-            if face.spreads_events
-            else None
-        )
-        # Of a failure detector, whose node has members instead of events.
-        self.members = face.members(self.name, scheduler.now, self.links.table.name_of)
+        self.members = face.member_view(self.name, scheduler.now, self.links.table.name_of)
+        self.reports = SystemReports(
+            self.node_id, face.node.kinds, self.events.bodies, self.delivery, self.routes,
+            self.members,
+        )  # fmt: skip
         self.own_events = OwnEvents(
             (self.node_id, identity.incarnation), self.subscriptions, self.events,
             self.routes, self.links.table, self._run, self.drops, scheduler,
@@ -216,13 +212,9 @@ class MeshNode:
             self.drops.count(Drop.NO_ADDRESS)
 
     def report(self, record: Any) -> None:
-        """Take a report of the driver: deliver an event, or count it."""
+        """Take a report of the driver."""
         self.on_report(record)
-        head = head_of(record)
-        if self.reports is not None:
-            self.reports.take(head)
-        elif self.members is not None:
-            self.members.take_report(self.face.node.kinds.names[head.kind], head.target)
+        self.reports.take(head_of(record))
 
     def _body(
         self, topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float,

@@ -71,7 +71,7 @@ def _members(node: MeshNode) -> dict[str, Any] | None:
     """
     if node.members is None:
         return None
-    counts, changes = node.members.count(), node.members.changes
+    counts, changes = node.members.totals(), node.members.changes
     return {
         **{str(state): count for state, count in counts.items()},
         "changes": {str(state): changes[state] for state in counts},

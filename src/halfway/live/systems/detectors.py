@@ -12,10 +12,9 @@ import numpy as np
 from halfway.live.members import Members, Watched
 from halfway.live.systems.face import Face, made
 from halfway.protocols.failure_detectors import counter_records
-from halfway.protocols.failure_detectors.member_index import MemberIndex
+from halfway.protocols.failure_detectors.member_index import MemberIndex, member_shortfalls
 from halfway.protocols.failure_detectors.member_list import Probes
 from halfway.protocols.failure_detectors.probe_messages import DEAD
-from halfway.protocols.failure_detectors.shortfalls import member_shortfalls
 from halfway.protocols.failure_detectors.silence import HeardMembers, counter_number
 from halfway.protocols.walk_detectors.path_shortfalls import path_shortfalls
 
@@ -54,7 +53,7 @@ class DetectorFace(Face):
         """Return the members for which the node of a live detector had no room."""
         return {**super().shortfalls(), **_above_zero(member_shortfalls(self.node.state))}
 
-    def members(
+    def member_view(
         self, owner: str, now: Callable[[], float], name_of: Callable[[int], str]
     ) -> Members:
         """Return the view of the members that the node of a live detector knows."""

@@ -122,7 +122,7 @@ class Face:
         counts = {**shortfalls_of(self.module, state), **shortfalls_of_windows(state)}
         return {name: count for name, count in counts.items() if count > 0}
 
-    def members(
+    def member_view(
         self, owner: str, now: Callable[[], float], name_of: Callable[[int], str]
     ) -> Members | None:
         """Return the view of the members that the node of a live face knows, or None if its system
