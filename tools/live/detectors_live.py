@@ -10,10 +10,11 @@ the means of the runs with their ranges. A live run needs Linux, iproute2 and nf
 `unshare -rn`.
 """
 
+import argparse
 import json
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,6 +60,7 @@ class Trial(NamedTuple):
     ids: list[int]
     crashed: list[int]  # rows, at CRASH_S
     pauses: list[tuple[float, int]]  # begin in seconds, row
+    pause_s: float
 
 
 def main() -> None:
@@ -72,15 +74,17 @@ def main() -> None:
     parser.add_argument("--nodes", type=whole(5, 100), default=20)
     parser.add_argument("--runs", type=whole(1, 1000), default=5)
     parser.add_argument("--simulated", type=whole(1, 1000), default=10, help="for each live run")
-    parser.add_argument("--loss", type=float, default=0.05, help="share of lost receptions")
-    parser.add_argument("--no-pauses", action="store_true")
+    parser.add_argument("--loss", type=up_to(0.9), default=0.05, help="share of lost receptions")
+    parser.add_argument(
+        "--pause-s", type=up_to(PAUSE_EVERY_S), default=PAUSE_S, help="0: no pauses"
+    )
     parser.add_argument("--seconds", type=positive, default=SECONDS)
     given = parser.parse_args()
     if given.what == "table":
         sys.stdout.write("\n".join(table(given.file or given.out)) + "\n")
         return
     for number in range(1, given.runs + 1):
-        trial = drawn(given.nodes, number, given.seconds, pauses=not given.no_pauses)
+        trial = drawn(given.nodes, number, given.seconds, given.pause_s)
         for system in given.system or DETECTORS:
             live = lived(system, trial, number, given.loss, given.seconds)
             others = [
@@ -94,20 +98,35 @@ def main() -> None:
                         file.write(json.dumps(row) + "\n")
 
 
-def drawn(n: int, number: int, seconds: float, *, pauses: bool) -> Trial:
+def up_to(most: float) -> Callable[[str], float]:
+    """Return the type of an argument: a number from 0 to `most`."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not 0.0 <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 0 to {most:g}")
+        return value
+
+    return read
+
+
+def drawn(n: int, number: int, seconds: float, pause_s: float) -> Trial:
     """Draw the network, the ids and the faults of a trial by its number."""
     random = np.random.default_rng([n, number])
     network = connected_unit_disk(n, radius_of_degree(n, DEGREE), number).network
     some = max(round(SHARE * n), 1)
     crashed = random.choice(n, some, replace=False).tolist()
     others = [row for row in range(n) if row not in crashed]
-    begins = np.arange(START_S, seconds - PAUSE_S, PAUSE_EVERY_S) if pauses else ()
+    begins = np.arange(START_S, seconds - pause_s, PAUSE_EVERY_S) if pause_s else ()
     slow = [
-        (float(begin) + float(random.uniform(0.0, PAUSE_EVERY_S - PAUSE_S)), int(row))
+        (float(begin) + float(random.uniform(0.0, PAUSE_EVERY_S - pause_s)), int(row))
         for begin in begins
         for row in random.choice(others, some, replace=False)
     ]
-    return Trial(network, node_ids(n, number), crashed, slow)
+    return Trial(network, node_ids(n, number), crashed, slow, pause_s)
 
 
 def lived(system: str, trial: Trial, number: int, loss: float, seconds: float) -> dict[str, Any]:
@@ -116,7 +135,7 @@ def lived(system: str, trial: Trial, number: int, loss: float, seconds: float) -
     signals = [Signal(CRASH_S, row, signal.SIGKILL) for row in trial.crashed]
     for begin, row in trial.pauses:
         signals += [Signal(begin, row, signal.SIGSTOP),
-                    Signal(begin + PAUSE_S, row, signal.SIGCONT)]  # fmt: skip
+                    Signal(begin + trial.pause_s, row, signal.SIGCONT)]  # fmt: skip
     rows = np.repeat(np.arange(n), trial.network.degree).tolist()
     with Air(n) as air:
         air.set_links(zip(rows, trial.network.who.tolist(), strict=True))
@@ -149,7 +168,7 @@ def simulated(system: str, trial: Trial, seed: int, loss: float, seconds: float)
     network = trial.network
     labels = range(network.n) if network.labels is None else network.labels
     faults: list[Fault] = [Crash(node=int(labels[row]), at=CRASH_S) for row in trial.crashed]
-    faults += [Pause(node=int(labels[row]), at=at, for_=PAUSE_S) for at, row in trial.pauses]
+    faults += [Pause(node=int(labels[row]), at=at, for_=trial.pause_s) for at, row in trial.pauses]
     run = Simulation(
         system, network, workload=Monitoring(start_s=START_S), faults=faults, seconds=seconds,
         radio=IdealRadio(delay_s=DELAY_S, success=1.0 - loss), seed=seed, hello=SentHellos(),
