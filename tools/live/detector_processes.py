@@ -54,7 +54,7 @@ class DetectorProcesses:
     def __init__(self, air: Air, system: str, options: dict[str, Value], seed: int) -> None:
         self._air = air
         self._settings = AirSettings(system, options, seed=seed)
-        self._pids: dict[int, int] = {}
+        self.pids: dict[int, int] = {}  # of the running nodes, by row
         self._pipe = os.pipe()
         self.late_s = 0.0  # the longest delay of a signal by this machine
 
@@ -67,14 +67,14 @@ class DetectorProcesses:
             pid = os.fork()
             if pid == 0:
                 _live(self._air, self._settings, row, self._pipe[1])
-            self._pids[row] = pid
+            self.pids[row] = pid
         return self
 
     def __exit__(self, *_: object) -> None:
-        for pid in self._pids.values():
+        for pid in self.pids.values():
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-        self._pids.clear()
+        self.pids.clear()
         for end in self._pipe:
             os.close(end)
 
@@ -96,9 +96,9 @@ class DetectorProcesses:
             left = left[whole:]
 
     def _send(self, one: Signal) -> None:
-        os.kill(self._pids[one.row], one.number)
+        os.kill(self.pids[one.row], one.number)
         if one.number == signal.SIGKILL:
-            os.waitpid(self._pids.pop(one.row), 0)
+            os.waitpid(self.pids.pop(one.row), 0)
 
 
 def node_ids(n: int, seed: int) -> list[int]:

@@ -116,7 +116,7 @@ def up_to(most: float) -> Callable[[str], float]:
 def drawn(n: int, number: int, seconds: float, pause_s: float) -> Trial:
     """Draw the network, the ids and the faults of a trial by its number."""
     random = np.random.default_rng([n, number])
-    network = connected_unit_disk(n, radius_of_degree(n, DEGREE), number).network
+    network = connected_unit_disk(n, radius_of_degree(n, min(DEGREE, n / 2)), number).network
     some = max(round(SHARE * n), 1)
     crashed = random.choice(n, some, replace=False).tolist()
     others = [row for row in range(n) if row not in crashed]
@@ -143,14 +143,21 @@ def lived(system: str, trial: Trial, number: int, loss: float, seconds: float) -
         with DetectorProcesses(air, system, {}, number) as nodes:
             reports = list(nodes.run(signals, seconds))
             late_s = nodes.late_s
+    return quality_of(reports, trial, system, seconds) | {"late_s": late_s}
+
+
+def quality_of(
+    reports: Sequence[MemberReport], trial: Trial, system: str, seconds: float
+) -> dict[str, Any]:
+    """Return the quality of a detector by the reports of live nodes."""
     kinds = Simulation(system, trial.network, workload=Monitoring()).instance.kinds
-    accounting = DetectionAccounting(kinds, NodeIds(n, trial.ids), START_S)
+    accounting = DetectionAccounting(kinds, NodeIds(trial.network.n, trial.ids), START_S)
     down = len(trial.crashed)
     happened = changes([CRASH_S] * down, [NODE_DOWN] * down, trial.crashed, [LOST] * down)
     happened.tally[0] = down
     accounting.follow(happened)
     accounting.enter_reports(*_records(reports, kinds))
-    return _quality(accounting.detection(seconds)) | {"late_s": late_s}
+    return _quality(accounting.detection(seconds))
 
 
 def _records(reports: Sequence[MemberReport], kinds: Any) -> tuple[Any, Any]:

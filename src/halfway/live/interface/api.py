@@ -18,11 +18,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from halfway.core.options import Value
-from halfway.live.drops import Drop
 from halfway.live.interface.background import BackgroundHost
-from halfway.live.interface.member_changes import QUEUE, MemberChanges, dropping_queue, members_of
+from halfway.live.interface.queues import Events, MemberChanges, dropping_queue, members_of
 from halfway.live.members import KnownMember
-from halfway.live.mesh import Event, Level, MeshSubscription
+from halfway.live.mesh import Event, Level
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.settings import Settings
@@ -48,41 +47,6 @@ def blocking_node(
     `node`.
     """
     return BlockingNode(Settings(system=system, options=options or {}, **settings))
-
-
-class Events:
-    """The bounded queue of one subscription's events: `async for event in …`.
-
-    A program that does not keep up loses the oldest events; the node counts them.
-    """
-
-    def __init__(self, of: MeshNode, topic_filter: str) -> None:
-        self._node, self.filter = of, topic_filter
-        self._queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE)
-        self._subscription: MeshSubscription | None = of.subscribe(topic_filter, self._take)
-
-    def __aiter__(self) -> "Events":
-        return self
-
-    async def __anext__(self) -> Event:
-        """Wait for the next event of a subscription from Python."""
-        if self._subscription is None and self._queue.empty():
-            raise StopAsyncIteration
-        return await self._queue.get()
-
-    def end(self) -> None:
-        """End the subscription; the program can still read events of the Python interface that have
-        arrived.
-        """
-        if self._subscription is not None:
-            self._node.unsubscribe(self._subscription)
-            self._subscription = None
-
-    def _take(self, event: Event) -> None:
-        if self._queue.full():
-            self._queue.get_nowait()
-            self._node.drops.count(Drop.SLOW_SUBSCRIBER)
-        self._queue.put_nowait(event)
 
 
 class LiveNode:

@@ -79,10 +79,14 @@ def _members(first: MeshNode) -> list[dict[str, Any]] | None:
     if first.members is None:
         return None
     rows = [
-        {"id": member.node_id, "name": member.name, "state": member.state,
-         "since_s": member.since_s}
+        {
+            "id": member.node_id,
+            "name": member.name,
+            "state": member.state,
+            "since_s": member.since_s,
+        }
         for member in first.members.all()
-    ]  # fmt: skip
+    ]
     rows.sort(key=lambda row: row["state"] != MemberState.SUSPECTED)
     return rows[:_MOST_NODES]
 

@@ -137,9 +137,14 @@ class SystemReports:
     """
 
     def __init__(
-        self, node_id: int, kinds: Kinds, bodies: BodyTable, delivery: Delivery, routes: Routes,
+        self,
+        node_id: int,
+        kinds: Kinds,
+        bodies: BodyTable,
+        delivery: Delivery,
+        routes: Routes,
         members: Members | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._node_id, self._kinds, self._bodies = node_id, kinds, bodies
         self._delivery, self._routes, self._members = delivery, routes, members
         self._delivered = kinds.number("delivered") if members is None else int(NONE)

@@ -1,4 +1,4 @@
-"""The changes of members for Python programs, and the bounded queues of the Python interface."""
+"""The bounded queues of the Python interface: events of a subscription, and changes of members."""
 
 import asyncio
 import queue
@@ -8,11 +8,47 @@ from typing import TypeVar
 
 from halfway.live.drops import Drop
 from halfway.live.members import KnownMember, Members
+from halfway.live.mesh import Event, MeshSubscription
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.problem import Problem
 
 QUEUE = 1024  # events that wait for a subscriber of the Python interface, or changes of members
 T = TypeVar("T")
+
+
+class Events:
+    """The bounded queue of one subscription's events: `async for event in …`.
+
+    A program that does not keep up loses the oldest events; the node counts them.
+    """
+
+    def __init__(self, of: MeshNode, topic_filter: str) -> None:
+        self._node, self.filter = of, topic_filter
+        self._queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE)
+        self._subscription: MeshSubscription | None = of.subscribe(topic_filter, self._take)
+
+    def __aiter__(self) -> "Events":
+        return self
+
+    async def __anext__(self) -> Event:
+        """Wait for the next event of a subscription from Python."""
+        if self._subscription is None and self._queue.empty():
+            raise StopAsyncIteration
+        return await self._queue.get()
+
+    def end(self) -> None:
+        """End the subscription; the program can still read events of the Python interface that have
+        arrived.
+        """
+        if self._subscription is not None:
+            self._node.unsubscribe(self._subscription)
+            self._subscription = None
+
+    def _take(self, event: Event) -> None:
+        if self._queue.full():
+            self._queue.get_nowait()
+            self._node.drops.count(Drop.SLOW_SUBSCRIBER)
+        self._queue.put_nowait(event)
 
 
 class MemberChanges:
