@@ -33,8 +33,9 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_number": (OPERATING, "topics with a number"),
         "_pins": (OPERATING, "subscriptions of a node"),
     },
-    "interface/api:Events": {"_queue": (OPERATING, "events that wait for a command")},
     "interface/benchmark:_Arrivals": {"_seen": BED},
+    "interface/queues:Events": {"_queue": (OPERATING, "events that wait for a command")},
+    "interface/queues:MemberChanges": {"_queue": (OPERATING, "members that a node")},
     "interface/service:Service": {"addresses": FIXED},
     "journal/commit:GroupCommit": {"_futures": (OPERATING, "journal: segments")},
     "journal/journal:Journal": {
@@ -93,6 +94,10 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_lists": (OPERATING, "neighbours; nodes heard"),
     },
     "link/waiting:WaitingFrames": {"_frames": (OPERATING, "frames that wait")},
+    "members:Members": {
+        "_followers": (OPERATING, "members that a node"), "changes": FIXED,
+        "_names": (OPERATING, "members that a node"), "_since": (OPERATING, "members that a node"),
+    },
     "mqtt/memory_mesh:MemoryNetwork": {"_nodes": BED, "_retained": BED},
     "mqtt/packets/stream:PacketStream": {"_bytes": (MQTT, "`packet_bytes`")},
     "mqtt/mqtt_door:MqttDoor": {

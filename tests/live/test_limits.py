@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from halfway import live
-from halfway.live import plain, topic_filters
-from halfway.live.control import control_requests, route_answers, server
-from halfway.live.interface import api
+from halfway.live import members, plain, topic_filters
+from halfway.live.control import control_requests, member_answers, route_answers, server
+from halfway.live.interface import queues
 from halfway.live.journal import commit, journal, segment
 from halfway.live.kept import kept_reader, kept_store, outlet_interface, publisher
 from halfway.live.keys import (
@@ -30,9 +30,10 @@ from halfway.live.mqtt.sessions import shares
 from halfway.live.runtime import local_delivery, mesh_node, probe_routes
 from halfway.live.step import node_stepper
 from halfway.live.step.datagram_flow import ARENA, BODIES, DATAGRAMS
-from halfway.live.systems import drip, georendezvous
+from halfway.live.systems import detectors, drip, georendezvous
 from halfway.live.trace import folder
 from halfway.live.wire import datagram_fragments
+from halfway.protocols.failure_detectors import probe_messages
 from tests.live.bounds import BED, BOUNDS, FIXED, MQTT, OPERATING, SECURITY
 
 _DOCS = Path(__file__).parents[2] / "docs"
@@ -60,6 +61,14 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "own events whose topics": (DEFAULT.held,),
         "topics to which a node of `drip`": (drip.REQUESTS,),
         "subscriptions at a broker of `drip`": (drip.REGISTERED, drip.EVENTS),
+        "members that a node": (
+            probe_messages.SWIM_OPTIONS["members"].default, members.MOST_FOLLOWERS,
+            member_answers.MOST_CHANGES, queues.QUEUE,
+        ),
+        "trails and paths": (
+            2 * probe_messages.SWIM_OPTIONS["members"].default, detectors.HOPS,
+            2 * probe_messages.SWIM_OPTIONS["members"].default + detectors.HOPS,
+        ),
         "bodies kept": (DEFAULT.bodies, DEFAULT.body_bytes / _MIB, DEFAULT.bodies),
         "bodies and datagrams": (BODIES, ARENA / _KIB, DATAGRAMS),
         "records that wait for a body": (DEFAULT.held,),
@@ -68,7 +77,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "datagrams that wait": (DEFAULT.queue,),
         "receive buffer": (endpoint.BUFFER / _MIB,),
         "publications before": (mesh_node.AT_ONCE,),
-        "events that wait for a command": (server.QUEUE, api.QUEUE),
+        "events that wait for a command": (server.QUEUE, queues.QUEUE),
         "answers that wait": (route_answers.MOST_ANSWERS,),
         "retained values": (
             DEFAULT.retained, DEFAULT.retained_bytes / _MIB,

@@ -6,7 +6,7 @@ from typing import Any
 
 from halfway.adapters.commands import Commands, commands
 from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
-from halfway.protocols.failure_detectors.member_index import EVICTED, NO_SLOT, MemberIndex
+from halfway.protocols.failure_detectors.member_index import member_shortfalls
 from halfway.world.workload.demand import Demand, Publications
 from halfway.world.workload.groups.monitoring import relays_of
 
@@ -51,11 +51,7 @@ class DetectorAdapter(Adapter):
         """Return the shortfalls that the adapter of a failure detector counts: members for which
         nodes had no room.
         """
-        counts = _index_of(state).counts.sum(axis=0)
-        return {
-            "forgotten members": int(counts[EVICTED]),
-            "members without room": int(counts[NO_SLOT]),
-        }
+        return member_shortfalls(state)
 
     def start_up_commands(self, demand: Demand) -> Commands:
         """Return no start-up commands from the adapter: a failure detector starts with its node."""
@@ -66,14 +62,6 @@ class DetectorAdapter(Adapter):
         """Return no commands to publish from the adapter: a failure detector spreads no events."""
         del publications
         return commands([], [], 0, 0)
-
-
-def _index_of(state: tuple[object, ...]) -> MemberIndex:
-    """Return the index of members that one of the tuples in the state of a failure detector
-    contains.
-    """
-    parts = (part for one in state if isinstance(one, tuple) for part in (one, *one))
-    return next(part for part in parts if isinstance(part, MemberIndex))
 
 
 ADAPTERS = dict.fromkeys(("heartbeat", "gossip-counters", "swim", "lifeguard"), DetectorAdapter)

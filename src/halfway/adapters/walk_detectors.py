@@ -5,10 +5,7 @@ from typing import Any
 from halfway.adapters.failure_detectors import DetectorAdapter
 from halfway.adapters.interface import RunContext
 from halfway.adapters.walks import FEW_HOPS
-from halfway.protocols.parts.reliable_hop import TABLE_FULL
-from halfway.protocols.parts.shortfalls import UNACKNOWLEDGED
-from halfway.protocols.walks.directional_walk import FORGOTTEN_WEIGHTS, forgotten_weights
-from halfway.protocols.walks.tables.counts import NO_SLOT
+from halfway.protocols.walk_detectors.path_shortfalls import path_shortfalls
 
 
 class WalkDetectorAdapter(DetectorAdapter):
@@ -33,12 +30,7 @@ class PathDetectorAdapter(WalkDetectorAdapter):
         """Return the shortfalls that the adapter of a failure detector over paths counts, with
         those of the walks of its group.
         """
-        tables = state.walks.tables
-        return super().shortfalls(state) | {
-            "trails, branches and paths without room": int(tables.counts[:, NO_SLOT].sum()),
-            UNACKNOWLEDGED: int(tables.hops.counts[:, TABLE_FULL].sum()),
-            FORGOTTEN_WEIGHTS: forgotten_weights(state.walks),
-        }
+        return super().shortfalls(state) | path_shortfalls(state)
 
 
 ADAPTERS = {

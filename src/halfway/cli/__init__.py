@@ -28,6 +28,7 @@ from halfway.cli.live.bench import bench
 from halfway.cli.live.doctor import doctor
 from halfway.cli.live.events import pub, spy, sub
 from halfway.cli.live.journal import journal
+from halfway.cli.live.members import list_members
 from halfway.cli.live.net import net
 from halfway.cli.live.node import node
 from halfway.cli.live.route import route
@@ -120,3 +121,4 @@ app.add_typer(net, name="net", rich_help_panel="Live nodes")
 app.add_typer(journal, name="journal", rich_help_panel="Live nodes")
 for _live in (node, pub, sub, spy, scout, status, ping, move, route, record, replay, bench):
     app.command(rich_help_panel="Live nodes")(_live)
+app.command("members", rich_help_panel="Live nodes")(list_members)

@@ -43,13 +43,23 @@ class MeshSubscription(Protocol):
 
 
 class Refusal(Exception):
-    """The error of an event or subscription that the mesh refuses; `reason` is from a fixed
-    list.
+    """The error of an event or subscription that the mesh refuses; `reason` is from a fixed list.
+
+    remedy: what the user can do, or "".
     """
 
-    def __init__(self, reason: str, detail: str = "") -> None:
+    def __init__(self, reason: str, detail: str = "", remedy: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
-        self.reason = reason
+        self.reason, self.remedy = reason, remedy
+
+
+def no_events(system: str) -> Refusal:
+    """Return the refusal of an event or a subscription at the mesh of a failure detector."""
+    return Refusal(
+        "no events",
+        f"system = {system}: expected a system that spreads events, and not a failure detector",
+        "choose a node of another system, or see the members with `halfway members`",
+    )
 
 
 class Mesh(Protocol):
@@ -73,7 +83,7 @@ class Mesh(Protocol):
 
         Waits while the queue is full. An empty payload with `retain` ends the retained value.
         Raises Refusal: "too large", "not permitted", "bad topic", "not kept here", "disk full",
-        "closed".
+        "closed", "no events".
         """
         ...
 
@@ -99,7 +109,7 @@ class Mesh(Protocol):
         Events of this node are included, and marked `local`. Each subscription receives an event
         once, even if other subscriptions match it too. `retained` returns the retained values; the
         callback does not get them. A callback must not block, and must not raise. Raises Refusal:
-        "bad filter", "not permitted", "too many subscriptions", "topics full".
+        "bad filter", "not permitted", "too many subscriptions", "topics full", "no events".
         """
         ...
 

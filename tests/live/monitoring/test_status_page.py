@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from halfway.live.interface.service import Service
+from halfway.live.interface.service import Service, ServiceSettings
 from halfway.problem import Problem
+from tests.live.control.test_members_command import SETTINGS
 from tests.live.interface.test_service import service
 from tests.live.monitoring.test_open_metrics import fetched
 from tests.live.runtime.test_nodes import run, until
@@ -86,5 +87,29 @@ def test_a_browser_shows_the_map_and_asks_only_its_node(tmp_path: Path) -> None:
             assert browser.complaints == []
             assert browser.requests
             assert all(url.startswith((address, "data:")) for url in browser.requests)
+
+    run(program)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_browser_shows_the_members_of_a_failure_detector_instead_of_events(
+    tmp_path: Path,
+) -> None:
+    async def program() -> None:
+        async with Service(SETTINGS, ServiceSettings(page="0")) as one:
+            members = one.host.nodes[0].members
+            assert members is not None
+            await until(members.all)
+            await asyncio.to_thread(watch, one, tmp_path)
+
+    def watch(one: Service, folder: Path) -> None:
+        with Browser(folder / "profile") as browser:
+            browser("Page.navigate", url=f"http://{one.addresses['page']}/")
+            browser.until("document.body?.dataset.ready === 'yes'")
+            row = browser.tell("document.querySelector('#members tr').textContent")
+            assert row.startswith("here-1trusted")
+            assert browser.tell("document.querySelector('#events-section').offsetParent === null")
+            assert browser.tell("document.querySelector('#members-section').offsetParent !== null")
+            assert browser.complaints == []
 
     run(program)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from halfway.live.interface import api
+from halfway.live.interface import queues
 from halfway.live.interface.api import LiveNode, node
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import bound
@@ -213,7 +213,7 @@ def test_datagrams_that_are_nothing_are_counted_by_reason() -> None:
 def test_a_slow_subscriber_loses_its_oldest_events_and_they_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(api, "QUEUE", 16)
+    monkeypatch.setattr(queues, "QUEUE", 16)
 
     async def program() -> None:
         async with lone() as mesh:

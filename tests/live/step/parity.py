@@ -14,7 +14,7 @@ from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, Memory
 from halfway.world.graphs.network import Network
-from halfway.world.workload.demand import Drawn
+from halfway.world.workload.demand import Demand, Drawn
 from tests.live.step.loopback import LoopbackBed
 
 
@@ -24,7 +24,7 @@ class Schedule(NamedTuple):
     system: str
     network: Network
     node_ids: np.ndarray[Any, np.dtype[np.int32]]
-    demand: Drawn
+    demand: Demand
     delay_s: float
     seconds: float
     seed: int
@@ -169,6 +169,8 @@ def lived(
 
 def _publications(schedule: Schedule, fresh: Simulation) -> Any:
     demand = schedule.demand.begun_again()
+    if not isinstance(demand, Drawn):
+        return fresh._adapter.publish_commands(demand.next_publications(schedule.seconds, 1))
     some = demand.next_publications(schedule.seconds, 1 << 20)
     begun: dict[int, int] = {}
     numbers = []

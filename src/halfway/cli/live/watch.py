@@ -100,7 +100,10 @@ def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
     typer.echo(f"{state['system']}, {code}, up {state['up_s']:.0f} s, {here}")
     names = ", ".join(neighbour["name"] for neighbour in state["neighbours"]) or "none"
     typer.echo(f"{len(state['neighbours'])} neighbours: {names}")
-    typer.echo(f"subscriptions: {', '.join(state['subscriptions']) or 'none'}")
+    if members := state["members"]:
+        typer.echo(f"members: {members['trusted']} trusted, {members['suspected']} suspected")
+    else:
+        typer.echo(f"subscriptions: {', '.join(state['subscriptions']) or 'none'}")
     if kept := state["kept"]:
         typer.echo(
             f"kept: {kept['pending']:,} events wait for readers, journal {kept['journal']} "

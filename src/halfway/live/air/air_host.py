@@ -56,11 +56,16 @@ class AirHost:
     """The host of live nodes on the air, one in each namespace; use `async with AirHost(air,
     settings)`.
 
-    Raises Problem for a system that does not run live, or for an option that is not allowed.
+    places: of the nodes on the air that this process hosts; None: all. Other processes, forked from
+    this one, may host the others. Raises Problem for a system that does not run live, or for an
+    option that is not allowed.
     """
 
-    def __init__(self, air: Air, settings: AirSettings) -> None:
+    def __init__(
+        self, air: Air, settings: AirSettings, places: Sequence[int] | None = None
+    ) -> None:
         self.air, self.settings = air, settings
+        self.places = range(air.n) if places is None else places
         self.nodes: list[MeshNode] = []
         self.scheduler: Scheduler
         self._journals: list[Callable[[], Awaitable[None]]] = []  # close each of them
@@ -72,10 +77,10 @@ class AirHost:
         """Start all nodes of the air host."""
         self.scheduler = Scheduler()
         try:
-            for place in range(self.air.n):
-                self.nodes.append(self._made(place, incarnation=1))
-                self._remember(place)
-                self._listen(place)
+            for index in range(len(self.places)):
+                self.nodes.append(self._made(index, incarnation=1))
+                self._remember(index)
+                self._listen(index)
             for node in self.nodes:
                 node.start()
                 if node.kept is not None:
@@ -170,19 +175,20 @@ class AirHost:
         self.nodes[place].start()
         return self.nodes[place]
 
-    def _remember(self, place: int) -> None:
+    def _remember(self, index: int) -> None:
         """Give a node of the air host a journal, if the nodes have a folder."""
         if self.settings.state is not None:
-            folder = self.settings.state / str(place)
-            journal = journal_of(self.nodes[place], folder, self.scheduler)
+            folder = self.settings.state / str(self.places[index])
+            journal = journal_of(self.nodes[index], folder, self.scheduler)
             self._journals.append(journal.close)
 
     def _are_linked(self, pair: Pair) -> bool:
         one, other = (self.nodes[place] for place in pair)
         return other.node_id in one.links.table.neighbours()
 
-    def _made(self, place: int, incarnation: int) -> MeshNode:
-        settings, address = self.settings, self.air.address(place)
+    def _made(self, index: int, incarnation: int) -> MeshNode:
+        settings, place = self.settings, self.places[index]
+        address = self.air.address(place)
         with self.air.nodes[place].inside():
             sock = bound(address, PORT)
             send_to_groups(sock, address)
@@ -204,14 +210,15 @@ class AirHost:
             node.stepper.compile()
         return node
 
-    def _listen(self, place: int) -> None:
+    def _listen(self, index: int) -> None:
+        place = self.places[index]
         with self.air.nodes[place].inside():
             group = group_socket(GROUP, self.air.address(place))
         self._groups.append(group)
-        self._hear_group(place, group)
+        self._hear_group(index, group)
 
-    def _hear_group(self, place: int, group: socket.socket) -> None:
-        links = self.nodes[place].links
+    def _hear_group(self, index: int, group: socket.socket) -> None:
+        links = self.nodes[index].links
 
         def heard() -> None:
             for _ in range(DRAIN):

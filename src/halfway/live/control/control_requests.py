@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from halfway.live.members import MemberState
 from halfway.live.mesh import Level
 
 MOST_LINE = 1 << 20  # bytes of a line
@@ -59,6 +60,16 @@ class MoveRequest(_Request, frozen=True, tag="move"):
 
     x: float = 0.0
     y: float = 0.0
+
+
+class MembersRequest(_Request, frozen=True, tag="members"):
+    """A request for the members that a node of a failure detector knows; each member is an answer
+    `MemberAnswer`, then `Ready`.
+
+    follow: whether each later change of a member is an answer too, until the client disconnects.
+    """
+
+    follow: bool = False
 
 
 class RouteRequest(_Request, frozen=True, tag="route"):
@@ -134,6 +145,18 @@ class Pong(msgspec.Struct, frozen=True, tag_field="answer", tag="pong"):
     seconds: float | None
 
 
+class MemberAnswer(msgspec.Struct, frozen=True, tag_field="answer", tag="member"):
+    """The answer with a member that a node knows, or with the new state of a member; see
+    `live.members.Member`.
+    """
+
+    id: int
+    name: str
+    state: MemberState
+    since_s: float
+    incarnation: int
+
+
 class RefusedAnswer(msgspec.Struct, frozen=True, tag_field="answer", tag="refused"):
     """The answer that the node refuses the request."""
 
@@ -159,8 +182,11 @@ ControlRequest = (
     | RecordRequest
     | RouteRequest
     | MoveRequest
+    | MembersRequest
 )
-Answer = Done | Arrived | Pong | RefusedAnswer | Ready | StatusAnswer | Hopped | Routed
+Answer = (
+    Done | Arrived | Pong | RefusedAnswer | Ready | StatusAnswer | Hopped | Routed | MemberAnswer
+)
 REQUESTS: msgspec.json.Decoder[ControlRequest] = msgspec.json.Decoder(ControlRequest)
 ANSWERS: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
 

@@ -6,7 +6,9 @@ the server counts the losses.
 
 import asyncio
 import contextlib
+from collections.abc import AsyncGenerator, Coroutine
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -16,6 +18,7 @@ from halfway.live.control.control_requests import (
     Answer,
     Arrived,
     Done,
+    MembersRequest,
     MoveRequest,
     Ping,
     Pong,
@@ -29,6 +32,7 @@ from halfway.live.control.control_requests import (
     expiry_of,
     line,
 )
+from halfway.live.control.member_answers import member_answers
 from halfway.live.control.places import answers, path_for
 from halfway.live.control.route_answers import route
 from halfway.live.drops import Drop
@@ -111,6 +115,8 @@ class ControlServer:
                 await self._subscribe(node, request, reader, writer)
             elif isinstance(request, Ping):
                 await self._ping(node, request, writer)
+            elif isinstance(request, MembersRequest):
+                await _until_gone(_answer_all(writer, member_answers(node, request)), reader)
             elif isinstance(request, RouteRequest):
                 async for hop in route(node, request):
                     await _answer(writer, hop)
@@ -121,7 +127,7 @@ class ControlServer:
         except Problem as problem:
             await _answer(writer, RefusedAnswer(problem.what, problem.remedy))
         except Refusal as refusal:
-            await _answer(writer, RefusedAnswer(str(refusal)))
+            await _answer(writer, RefusedAnswer(str(refusal), refusal.remedy))
 
     async def _once(self, node: MeshNode, request: object) -> Answer:
         """Return the control server's answer to a request that has exactly one answer."""
@@ -222,6 +228,26 @@ async def _wait_for_neighbour(node: MeshNode, seconds: float) -> None:
     until = loop.time() + seconds
     while not node.links.table.neighbours() and loop.time() < until:
         await asyncio.sleep(_POLL_S)
+
+
+async def _until_gone(work: Coroutine[Any, Any, None], reader: asyncio.StreamReader) -> None:
+    """Answer a request of the control socket until all answers are sent, or the client ends."""
+    answering = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(reader.read())  # the client writes nothing more
+    try:
+        await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if answering.done():
+            await answering  # raises its error
+    finally:
+        gone.cancel()
+        answering.cancel()
+        await asyncio.gather(answering, return_exceptions=True)
+
+
+async def _answer_all(writer: asyncio.StreamWriter, answers: AsyncGenerator[Answer]) -> None:
+    async with contextlib.aclosing(answers):
+        async for one in answers:
+            await _answer(writer, one)
 
 
 async def _answer(writer: asyncio.StreamWriter, one: Answer) -> None:

@@ -15,19 +15,18 @@
 import asyncio
 import queue
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from halfway.core.options import Value
-from halfway.live.drops import Drop
 from halfway.live.interface.background import BackgroundHost
-from halfway.live.mesh import Event, Level, MeshSubscription
+from halfway.live.interface.queues import Events, MemberChanges, dropping_queue, members_of
+from halfway.live.members import KnownMember
+from halfway.live.mesh import Event, Level
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.settings import Settings
 from halfway.live.runtime.status import status_of
 
-QUEUE = 1024  # events that wait for a subscriber of this interface
 _POLL_S = 0.02
 
 
@@ -48,41 +47,6 @@ def blocking_node(
     `node`.
     """
     return BlockingNode(Settings(system=system, options=options or {}, **settings))
-
-
-class Events:
-    """The bounded queue of one subscription's events: `async for event in …`.
-
-    A program that does not keep up loses the oldest events; the node counts them.
-    """
-
-    def __init__(self, of: MeshNode, topic_filter: str) -> None:
-        self._node, self.filter = of, topic_filter
-        self._queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE)
-        self._subscription: MeshSubscription | None = of.subscribe(topic_filter, self._take)
-
-    def __aiter__(self) -> "Events":
-        return self
-
-    async def __anext__(self) -> Event:
-        """Wait for the next event of a subscription from Python."""
-        if self._subscription is None and self._queue.empty():
-            raise StopAsyncIteration
-        return await self._queue.get()
-
-    def end(self) -> None:
-        """End the subscription; the program can still read events of the Python interface that have
-        arrived.
-        """
-        if self._subscription is not None:
-            self._node.unsubscribe(self._subscription)
-            self._subscription = None
-
-    def _take(self, event: Event) -> None:
-        if self._queue.full():
-            self._queue.get_nowait()
-            self._node.drops.count(Drop.SLOW_SUBSCRIBER)
-        self._queue.put_nowait(event)
 
 
 class LiveNode:
@@ -147,6 +111,18 @@ class LiveNode:
         """Return the live node's retained values that match a filter."""
         return self.mesh.retained(topic_filter)
 
+    def members(self) -> list[KnownMember]:
+        """Return the members that the live node knows to a Python program, in ascending order of
+        ids. Raises Problem unless the node's system is a failure detector.
+        """
+        return members_of(self.mesh).all()
+
+    def member_changes(self) -> MemberChanges:
+        """Return the changes of members at the live node to a Python program, from now on. Raises
+        Problem unless the node's system is a failure detector.
+        """
+        return MemberChanges(self.mesh)
+
     async def neighbours(self, least: int = 1, timeout_s: float = 10.0) -> list[str]:
         """Let a Python program wait until the live node has `least` neighbours; return all names.
         Raises TimeoutError.
@@ -208,22 +184,32 @@ class BlockingNode:
 
         callback: is called with each event instead, in the thread of the node. Raises Refusal.
         """
-        events: queue.Queue[Event] = queue.Queue(QUEUE)
         of = self._node
-
-        def take(event: Event) -> None:
-            if events.full():
-                with suppress(queue.Empty):
-                    events.get_nowait()
-                    of.drops.count(Drop.SLOW_SUBSCRIBER)
-            events.put_nowait(event)
-
+        events, take = dropping_queue(of, Event)
         self._background.call(lambda: of.subscribe(topic_filter, callback or take))
         return events
 
     def retained(self, topic_filter: str) -> list[Event]:
         """Return the retained values at the blocking node that match a filter."""
         return self._background.call(lambda: self._node.retained(topic_filter))
+
+    def members(self) -> list[KnownMember]:
+        """Return the members that a Python program's blocking node knows. Raises Problem unless its
+        system is a failure detector.
+        """
+        return self._background.call(lambda: members_of(self._node).all())
+
+    def member_changes(
+        self, callback: Callable[[KnownMember], None] | None = None
+    ) -> "queue.Queue[KnownMember]":
+        """Return a bounded queue of the changes of members at a Python program's blocking node,
+        from now on, which drops its oldest.
+
+        callback: is called with each change instead, in the thread of the node. Raises Problem.
+        """
+        changes, take = dropping_queue(self._node, KnownMember)
+        self._background.call(lambda: members_of(self._node).follow(callback or take))
+        return changes
 
     def status(self) -> dict[str, Any]:
         """Return the status of a Python program's blocking node, as `halfway status --json` prints

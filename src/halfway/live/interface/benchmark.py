@@ -121,6 +121,7 @@ async def bench(
         discover=False,
         compile="never",
     )
+    own.check_events("`halfway bench`")
     async with Host(own) as host:
         if not settings.interpreted:
             if not host.nodes[0].stepper.is_stored():

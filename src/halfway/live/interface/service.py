@@ -76,6 +76,7 @@ class Service:
 
     def __init__(self, settings: Settings, offered: ServiceSettings) -> None:
         if offered.mqtt or offered.mqtt_tls:
+            settings.check_events("MQTT clients")
             settings = replace(settings, limits=settings.limits.with_door())
         self._settings, self._offered = settings, offered
         self._stack = AsyncExitStack()

@@ -152,6 +152,11 @@ class HelloTable:
         """
         return self._heard
 
+    def name_of(self, node_id: int) -> str:
+        """Return the name of a node in the neighbour table, or "" for a node that is not heard."""
+        one = self._heard.get(node_id)
+        return "" if one is None else one.hello.name
+
     def why(self, node_id: int) -> str:
         """Return why a node is not a neighbour, or NEIGHBOUR."""
         link = self._heard[node_id]

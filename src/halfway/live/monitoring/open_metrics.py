@@ -3,6 +3,7 @@
 All nodes of a process are one sum. Labels never come from users, so the number of series is fixed.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any
@@ -19,6 +20,7 @@ from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, genera
 from prometheus_client.registry import CollectorRegistry
 
 from halfway.live.drops import Drop
+from halfway.live.members import MemberState
 from halfway.live.monitoring.http import Resource
 from halfway.live.mqtt.policy.door_limits import DoorDrop
 from halfway.live.runtime.host import Host
@@ -55,6 +57,7 @@ class HostMetrics:
         yield from self._traffic()
         yield from self._events()
         yield from self._state()
+        yield from self._members()
         yield from self._journal()
         if "mqtt" in host.sections:
             yield from _door(host.sections["mqtt"]())
@@ -146,6 +149,27 @@ class HostMetrics:
             "The longest delay of a timer so far.",
             value=host.scheduler.lag_s,
             unit="seconds",
+        )
+
+    def _members(self) -> Iterator[Metric]:
+        """Yield the members of the nodes of a failure detector for OpenMetrics; each node counts
+        the members that it knows.
+        """
+        each = [node.members for node in self._host.nodes if node.members is not None]
+        if not each:
+            return
+        totals, changes = Counter[str](), Counter[str]()
+        for members in each:
+            totals.update({str(state): count for state, count in members.totals().items()})
+            changes.update({str(state): members.changes[state] for state in MemberState})
+        gauge = GaugeMetricFamily(
+            "halfway_members", "Members that the nodes know, by their state.", labels=["state"]
+        )
+        for state, count in totals.items():
+            gauge.add_metric([state], count)
+        yield gauge
+        yield _counter(
+            "halfway_member_changes", "Changes of members, by their new state.", "state", changes
         )
 
     def _journal(self) -> Iterator[Metric]:

@@ -85,6 +85,10 @@ function show(state) {
   rows("counts", Object.entries(state.counts).map(([name, n]) => [name, n, rate(name)]), "none");
   rows("drops", Object.entries(state.drops).map(([why, n]) => [why, n]), "none");
   rows("events", state.events.map((one) => [one.topic, `${one.size} B`, age(one.age_s)]), "none yet");
+  const members = state.members ?? [];
+  byId("members-section").hidden = state.members === null;
+  byId("events-section").hidden = state.members !== null;
+  rows("members", members.map((one) => [one.name || one.id, one.state, age(one.since_s)]), "none yet");
   rows("heard", state.heard.map((one) => [one.name, one.state]), "every node heard is a neighbour");
   counts = state.counts;
   byId("state").textContent = "";

@@ -9,8 +9,10 @@ from typing import Any
 import msgspec
 
 from halfway.live.link.neighbour_table import NEIGHBOUR
+from halfway.live.members import MemberState
 from halfway.live.monitoring.http import Resource
 from halfway.live.runtime.host import Host
+from halfway.live.runtime.mesh_node import MeshNode
 
 _MOST_EVENTS, _MOST_NODES, _MOST_HEARD = 20, 400, 20
 _POLICY = (
@@ -61,13 +63,32 @@ def page_state(host: Host) -> dict[str, Any]:
         ],
         "links": sorted(links),
         "counts": counts, "drops": dict(sorted(drops.items())),
-        "heard": _heard(host),
+        "heard": _heard(host), "members": _members(first),
         "events": [
             {"key": f"{key[0]}-{key[1]}-{key[2]}", "topic": body.topic, "publisher": key[0],
              "size": len(body.payload), "age_s": max(now - body.born, 0.0)}
             for key, body in first.events.bodies.newest(_MOST_EVENTS)
         ],
     }  # fmt: skip
+
+
+def _members(first: MeshNode) -> list[dict[str, Any]] | None:
+    """Return the members that the first node knows for the status page, suspected members first, or
+    None if its system has no members.
+    """
+    if first.members is None:
+        return None
+    rows = [
+        {
+            "id": member.node_id,
+            "name": member.name,
+            "state": member.state,
+            "since_s": member.since_s,
+        }
+        for member in first.members.all()
+    ]
+    rows.sort(key=lambda row: row["state"] != MemberState.SUSPECTED)
+    return rows[:_MOST_NODES]
 
 
 _COUNTS = ("published", "delivered", "records received", "records sent")

@@ -26,7 +26,7 @@ from halfway.live.runtime.settings import ANY_INTERFACE, GROUP, Settings
 from halfway.live.security import Address, Security
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.systems.face import NodeParameters
-from halfway.live.systems.live_systems import face_of
+from halfway.live.systems.live_systems import face_of, most_incarnation
 from halfway.live.systems.positions import NodeGrid, Position, checked_position
 from halfway.problem import Problem
 
@@ -109,8 +109,8 @@ class Host:
                 node.kept.start()
 
     def _remember(self, place: int) -> None:
-        """Give a node of the host its journal, if the nodes have a folder."""
-        if self.settings.state is not None:
+        """Give a node of the host its journal, if the nodes have a folder and spread events."""
+        if self.settings.state is not None and self.nodes[place].members is None:
             folder = self.settings.state / (f"journal-{place}" if place else "journal")
             journal = journal_of(self.nodes[place], folder, self.scheduler)
             self.journals.append(journal)
@@ -148,7 +148,9 @@ class Host:
             settings.system, settings.options, settings.limits, hash_key,
             node_id=security.node_id, seed=own_seed % 2**63, period_s=settings.period_s,
             name=name if settings.nodes == 1 else f"{name}-{place}",
-            incarnation=next_incarnation(settings.state, place),
+            incarnation=next_incarnation(
+                settings.state, place, most_incarnation(settings.system)
+            ),
             position=None if self._grid is None else self._grid.position(place),
         )  # fmt: skip
         node = MeshNode(

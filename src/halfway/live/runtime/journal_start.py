@@ -56,4 +56,5 @@ def journal_of(node: MeshNode, folder: Path, scheduler: Scheduler) -> NodeJourna
     journal = NodeJournal(folder)
     RetainedMemory(node.retained_values, journal, DiskForm(scheduler))
     node.kept = KeptService(NodeOutlet(node), journal, scheduler, node.drops)
+    node.reports.takes = node.kept.reader.takes
     return journal

@@ -25,8 +25,8 @@ class Delivery:
         drops: Drops,
         counts: Counter[str],
     ) -> None:
-        self._subscriptions, self._scheduler = subscriptions, scheduler
-        self._drops, self._counts = drops, counts
+        self.subscriptions, self._scheduler = subscriptions, scheduler
+        self.drops, self.counts = drops, counts
         self.ages = SecondsHistogram()  # ages of events of other nodes at their delivery
         # An identity as one integer, and a dict beside a queue, need a third of the memory of
         # tuples in an OrderedDict.
@@ -40,13 +40,13 @@ class Delivery:
         publication = identity_of(key, body)
         now, seen = self._scheduler.now(), _packed(publication)
         if seen in self._seen:
-            self._drops.count(Drop.DUPLICATE)
+            self.drops.count(Drop.DUPLICATE)
             return
-        matching = self._subscriptions.matching(body.topic)
+        matching = self.subscriptions.matching(body.topic)
         if not matching:
             return
         if body.is_over(now):
-            self._drops.count(Drop.EXPIRED)
+            self.drops.count(Drop.EXPIRED)
             return
         self._hand_over(matching, event_of(publication, body, now, hops=hops, local=local))
         self._seen[seen] = None
@@ -59,11 +59,11 @@ class Delivery:
         before.
         """
         event = event_of(identity_of(key, body), body, self._scheduler.now(), hops=hops)
-        self._hand_over(self._subscriptions.matching(body.topic), event)
+        self._hand_over(self.subscriptions.matching(body.topic), event)
 
     def _hand_over(self, found: list[LocalSubscription], event: Event) -> None:
         if not event.topic.startswith(OWN):
-            self._counts["delivered"] += len(found)
+            self.counts["delivered"] += len(found)
             if found and not event.local:
                 self.ages.observe(event.age_s)
         for subscription in found:

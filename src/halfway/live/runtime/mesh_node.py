@@ -14,12 +14,12 @@ from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import LinkCallbacks, Links
-from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
+from halfway.live.mesh import Event, Level, MeshSubscription, Refusal, no_events
 from halfway.live.runtime.body_exchange import BodyExchange
 from halfway.live.runtime.local_delivery import Delivery
 from halfway.live.runtime.node_identity import NodeIdentity
-from halfway.live.runtime.own_events import OwnEvents
-from halfway.live.runtime.probe_routes import HERE, Hop, Routes
+from halfway.live.runtime.own_events import OwnEvents, SystemReports
+from halfway.live.runtime.probe_routes import Hop, Routes
 from halfway.live.runtime.retained_exchange import RetainedExchange
 from halfway.live.security import Security
 from halfway.live.step.datagram_flow import Flow
@@ -56,7 +56,6 @@ class MeshNode:
             incarnation=identity.incarnation, hashes=table.hashes, log=log, flow=self.flow,
         )  # fmt: skip
         self.driver = Driver(self.stepper, self, scheduler.timers, hop_age_s=face.hop_age_s)
-        self._delivered = face.node.kinds.number("delivered")
         self.events = BodyExchange(
             self.flow, security, scheduler, limits, self.drops, self.links.send, self._handle
         )
@@ -65,6 +64,11 @@ class MeshNode:
             self.node_id, self.links, scheduler, self.drops, limits
         )
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
+        self.members = face.member_view(self.name, scheduler.now, self.links.table.name_of)
+        self.reports = SystemReports(
+            self.node_id, face.node.kinds, self.events.bodies, self.delivery, self.routes,
+            self.members,
+        )  # fmt: skip
         self.own_events = OwnEvents(
             (self.node_id, identity.incarnation), self.subscriptions, self.events,
             self.routes, self.links.table, self._run, self.drops, scheduler,
@@ -79,7 +83,7 @@ class MeshNode:
         self.on_report: Callable[[Any], None] = lambda _record: None
         heard = self.links.table
         heard.before_change = self._before_change
-        heard.after_change = lambda: self.flow.set_neighbours(heard.neighbours())
+        heard.after_change = self._after_change
         self.endpoint = Endpoint(sock, self.links.datagram, self._turn, self.drops, limits.queue)
         self.links.connect(self.endpoint, LinkCallbacks(
             handle_frames=self.driver.handle_frames, written=self.flow.taken_datagrams,
@@ -166,6 +170,8 @@ class MeshNode:
 
     def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MeshSubscription:
         """Subscribe to a filter; see `Mesh.subscribe`."""
+        if self.members is not None:
+            raise no_events(self.identity.system)
         if problem := filter_problem(topic_filter):
             raise Refusal("bad filter", f"'{topic_filter}': {problem}")
         if not self.security.permits(self.node_id, "subscribe", topic_filter):
@@ -206,27 +212,9 @@ class MeshNode:
             self.drops.count(Drop.NO_ADDRESS)
 
     def report(self, record: Any) -> None:
-        """Take a report of the driver: deliver an event, or count it."""
+        """Take a report of the driver."""
         self.on_report(record)
-        head = head_of(record)
-        if head.kind != self._delivered:
-            name = self.face.node.kinds.names[head.kind]
-            self.counts[f"report: {name}"] += 1
-            if name == "unmatched":
-                self.drops.count(Drop.UNMATCHED)
-                self.routes.ended(head.key, Drop.UNMATCHED)
-            return
-        body = self.events.bodies.get(head.key)
-        if body is not None and body.probe:
-            self.routes.ended(head.key, HERE, len(self.subscriptions.matching(body.topic)))
-            return
-        if head.key[0] == self.node_id:
-            return  # applications of this node received it at the publication
-        if body is None:
-            self.drops.count(Drop.BODIES_FULL)
-            return
-        if self.kept is None or not self.kept.reader.takes(head.key, body, head.hops):
-            self.delivery.deliver(head.key, body, head.hops, local=False)
+        self.reports.take(head_of(record))
 
     def _body(
         self, topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float,
@@ -235,6 +223,8 @@ class MeshNode:
         """Return the body of an event to publish. Raises Refusal."""
         if self._closed:
             raise Refusal("closed", f"node {self.name}")
+        if self.members is not None:
+            raise no_events(self.identity.system)
         if level is Level.KEPT and self.kept is None:
             raise Refusal("not kept here", "this node has no journal: start it with --state DIR")
         if not self.security.permits(self.node_id, "publish", topic):
@@ -260,6 +250,12 @@ class MeshNode:
         """Send the waiting frames, and let the log be taken: neighbours change."""
         self.links.flush()
         self.stepper.before_change()
+
+    def _after_change(self) -> None:
+        """Let the flow and the members know the present neighbours."""
+        self.flow.set_neighbours(self.links.table.neighbours())
+        if self.members is not None:
+            self.members.note_names()
 
     def _run(self, command: Command) -> None:
         self.driver.command(

@@ -93,19 +93,24 @@ def own_id(state: Path | None, node: int) -> int:
         raise Problem(what, where=str(path), remedy="choose a folder that can be written") from None
 
 
-def next_incarnation(state: Path | None, node: int) -> int:
+def next_incarnation(state: Path | None, node: int, most: int = 2**32 - 1) -> int:
     """Return the incarnation of a node that starts now, which is larger than at any earlier start.
 
     A folder counts the starts. Without a folder, the incarnation is the time in seconds, so that a
-    node which starts twice within a second keeps its incarnation. Raises Problem if the folder
-    cannot be written.
+    node which starts twice within a second keeps its incarnation. most: the largest incarnation of
+    the node's system. Where it is less than the time, only a node with a new id starts without a
+    folder, and so any incarnation is right. Raises Problem if the folder cannot be written, or has
+    counted too many starts.
     """
     if state is None:
-        return int(time.time()) - _FIRST_S
+        return (int(time.time()) - _FIRST_S) % (most + 1)
     path = state / f"incarnation-{node}"
     try:
         state.mkdir(parents=True, exist_ok=True)
         known = int(path.read_text()) if path.exists() else 0
+        if known >= most:
+            what = f"the folder counted {known:,} starts of the node: expected fewer than {most:,}"
+            raise Problem(what, where=str(path), remedy="choose another state folder")
         write_whole(path, str(known + 1))
     except OSError as error:
         what = f"the node cannot count its starts: {reason_of(error)}"

@@ -1,14 +1,21 @@
-"""The events that a live node publishes: numbers, bodies, and commands to its system."""
+"""The border between a live node and its system: the node's own events become commands, and the
+system's reports become deliveries, or changes of members.
+"""
 
 from collections.abc import Callable
 
+from halfway.core.kinds import Kinds
+from halfway.core.missing import NONE
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import EventBody, EventKey
+from halfway.live.events.bodies import BodyTable, EventBody, EventKey
 from halfway.live.events.local_subscriptions import Subscriptions
 from halfway.live.events.topic_numbers import EVERYTHING
 from halfway.live.link.neighbour_table import HelloTable
+from halfway.live.members import Members
 from halfway.live.runtime.body_exchange import BodyExchange
-from halfway.live.runtime.probe_routes import Hop, Routes
+from halfway.live.runtime.local_delivery import Delivery
+from halfway.live.runtime.probe_routes import HERE, Hop, Routes
+from halfway.live.step.record_head import RecordHead
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.systems.face import Command
 
@@ -37,7 +44,8 @@ class OwnEvents:
         self._face, self._origin, self._subscriptions = face, origin, subscriptions
         self._events, self._routes, self._table = events, routes, table
         self._run, self._drops = run, drops
-        self._kind, self._number = face.node.kinds.number("publish"), 0
+        self._kind = face.node.kinds.number("publish") if face.spreads_events else int(NONE)
+        self._number = 0
         self._before = face.before_publishing()
         self._scheduler, self._waiting = scheduler, 0
         self._most_waiting = face.parameters.limits.held
@@ -119,3 +127,53 @@ class OwnEvents:
     def _publish_late(self, _now: float, command: Command) -> None:
         self._waiting -= 1
         self._run(command)
+
+
+class SystemReports:
+    """The reports of a live node's system: an event to deliver, a change of a member, or a count.
+
+    bodies: of the node. members: of a failure detector. takes: a function that keeps a kept event
+    for its readers, and returns whether it did.
+    """
+
+    def __init__(
+        self,
+        node_id: int,
+        kinds: Kinds,
+        bodies: BodyTable,
+        delivery: Delivery,
+        routes: Routes,
+        members: Members | None,
+    ) -> None:
+        self._node_id, self._kinds, self._bodies = node_id, kinds, bodies
+        self._delivery, self._routes, self._members = delivery, routes, members
+        self._delivered = kinds.number("delivered") if members is None else int(NONE)
+        self.takes: Callable[[EventKey, EventBody, int], bool] = lambda *_: False
+
+    def take(self, head: RecordHead) -> None:
+        """Take a report of the live node's system, given by its header."""
+        delivery, drops, routes = self._delivery, self._delivery.drops, self._routes
+        if head.kind != self._delivered:
+            self._count(head)
+            return
+        body = self._bodies.get(head.key)
+        if body is not None and body.probe:
+            routes.ended(head.key, HERE, len(delivery.subscriptions.matching(body.topic)))
+        elif head.key[0] == self._node_id:
+            return  # applications of this node received it at the publication
+        elif body is None:
+            drops.count(Drop.BODIES_FULL)
+        elif not self.takes(head.key, body, head.hops):
+            delivery.deliver(head.key, body, head.hops, local=False)
+
+    def _count(self, head: RecordHead) -> None:
+        """Count a report of the live node's system that is no event, and let the members take it if
+        the system is a failure detector.
+        """
+        name = self._kinds.names[head.kind]
+        self._delivery.counts[f"report: {name}"] += 1
+        if self._members is not None:
+            self._members.take_report(name, head.target)
+        elif name == "unmatched":
+            self._delivery.drops.count(Drop.UNMATCHED)
+            self._routes.ended(head.key, Drop.UNMATCHED)

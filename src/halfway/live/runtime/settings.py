@@ -11,7 +11,13 @@ from halfway.core.options import Value
 from halfway.live.addresses import LOOPBACK
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.security import Address
-from halfway.live.systems.live_systems import DEFAULT_SYSTEM, check_system, uses_position
+from halfway.live.systems.live_systems import (
+    DEFAULT_SYSTEM,
+    check_spreads_events,
+    check_system,
+    most_incarnation,
+    uses_position,
+)
 from halfway.live.systems.positions import Position, checked_position
 from halfway.problem import Problem
 
@@ -20,6 +26,7 @@ ANY_INTERFACE = "0.0.0.0"
 GROUP: Address = ("239.255.71.17", 4711)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _MOST_NODES = 300
+_CLOCK_INCARNATION = 2**32 - 1  # a system with room for it needs no folder that counts starts
 
 
 @dataclass(frozen=True)
@@ -104,11 +111,20 @@ class Settings:
             raise Problem(
                 what, remedy="start one process for each node, because keys belong to one node"
             )
+        if option and self.state is None and most_incarnation(self.system) < _CLOCK_INCARNATION:
+            what = f"state: expected a folder, in which a node of {self.system} with keys"
+            raise Problem(f"{what} counts its starts", remedy="give --state DIR")
         if self.revoked and not self.certificate:
             what = f"revoked = {self.revoked}: expected a certificate as well"
             raise Problem(
                 what, remedy="give --certificate FILE, because only certificates can be revoked"
             )
+
+    def check_events(self, for_what: str) -> None:
+        """Raise Problem if the settings choose a failure detector, and an option or a command needs
+        the events of live nodes.
+        """
+        check_spreads_events(self.system, for_what=for_what)
 
     @property
     def static(self) -> list[Address]:

@@ -28,7 +28,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
         "up_s": round(now, 3),
         "neighbours": [sender for sender in heard if sender["state"] == NEIGHBOUR],
         "heard": [sender for sender in heard if sender["state"] != NEIGHBOUR],
-        "kept": _kept(node),
+        "kept": _kept(node), "members": _members(node),
         "subscriptions": _subscribed(node),
         "wants_all_topics": node.subscriptions.wants_all,
         "counts": dict(sorted(node.counts.items())),
@@ -62,6 +62,19 @@ def _kept(node: MeshNode) -> dict[str, Any] | None:
         "missed": events.missed,
         "journal_bytes": journal.size,
         "journal": "disk failed" if journal.has_failed else "ok",
+    }
+
+
+def _members(node: MeshNode) -> dict[str, Any] | None:
+    """Return the counts of members in the status of a node, or None if its system has no
+    members.
+    """
+    if node.members is None:
+        return None
+    counts, changes = node.members.totals(), node.members.changes
+    return {
+        **{str(state): count for state, count in counts.items()},
+        "changes": {str(state): changes[state] for state in counts},
     }
 
 

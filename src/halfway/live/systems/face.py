@@ -1,7 +1,7 @@
 """The live face of a system: the state of one node, and the commands of its applications."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from halfway.core.compiler.interpreted import interpreted
 from halfway.core.options import Option, Value
 from halfway.live.limits import Limits
+from halfway.live.members import Members
 from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.positions import NodeGrid, Position
 from halfway.protocols.parts.shortfalls import shortfalls_of, shortfalls_of_windows
@@ -46,6 +47,8 @@ class Face:
     broadcast = True  # every node receives every event
     keeps_topics = False  # whether a topic's number must stay, because the state has it
     uses_position = False  # whether the node must know its position
+    spreads_events = True  # False for failure detectors, whose nodes have members instead
+    most_incarnation = 2**32 - 1  # of the node, for which its records have room
     # Options of live nodes in addition to the options of the system, or instead of them.
     OPTIONS: ClassVar[Mapping[str, Option]] = {}
     # [topics] the hashes of topics by number, where the system reads them; None: it does not.
@@ -118,6 +121,15 @@ class Face:
         state = self.node.state
         counts = {**shortfalls_of(self.module, state), **shortfalls_of_windows(state)}
         return {name: count for name, count in counts.items() if count > 0}
+
+    def member_view(
+        self, owner: str, now: Callable[[], float], name_of: Callable[[int], str]
+    ) -> Members | None:
+        """Return the view of the members that the node of a live face knows, or None if its system
+        spreads events. See `Members` for the arguments.
+        """
+        del owner, now, name_of
+        return None
 
     def check_position(self, position: Position) -> None:
         """Raise Problem for a position where no node of a live face can stand."""

@@ -17,13 +17,17 @@ _FACES = {
     "walk-overlay": "halfway.live.systems.walk_overlay:WalkOverlayFace",
     "georendezvous": "halfway.live.systems.georendezvous:GeorendezvousFace",
     "drip": "halfway.live.systems.drip:DripFace",
+    "heartbeat": "halfway.live.systems.detectors:DetectorFace",
+    "gossip-counters": "halfway.live.systems.detectors:CountingFace",
+    "swim": "halfway.live.systems.detectors:DetectorFace",
+    "lifeguard": "halfway.live.systems.detectors:DetectorFace",
+    "path-heartbeat": "halfway.live.systems.detectors:PathFace",
+    "walk-probe": "halfway.live.systems.detectors:WalkProbeFace",
+    "path-gossip": "halfway.live.systems.detectors:PathGossipFace",
 }
-_DETECTOR = "it is a failure detector, and spreads no events of applications"
 # Folder in `protocols` -> why its systems do not run live, except the systems in `_FACES`.
 _WITHOUT_FACE = {
     "broker_trees": "live nodes do not support its brokers and their clients yet",
-    "failure_detectors": _DETECTOR,
-    "walk_detectors": _DETECTOR,
 }
 REASONS = {
     name: _WITHOUT_FACE[folder]
@@ -62,6 +66,27 @@ def face_of(name: str, options: Mapping[str, Value], parameters: NodeParameters)
 def uses_position(name: str) -> bool:
     """Return whether the nodes of a system that runs live must know their positions."""
     return _class_of(name).uses_position
+
+
+def most_incarnation(name: str) -> int:
+    """Return the largest incarnation of a node for which the records of a live system have room."""
+    return _class_of(name).most_incarnation
+
+
+def spreads_events(name: str) -> bool:
+    """Return whether a system that runs live spreads events; the others are failure detectors."""
+    return _class_of(name).spreads_events
+
+
+def check_spreads_events(name: str, *, for_what: str) -> None:
+    """Raise Problem for a failure detector, whose nodes cannot do what needs events.
+
+    for_what: the option or command that needs events.
+    """
+    if not spreads_events(name):
+        what = f"system = {name}: expected a system that spreads events for {for_what}"
+        remedy = "choose a node of another system, or see its members with `halfway members`"
+        raise Problem(f"{what}, but it is a failure detector", remedy=remedy)
 
 
 def _class_of(name: str) -> type[Face]:
