@@ -7,6 +7,7 @@ tree asks the nearest broker, as Algorithm 1 states.
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
+from halfway.protocols.broker_trees.enter_and_leave import root_to_join
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
 from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
 from halfway.protocols.broker_trees.paths.decisions import (
@@ -120,6 +121,18 @@ def search_parent(state, rules, sender, now, out):
     state.asked[b] = 1
     if state.parent[b] == SEEKING and has_asked and first_child(state.children, b, NONE) != NONE:
         become_root(state, b, own, now)
+
+
+@apart
+def learn_root(state, sender):
+    """Learn the founder of the tree before a broker's search for a parent, if the broker was not
+    given the founder. A broker that founds a tree itself needs no parent.
+    """
+    b = sender.broker
+    if state.founder[b] == NONE:
+        state.founder[b] = state.root[b] = root_to_join(state, sender)
+        if state.root[b] == sender.own:
+            state.parent[b] = NONE
 
 
 @apart

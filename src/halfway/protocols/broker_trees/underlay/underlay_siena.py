@@ -38,7 +38,7 @@ from halfway.protocols.broker_trees.paths import circuits, peer_paths, retransmi
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
-from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
+from halfway.protocols.broker_trees.paths.nearby import Nearby, announce_broker, none_nearby
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.tables.subscription_table import (
@@ -46,6 +46,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     SubscriptionTable,
     empty_table,
 )
+from halfway.protocols.broker_trees.tree_shortfalls import shortfalls_of_underlay_tree
 from halfway.protocols.broker_trees.underlay import (
     confirmations,
     failure_detector,
@@ -99,6 +100,7 @@ OPTIONS = {
 }
 MAP_PARENT = siena.MAP_PARENT
 limits = event_routing.limits
+shortfalls = shortfalls_of_underlay_tree
 
 
 class Rules(NamedTuple):
@@ -173,10 +175,10 @@ def state(
     """Return the state of nodes before brokers form the underlay-aware tree.
 
     brokers: ids of the brokers' nodes; root: id of the broker that founds the tree, which only
-    brokers know; slots: subscriptions of a broker; child_slots: its children, and its
-    grandchildren; circuit_slots: circuits of a node; known: brokers to which a node keeps a
-    way; confirm: whether brokers confirm records; attributes: of an event; later: see
-    `parents_at_first`.
+    brokers know, or NONE if each broker learns it when it enters the tree; slots: subscriptions of
+    a broker; child_slots: its children, and its grandchildren; circuit_slots: circuits of a node;
+    known: brokers to which a node keeps a way; confirm: whether brokers confirm records;
+    attributes: of an event; later: see `parents_at_first`.
     """
     up = node_roles.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
@@ -256,10 +258,18 @@ def start(state, rules, sender, message, out):
 
 @apart
 def enter_tree(state, rules, sender, c, message, out):
-    """Let a broker enter the underlay-aware tree, and ask the nearest broker at once."""
-    if enter(state, rules.catalogue, sender, c, out):
-        state.asked[sender.broker] = 0
-        failure_detector.on_start(state, rules, sender, out)
+    """Let a broker enter the underlay-aware tree, and ask the nearest broker at once. The root of
+    a new tree announces itself instead.
+    """
+    if not enter(state, rules.catalogue, sender, c, out):
+        return
+    b = sender.broker
+    state.asked[b] = 0
+    parent_search.learn_root(state, sender)
+    failure_detector.on_start(state, rules, sender, out)
+    if state.parent[b] == NONE:
+        announce_broker(state, sender, out)
+    else:
         parent_search.search_parent(state, rules, sender, message.at, out)
 
 
@@ -276,10 +286,16 @@ def is_announced(state, rules, sender):
     return not is_outside(state, sender.broker) and not is_cut_off(state, rules, sender)
 
 
+@apart
+def hear_root(state, b, root):
+    """Note nothing: a root of the underlay-aware tree finds other roots by its refreshes."""
+
+
 node_roles.declare(
     UnderlaySienaState,
     start_as_broker=start,
     is_announced=is_announced,
+    hear_root=hear_root,
     enter_tree=enter_tree,
     receive_in_tree=receive_in_tree,
     receive_outside=receive_outside,
