@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfway.core.message import START
+from halfway.core.missing import NONE
 from halfway.core.values.digest import state_digest
 from halfway.live.step.memory_bed import Fate, MemoryBed
 from halfway.live.step.system_node import SystemNode
@@ -31,6 +32,7 @@ class Schedule(NamedTuple):
     options: dict[str, Any]
     crashes: Sequence[tuple[int, float, float]] = ()  # row, down at, up at
     forgets: bool = False  # whether a crash takes the memory
+    learns_root: bool = False  # whether brokers of a tree are not given the root
     disturbed: bool = False  # loss, duplicates and reordering; not in the simulator
 
 
@@ -55,13 +57,22 @@ def faults(schedule: Schedule) -> list[Fault]:
 
 def simulation(schedule: Schedule) -> Simulation:
     """The simulation of a schedule; its nodes check every record."""
-    return Simulation(
+    made = Simulation(
         schedule.system, schedule.network, workload=schedule.demand,
         radio=IdealRadio(delay_s=schedule.delay_s), seconds=schedule.seconds, seed=schedule.seed,
         options=schedule.options, nodes=NodeSettings(ids=schedule.node_ids),
         inspection=Inspection(received_records=1 << 16, check=True),
         faults=faults(schedule), discovery_delay_s=np.inf,
     )  # fmt: skip
+    if schedule.learns_root:
+        state = made.instance.state
+        for name in {"root", "founder"} & set(state._fields):
+            getattr(state, name)[:] = NONE
+    return made
+
+
+# The row of a node in the arrays of brokers and of clients, which have one row at a live node.
+_PLACES = ("broker_index", "client_index")
 
 
 def own_state(instance: Any, part: Any, row: int, within: str = "") -> Any:
@@ -72,7 +83,8 @@ def own_state(instance: Any, part: Any, row: int, within: str = "") -> Any:
             made.append(own_state(instance, one, row, f"{within}{name}."))
         elif isinstance(one, np.ndarray):
             rows = instance.own_rows(instance.state, within + name, row)
-            made.append(_copied(one[rows]).view(type(one)))
+            own = _copied(one[rows]).view(type(one))
+            made.append(np.minimum(own, 0) if name in _PLACES else own)
         else:
             made.append(one)
     return type(part)._make(made)

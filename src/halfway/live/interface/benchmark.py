@@ -23,6 +23,7 @@ from halfway.core.options import Value
 from halfway.live.mesh import Event
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
+from halfway.live.systems.live_systems import roles_of
 from halfway.problem import Problem
 
 TOPIC = "bench/events"  # with more than one topic, "bench/events/0" and so on
@@ -118,6 +119,7 @@ async def bench(
         name="bench",
         network="bench",
         nodes=settings.nodes,
+        role="founder" if roles_of(settings.system) else "",
         discover=False,
         compile="never",
     )

@@ -150,6 +150,7 @@ class Host:
             name=name if settings.nodes == 1 else f"{name}-{place}",
             incarnation=next_incarnation(settings.state, place),
             position=None if self._grid is None else self._grid.position(place),
+            role=settings.role_of(place),
         )  # fmt: skip
         node = MeshNode(
             face, identity, security, sock, self.scheduler, settings.limits, settings.trace

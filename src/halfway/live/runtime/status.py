@@ -22,6 +22,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
         "system": host.settings.system,
         "compiled": node.stepper.compiled,
         "incarnation": node.identity.incarnation, "position": node.links.table.position,
+        "place": dict(node.face.place()),
         "address": f"{endpoint.address[0]}:{endpoint.address[1]}",
         "process": os.getpid(),
         "nodes": len(host.nodes),

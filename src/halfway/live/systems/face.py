@@ -1,7 +1,7 @@
 """The live face of a system: the state of one node, and the commands of its applications."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
@@ -33,6 +33,7 @@ class NodeParameters(NamedTuple):
     seed: int  # of the node's own random numbers in this life
     limits: Limits
     position: Position | None = None  # of a system that needs it
+    role: str = ""  # one of `Face.ROLES`; "": the first one
 
 
 class Face:
@@ -46,6 +47,10 @@ class Face:
     broadcast = True  # every node receives every event
     keeps_topics = False  # whether a topic's number must stay, because the state has it
     uses_position = False  # whether the node must know its position
+    matches_all = False  # whether a subscription to all topics needs no topic of its own
+    ROLES: ClassVar[Sequence[str]] = ()  # of nodes of the system, the default first
+    # Options of the system that live nodes do not have -> what to do instead.
+    WITHOUT: ClassVar[Mapping[str, str]] = {}
     # Options of live nodes in addition to the options of the system, or instead of them.
     OPTIONS: ClassVar[Mapping[str, Option]] = {}
     # [topics] the hashes of topics by number, where the system reads them; None: it does not.
@@ -128,6 +133,31 @@ class Face:
         """
         del n, corner
         return None
+
+    def know_topic(self, number: int, hash64: int, *, is_all: bool) -> None:
+        """Note the hash of a topic on the wire in a live face, before the first use of the topic's
+        number. is_all: whether it stands for all topics.
+        """
+
+    def enter(self, waited_s: float) -> list[Command]:
+        """Return the commands of a live face by which the node takes up its role some seconds after
+        its start; none as long as it must wait.
+        """
+        del waited_s
+        return []
+
+    @property
+    def is_entering(self) -> bool:
+        """Whether the node of a live face waits with the commands of `enter`."""
+        return False
+
+    def leave(self) -> list[Command]:
+        """Return the commands of a live face before the node stops."""
+        return []
+
+    def place(self) -> Mapping[str, int | str | None]:
+        """Return the place of the node in the overlay of a live face's system, by name."""
+        return {}
 
     def subscribe(self, topic: int) -> list[Command]:
         """Return the commands of a live face by which the application subscribes to a topic, given

@@ -1,7 +1,7 @@
 """The registry of the systems that run live, with the reason for each system that does not."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from halfway.core.options import Value, checked_options
 from halfway.live.systems.face import Face, NodeParameters
@@ -17,11 +17,12 @@ _FACES = {
     "walk-overlay": "halfway.live.systems.walk_overlay:WalkOverlayFace",
     "georendezvous": "halfway.live.systems.georendezvous:GeorendezvousFace",
     "drip": "halfway.live.systems.drip:DripFace",
+    "siena": "halfway.live.systems.broker_trees:SienaFace",
+    "underlay-siena": "halfway.live.systems.broker_trees:UnderlaySienaFace",
 }
 _DETECTOR = "it is a failure detector, and spreads no events of applications"
 # Folder in `protocols` -> why its systems do not run live, except the systems in `_FACES`.
 _WITHOUT_FACE = {
-    "broker_trees": "live nodes do not support its brokers and their clients yet",
     "failure_detectors": _DETECTOR,
     "walk_detectors": _DETECTOR,
 }
@@ -55,13 +56,24 @@ def face_of(name: str, options: Mapping[str, Value], parameters: NodeParameters)
     """Return the live face of a system for one node. Raises Problem for a system or an option."""
     check_system(name)
     module, found = importlib.import_module(SYSTEMS[name].module), _class_of(name)
-    values = checked_options(name, {**module.OPTIONS, **found.OPTIONS}, options)
+    for option in options.keys() & found.WITHOUT.keys():
+        what = f"{name}: option '{option}': expected no such option of live nodes"
+        raise Problem(what, remedy=found.WITHOUT[option])
+    declared = {key: one for key, one in module.OPTIONS.items() if key not in found.WITHOUT}
+    values = checked_options(name, {**declared, **found.OPTIONS}, options)
     return found(module, values, parameters)
 
 
 def uses_position(name: str) -> bool:
     """Return whether the nodes of a system that runs live must know their positions."""
     return _class_of(name).uses_position
+
+
+def roles_of(name: str) -> Sequence[str]:
+    """Return the roles of nodes of a system that runs live, the default first; none if all nodes
+    have the same role.
+    """
+    return _class_of(name).ROLES
 
 
 def _class_of(name: str) -> type[Face]:
