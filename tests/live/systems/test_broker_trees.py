@@ -175,6 +175,24 @@ def test_a_broker_of_siena_that_stops_names_its_parent_to_its_children() -> None
     run(program)
 
 
+def test_brokers_below_a_root_that_starts_again_with_its_id_find_it(tmp_path: Path) -> None:
+    async def program() -> None:
+        again: dict[str, Any] = {"role": "founder", "state": tmp_path}
+        root = await tree_node("siena", **again).__aenter__()
+        again["port"] = root.mesh.endpoint.address[1]
+        async with tree_node("siena", [root]) as child:
+            place, got = child.mesh.face.place, list[Event]()
+            await until(lambda: place().get("parent") == root.mesh.node_id)
+            kill(root)
+            await root.__aexit__()  # the journal alone
+            async with tree_node("siena", **again) as root:
+                child.mesh.subscribe("a/b", got.append)
+                await published_until(root.mesh, "a/b", lambda: got)
+                assert place()["parent"] == root.mesh.node_id
+
+    run(program)
+
+
 def test_brokers_wait_for_other_brokers_before_they_found_a_tree() -> None:
     waiting = face()
     alone_s = next(s for s in np.arange(0.0, 20.0, 0.1) if waiting.enter(s))

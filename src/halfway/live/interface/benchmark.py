@@ -195,11 +195,14 @@ class _Arrivals:
 
 
 async def _linked(host: Host) -> None:
-    """Wait until every node of the benchmark has the neighbours that its process defines."""
+    """Wait until every node of the benchmark has the neighbours that its process defines, and its
+    role in the overlay.
+    """
     with suppress(TimeoutError):
         async with asyncio.timeout(_LINKED_S):
             while any(
-                len(node.links.table.neighbours()) < len(node.links.static) for node in host.nodes
+                len(node.links.table.neighbours()) < len(node.links.static) or node.face.is_entering
+                for node in host.nodes
             ):
                 await asyncio.sleep(_POLL_S)
             return
