@@ -10,11 +10,14 @@ from halfway.core.missing import NONE
 from halfway.core.values.digest import state_digest
 from halfway.live.step.memory_bed import Fate, MemoryBed
 from halfway.live.step.system_node import SystemNode
+from halfway.sim.engine.changes import Changes, changes
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
+from halfway.sim.workload.start_up import StartUp
 from halfway.world.faults import Crash, Fault, Memory
 from halfway.world.graphs.network import Network
+from halfway.world.outages import KEPT, LOST, NODE_DOWN, NODE_UP
 from halfway.world.workload.demand import Drawn
 from tests.live.step.loopback import LoopbackBed
 
@@ -163,7 +166,9 @@ def lived(
     if START in instance.kinds:
         for row in range(network.n):
             bed.post(0.0, row, int(START), -1, 0, -1)
-    for one in (fresh._adapter.start_up_commands(fresh.demand), _publications(schedule, fresh)):
+    start_up = fresh._adapter.start_up_commands(fresh.demand)
+    again = StartUp(start_up, np.zeros(0, np.int32), instance.kinds).repeat(_changes(schedule))
+    for one in (start_up, _publications(schedule, fresh), *again):
         for command in zip(*one, strict=True):
             bed.post(*(value.item() for value in command))
     for row, down, up in schedule.crashes:
@@ -177,6 +182,15 @@ def lived(
         [(row, record.tobytes()) for row, record in bed.reports],
         [state_digest(one.stepper.node.state) for one in bed.nodes],
     )
+
+
+def _changes(schedule: Schedule) -> Changes:
+    """The crashes of a schedule as the simulator lists them, in order of time."""
+    lost = LOST if schedule.forgets else KEPT
+    turns = [(down, NODE_DOWN, row, KEPT) for row, down, _ in schedule.crashes]
+    turns += [(down + (up - down), NODE_UP, row, lost) for row, down, up in schedule.crashes]
+    at, kind, row, memory = np.array(sorted(turns), float).reshape(-1, 4).T
+    return changes(at, kind, row, memory)
 
 
 def _publications(schedule: Schedule, fresh: Simulation) -> Any:

@@ -147,7 +147,10 @@ def of_each_way(one: Schedule) -> list[Result]:
 def troubled(number: int, system: str) -> Schedule:
     """Schedule of that number: crashes that keep the memory, that take it, or disturbed links."""
     one = schedule(number, system)
-    return one._replace(forgets=number % 3 == 1, disturbed=number % 3 == 2, seconds=15.0)
+    return one._replace(
+        forgets=number % 3 == 1, disturbed=number % 3 == 2, seconds=_SECONDS / 2,
+        crashes=[(row, down / 2, up / 2) for row, down, up in one.crashes],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

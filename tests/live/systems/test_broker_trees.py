@@ -61,15 +61,15 @@ def test_the_first_of_three_nodes_without_a_role_founds_a_tree(system: str) -> N
     async def program() -> None:
         async with lone(system, nodes=3, seed=4, options=QUICK, period_s=0.5) as mesh:
             nodes = mesh.host.nodes
-            assert [one.face.place()["role"] for one in nodes] == ["broker"] * 3
+            assert [one.face.overlay_place()["role"] for one in nodes] == ["broker"] * 3
             got: list[list[Event]] = [[], [], []]
             for one, events in zip(nodes, got, strict=True):
                 one.subscribe("a/b", events.append)
             nodes[2].subscribe("other", got[2].append)
             await published_until(nodes[0], "a/b", lambda: got[1] and got[2])
-            places = [one.face.place() for one in nodes]
+            places = [one.face.overlay_place() for one in nodes]
             (root,) = {place["root"] for place in places}
-            (founder,) = (one for one in nodes if one.face.place()["parent"] is None)
+            (founder,) = (one for one in nodes if one.face.overlay_place()["parent"] is None)
             assert founder.node_id == root
             assert mesh.status()["place"] == places[0]
             assert {event.topic for event in got[2]} == {"a/b"}
@@ -120,7 +120,7 @@ def test_the_clients_of_a_broker_that_dies_change_to_another_broker(system: str)
         ):
             got: list[Event] = []
             reads.mesh.subscribe("sensors/#", got.append)
-            place = reads.mesh.face.place
+            place = reads.mesh.face.overlay_place
             await until(lambda: place() == {"role": "client", "broker": dies.mesh.node_id})
             await published_until(writes.mesh, "sensors/a", lambda: got)
             kill(dies)
@@ -142,7 +142,7 @@ def test_a_broker_that_dies_is_replaced_as_the_parent_of_its_children() -> None:
             tree_node(system, [root]) as dies,
             tree_node(system, [dies]) as child,
         ):
-            place, got = child.mesh.face.place, list[Event]()
+            place, got = child.mesh.face.overlay_place, list[Event]()
             await until(lambda: place().get("parent") == dies.mesh.node_id)
             async with tree_node(system, [root, child], role="client") as beside:
                 await until(lambda: len(beside.mesh.links.table.neighbours()) == 2)
@@ -161,7 +161,7 @@ def test_a_broker_of_siena_that_stops_names_its_parent_to_its_children() -> None
         async with tree_node("siena", role="founder") as root:
             stops = await tree_node("siena", [root]).__aenter__()
             async with tree_node("siena", [stops]) as child:
-                place, got = child.mesh.face.place, list[Event]()
+                place, got = child.mesh.face.overlay_place, list[Event]()
                 child.mesh.subscribe("a/b", got.append)
                 await until(lambda: place().get("parent") == stops.mesh.node_id)
                 await published_until(root.mesh, "a/b", lambda: got)
@@ -181,7 +181,7 @@ def test_brokers_below_a_root_that_starts_again_with_its_id_find_it(tmp_path: Pa
         root = await tree_node("siena", **again).__aenter__()
         again["port"] = root.mesh.endpoint.address[1]
         async with tree_node("siena", [root]) as child:
-            place, got = child.mesh.face.place, list[Event]()
+            place, got = child.mesh.face.overlay_place, list[Event]()
             await until(lambda: place().get("parent") == root.mesh.node_id)
             kill(root)
             await root.__aexit__()  # the journal alone
@@ -195,21 +195,23 @@ def test_brokers_below_a_root_that_starts_again_with_its_id_find_it(tmp_path: Pa
 
 def test_brokers_wait_for_other_brokers_before_they_found_a_tree() -> None:
     waiting = face()
-    alone_s = next(s for s in np.arange(0.0, 20.0, 0.1) if waiting.enter(s))
+    alone_s = next(s for s in np.arange(0.0, 20.0, 0.1) if waiting.commands_to_enter(s))
     assert 6.0 <= alone_s <= 9.1
     assert not waiting.is_entering
     hears = face()
     hears.node.state.nearby.broker[0, 0] = 3
-    assert hears.enter(alone_s - 6.0 + 0.1) == [Command(int(ENTER))]
-    assert [face(role).enter(100.0) for role in ("founder", "client")] == [[], []]
+    assert hears.commands_to_enter(alone_s - 6.0 + 0.1) == [Command(int(ENTER))]
+    assert [face(role).commands_to_enter(100.0) for role in ("founder", "client")] == [[], []]
     others = [face(node_id=node_id) for node_id in range(20)]
-    moments = {next(s for s in np.arange(0.0, 20.0, 0.1) if one.enter(s)) for one in others}
+    moments = {
+        next(s for s in np.arange(0.0, 20.0, 0.1) if one.commands_to_enter(s)) for one in others
+    }
     assert len(moments) > 10
 
 
 def test_only_a_broker_in_the_tree_leaves_it() -> None:
-    assert face("client").leave() == face().leave() == []
-    assert face("founder").leave() == [Command(int(LEAVE))]
+    assert face("client").commands_to_leave() == face().commands_to_leave() == []
+    assert face("founder").commands_to_leave() == [Command(int(LEAVE))]
 
 
 def test_a_topic_has_the_same_value_on_all_nodes_and_all_topics_are_one_interval() -> None:

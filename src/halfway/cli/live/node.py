@@ -112,7 +112,7 @@ def _introduce(service: "Service") -> None:
     network = "" if settings.certificate else f": network {settings.network}"
     typer.echo(f"{first.security.label}{network}")
     code = "machine code" if host.is_compiled else "interpreted"
-    role = f" ({first.face.place()['role']})" if first.face.ROLES else ""
+    role = f" ({first.face.overlay_place()['role']})" if first.face.ROLES else ""
     what = f"{settings.system}{role}, {code}"
     typer.echo(f"node {first.name}{others} at {where}: {what}; Ctrl-C ends it")
     for what, address in service.addresses.items():

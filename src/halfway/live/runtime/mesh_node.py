@@ -102,7 +102,7 @@ class MeshNode:
             self._not_full.set()
             if self.kept is not None:
                 self.kept.stop()
-            self.entry.leave()
+            self.entry.leave_overlay()
             self.links.stop()
             self.endpoint.close()
 

@@ -161,6 +161,13 @@ class Settings:
         return int.from_bytes(hashlib.blake2b(self.network.encode(), digest_size=4).digest())
 
 
+def role_alone(system: str) -> str:
+    """Return the role in the settings of live nodes that are a whole network: their first node
+    founds the overlay of a system with roles.
+    """
+    return "founder" if roles_of(system) else ""
+
+
 def address_of(peer: str) -> Address:
     """Return the address of a static peer in the settings of live nodes, from "host:port". Raises
     Problem for anything else.

@@ -105,7 +105,7 @@ class SienaFace(Face):
         self._subscribed.discard(topic)
         return [Command(int(UNSUBSCRIBE), topic)]
 
-    def enter(self, waited_s: float) -> list[Command]:
+    def commands_to_enter(self, waited_s: float) -> list[Command]:
         """Let a broker enter the tree when it knows of a broker, or after some refresh intervals
         without one. Brokers wait for different times, because one broker alone founds a tree.
         """
@@ -125,13 +125,13 @@ class SienaFace(Face):
         """Whether the node is a broker that has not entered the tree yet."""
         return self._enters
 
-    def leave(self) -> list[Command]:
+    def commands_to_leave(self) -> list[Command]:
         """Let a broker leave the tree before its node stops, so that its children and clients know
         it.
         """
         return [] if self.parameters.role == CLIENT or self._enters else [Command(int(LEAVE))]
 
-    def place(self) -> dict[str, int | str | None]:
+    def overlay_place(self) -> dict[str, int | str | None]:
         """Return the place of the node in its broker tree: its role, and the ids of its parent and
         of the root, or of the broker of its clients.
         """

@@ -34,10 +34,10 @@ class Entry:
             self._run(Command(int(START)))
         self._wait()
 
-    def leave(self) -> None:
+    def leave_overlay(self) -> None:
         """Leave the overlay before a live node stops."""
         self._is_over = True
-        for command in self._face.leave():
+        for command in self._face.commands_to_leave():
             self._run(command)
 
     def _wait(self) -> None:
@@ -51,7 +51,7 @@ class Entry:
         if self._is_over:
             return
         self._waited_s += _POLL_S
-        for command in self._face.enter(self._waited_s):
+        for command in self._face.commands_to_enter(self._waited_s):
             self._run(command)
             self._scheduler.call_after_timers(self._flush)
         self._wait()

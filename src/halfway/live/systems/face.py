@@ -139,7 +139,7 @@ class Face:
         number. is_all: whether it stands for all topics.
         """
 
-    def enter(self, waited_s: float) -> list[Command]:
+    def commands_to_enter(self, waited_s: float) -> list[Command]:
         """Return the commands of a live face by which the node takes up its role some seconds after
         its start; none as long as it must wait.
         """
@@ -148,14 +148,14 @@ class Face:
 
     @property
     def is_entering(self) -> bool:
-        """Whether the node of a live face waits with the commands of `enter`."""
+        """Whether the node of a live face waits with the commands of `commands_to_enter`."""
         return False
 
-    def leave(self) -> list[Command]:
+    def commands_to_leave(self) -> list[Command]:
         """Return the commands of a live face before the node stops."""
         return []
 
-    def place(self) -> Mapping[str, int | str | None]:
+    def overlay_place(self) -> Mapping[str, int | str | None]:
         """Return the place of the node in the overlay of a live face's system, by name."""
         return {}
 

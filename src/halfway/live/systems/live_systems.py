@@ -55,13 +55,14 @@ def check_system(name: str) -> None:
 def face_of(name: str, options: Mapping[str, Value], parameters: NodeParameters) -> Face:
     """Return the live face of a system for one node. Raises Problem for a system or an option."""
     check_system(name)
-    module, found = importlib.import_module(SYSTEMS[name].module), _class_of(name)
-    for option in options.keys() & found.WITHOUT.keys():
+    module, face_type = importlib.import_module(SYSTEMS[name].module), _class_of(name)
+    without = face_type.WITHOUT
+    for option in options.keys() & without.keys():
         what = f"{name}: option '{option}': expected no such option of live nodes"
-        raise Problem(what, remedy=found.WITHOUT[option])
-    declared = {key: one for key, one in module.OPTIONS.items() if key not in found.WITHOUT}
-    values = checked_options(name, {**declared, **found.OPTIONS}, options)
-    return found(module, values, parameters)
+        raise Problem(what, remedy=without[option])
+    declared = {key: module.OPTIONS[key] for key in module.OPTIONS if key not in without}
+    values = checked_options(name, {**declared, **face_type.OPTIONS}, options)
+    return face_type(module, values, parameters)
 
 
 def uses_position(name: str) -> bool:

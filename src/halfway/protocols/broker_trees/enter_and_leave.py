@@ -14,7 +14,7 @@ from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import client_node
 from halfway.protocols.broker_trees.client_state import forget, remember
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
-from halfway.protocols.broker_trees.paths.nearby import announce_nearest, nth_nearest
+from halfway.protocols.broker_trees.paths.nearby import announce_nearest
 from halfway.protocols.broker_trees.records.messages import (
     CLIENT,
     DETACH,
@@ -84,18 +84,6 @@ def enter(state, catalogue, sender, c, out):
             insert_own(state.table, catalogue.filters, sender, f, client, NONE, out)
     client_node.leave_broker(state, sender.row, c, out)
     return True
-
-
-@apart
-def root_to_join(state, sender):
-    """Return the root for a broker that enters the tree and was not given the root: the root that
-    the nearest broker names, or the broker itself if it hears of no broker.
-
-    We let a broker learn the root, because the id of a live node is not known before the node
-    starts.
-    """
-    place = nth_nearest(state.nearby, sender.row, 0)
-    return sender.own if place < 0 else state.nearby.root[sender.row, place]
 
 
 @apart

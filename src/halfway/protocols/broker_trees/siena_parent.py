@@ -11,12 +11,7 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.client_state import expire, renew
-from halfway.protocols.broker_trees.enter_and_leave import (
-    enter,
-    is_for_broker,
-    root_to_join,
-    withdraw,
-)
+from halfway.protocols.broker_trees.enter_and_leave import enter, is_for_broker, withdraw
 from halfway.protocols.broker_trees.paths.ancestors import (
     OUTSIDE,
     SEEKING,
@@ -25,7 +20,12 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     write_ancestors,
 )
 from halfway.protocols.broker_trees.paths.circuits import send_along
-from halfway.protocols.broker_trees.paths.nearby import announce_broker, drop_stale, nearest_but
+from halfway.protocols.broker_trees.paths.nearby import (
+    announce_broker,
+    drop_stale,
+    named_root,
+    nearest_but,
+)
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, reply, send
 from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
@@ -184,7 +184,7 @@ def enter_tree(state, rules, sender, c, message, out):
     b = sender.broker
     state.successor[b] = NONE
     if state.root[b] == NONE:
-        state.root[b] = root_to_join(state, sender)
+        state.root[b] = named_root(state.nearby, sender.row, sender.own)
         if state.root[b] == sender.own:
             state.parent[b] = NONE
             announce_broker(state, sender, out)

@@ -7,7 +7,6 @@ tree asks the nearest broker, as Algorithm 1 states.
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.broker_trees.enter_and_leave import root_to_join
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
 from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
 from halfway.protocols.broker_trees.paths.decisions import (
@@ -19,7 +18,7 @@ from halfway.protocols.broker_trees.paths.decisions import (
     SECOND,
     fallback,
 )
-from halfway.protocols.broker_trees.paths.nearby import nearest_but, nth_nearest
+from halfway.protocols.broker_trees.paths.nearby import named_root, nearest_but, nth_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_path
 from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
@@ -130,7 +129,7 @@ def learn_root(state, sender):
     """
     b = sender.broker
     if state.founder[b] == NONE:
-        state.founder[b] = state.root[b] = root_to_join(state, sender)
+        state.founder[b] = state.root[b] = named_root(state.nearby, sender.row, sender.own)
         if state.root[b] == sender.own:
             state.parent[b] = NONE
 

@@ -33,12 +33,12 @@ from halfway.protocols.broker_trees.client_state import (
     client_state,
     renew,
 )
-from halfway.protocols.broker_trees.enter_and_leave import enter, is_outside
+from halfway.protocols.broker_trees.enter_and_leave import is_outside
 from halfway.protocols.broker_trees.paths import circuits, peer_paths, retransmissions
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
-from halfway.protocols.broker_trees.paths.nearby import Nearby, announce_broker, none_nearby
+from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.tables.subscription_table import (
@@ -50,7 +50,6 @@ from halfway.protocols.broker_trees.tree_shortfalls import shortfalls_of_underla
 from halfway.protocols.broker_trees.underlay import (
     confirmations,
     failure_detector,
-    parent_search,
     tree_maintenance,
     underlay_messages,
 )
@@ -257,23 +256,6 @@ def start(state, rules, sender, message, out):
 
 
 @apart
-def enter_tree(state, rules, sender, c, message, out):
-    """Let a broker enter the underlay-aware tree, and ask the nearest broker at once. The root of
-    a new tree announces itself instead.
-    """
-    if not enter(state, rules.catalogue, sender, c, out):
-        return
-    b = sender.broker
-    state.asked[b] = 0
-    parent_search.learn_root(state, sender)
-    failure_detector.on_start(state, rules, sender, out)
-    if state.parent[b] == NONE:
-        announce_broker(state, sender, out)
-    else:
-        parent_search.search_parent(state, rules, sender, message.at, out)
-
-
-@apart
 def refresh_client(state, rules, i, c, now, out):
     """Let a client's node of the underlay-aware tree check its broker, or watch several brokers."""
     every_s = rules.ping_interval_s if state.nearby.broker.shape[1] > 1 else rules.refresh_s
@@ -286,17 +268,12 @@ def is_announced(state, rules, sender):
     return not is_outside(state, sender.broker) and not is_cut_off(state, rules, sender)
 
 
-@apart
-def hear_root(state, b, root):
-    """Note nothing: a root of the underlay-aware tree finds other roots by its refreshes."""
-
-
 node_roles.declare(
     UnderlaySienaState,
     start_as_broker=start,
     is_announced=is_announced,
-    hear_root=hear_root,
-    enter_tree=enter_tree,
+    hear_root=tree_maintenance.hear_root,
+    enter_tree=tree_maintenance.enter_tree,
     receive_in_tree=receive_in_tree,
     receive_outside=receive_outside,
     refresh_client=refresh_client,
