@@ -11,6 +11,7 @@ from halfway.core.values.digest import state_digest
 from halfway.live.step.memory_bed import Fate, MemoryBed
 from halfway.live.step.system_node import SystemNode
 from halfway.sim.engine.changes import Changes, changes
+from halfway.sim.environment.memory import named_arrays
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
@@ -68,9 +69,12 @@ def simulation(schedule: Schedule) -> Simulation:
         faults=faults(schedule), discovery_delay_s=np.inf,
     )  # fmt: skip
     if schedule.learns_root:
-        state = made.instance.state
-        for name in {"root", "founder"} & set(state._fields):
-            getattr(state, name)[:] = NONE
+        own, memory = dict(named_arrays(made.instance.state)), made._memory._blank
+        after_loss = {name: blank for name, _, blank in memory._arrays}
+        for name in {"root", "founder"} & own.keys():
+            own[name][:] = NONE
+            if name in after_loss:
+                after_loss[name][:] = NONE
     return made
 
 
