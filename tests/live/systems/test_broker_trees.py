@@ -38,7 +38,8 @@ def face(role: str = "", system: str = "siena", node_id: int = 7) -> SienaFace:
 def tree_node(system: str, peers: Sequence[LiveNode] = (), **settings: Any) -> LiveNode:
     """A node in a host of its own, so that it can die alone, with quick intervals."""
     ports = [f"127.0.0.1:{peer.mesh.endpoint.address[1]}" for peer in peers]
-    return lone(system, options=QUICK, peers=ports, period_s=0.3, **settings)
+    pings = {"ping_interval_s": 0.5} if system == "underlay-siena" else {}
+    return lone(system, options=QUICK | pings, peers=ports, period_s=0.3, **settings)
 
 
 def kill(mesh: LiveNode) -> None:
@@ -46,6 +47,11 @@ def kill(mesh: LiveNode) -> None:
     mesh.host.scheduler.close()
     mesh.mesh.endpoint.close()
     mesh.mesh._closed = True
+
+
+async def has_parent(child: LiveNode, parent: LiveNode) -> None:
+    """Wait until a broker has another one as its parent in the tree."""
+    await until(lambda: child.mesh.face.overlay_place().get("parent") == parent.mesh.node_id)
 
 
 async def published_until(mesh: MeshNode, topic: str, true: Callable[[], Any]) -> None:
@@ -136,20 +142,20 @@ def test_a_broker_that_dies_is_replaced_as_the_parent_of_its_children() -> None:
     """[uas §4.1] "the child node has to join its grand parent": in the underlay-aware tree only."""
 
     async def program() -> None:
-        system = "underlay-siena"
+        system, got = "underlay-siena", list[Event]()
         async with (
             tree_node(system, role="founder") as root,
             tree_node(system, [root]) as dies,
-            tree_node(system, [dies]) as child,
         ):
-            place, got = child.mesh.face.overlay_place, list[Event]()
-            await until(lambda: place().get("parent") == dies.mesh.node_id)
-            async with tree_node(system, [root, child], role="client") as beside:
-                await until(lambda: len(beside.mesh.links.table.neighbours()) == 2)
-                kill(dies)
-                await until(lambda: place().get("parent") == root.mesh.node_id)
-                child.mesh.subscribe("a/b", got.append)
-                await published_until(root.mesh, "a/b", lambda: got)
+            await has_parent(dies, root)
+            async with tree_node(system, [dies]) as child:
+                await has_parent(child, dies)
+                async with tree_node(system, [root, child], role="client") as beside:
+                    await until(lambda: len(beside.mesh.links.table.neighbours()) == 2)
+                    kill(dies)
+                    await has_parent(child, root)
+                    child.mesh.subscribe("a/b", got.append)
+                    await published_until(root.mesh, "a/b", lambda: got)
 
     run(program)
 
@@ -160,15 +166,16 @@ def test_a_broker_of_siena_that_stops_names_its_parent_to_its_children() -> None
     async def program() -> None:
         async with tree_node("siena", role="founder") as root:
             stops = await tree_node("siena", [root]).__aenter__()
+            await has_parent(stops, root)
             async with tree_node("siena", [stops]) as child:
-                place, got = child.mesh.face.overlay_place, list[Event]()
+                got = list[Event]()
                 child.mesh.subscribe("a/b", got.append)
-                await until(lambda: place().get("parent") == stops.mesh.node_id)
+                await has_parent(child, stops)
                 await published_until(root.mesh, "a/b", lambda: got)
                 async with tree_node("siena", [root, child], role="client") as beside:
                     await until(lambda: len(beside.mesh.links.table.neighbours()) == 2)
                     await stops.__aexit__()
-                    await until(lambda: place().get("parent") == root.mesh.node_id)
+                    await has_parent(child, root)
                     got.clear()
                     await published_until(root.mesh, "a/b", lambda: got)
 
