@@ -162,6 +162,9 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     },
     "step/scheduler:Scheduler": {"_after": FIXED},
     "step/timers:Timers": {"_heap": (OPERATING, "records and timers")},
+    "systems/broker_trees:SienaFace": {
+        "_subscribed": (OPERATING, "topics to which a node of a broker tree"),
+    },
     "systems/drip:DripFace": {"_subscribed": (OPERATING, "topics to which a node of `drip`")},
     "systems/face:Face": {"values": FIXED},
     "systems/georendezvous:GeorendezvousFace": {

@@ -30,9 +30,11 @@ from halfway.live.mqtt.sessions import shares
 from halfway.live.runtime import local_delivery, mesh_node, probe_routes
 from halfway.live.step import node_stepper
 from halfway.live.step.datagram_flow import ARENA, BODIES, DATAGRAMS
-from halfway.live.systems import detectors, drip, georendezvous
+from halfway.live.systems import broker_trees, detectors, drip, georendezvous
 from halfway.live.trace import folder
 from halfway.live.wire import datagram_fragments
+from halfway.protocols.broker_trees.paths import retransmissions
+from halfway.protocols.broker_trees.underlay import confirmations
 from halfway.protocols.failure_detectors import probe_messages
 from tests.live.bounds import BED, BOUNDS, FIXED, MQTT, OPERATING, SECURITY
 
@@ -59,6 +61,11 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
             georendezvous.HOPS,
         ),
         "own events whose topics": (DEFAULT.held,),
+        "topics to which a node of a broker tree": (broker_trees.REQUESTS,),
+        "entries at a node of a broker tree": (
+            broker_trees.ENTRIES, broker_trees.CIRCUITS, broker_trees.CHILDREN,
+            broker_trees.CHILDREN, retransmissions.IN_FLIGHT, confirmations.PLACES,
+        ),
         "topics to which a node of `drip`": (drip.REQUESTS,),
         "subscriptions at a broker of `drip`": (drip.REGISTERED, drip.EVENTS),
         "members that a node": (

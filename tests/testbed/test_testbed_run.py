@@ -117,7 +117,12 @@ def test_what_the_air_cannot_do_is_refused(
 
 
 def test_a_system_that_does_not_run_live_is_refused_with_its_reason(scenario: Path) -> None:
-    with pytest.raises(Problem, match=r"siena: the system does not run live: live nodes do"):
+    with pytest.raises(Problem, match=r"swim: the system does not run live: it is a failure"):
+        check_suitable(read_scenario(scenario), "swim")
+
+
+def test_a_system_whose_nodes_have_roles_is_refused(scenario: Path) -> None:
+    with pytest.raises(Problem, match=r"siena: a test bed gives its nodes no roles"):
         check_suitable(read_scenario(scenario), "siena")
 
 

@@ -14,13 +14,9 @@ from halfway.core.filters import filters
 from halfway.core.missing import NONE
 from halfway.core.options import Value
 from halfway.protocols.broker_trees.client_state import ClientCapacity
-from halfway.protocols.broker_trees.paths.circuits import IGNORED, Int32s
+from halfway.protocols.broker_trees.paths.circuits import Int32s
 from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
-from halfway.protocols.parts.deaf_neighbours import REPLACED
-from halfway.protocols.parts.hash_table import FORGOTTEN
-from halfway.protocols.parts.reliable_hop import TABLE_FULL
-from halfway.protocols.parts.shortfalls import FORGOTTEN_DEAF, UNACKNOWLEDGED, WITHOUT_ROUTE
 from halfway.world.graphs.components import components
 from halfway.world.graphs.network import Network
 from halfway.world.workload.attribute_space import Box, values_of
@@ -105,7 +101,7 @@ class SienaAdapter(Adapter):
         state = self.state(context, nodes, slots)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
-            shortfalls=self.shortfalls, most_beside=_MOST_BESIDE, own_rows=own_rows,
+            shortfalls=module.shortfalls, most_beside=_MOST_BESIDE, own_rows=own_rows,
             limits=limits_of(module, state, rules),
         )  # fmt: skip
 
@@ -121,18 +117,6 @@ class SienaAdapter(Adapter):
             slots,
             **_capacities(self.values, context, nodes),
         )
-
-    def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return the shortfalls: messages without a path, and entries that found a full table."""
-        return {
-            WITHOUT_ROUTE: int(state.lost.sum()),
-            "subscriptions without room": int(state.table.refused.sum()),
-            "client subscriptions without room": int(state.clients.refused.sum()),
-            "paths without room": int(state.circuits.counts[:, FORGOTTEN].sum()),
-            "searches without room": int(state.circuits.counts[:, IGNORED].sum()),
-            UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
-            FORGOTTEN_DEAF: int(state.deaf.counts[:, REPLACED].sum()),
-        }
 
     def ends_subscriptions(self) -> bool:
         """Return True: a subscription can end."""
@@ -174,15 +158,6 @@ class UnderlaySienaAdapter(SienaAdapter):
             confirm=float(self.values["confirm_timeout_s"]) > 0.0,
             **_capacities(self.values, context, nodes),
         )
-
-    def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return the shortfalls, with those of children and unconfirmed records."""
-        return {
-            **super().shortfalls(state),
-            "unconfirmed records without room": int(state.unconfirmed.refused.sum()),
-            "unconfirmed records given up": int(state.unconfirmed.failed.sum()),
-            "children without room": int(state.children.refused.sum()),
-        }
 
 
 # The arrays with one row for each node in the state of a broker tree, in addition to its reliable

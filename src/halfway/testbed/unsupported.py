@@ -3,7 +3,7 @@
 from halfway.live.air.air import MOST_NODES
 from halfway.live.air.frame_queue import Delay
 from halfway.live.limits import DEFAULT, Limits
-from halfway.live.systems.live_systems import check_spreads_events, check_system
+from halfway.live.systems.live_systems import check_spreads_events, check_system, roles_of
 from halfway.problem import Problem
 from halfway.scenario.schema import GroupWorkload, Scenario
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
@@ -19,6 +19,9 @@ def check_suitable(scenario: Scenario, system: str) -> None:
     """Raise Problem for a scenario or a system that the real nodes of a test bed cannot run."""
     check_system(system)
     check_spreads_events(system, for_what="a test bed")
+    if roles_of(system):
+        what = f"system = {system}: a test bed gives its nodes no roles"
+        raise Problem(what, remedy="choose a system whose nodes all have the same role")
     radio, remedy = scenario.radio, 'use kind = "ideal" or "distance"'
     if not isinstance(radio, IdealRadio | DistanceRadio):
         kind = radio.__struct_config__.tag

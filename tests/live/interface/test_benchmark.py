@@ -87,5 +87,5 @@ def test_topics_take_turns_and_a_phase_begins_with_the_first() -> None:
 
 
 def test_a_system_that_does_not_run_live_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "--system", "siena"]) == 2
-    assert "brokers" in capsys.readouterr().err
+    assert main(["bench", "--system", "swim"]) == 2
+    assert "failure detector" in capsys.readouterr().err

@@ -6,14 +6,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfway.core.message import START
+from halfway.core.missing import NONE
 from halfway.core.values.digest import state_digest
 from halfway.live.step.memory_bed import Fate, MemoryBed
 from halfway.live.step.system_node import SystemNode
+from halfway.sim.engine.changes import Changes, changes
+from halfway.sim.environment.memory import named_arrays
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
+from halfway.sim.workload.start_up import StartUp
 from halfway.world.faults import Crash, Fault, Memory
 from halfway.world.graphs.network import Network
+from halfway.world.outages import KEPT, LOST, NODE_DOWN, NODE_UP
 from halfway.world.workload.demand import Demand, Drawn
 from tests.live.step.loopback import LoopbackBed
 
@@ -31,6 +36,7 @@ class Schedule(NamedTuple):
     options: dict[str, Any]
     crashes: Sequence[tuple[int, float, float]] = ()  # row, down at, up at
     forgets: bool = False  # whether a crash takes the memory
+    learns_root: bool = False  # whether brokers of a tree are not given the root
     disturbed: bool = False  # loss, duplicates and reordering; not in the simulator
 
 
@@ -55,13 +61,25 @@ def faults(schedule: Schedule) -> list[Fault]:
 
 def simulation(schedule: Schedule) -> Simulation:
     """The simulation of a schedule; its nodes check every record."""
-    return Simulation(
+    made = Simulation(
         schedule.system, schedule.network, workload=schedule.demand,
         radio=IdealRadio(delay_s=schedule.delay_s), seconds=schedule.seconds, seed=schedule.seed,
         options=schedule.options, nodes=NodeSettings(ids=schedule.node_ids),
         inspection=Inspection(received_records=1 << 16, check=True),
         faults=faults(schedule), discovery_delay_s=np.inf,
     )  # fmt: skip
+    if schedule.learns_root:
+        own, memory = dict(named_arrays(made.instance.state)), made._memory._blank
+        after_loss = {name: blank for name, _, blank in memory._arrays}
+        for name in {"root", "founder"} & own.keys():
+            own[name][:] = NONE
+            if name in after_loss:
+                after_loss[name][:] = NONE
+    return made
+
+
+# The row of a node in the arrays of brokers and of clients, which have one row at a live node.
+_PLACES = ("broker_index", "client_index")
 
 
 def own_state(instance: Any, part: Any, row: int, within: str = "") -> Any:
@@ -72,7 +90,8 @@ def own_state(instance: Any, part: Any, row: int, within: str = "") -> Any:
             made.append(own_state(instance, one, row, f"{within}{name}."))
         elif isinstance(one, np.ndarray):
             rows = instance.own_rows(instance.state, within + name, row)
-            made.append(_copied(one[rows]).view(type(one)))
+            own = _copied(one[rows]).view(type(one))
+            made.append(np.minimum(own, 0) if name in _PLACES else own)
         else:
             made.append(one)
     return type(part)._make(made)
@@ -151,7 +170,9 @@ def lived(
     if START in instance.kinds:
         for row in range(network.n):
             bed.post(0.0, row, int(START), -1, 0, -1)
-    for one in (fresh._adapter.start_up_commands(fresh.demand), _publications(schedule, fresh)):
+    start_up = fresh._adapter.start_up_commands(fresh.demand)
+    again = StartUp(start_up, np.zeros(0, np.int32), instance.kinds).repeat(_changes(schedule))
+    for one in (start_up, _publications(schedule, fresh), *again):
         for command in zip(*one, strict=True):
             bed.post(*(value.item() for value in command))
     for row, down, up in schedule.crashes:
@@ -165,6 +186,15 @@ def lived(
         [(row, record.tobytes()) for row, record in bed.reports],
         [state_digest(one.stepper.node.state) for one in bed.nodes],
     )
+
+
+def _changes(schedule: Schedule) -> Changes:
+    """The crashes of a schedule as the simulator lists them, in order of time."""
+    lost = LOST if schedule.forgets else KEPT
+    turns = [(down, NODE_DOWN, row, KEPT) for row, down, _ in schedule.crashes]
+    turns += [(down + (up - down), NODE_UP, row, lost) for row, down, up in schedule.crashes]
+    at, kind, row, memory = np.array(sorted(turns), float).reshape(-1, 4).T
+    return changes(at, kind, row, memory)
 
 
 def _publications(schedule: Schedule, fresh: Simulation) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.core.message import RECORD
-from halfway.live.systems.live_systems import live_systems, uses_position
+from halfway.live.systems.live_systems import live_systems, roles_of, uses_position
 from halfway.protocols.failure_detectors.reports import SUSPECTED, TRUSTED
 from halfway.protocols.georendezvous.cells import CELL_SIDE_RADII
 from halfway.world.graphs.common_reach import common_reach
@@ -15,6 +15,7 @@ from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.workload.demand import Drawn
 from halfway.world.workload.groups.monitoring import Monitoring
+from halfway.world.workload.named_roles import DRAWN, BrokerPeriod, GivenRoles
 from tests.live.step.loopback import LoopbackBed
 from tests.live.step.parity import Result, Schedule, lived, simulated
 from tests.networks import from_links, line, star
@@ -29,6 +30,7 @@ _FAST: dict[str, dict[str, Any]] = {name: {"timeout_s": 2.0} for name in DETECTO
     "swim": {"suspicion_factor": 1.0},
     "lifeguard": {"suspicion_factor": 1.0, "suspicion_most": 2.0},
 }
+TREES = [system for system in live_systems() if roles_of(system)]
 
 
 def _bridge(n: int) -> Network:
@@ -55,6 +57,31 @@ def _placed(n: int, random: np.random.Generator) -> Network:
             return network
 
 
+def _tree(
+    n: int, random: np.random.Generator, *, all_late: bool
+) -> tuple[dict[str, Any], GivenRoles]:
+    """Options of a broker tree, and its brokers, of which some enter late, and some leave again.
+
+    all_late: whether no broker is in the tree at first, as live nodes are that learn the root.
+    """
+    count = int(random.integers(2, max(n // 2, 2) + 1))
+    rows = random.choice(n, count, replace=False).tolist()
+    brokers = []
+    for place, row in enumerate(rows):
+        late = float(0.2 if place == 0 else random.uniform(0.3, 4.0))
+        from_s = late if all_late or (place > 0 and random.random() < 0.5) else 0.0
+        leaves = place > 0 and random.random() < 0.3
+        until_s = float(random.uniform(6.0, 14.0)) if leaves else np.inf
+        brokers.append(BrokerPeriod(row, from_s, until_s))
+    options = {
+        "refresh_s": 1.0,
+        "join_delay_s": 0.5,
+        "retries": int(random.integers(3)),
+        "ack_timeout_s": 0.2,
+    }
+    return options, GivenRoles(brokers=tuple(brokers))
+
+
 def schedule(number: int, system: str) -> Schedule:
     """Random schedule of that number: network, ids, demand, delay, crashes."""
     random = np.random.default_rng([number, len(system)])
@@ -75,15 +102,22 @@ def schedule(number: int, system: str) -> Schedule:
             Monitoring(), float(random.uniform(0.001, 0.02)), _SECONDS, number,
             {**_FAST[system], **options}, crashes,
         )  # fmt: skip
+    options: dict[str, Any] = {}
+    roles = DRAWN
+    if roles_of(system):
+        options, roles = _tree(n, random, all_late=number % 2 == 1)
+        if system == "underlay-siena":
+            options["known_brokers"] = 1 + number % 4 // 2
     demand = Drawn(
         n=n, topics=int(random.integers(1, 4)), publishers_each=publishers,
         subscribers_each=min(subscribers, n - publishers), events=6,
         every_s=float(random.uniform(0.5, 4.0)), start_s=float(random.uniform(0.1, 8.0)),
-        seed=number,
+        seed=number, roles=roles,
     )  # fmt: skip
     return Schedule(
         system, network, random.choice(2**31 - 1, n, replace=False).astype(np.int32), demand,
-        float(random.uniform(0.001, 0.02)), _SECONDS, number, {}, crashes,
+        float(random.uniform(0.001, 0.02)), _SECONDS, number, options, crashes,
+        learns_root=number % 2 == 1,
     )  # fmt: skip
 
 
@@ -95,6 +129,16 @@ def test_the_interpreted_node_decides_what_the_simulator_decides(system: str) ->
     found = lived(few)
     assert found.reports == expected.reports
     assert found.states == expected.states
+    assert expected.reports
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+@pytest.mark.parametrize("system", TREES)
+def test_an_interpreted_node_of_a_broker_tree_decides_the_same(system: str, number: int) -> None:
+    """Brokers enter and leave, and are given the root or learn it; nodes keep or lose memory."""
+    few = troubled(number, system)
+    expected = simulated(few)
+    assert lived(few) == expected
     assert expected.reports
 
 
@@ -118,12 +162,18 @@ def of_each_way(one: Schedule) -> list[Result]:
 def troubled(number: int, system: str) -> Schedule:
     """Schedule of that number: crashes that keep the memory, that take it, or disturbed links."""
     one = schedule(number, system)
-    return one._replace(forgets=number % 3 == 1, disturbed=number % 3 == 2, seconds=15.0)
+    crashes = one.crashes
+    if roles_of(system):  # nodes come back in time
+        crashes = [(row, down / 2, up / 2) for row, down, up in crashes]
+    return one._replace(
+        forgets=number % 3 == 1, disturbed=number % 3 == 2, seconds=15.0, crashes=crashes
+    )
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_datagrams_on_the_loopback_decide_the_same(number: int) -> None:
-    first, *others = of_each_way(troubled(number, "gossip")._replace(seconds=10.0))
+@pytest.mark.parametrize("system", ["gossip", "siena"])
+def test_datagrams_on_the_loopback_decide_the_same(system: str, number: int) -> None:
+    first, *others = of_each_way(troubled(number, system)._replace(seconds=10.0))
     assert first.reports
     for other in others:
         assert other.reports == first.reports

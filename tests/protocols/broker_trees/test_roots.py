@@ -18,6 +18,7 @@ from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import SORTS, claim
 from halfway.protocols.broker_trees.paths.nearby import hear_withdrawal, none_nearby
+from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
     ANNOUNCE,
     AWAY,
@@ -77,7 +78,9 @@ class Broker:
         return self.hear(PING, OTHER, route=PATH, direction=AWAY, number=1)
 
 
-PLACES = {"hops": HOPS, "number": VERSION, "route": ROUTE, "direction": DIRECTION}
+PLACES = {
+    "hops": HOPS, "number": VERSION, "route": ROUTE, "direction": DIRECTION, "root": messages.ROOT,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("module", [siena, underlay_siena])

@@ -24,6 +24,7 @@ def node(
     option: node_options.SystemOptions = None,
     nodes: node_options.Nodes = 1,
     position: node_options.OwnPosition = "",
+    role: node_options.OwnRole = "",
     port: node_options.Port = 0,
     peer: node_options.Peers = None,
     name: node_options.NodeName = "",
@@ -55,6 +56,7 @@ def node(
     halfway node --mqtt 1883 --page 8080    clients: mosquitto_sub -t 'sensors/#' -v
     halfway node --nodes 20 --system walk-overlay --trace traces
     halfway node --system georendezvous --position 120,40
+    halfway node --system siena --role client
     halfway node --certificate a.cert --key a.key --host 0.0.0.0 --port 4711
     """
     from halfway.live.interface.service import serve
@@ -110,7 +112,9 @@ def _introduce(service: "Service") -> None:
     network = "" if settings.certificate else f": network {settings.network}"
     typer.echo(f"{first.security.label}{network}")
     code = "machine code" if host.is_compiled else "interpreted"
-    typer.echo(f"node {first.name}{others} at {where}: {settings.system}, {code}; Ctrl-C ends it")
+    role = f" ({first.face.overlay_place()['role']})" if first.face.ROLES else ""
+    what = f"{settings.system}{role}, {code}"
+    typer.echo(f"node {first.name}{others} at {where}: {what}; Ctrl-C ends it")
     for what, address in service.addresses.items():
         url = {"page": f"http://{address}/", "metrics": f"http://{address}/metrics"}
         typer.echo(f"{what.replace('_', ' with ')} at {url.get(what, address)}")

@@ -67,6 +67,16 @@ OwnPosition = Annotated[
         "position of the first node, and the others stand beside it.",
     ),
 ]
+OwnRole = Annotated[
+    str,
+    typer.Option(
+        "--role",
+        metavar="ROLE",
+        help="Role of the node: broker (default), client or founder. Only siena and underlay-siena "
+        "have roles. A founder is the first broker, and does not look for other brokers first. "
+        "With --nodes, all nodes have the role, but only the first one is a founder.",
+    ),
+]
 NewPosition = Annotated[
     str, typer.Argument(metavar="X,Y", help="New position of the node in metres.")
 ]

@@ -98,6 +98,8 @@ def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
     )
     here = f"{state['nodes']} node{'s' * (state['nodes'] != 1)} in this process"
     typer.echo(f"{state['system']}, {code}, up {state['up_s']:.0f} s, {here}")
+    if place := state["place"]:
+        typer.echo(", ".join(f"{name} {value or 'none'}" for name, value in place.items()))
     names = ", ".join(neighbour["name"] for neighbour in state["neighbours"]) or "none"
     typer.echo(f"{len(state['neighbours'])} neighbours: {names}")
     if members := state["members"]:

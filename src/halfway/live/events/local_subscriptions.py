@@ -32,7 +32,8 @@ class Subscriptions:
     def __init__(self, face: Face, key: bytes, topics: int, run: Callable[[Command], None]) -> None:
         self.face, self._key, self._run = face, key, run
         self.table = TopicTable(topics, face.keeps_topics, face.hashes)
-        self.table.before_reuse = self._forget
+        self.table.before_reuse, self.table.after_new = self._forget, self._know
+        self._all = self.hash_of(EVERYTHING)
         self._local: dict[LocalSubscription, None] = {}
         self._tree: FilterTree[LocalSubscription, None] = FilterTree()
         self._texts: dict[int, str] = {}  # of the topics met, by hash; where all receive all
@@ -57,7 +58,7 @@ class Subscriptions:
         """Whether a subscription of the live node's applications needs all topics of a routed
         system.
         """
-        if self.face.broadcast:
+        if self.face.broadcast or self.face.matches_all:
             return False
         return any(routed_filter(one.filter) == EVERYTHING for one in self._local)
 
@@ -178,6 +179,9 @@ class Subscriptions:
             for command in self.face.unsubscribe(number):
                 self._run(command)
             self.face.forget(number)
+
+    def _know(self, number: int, hash64: int) -> None:
+        self.face.know_topic(number, hash64, is_all=hash64 == self._all)
 
     def _forget(self, hash64: int, number: int) -> None:
         """End the system's subscription to a topic of a wildcard before its number is reused."""

@@ -46,6 +46,8 @@ class TopicTable:
         # A callback for the hash and the number of a topic, before another topic takes the number.
         self.before_reuse: Callable[[int, int], None] = lambda _, __: None
         self.before_new: Callable[[], None] = lambda: None  # before `hashes` has a new topic
+        # A callback for the number and the hash of a new topic.
+        self.after_new: Callable[[int, int], None] = lambda _, __: None
 
     def __len__(self) -> int:
         return len(self._number)
@@ -61,6 +63,7 @@ class TopicTable:
                 self.before_new()
             self.hashes[number] = hash64
             self._number[hash64] = number
+            self.after_new(number, hash64)
         self._use(number)
         return number
 

@@ -22,7 +22,7 @@ import numpy as np
 from halfway.core.options import Value
 from halfway.live.mesh import Event
 from halfway.live.runtime.host import Host
-from halfway.live.runtime.settings import Settings
+from halfway.live.runtime.settings import Settings, role_alone
 from halfway.problem import Problem
 
 TOPIC = "bench/events"  # with more than one topic, "bench/events/0" and so on
@@ -118,6 +118,7 @@ async def bench(
         name="bench",
         network="bench",
         nodes=settings.nodes,
+        role=role_alone(settings.system),
         discover=False,
         compile="never",
     )
@@ -194,11 +195,12 @@ class _Arrivals:
 
 
 async def _linked(host: Host) -> None:
-    """Wait until every node of the benchmark has the neighbours that its process defines."""
+    """Wait until every node of the benchmark has the neighbours of its process, and its role."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_LINKED_S):
             while any(
-                len(node.links.table.neighbours()) < len(node.links.static) for node in host.nodes
+                len(node.links.table.neighbours()) < len(node.links.static) or node.face.is_entering
+                for node in host.nodes
             ):
                 await asyncio.sleep(_POLL_S)
             return
@@ -217,8 +219,7 @@ async def _phase(
     cpu, memory = time.process_time(), _memory()
     begun = time.monotonic()
     published = await _published(host, first, rate, settings, begun + settings.seconds)
-    seconds = time.monotonic() - begun
-    wanted = settings.notifications(published)
+    seconds, wanted = time.monotonic() - begun, settings.notifications(published)
     await _quiet(arrivals, wanted)
     cpu_s, counts = time.process_time() - cpu, _counts(host)
     memory_growth, delivered = _memory() - memory, arrivals.delivered

@@ -152,6 +152,7 @@ class Host:
                 settings.state, place, most_incarnation(settings.system)
             ),
             position=None if self._grid is None else self._grid.position(place),
+            role=settings.role_of(place),
         )  # fmt: skip
         node = MeshNode(
             face, identity, security, sock, self.scheduler, settings.limits, settings.trace

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from halfway.core.message import EVERYONE, START
+from halfway.core.message import EVERYONE
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, new_body
 from halfway.live.events.local_subscriptions import LocalSubscription, Subscriptions
@@ -27,6 +27,7 @@ from halfway.live.step.node_driver import Driver
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.record_head import head_of
 from halfway.live.step.scheduler import Scheduler
+from halfway.live.systems.entry import Entry
 from halfway.live.systems.face import Command, Face
 from halfway.live.topic_filters import OWN, filter_problem
 from halfway.live.wire.frames import FrameType, record_prefix
@@ -74,6 +75,7 @@ class MeshNode:
             self.routes, self.links.table, self._run, self.drops, scheduler,
         )  # fmt: skip
         table.before_new = self.stepper.before_change
+        self.entry = Entry(face, scheduler, self._run, self.links.flush)
         self.retained_values.unknown = self.events.ask_certificate
         self._publication, self._since_turn = 0, 0
         self._not_full, self._loop = asyncio.Event(), asyncio.get_running_loop()
@@ -93,8 +95,7 @@ class MeshNode:
 
     def start(self) -> None:
         """Start the system and the hellos."""
-        if self.face.node.kinds.starts:
-            self.driver.command(self.scheduler.now(), int(START))
+        self.entry.start()
         self.links.start()
         self.scheduler.arm()
 
@@ -105,6 +106,7 @@ class MeshNode:
             self._not_full.set()
             if self.kept is not None:
                 self.kept.stop()
+            self.entry.leave_overlay()
             self.links.stop()
             self.endpoint.close()
 

@@ -57,6 +57,7 @@ def faced(
     incarnation: int,
     period_s: float,
     position: Position | None = None,
+    role: str = "",
 ) -> tuple[Face, NodeIdentity]:
     """Return the live face of a node's system, and the identity of the running node.
 
@@ -64,7 +65,7 @@ def faced(
     an option, or for a position.
     """
     key = int.from_bytes(hash_key[:8], "little") >> 1
-    face = face_of(system, options, NodeParameters(node_id, key, seed, limits, position))
+    face = face_of(system, options, NodeParameters(node_id, key, seed, limits, position, role))
     rules = rules_digest(system, face.values, list(face.node.kinds.names.values()))
     return face, NodeIdentity(name, system, incarnation, rules, hash_key, period_s, position)
 

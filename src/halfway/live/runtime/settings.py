@@ -16,6 +16,7 @@ from halfway.live.systems.live_systems import (
     check_spreads_events,
     check_system,
     most_incarnation,
+    roles_of,
     uses_position,
 )
 from halfway.live.systems.positions import Position, checked_position
@@ -35,12 +36,14 @@ class Settings:
 
     nodes: number of nodes in this process, which have about `degree` links among themselves.
     position: x and y of the node in metres, for a system whose nodes need it. Several nodes then
-    have the places and the links of a grid, with the first node at this position. peers:
-    "host:port" of other processes. certificate, key: the two files of a node with keys. secret: the
-    file with the secret of a network without certificates; it needs a key too. Without keys the
-    network is the development network, on loopback. revoked: a revocation list, read again after a
-    change. state: a folder for the journal and other memory across starts. period_s: seconds
-    between hellos. compile: "background", "now" or "never". seed: None for a new one at each start.
+    have the places and the links of a grid, with the first node at this position. role: role of all
+    nodes, for a system whose nodes have roles; "" is its default. With "founder", only the first
+    node is the founder. peers: "host:port" of other processes. certificate, key: the two files of a
+    node with keys. secret: the file with the secret of a network without certificates; it needs a
+    key too. Without keys the network is the development network, on loopback. revoked: a revocation
+    list, read again after a change. state: a folder for the journal and other memory across starts.
+    period_s: seconds between hellos. compile: "background", "now" or "never". seed: None for a new
+    one at each start.
     """
 
     system: str = DEFAULT_SYSTEM
@@ -50,6 +53,7 @@ class Settings:
     nodes: int = 1
     degree: int = 6
     position: Position | None = None
+    role: str = ""
     host: str = LOOPBACK
     port: int = 0
     peers: Sequence[str] = ()
@@ -83,6 +87,7 @@ class Settings:
                 what = f"{name} = '{value}': expected 1 to 63 letters, digits, _ . and -"
                 raise Problem(what, remedy="begin with a letter or a digit")
         self._check_position()
+        self._check_role()
         self._check_keys()
         for peer in self.peers:
             address_of(peer)
@@ -97,6 +102,21 @@ class Settings:
             if not uses_position(system):
                 what = f"position = {x:g},{y:g}: expected no position for a node of {system}"
                 raise Problem(what, remedy="leave out --position, or use --system georendezvous")
+
+    def _check_role(self) -> None:
+        roles = roles_of(self.system)
+        if self.role and not roles:
+            what = f"role = {self.role}: expected no role for a node of {self.system}"
+            raise Problem(what, remedy="leave out --role, or use --system siena")
+        if self.role and self.role not in roles:
+            expected = f"{', '.join(roles[:-1])} or {roles[-1]}"
+            raise Problem(f"role = {self.role}: expected {expected}")
+
+    def role_of(self, place: int) -> str:
+        """Return the role of one of the nodes in the settings. A tree has one founder, so
+        the other nodes of the process are brokers.
+        """
+        return "broker" if self.role == "founder" and place > 0 else self.role
 
     def _check_keys(self) -> None:
         option = "certificate" if self.certificate else "secret" if self.secret else ""
@@ -151,6 +171,13 @@ class Settings:
         development network.
         """
         return int.from_bytes(hashlib.blake2b(self.network.encode(), digest_size=4).digest())
+
+
+def role_alone(system: str) -> str:
+    """Return the role in the settings of live nodes that are a whole network: their first node
+    founds the overlay of a system with roles.
+    """
+    return "founder" if roles_of(system) else ""
 
 
 def address_of(peer: str) -> Address:

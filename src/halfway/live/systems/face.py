@@ -1,7 +1,7 @@
 """The live face of a system: the state of one node, and the commands of its applications."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,6 +34,7 @@ class NodeParameters(NamedTuple):
     seed: int  # of the node's own random numbers in this life
     limits: Limits
     position: Position | None = None  # of a system that needs it
+    role: str = ""  # one of `Face.ROLES`; "": the first one
 
 
 class Face:
@@ -49,6 +50,10 @@ class Face:
     uses_position = False  # whether the node must know its position
     spreads_events = True  # False for failure detectors, whose nodes have members instead
     most_incarnation = 2**32 - 1  # of the node, for which its records have room
+    matches_all = False  # whether a subscription to all topics needs no topic of its own
+    ROLES: ClassVar[Sequence[str]] = ()  # of nodes of the system, the default first
+    # Options of the system that live nodes do not have -> what to do instead.
+    WITHOUT: ClassVar[Mapping[str, str]] = {}
     # Options of live nodes in addition to the options of the system, or instead of them.
     OPTIONS: ClassVar[Mapping[str, Option]] = {}
     # [topics] the hashes of topics by number, where the system reads them; None: it does not.
@@ -140,6 +145,31 @@ class Face:
         """
         del n, corner
         return None
+
+    def know_topic(self, number: int, hash64: int, *, is_all: bool) -> None:
+        """Note the hash of a topic on the wire in a live face, before the first use of the topic's
+        number. is_all: whether it stands for all topics.
+        """
+
+    def commands_to_enter(self, waited_s: float) -> list[Command]:
+        """Return the commands of a live face by which the node takes up its role some seconds after
+        its start; none as long as it must wait.
+        """
+        del waited_s
+        return []
+
+    @property
+    def is_entering(self) -> bool:
+        """Whether the node of a live face waits with the commands of `commands_to_enter`."""
+        return False
+
+    def commands_to_leave(self) -> list[Command]:
+        """Return the commands of a live face before the node stops."""
+        return []
+
+    def overlay_place(self) -> Mapping[str, int | str | None]:
+        """Return the place of the node in the overlay of a live face's system, by name."""
+        return {}
 
     def subscribe(self, topic: int) -> list[Command]:
         """Return the commands of a live face by which the application subscribes to a topic, given

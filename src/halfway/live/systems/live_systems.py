@@ -1,7 +1,7 @@
-"""The registry of the systems that run live, with the reason for each system that does not."""
+"""The registry of the live faces of systems. All systems run live."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from halfway.core.options import Value, checked_options
 from halfway.live.systems.face import Face, NodeParameters
@@ -24,43 +24,35 @@ _FACES = {
     "path-heartbeat": "halfway.live.systems.detectors:PathFace",
     "walk-probe": "halfway.live.systems.detectors:WalkProbeFace",
     "path-gossip": "halfway.live.systems.detectors:PathGossipFace",
-}
-# Folder in `protocols` -> why its systems do not run live, except the systems in `_FACES`.
-_WITHOUT_FACE = {
-    "broker_trees": "live nodes do not support its brokers and their clients yet",
-}
-REASONS = {
-    name: _WITHOUT_FACE[folder]
-    for name, about in SYSTEMS.items()
-    if (folder := about.module.split(".")[2]) in _WITHOUT_FACE and name not in _FACES
+    "siena": "halfway.live.systems.broker_trees:SienaFace",
+    "underlay-siena": "halfway.live.systems.broker_trees:UnderlaySienaFace",
 }
 DEFAULT_SYSTEM = "flooding"
 
 
 def live_systems() -> list[str]:
     """Return the names of the systems that run live."""
-    return [name for name in SYSTEMS if name not in REASONS]
+    return list(SYSTEMS)
 
 
 def check_system(name: str) -> None:
-    """Raise Problem for a system that does not run live, with the reason."""
-    live = live_systems()
-    if name in live:
-        return
-    remedy = f"use one of {', '.join(live)}"
-    if name in REASONS:
-        raise Problem(
-            f"system = {name}: the system does not run live: {REASONS[name]}", remedy=remedy
-        )
-    raise Problem(f"system = {name}: expected a system that runs live", remedy=remedy)
+    """Raise Problem for a name that is not the name of a system."""
+    if name not in SYSTEMS:
+        what = f"system = {name}: expected a system that runs live"
+        raise Problem(what, remedy=f"use one of {', '.join(live_systems())}")
 
 
 def face_of(name: str, options: Mapping[str, Value], parameters: NodeParameters) -> Face:
     """Return the live face of a system for one node. Raises Problem for a system or an option."""
     check_system(name)
-    module, found = importlib.import_module(SYSTEMS[name].module), _class_of(name)
-    values = checked_options(name, {**module.OPTIONS, **found.OPTIONS}, options)
-    return found(module, values, parameters)
+    module, face_type = importlib.import_module(SYSTEMS[name].module), _class_of(name)
+    without = face_type.WITHOUT
+    for option in options.keys() & without.keys():
+        what = f"{name}: option '{option}': expected no such option of live nodes"
+        raise Problem(what, remedy=without[option])
+    declared = {key: module.OPTIONS[key] for key in module.OPTIONS if key not in without}
+    values = checked_options(name, {**declared, **face_type.OPTIONS}, options)
+    return face_type(module, values, parameters)
 
 
 def uses_position(name: str) -> bool:
@@ -87,6 +79,13 @@ def check_spreads_events(name: str, *, for_what: str) -> None:
         what = f"system = {name}: expected a system that spreads events for {for_what}"
         remedy = "choose a node of another system, or see its members with `halfway members`"
         raise Problem(f"{what}, but it is a failure detector", remedy=remedy)
+
+
+def roles_of(name: str) -> Sequence[str]:
+    """Return the roles of nodes of a system that runs live, the default first; none if all nodes
+    have the same role.
+    """
+    return _class_of(name).ROLES
 
 
 def _class_of(name: str) -> type[Face]:

@@ -164,7 +164,8 @@ def _no_rows(_part: bytes) -> npt.NDArray[np.void]:
 
 def _stepper(head: dict[str, Any]) -> Stepper:
     limits = Limits(**head["limits"])
-    parameters = NodeParameters(head["id"], head["key"], 0, limits)
+    role = head.get("role", "")
+    parameters = NodeParameters(head["id"], head["key"], 0, limits, role=role)
     face = face_of(head["system"], head["options"], parameters)
     table = HelloTable(head["id"], 0, limits.neighbours, limits.heard, head.get("position"))
     stepper = Stepper(

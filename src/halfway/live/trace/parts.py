@@ -37,6 +37,7 @@ def head_of(node: MeshNode) -> dict[str, Any]:
         "limits": node.limits._asdict(),
         "key": node.face.parameters.key,
         "position": node.links.table.position,
+        "role": node.face.parameters.role,
         "at": node.scheduler.now(),
     }
 

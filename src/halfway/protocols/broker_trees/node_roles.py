@@ -50,6 +50,7 @@ from halfway.protocols.broker_trees.records.messages import (
     NO_PATH,
     ORIGIN,
     REFRESH,
+    ROOT,
     ROUTE,
     SEARCH,
     START,
@@ -122,6 +123,11 @@ def is_announced(state: Any, rules: Any, sender: Any) -> Any:
     return _PARTS["is_announced"][type(state)](state, rules, sender)
 
 
+def hear_root(state: Any, b: Any, root: Any) -> None:
+    """Call the function of the node's own tree that notes the root in an announcement."""
+    _PARTS["hear_root"][type(state)](state, b, root)
+
+
 def enter_tree(state: Any, rules: Any, sender: Any, c: Any, message: Any, out: Any) -> None:
     """Call the function of the node's own tree that lets a broker enter the tree, and asks the
     nearest broker for a place.
@@ -157,7 +163,7 @@ def track_emitted(state: Any, rules: Any, sender: Any, before: Any, out: Any) ->
     _PARTS["track_emitted"][type(state)](state, rules, sender, before, out)
 
 
-_OF_TREES = start_as_broker, is_announced, enter_tree, receive_in_tree, receive_outside
+_OF_TREES = start_as_broker, is_announced, hear_root, enter_tree, receive_in_tree, receive_outside
 for _part in (*_OF_TREES, refresh_client, track_emitted):
     chosen_by_type(_part, 0, _PARTS.setdefault(_part.__name__, {}))
 
@@ -197,6 +203,8 @@ def relay(state, rules, i, is_broker, message, out):
         if kind == ANNOUNCE:
             if message.args[ORIGIN] != own:  # a neighbour passed this broker's own record on
                 enter_broker(state.nearby, i, is_broker, rules, message, out)
+                if state.broker_index[i] != NONE:
+                    hear_root(state, state.broker_index[i], message.args[ROOT])
         else:
             hear_withdrawal(state.nearby, i, message, out)
         is_client = is_outside(state, state.broker_index[i])

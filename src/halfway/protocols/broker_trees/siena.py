@@ -49,6 +49,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     SubscriptionTable,
     empty_table,
 )
+from halfway.protocols.broker_trees.tree_shortfalls import shortfalls_of_tree
 from halfway.protocols.parts.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.parts.event_window import EventWindows, empty_windows, record_if_new
 from halfway.protocols.parts.reliable_hop import (
@@ -79,6 +80,7 @@ OPTIONS = {
 _UNANSWERED = 2  # unanswered KEEP_ALIVEs in a row that end the attachment of a client's node
 MAP_PARENT = "parent"  # the field of the state that the replay map draws as a tree
 limits = event_routing.limits
+shortfalls = shortfalls_of_tree
 
 
 class Rules(NamedTuple):
@@ -134,9 +136,9 @@ def state(
     """Return the initial state of nodes in SIENA's tree, in which no broker has a parent.
 
     brokers: ids of the nodes that are brokers; root: id of the broker that founds the tree, which
-    only brokers know; slots: subscriptions of each broker; circuit_slots: circuits of each node;
-    attributes: number of attributes of an event, up to MOST_ATTRIBUTES; later: see
-    `parents_at_first`.
+    only brokers know, or NONE if each broker learns it when it enters the tree; slots:
+    subscriptions of each broker; circuit_slots: circuits of each node; attributes: number of
+    attributes of an event, up to MOST_ATTRIBUTES; later: see `parents_at_first`.
     """
     up = node_roles.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
@@ -212,6 +214,7 @@ node_roles.declare(
     SienaState,
     start_as_broker=node_roles.start_broker,
     is_announced=is_announced,
+    hear_root=siena_parent.hear_root,
     enter_tree=siena_parent.enter_tree,
     receive_in_tree=receive_in_tree,
     receive_outside=siena_parent.receive_outside,

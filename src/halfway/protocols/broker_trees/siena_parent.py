@@ -20,7 +20,12 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     write_ancestors,
 )
 from halfway.protocols.broker_trees.paths.circuits import send_along
-from halfway.protocols.broker_trees.paths.nearby import announce_broker, drop_stale, nearest_but
+from halfway.protocols.broker_trees.paths.nearby import (
+    announce_broker,
+    drop_stale,
+    named_root,
+    nearest_but,
+)
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, reply, send
 from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
@@ -103,7 +108,10 @@ def asks_root(state, b):
 @apart
 def refresh_broker(state, rules, sender, now, out):
     """Handle a REFRESH at a SIENA broker: announce this broker, and renew or search its parent."""
-    b, up = sender.broker, state.parent[sender.broker]
+    b = sender.broker
+    if state.parent[b] == NONE and state.root[b] != sender.own:
+        state.parent[b], state.asked[b] = SEEKING, 0
+    up = state.parent[b]
     every_s = min(_SEEK_S, rules.refresh_s) if up == SEEKING else rules.refresh_s
     emit(out, messages.REFRESH, every_s, sender.own)
     drop_stale(state.nearby, sender.row, now, rules.refresh_s)
@@ -169,13 +177,33 @@ def on_holds(state, sender, message, out):
 @apart
 def enter_tree(state, rules, sender, c, message, out):
     """Let a SIENA broker enter the tree, and ask the nearest broker to become its parent at
-    once.
+    once. The root of a new tree announces itself instead.
     """
-    if enter(state, rules.catalogue, sender, c, out):
-        state.successor[sender.broker] = NONE
-        nearest = nearest_but(state.nearby, sender.row, NONE)
-        if nearest != NONE:
-            join(state, sender, nearest, False, out)
+    if not enter(state, rules.catalogue, sender, c, out):
+        return
+    b = sender.broker
+    state.successor[b] = NONE
+    if state.root[b] == NONE:
+        state.root[b] = named_root(state.nearby, sender.row, sender.own)
+        if state.root[b] == sender.own:
+            state.parent[b] = NONE
+            announce_broker(state, sender, out)
+            return
+    nearest = nearest_but(state.nearby, sender.row, NONE)
+    if nearest != NONE:
+        join(state, sender, nearest, False, out)
+
+
+@apart
+def hear_root(state, b, root):
+    """Note at a SIENA broker in the tree the root with the lowest id of all announced roots. A root
+    that hears of a lower one looks for a place in the other tree at its next refresh.
+
+    We let two trees become one, because two brokers that were not given the root, and heard of no
+    broker, may each have founded a tree.
+    """
+    if state.parent[b] != OUTSIDE and root < state.root[b]:
+        state.root[b] = root
 
 
 @apart

@@ -95,6 +95,18 @@ def nearest_but(nearby, i, broker):
 
 
 @apart
+def named_root(nearby, i, own):
+    """Return the root that the broker nearest to row i names in its announcements; the node's own
+    id if row i knows no broker.
+
+    We let a broker learn the root in this way if it was not given the root, because the id of a
+    live node is not known before the node starts.
+    """
+    s = nth_nearest(nearby, i, 0)
+    return own if s < 0 else nearby.root[i, s]
+
+
+@apart
 def next_hop_to(nearby, i, broker):
     """Return the neighbour of row i on the way to a near broker, or NONE if the broker is
     unknown.

@@ -21,14 +21,14 @@ from halfway.protocols.broker_trees.records.messages import AGES, NO_PATH
 from halfway.protocols.parts import deaf_neighbours, reliable_hop
 from halfway.protocols.parts.link_test import LINK_TEST
 
-_IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
+IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
 
 
 def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
     """Return the tables of the hops that nodes of a broker tree retransmit; the tables have no
     places if nodes retransmit nothing.
     """
-    slots = (_IN_FLIGHT, _ACCEPTED) if retries else (0, 1)
+    slots = (IN_FLIGHT, _ACCEPTED) if retries else (0, 1)
     return reliable_hop.reliable_hops(node_ids, *slots)
 
 
@@ -36,7 +36,7 @@ def with_reliable_hops(emissions: int, retries: int) -> int:
     """Return a limit of emissions, increased by the timers, ACKs and LINK_TESTs that
     retransmissions in a broker tree need.
     """
-    more = 1 + deaf_neighbours.EMITTED + _IN_FLIGHT
+    more = 1 + deaf_neighbours.EMITTED + IN_FLIGHT
     return 2 * emissions + more if retries > 0 else emissions
 
 

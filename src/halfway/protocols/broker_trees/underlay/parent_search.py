@@ -18,7 +18,7 @@ from halfway.protocols.broker_trees.paths.decisions import (
     SECOND,
     fallback,
 )
-from halfway.protocols.broker_trees.paths.nearby import nearest_but, nth_nearest
+from halfway.protocols.broker_trees.paths.nearby import named_root, nearest_but, nth_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_path
 from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
@@ -120,6 +120,18 @@ def search_parent(state, rules, sender, now, out):
     state.asked[b] = 1
     if state.parent[b] == SEEKING and has_asked and first_child(state.children, b, NONE) != NONE:
         become_root(state, b, own, now)
+
+
+@apart
+def learn_root(state, sender):
+    """Learn the founder of the tree before a broker's search for a parent, if the broker was not
+    given the founder. A broker that founds a tree itself needs no parent.
+    """
+    b = sender.broker
+    if state.founder[b] == NONE:
+        state.founder[b] = state.root[b] = named_root(state.nearby, sender.row, sender.own)
+        if state.root[b] == sender.own:
+            state.parent[b] = NONE
 
 
 @apart

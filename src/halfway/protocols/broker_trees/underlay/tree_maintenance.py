@@ -9,6 +9,7 @@ from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import client_node
 from halfway.protocols.broker_trees.client_state import expire
+from halfway.protocols.broker_trees.enter_and_leave import enter
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.nearby import announce_broker, drop_stale, nth_nearest
 from halfway.protocols.broker_trees.records import messages
@@ -47,6 +48,28 @@ def refresh_broker(state, rules, sender, now, out):
     if up == NONE:
         parent_search.ask_founder(state, sender, out)
     complete_paths(state, rules, sender, out)
+
+
+@apart
+def enter_tree(state, rules, sender, c, message, out):
+    """Let a broker enter the underlay-aware tree, and ask the nearest broker at once. The root of
+    a new tree announces itself instead.
+    """
+    if not enter(state, rules.catalogue, sender, c, out):
+        return
+    b = sender.broker
+    state.asked[b] = 0
+    parent_search.learn_root(state, sender)
+    failure_detector.on_start(state, rules, sender, out)
+    if state.parent[b] == NONE:
+        announce_broker(state, sender, out)
+    else:
+        parent_search.search_parent(state, rules, sender, message.at, out)
+
+
+@apart
+def hear_root(state, b, root):
+    """Note nothing: a root of the underlay-aware tree finds other roots by its refreshes."""
 
 
 @apart

@@ -33,7 +33,7 @@ from halfway.protocols.broker_trees.client_state import (
     client_state,
     renew,
 )
-from halfway.protocols.broker_trees.enter_and_leave import enter, is_outside
+from halfway.protocols.broker_trees.enter_and_leave import is_outside
 from halfway.protocols.broker_trees.paths import circuits, peer_paths, retransmissions
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
@@ -46,10 +46,10 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     SubscriptionTable,
     empty_table,
 )
+from halfway.protocols.broker_trees.tree_shortfalls import shortfalls_of_underlay_tree
 from halfway.protocols.broker_trees.underlay import (
     confirmations,
     failure_detector,
-    parent_search,
     tree_maintenance,
     underlay_messages,
 )
@@ -99,6 +99,7 @@ OPTIONS = {
 }
 MAP_PARENT = siena.MAP_PARENT
 limits = event_routing.limits
+shortfalls = shortfalls_of_underlay_tree
 
 
 class Rules(NamedTuple):
@@ -173,10 +174,10 @@ def state(
     """Return the state of nodes before brokers form the underlay-aware tree.
 
     brokers: ids of the brokers' nodes; root: id of the broker that founds the tree, which only
-    brokers know; slots: subscriptions of a broker; child_slots: its children, and its
-    grandchildren; circuit_slots: circuits of a node; known: brokers to which a node keeps a
-    way; confirm: whether brokers confirm records; attributes: of an event; later: see
-    `parents_at_first`.
+    brokers know, or NONE if each broker learns it when it enters the tree; slots: subscriptions of
+    a broker; child_slots: its children, and its grandchildren; circuit_slots: circuits of a node;
+    known: brokers to which a node keeps a way; confirm: whether brokers confirm records;
+    attributes: of an event; later: see `parents_at_first`.
     """
     up = node_roles.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
@@ -255,15 +256,6 @@ def start(state, rules, sender, message, out):
 
 
 @apart
-def enter_tree(state, rules, sender, c, message, out):
-    """Let a broker enter the underlay-aware tree, and ask the nearest broker at once."""
-    if enter(state, rules.catalogue, sender, c, out):
-        state.asked[sender.broker] = 0
-        failure_detector.on_start(state, rules, sender, out)
-        parent_search.search_parent(state, rules, sender, message.at, out)
-
-
-@apart
 def refresh_client(state, rules, i, c, now, out):
     """Let a client's node of the underlay-aware tree check its broker, or watch several brokers."""
     every_s = rules.ping_interval_s if state.nearby.broker.shape[1] > 1 else rules.refresh_s
@@ -280,7 +272,8 @@ node_roles.declare(
     UnderlaySienaState,
     start_as_broker=start,
     is_announced=is_announced,
-    enter_tree=enter_tree,
+    hear_root=tree_maintenance.hear_root,
+    enter_tree=tree_maintenance.enter_tree,
     receive_in_tree=receive_in_tree,
     receive_outside=receive_outside,
     refresh_client=refresh_client,

@@ -1,0 +1,125 @@
+"""Processes of a broker tree, driven by commands: a broker is killed, and its clients go on."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from halfway.live.link.endpoint import bound
+
+_LONGEST_S = 60.0
+_QUICK = ["refresh_s=0.5", "join_delay_s=0.3", "search_s=0.1", "ack_timeout_s=0.2"]
+_HALFWAY = [sys.executable, "-m", "halfway"]
+
+
+class Tree:
+    """Nodes of a broker tree, each in a process of its own."""
+
+    def __init__(self, system: str, run: Path, stack: ExitStack) -> None:
+        self._system, self._stack, self._port = system, stack, dict[str, int]()
+        self._environment = {**os.environ, "HALFWAY_RUN": str(run)}
+        self.processes: dict[str, subprocess.Popen[str]] = {}
+
+    def start(self, name: str, role: str, *peers: str) -> None:
+        """Start a node, and wait until it answers."""
+        sock = bound("127.0.0.1", 0)
+        self._port[name] = sock.getsockname()[1]
+        sock.close()
+        options = [word for one in _QUICK for word in ("-o", one)]
+        known = [word for peer in peers for word in ("--peer", f"127.0.0.1:{self._port[peer]}")]
+        self.processes[name] = self._opened(
+            "node", "--system", self._system, "--role", role, "--name", name, "--no-discover",
+            "--interpreted", "--port", str(self._port[name]), *options, *known,
+        )  # fmt: skip
+        self.until(lambda: self.status(name))
+
+    def status(self, name: str) -> dict[str, Any]:
+        """The status of a node; nothing before it answers."""
+        words = [*_HALFWAY, "status", "--node", name, "--json"]
+        done = subprocess.run(
+            words, check=False, env=self._environment, capture_output=True, text=True
+        )
+        return json.loads(done.stdout) if done.returncode == 0 else {}
+
+    def reads(self, name: str, topic_filter: str) -> "subprocess.Popen[str]":
+        """A program that prints the events at a node."""
+        return self._opened("sub", topic_filter, "--node", name, "--json")
+
+    def publish(self, name: str, topic: str, text: str) -> None:
+        """Publish an event at a node by the command."""
+        words = [*_HALFWAY, "pub", topic, text, "--node", name]
+        subprocess.run(words, env=self._environment, check=True, capture_output=True)
+
+    def until(self, true: Callable[[], Any]) -> None:
+        """Wait until something is true."""
+        end = time.monotonic() + _LONGEST_S
+        while not true():
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+    def _opened(self, *words: str) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [*_HALFWAY, *words],
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._stack.callback(process.wait)
+        self._stack.callback(process.kill)
+        return process
+
+
+@contextmanager
+def tree(system: str, run: Path) -> Iterator[Tree]:
+    """A tree without nodes; all its processes end with it."""
+    with ExitStack() as stack:
+        yield Tree(system, run, stack)
+
+
+def payloads_until(program: "subprocess.Popen[str]", last: str) -> list[str]:
+    """The payloads that a subscriber prints, up to this one."""
+    assert program.stdout is not None
+    found = []
+    for line in program.stdout:
+        found.append(json.loads(line)["payload"])
+        if found[-1] == last:
+            return found
+    raise AssertionError(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["siena", "underlay-siena"])
+def test_commands_publish_and_subscribe_while_a_broker_is_killed(
+    system: str, tmp_path: Path
+) -> None:
+    with tree(system, tmp_path) as nodes:
+        nodes.start("root", "founder")
+        nodes.start("dies", "broker", "root")
+        nodes.start("writes", "client", "root")
+        nodes.start("reads", "client", "dies", "writes")
+        ids = {name: nodes.status(name)["id"] for name in nodes.processes}
+
+        def broker() -> int:
+            return nodes.status("reads")["place"]["broker"]
+
+        nodes.until(lambda: broker() == ids["dies"])
+        assert nodes.status("dies")["place"]["parent"] == ids["root"]
+        program = nodes.reads("reads", "sensors/#")
+        nodes.until(lambda: nodes.status("reads")["subscriptions"])
+        time.sleep(2.0)
+        nodes.publish("writes", "sensors/a", "before")
+        assert payloads_until(program, "before") == ["before"]
+        nodes.processes["dies"].kill()
+        nodes.until(lambda: broker() == ids["root"])
+        time.sleep(2.0)
+        nodes.publish("writes", "sensors/b", "after")
+        assert payloads_until(program, "after") == ["after"]
+        assert nodes.status("reads")["place"] == {"role": "client", "broker": ids["root"]}
