@@ -26,6 +26,7 @@ MEANINGS = {
     "most_emissions": "return the most records that one call of `handle` emits",
     "neighbours": "return the neighbours of a node",
     "next_at": "return the time of the next item, or inf",
+    "next_publications": "return the next publications before a time, each only once",
     "positions": "return or fill positions of nodes",
     "publish": "publish an event of an application",
     "read": "return the content of a file, a source or a datagram",

@@ -197,7 +197,7 @@ def checked_environment(
         seconds=scenario.seconds, discovery_delay_s=scenario.discovery_delay_s,
     )  # fmt: skip
     context = context_of(
-        environment, ready.demand, scenario.faults,
+        environment, environment.flooded(ready.demand), scenario.faults,
         seconds=scenario.seconds, seed=scenario.seed, window=scenario.window,
     )  # fmt: skip
     course = None if ready.motion is None else ready.motion.course_of(scenario.seconds)

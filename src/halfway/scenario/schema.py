@@ -8,7 +8,7 @@ from msgspec import Meta
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Power
-from halfway.world.faults import Fault, Node
+from halfway.world.faults import Fault, Node, drop_defaults
 from halfway.world.workload.attribute_space import MOST_ATTRIBUTES
 from halfway.world.workload.groups.request_workload import DEFAULT
 
@@ -289,8 +289,8 @@ def plain(scenario: Scenario) -> dict[str, Any]:
         for name in ("requests",) if isinstance(part, GroupWorkload) else names:
             if name in defaults and getattr(part, name) == defaults[name]:
                 del fields[table][name]
-    for fault in filter(lambda fault: fault.get("memory") == "kept", fields["faults"]):
-        del fault["memory"]
+    for fault in fields["faults"]:
+        drop_defaults(fault)
     for field in msgspec.structs.fields(Scenario):
         if field.name in _ADDED_ABOVE and getattr(scenario, field.name) == field.default:
             del fields[field.name]

@@ -74,8 +74,10 @@ def run_engine(
         ),
         nodes=NodeTraits(
             ids=environment.ids, clocks=clocks, pauses=environment.pauses,
-            attacks=attackers_of(environment.ids.of, instance.kinds, instance.limits, liars)
-            if environment.attacks else None,
+            attacks=attackers_of(
+                environment.ids.of, instance.kinds, instance.limits, liars, environment.faults,
+                FIRST_SLOTS,
+            ) if environment.attacks else None,
         ),
     )  # fmt: skip
     return engine._replace(cut=environment.cut)

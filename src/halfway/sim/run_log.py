@@ -55,6 +55,7 @@ class RunLog:
             raise RuntimeError(f"{engine.out.tally[1]} emissions overflowed the outbox")
         reports, rows = drain(engine.applications)
         chosen = reports["kind"] == self._delivered
+        chosen[chosen] = self._publications.are_counted(reports[chosen])
         events = reports[chosen]
         heard = HeardEvents(
             self._publications.events_of(events),

@@ -103,6 +103,7 @@ class Simulation:
             discovery_delay_s=None if sent else discovery_delay_s,
             mortal=nodes.batteries is not None, node_ids=nodes.ids,
         )  # fmt: skip
+        self.demand = self.environment.flooded(self.demand)
         context = context_of(
             self.environment, self.demand, faults, seconds=self.seconds, seed=seed, window=window
         )
@@ -246,6 +247,8 @@ class Simulation:
         """Run the engine up to a time; return True if it reached `limit` records before."""
         environment, instance = self.environment, self.instance
         slots, beside = instance.most_emissions, instance.most_beside
+        if environment.repeats:  # a receiver may repeat a record at both ends; all may hear it
+            slots, beside = slots + 2, None
         if beside != 0:
             others = slots if beside is None else beside
             slots += others * (environment.max_receivers - 1)

@@ -14,14 +14,24 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.world import outages
-from halfway.world.attacks import Attack
+from halfway.world.attacks import Attack, check_fields
 from halfway.world.faults import Churn, Crash, Fault, LinkCut, Node, Partition, Pause
 from halfway.world.graphs.network import LARGEST, Network
 from halfway.world.outages import LATEST_S, FaultEvents, Outages
 
 _MOST_CUTS = 10_000_000  # pairs that a partition may cut without a network
 _MOST_OUTAGES = 10_000_000  # expected outages of a churn
-_ATTACKS = {"black-hole": outages.BLACK_HOLE_BEGINS, "liar": outages.LIES_BEGIN}
+_ATTACKS = {
+    "black-hole": outages.BLACK_HOLE_BEGINS,
+    "replay": outages.REPLAY_BEGINS,
+    "flood": outages.FLOOD_BEGINS,
+}
+_LIES = {
+    "all": outages.LIES_BEGIN,
+    "hellos": outages.FALSE_HELLOS_BEGIN,
+    "filters": outages.FULL_FILTERS_BEGIN,
+}
+_WORMHOLES = {True: outages.WORMHOLE_BEGINS, False: outages.DROPPING_WORMHOLE_BEGINS}
 
 
 def schedule(
@@ -56,7 +66,8 @@ def schedule(
                 paused = _pause(fault, network, word, (since, seconds), where)
                 conduct[outages.NODE_PAUSED].append(paused)
             case Attack():
-                conduct[_ATTACKS[fault.kind]].append(_crash(fault, network, n, word, where))
+                attack = _attack(fault, network, word, index, where)
+                conduct[_begins(fault)].append(attack)
             case LinkCut():
                 held.append(_link_cut(fault, network, n, where))
             case Partition():
@@ -75,12 +86,42 @@ def _with_memory(fault: Crash | Churn, of: Outages) -> Outages:
     return of._replace(b=np.full(len(of.b), outages.LOST, np.int32))
 
 
-def _crash(
-    fault: Crash | Attack, network: Network | int, n: int, word: np.uint64, where: str
-) -> Outages:
+def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where: str) -> Outages:
     _check_times(fault.at, fault.for_, where)
     chosen = _one_or_share(fault, network, n, word, where)
     return outages.outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
+
+
+def _begins(fault: Attack) -> int:
+    """Return the kind of the event at which an attack begins."""
+    if fault.kind == "liar":
+        return _LIES[fault.lies]
+    return _WORMHOLES[fault.relays_events] if fault.kind == "wormhole" else _ATTACKS[fault.kind]
+
+
+def _attack(
+    fault: Attack, network: Network | int, word: np.uint64, index: int, where: str
+) -> Outages:
+    """Return the attackers of a fault as outages, with the number that the engine or the workload
+    needs in `b`: the other end of a wormhole, or the index of the fault.
+    """
+    _check_times(fault.at, fault.for_, where)
+    check_fields(fault, LATEST_S, where)
+    n = _nodes(network)
+    chosen = _one_or_share(fault, network, n, word, where)
+    other = np.full(len(chosen), index if fault.kind in ("replay", "flood") else -1, np.int32)
+    if fault.kind == "wormhole":
+        # In the order of the lots, so that a larger share keeps the pairs of a smaller share.
+        pairs = len(chosen) // 2
+        chosen, other = chosen[0 : 2 * pairs : 2], chosen[1 : 2 * pairs : 2]
+        if fault.peer is not None and fault.node is not None:
+            named = (("node", fault.node), ("peer", fault.peer))
+            ends = [_rows([end], network, n, name, where)[0] for name, end in named]
+            if ends[0] == ends[1]:
+                what = f"node = peer = {fault.node}: expected two different nodes"
+                raise Problem(what, where=where)
+            chosen, other = np.array([[ends[0]], [ends[1]]], np.int32)
+    return outages.outages(chosen, other, fault.at, fault.for_)
 
 
 def _one_or_share(

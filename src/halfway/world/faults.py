@@ -4,9 +4,11 @@
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
-from halfway.world.attacks import Attack, FaultDeclaration
+import msgspec
+
+from halfway.world.attacks import FIELDS_OF_KIND, Attack, FaultDeclaration
 
 Memory = Literal["kept", "lost"]
 Node = int | str  # the label of a node in the network; its row where there are no labels
@@ -102,3 +104,16 @@ def turns_a_second(faults: Sequence[Fault], n: int) -> float:
 def loses_memory(faults: Sequence[Fault]) -> bool:
     """Return whether a fault declaration takes the memory of nodes."""
     return any(isinstance(fault, Crash | Churn) and fault.memory == "lost" for fault in faults)
+
+
+def drop_defaults(fault: dict[str, Any]) -> None:
+    """Remove from the plain values of a fault declaration the fields that a later version added, if
+    they have their defaults.
+    """
+    if fault.get("memory") == "kept":
+        del fault["memory"]
+    if fault["fault"] != Attack.__struct_config__.tag:
+        return
+    for field in msgspec.structs.fields(Attack):
+        if field.name in FIELDS_OF_KIND and fault[field.name] == field.default:
+            del fault[field.name]

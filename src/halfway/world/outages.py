@@ -19,6 +19,8 @@ NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP = 0, 1, 2, 3
 NODE_PAUSED, NODE_RESUMED = 8, 9
 BLACK_HOLE_BEGINS, BLACK_HOLE_ENDS = 10, 11
 LIES_BEGIN, LIES_END = 12, 13
+REPLAY_BEGINS, WORMHOLE_BEGINS, DROPPING_WORMHOLE_BEGINS, FLOOD_BEGINS = 14, 16, 18, 20
+FALSE_HELLOS_BEGIN, FULL_FILTERS_BEGIN = 22, 24  # the odd numbers after these are their ends
 # In `b` of a NODE_UP: the node comes back with its memory, or without.
 KEPT, LOST = -1, -2
 LATEST_S = 1e100  # bound of the times of faults and publications
@@ -30,9 +32,11 @@ class FaultEvents(NamedTuple):
     """
 
     t: npt.NDArray[np.float64]  # [events] seconds
-    kind: npt.NDArray[np.uint8]  # NODE_DOWN … LINK_UP, NODE_PAUSED … LIES_END
+    kind: npt.NDArray[np.uint8]  # NODE_DOWN … LINK_UP, or from NODE_PAUSED on
     a: npt.NDArray[np.int32]  # row
-    b: npt.NDArray[np.int32]  # row at the other end of a link, a < b; for nodes KEPT or LOST
+    # Row at the other end of a link, a < b, or of a wormhole; for nodes KEPT or LOST; index of the
+    # fault for replays and floods.
+    b: npt.NDArray[np.int32]
 
 
 def is_turn(kind: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
@@ -67,7 +71,7 @@ class Outages(NamedTuple):
     """
 
     a: npt.NDArray[np.int32]
-    b: npt.NDArray[np.int32]  # row at the other end of a link; for nodes KEPT or LOST
+    b: npt.NDArray[np.int32]  # as `b` of `FaultEvents`
     begin: npt.NDArray[np.float64]
     end: npt.NDArray[np.float64]
 
@@ -87,8 +91,8 @@ def events(
     counts.
 
     A node loses its memory if one of the overlapping outages takes it. Outages that ended before
-    `since` may be left out. begins: kind of the event at which the outage of a node begins, such as
-    NODE_DOWN.
+    `since` may be left out. begins: kind of the event at which the outage of a node begins. With
+    NODE_DOWN, outages of links are merged too.
     """
     none = np.empty(0, np.int32)
     held = [Outages(none, none, np.empty(0), np.empty(0)), *held]
@@ -105,7 +109,8 @@ def events(
     end = np.concatenate([outage.end for outage in held])[order]
     last = int(_merged(a, b, begin, end, lost))
     back = np.flatnonzero(end[:last] < seconds)
-    link = np.where(b[:last] >= 0, LINK_DOWN, begins).astype(np.uint8)
+    is_link = (b[:last] >= 0) & (begins == NODE_DOWN)
+    link = np.where(is_link, LINK_DOWN, begins).astype(np.uint8)
     t = np.concatenate((begin[:last], end[back]))
     kind = np.concatenate((link, link[back] + np.uint8(1)))
     b_back = np.where(lost[back], np.int32(LOST), b[back])
@@ -130,12 +135,12 @@ def random_state_of(seed: int, fault: int) -> np.uint64:
 
 
 def drawn_rows(count: int, n: int, word: np.uint64) -> npt.NDArray[np.int32]:
-    """Draw `count` of n rows for outages, ascending; a larger count contains the rows of a smaller
-    count.
+    """Draw `count` of n rows for outages, in the order of their lots; a larger count begins with
+    the rows of a smaller count.
     """
     lot = np.empty(n, np.uint64)
     _draw_lots(word, lot)
-    return np.sort(np.argsort(lot, kind="stable")[:count]).astype(np.int32)
+    return np.argsort(lot, kind="stable")[:count].astype(np.int32)
 
 
 class _ChurnTimes(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.kinds import Channel, Kind, Kinds
+from halfway.core.kinds import Channel, Kind, Kinds, Part
 from halfway.core.message import RECORD
 
 # The channel of a record, which its driver knows: one bit each.
@@ -95,12 +95,17 @@ def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
 
 def _write_row(checks: RecordChecks, row: int, kind: Kind, limits: Mapping[str, int]) -> None:
     for part in kind.parts():
-        base = {"args": _ARGS, "reals": _REALS}.get(part.field)
-        first = HEADER.index(part.field) if base is None else base + part.indices[0]
-        some = slice(first, first + len(part.indices))
+        some = columns_of(part)
         checks.bounds[row, some] = part.range.low, part.range.highest(limits)
         checks.whole[row, some] = part.range.whole
         checks.declared[row, some] = 1
+
+
+def columns_of(part: Part) -> slice:
+    """Return the columns of the check for a declared part of a record."""
+    base = {"args": _ARGS, "reals": _REALS}.get(part.field)
+    first = HEADER.index(part.field) if base is None else base + part.indices[0]
+    return slice(first, first + len(part.indices))
 
 
 @inlined

@@ -13,8 +13,15 @@ from halfway.core.message import RECORD
 _CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link near",
             "forgotten", "known", "paused", "resumed", "attacks", "honest")  # fmt: skip
 WHAT = ("received", "reported", *_CHANGES, "dropped")
+_ATTACKS = 10  # the change of a node that attacks; even numbers above are other attacks
 REPORTED, DROPPED = WHAT.index("reported"), WHAT.index("dropped")
 PLAIN = (RECORD.names or ())[:-2]  # fields of the header
+
+
+def what_of(change: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return the places in WHAT, for a trace, of changes by their kinds."""
+    attack = np.where(change >= _ATTACKS, _ATTACKS + change % 2, change)
+    return np.asarray(attack + WHAT.index(_CHANGES[0]), np.uint8)
 
 
 def schema() -> Any:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.neighbourhood import place_of
-from halfway.world.outages import LOST, NODE_UP, FaultEvents
+from halfway.world.outages import FLOOD_BEGINS, LOST, NODE_UP, REPLAY_BEGINS, FaultEvents
 
 # These kinds follow NODE_DOWN, NODE_UP, LINK_DOWN and LINK_UP (0 to 3) of `world.outages`.
 # LINK_DOWN and LINK_UP break and repair a link that keeps its place in the lists. LINK_GONE and
@@ -49,6 +49,14 @@ def merged(*parts: Changes | FaultEvents) -> Changes:
     t, kind, a, b = (np.concatenate([part[column] for part in parts]) for column in range(4))
     order = np.argsort(t, kind="stable")
     return changes(t[order], kind[order], a[order], b[order])
+
+
+def other_ends(of: Changes) -> npt.NDArray[np.int32]:
+    """Return the row at the other end of each changed link or wormhole of the world; below 0 for
+    other changes.
+    """
+    has_fault = np.isin(of.kind & ~np.uint8(1), (REPLAY_BEGINS, FLOOD_BEGINS))
+    return np.where(has_fault, np.int32(-1), of.b)
 
 
 @inlined

@@ -35,7 +35,8 @@ from halfway.sim.engine.changes import (
 from halfway.sim.engine.clocks import add_age, elapsed, own_time
 from halfway.sim.engine.node_ids import id_of
 from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
-from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
+from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, arrive, changed
+from halfway.sim.engine.repeated_records import is_taken, transmit
 from halfway.sim.engine.state import (
     ARRIVED,
     HELD,
@@ -76,7 +77,7 @@ def send_emissions(engine, radio, reach, now, hops, before, plain):
             engine.flight.phase[slot] = OVER
             push(engine.queue, now, reserved(engine.queue, 1), slot)
         elif to == driver.TO_NETWORK and not waits:
-            depart(engine, radio, reach, slot)
+            transmit(engine, radio, reach, slot, plain)
         else:
             engine.flight.phase[slot] = HELD
             push(engine.queue, record.at, reserved(engine.queue, 1), slot)
@@ -84,12 +85,14 @@ def send_emissions(engine, radio, reach, now, hops, before, plain):
 
 @inlined
 def deliver(door, engine, radio, reach, count, slot, plain):
-    """Let the event loop deliver the record in a slot to the first `count` receivers: each handler
-    runs, unless the check at its door refuses the record. Only plain deliveries have more than one
-    receiver.
+    """Let the event loop deliver the record in a slot to the first `count` receivers, unless the
+    check at a door refuses it. Only plain deliveries have more than one receiver.
     """
     message, receivers = engine.out.pool[slot], engine.receivers
-    hops, now, before = message.hops, message.at, engine.out.tally[0]
+    hops, now = message.hops, message.at
+    if not plain and is_taken(engine, reach, receivers[0], slot, now):
+        return
+    before = engine.out.tally[0]
     if plain:
         engine.counters.handled[0] += count
         enter_all(door, receivers, count, message)
@@ -121,9 +124,7 @@ def enter_checked(door, engine, row, message, origin, now):
 
 @inlined
 def handle_due(engine, radio, reach, slot, most):
-    """Deliver a due record; return the number of its first receivers, or DONE or QUEUED, and the
-    cursor for the next receivers.
-    """
+    """Deliver a due record; return the number of receivers, or DONE or QUEUED, and a cursor."""
     phase = engine.flight.phase[slot]
     if phase > ARRIVED and phase != OVER:
         return arrive(engine, radio, reach, slot, FRESH, most)
@@ -135,7 +136,7 @@ def handle_due(engine, radio, reach, slot, most):
         return QUEUED, LAST
     to = driver.destination(message)
     if to == driver.TO_NETWORK and phase != ARRIVED:
-        depart(engine, radio, reach, slot)
+        transmit(engine, radio, reach, slot, False)
         return QUEUED, LAST
     if to == driver.TO_APPLICATION:
         engine.counters.handled[0] += 1
@@ -204,7 +205,7 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     """
     kind, a, b = changes.kind[k], changes.a[k], changes.b[k]
     if is_attack(kind):
-        change_attack(engine.attacks, kind, a)
+        change_attack(engine.attacks, kind, a, b)
         return True
     if is_pause(kind):
         change_pause(engine, kind, a, changes.t[k])

@@ -188,8 +188,13 @@ def grown(old: Engine) -> Engine:
     following = np.full(2 * len(old.pauses.following), -1)
     following[: len(old.pauses.following)] = old.pauses.following
     pauses = old.pauses._replace(following=following)
+    onward = np.full(2 * len(old.attacks.onward), -1, np.int32)
+    onward[: len(old.attacks.onward)] = old.attacks.onward
+    attacks = old.attacks._replace(onward=onward)
     enlarged_queue = enlarged(old.queue, 2 * slots)
-    return old._replace(out=out, queue=enlarged_queue, flight=flight, pauses=pauses)
+    return old._replace(
+        out=out, queue=enlarged_queue, flight=flight, pauses=pauses, attacks=attacks
+    )
 
 
 def _flight(slots: int) -> Flight:

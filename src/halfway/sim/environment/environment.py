@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem
+from halfway.sim.engine.attackers import repeats_records
 from halfway.sim.engine.changes import LINK_NEAR, Changes, merged
 from halfway.sim.engine.neighbour_lists import roomy, with_ids
 from halfway.sim.engine.node_ids import NodeIds
@@ -17,6 +18,7 @@ from halfway.sim.environment.fault_schedule import FaultSchedule
 from halfway.sim.environment.mobility import Motion, MovingLinks
 from halfway.sim.environment.neighbour_discovery import NeighbourDiscovery
 from halfway.world.attacks import Attack
+from halfway.world.fault_times import schedule
 from halfway.world.faults import Fault, Pause
 from halfway.world.graphs.network import Network
 from halfway.world.outages import (
@@ -28,6 +30,8 @@ from halfway.world.outages import (
     is_turn,
     part,
 )
+from halfway.world.workload.demand import Demand
+from halfway.world.workload.floods import has_floods, with_floods
 
 _MORTAL_WINDOWS = 1000  # largest number of windows of a static run with mortal nodes
 
@@ -60,6 +64,7 @@ class Environment:
             number = "neither is given" if network is None else "both are given"
             raise Problem(f"network, motion: {number}: expected exactly one of the two")
         where: Network | int = motion.n if motion is not None else network or 0
+        self.faults, self._drawn_by = tuple(faults), (where, seed, seconds)
         window_s = 1.0 if motion is None else motion.window_s
         window_s = discovery_delay_s if 0.0 < discovery_delay_s < np.inf else window_s
         presence = None if motion is None else motion.presence
@@ -77,6 +82,7 @@ class Environment:
         self.motion, self.is_static = motion, motion is None
         self.pauses = any(isinstance(fault, Pause) for fault in faults)  # whether nodes may pause
         self.attacks = any(isinstance(fault, Attack) for fault in faults)
+        self.repeats = repeats_records(faults)  # whether nodes receive records from out of reach
         # [m] 1 where a static link is broken; the engine writes it.
         self.cut = np.zeros(len(self.start.who) if motion is None and len(cuts.t) else 0, np.uint8)
         reach = self.start.neighbourhood()
@@ -100,6 +106,14 @@ class Environment:
     def has_positions(self) -> bool:
         """Whether the environment's nodes have positions."""
         return len(self.neighbourhood.x) > 0
+
+    def flooded(self, demand: Demand) -> Demand:
+        """Return a demand with the floods that the environment's faults declare."""
+        if not has_floods(self.faults):
+            return demand
+        where, seed, seconds = self._drawn_by
+        drawn = schedule(self.faults, where, seed, seconds)
+        return with_floods(demand, self.faults, drawn, seed, seconds)
 
     def names(self) -> list[str]:
         """Return the names of the environment's nodes: the ids in the user's file, or row

@@ -119,7 +119,8 @@ class HelloExchange(GivenNeighbours):
         limit, positions = min(sent.limit, context.most_neighbours), environment.has_positions
         two_hops = knowledge.hops > 1
         # Only memory, in a static network: a node needs no room for more senders than it can hear.
-        ever = context.start.degree if context.reach is None else np.full(context.n, limit)
+        bounded = context.reach is None and not environment.repeats
+        ever = context.start.degree if bounded else np.full(context.n, limit)
         capacity = np.minimum(ever, limit).astype(np.int64)
         self._hellos, self._most = hellos(context.node_ids, capacity, seed), most_emissions(limit)
         self._learnt = unknown_neighbourhood(

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.message import RECORD
-from halfway.core.records.trace_columns import schema, table_of
+from halfway.core.records.trace_columns import schema, table_of, what_of
 from halfway.core.values.digest import state_digest
 from halfway.problem import Problem
-from halfway.sim.engine.changes import Changes
+from halfway.sim.engine.changes import Changes, other_ends
 from halfway.sim.metrics.outcome import RunId
 
 _PARQUET = b"PAR1"  # the first bytes of a Parquet file
@@ -86,11 +86,11 @@ class Trace:
         now = int(changes.tally[0])
         changed = np.zeros(now - self._written, RECORD)
         changed["at"] = changes.t[self._written : now]
-        changed["source"] = changes.b[self._written : now]
+        changed["source"] = other_ends(changes)[self._written : now]
         rows = changes.a[self._written : now].astype(np.int64)
         what = np.concatenate(
             (
-                changes.kind[self._written : now] + 2,
+                what_of(changes.kind[self._written : now]),
                 np.zeros(len(received), np.uint8),
                 np.ones(len(reported), np.uint8),
             )

@@ -45,20 +45,36 @@ class EventNumbers:
         self._begun, self._kept = np.zeros(n, np.int64), kept
         self._code: Longs = np.zeros(0, np.int64)  # ascending
         self._event: Longs = np.zeros(0, np.int64)
+        self._uncounted = np.zeros(0, np.int64)  # codes of events without a number in the run
 
     def enter(self, row: Int32s, event: Int32s) -> Int32s:
         """Enter publications by row and number in the run; return their numbers at the
         publishers.
+
+        event: below 0 for events that have no number in the run, because no metric counts them.
         """
         number = (self._begun[row] + own_numbers(row)).astype(np.int32)
         np.add.at(self._begun, row, 1)
-        code = np.concatenate((self._code, codes(row, number)))
-        events = np.concatenate((self._event, event))
+        counted = event >= 0
+        if not counted.all():
+            more = codes(row[~counted], number[~counted])
+            self._uncounted = np.concatenate((self._uncounted, more))
+        code = np.concatenate((self._code, codes(row[counted], number[counted])))
+        events = np.concatenate((self._event, event[counted]))
         newest = np.argsort(events, kind="stable")[-self._kept :]
         order = newest[np.argsort(code[newest])]
         self._code = code[order]
         self._event = np.asarray(events[order], np.int64)
         return number
+
+    @property
+    def has_uncounted(self) -> bool:
+        """Whether an entered event has no number in the run."""
+        return len(self._uncounted) > 0
+
+    def are_uncounted(self, row: Longs, number: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Return which events, by publisher and own number, have no number in the run."""
+        return np.isin(codes(row, number), self._uncounted)
 
     def events(self, row: Longs, number: npt.ArrayLike) -> Longs:
         """Return the numbers in the run of events by publisher and own number, or -1 for an event

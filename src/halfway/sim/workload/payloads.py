@@ -37,9 +37,10 @@ class PayloadSizes:
         if publications.size is None:
             return
         places = len(self._payload.event)
-        keys = codes(publisher, publications.event)
+        has_bytes = publications.size > 0  # the table says 0 for events that it does not have
+        keys = codes(publisher[has_bytes], publications.event[has_bytes])
         self._keys = np.concatenate((self._keys, keys))[-places:]
-        self._sizes = np.concatenate((self._sizes, publications.size))[-places:]
+        self._sizes = np.concatenate((self._sizes, publications.size[has_bytes]))[-places:]
         order = np.argsort(self._keys)
         self._payload.event[: len(order)] = self._keys[order]
         self._payload.size[: len(order)] = self._sizes[order]

@@ -71,7 +71,7 @@ class PublicationFeed:
             self.applications.act(self._complete)
             end = min(end, self._complete + self.applications.reaction_s)
         publications = self._demand.next_publications(end, self._batch)
-        for k in range(len(publications.t)):
+        for k in np.flatnonzero(publications.event >= 0).tolist():
             self._follow(publications.t[k])
             steps = self._distances_from(int(publications.row[k])) if self._stretch else None
             self._deliveries.enter_publication(k, publications, self._up, steps)
@@ -102,6 +102,15 @@ class PublicationFeed:
             raise Problem("delivered: expected the publisher of the event", remedy=remedy)
         publishers = self._environment.ids.rows_of(delivered["publisher"])
         return self._numbers.events(publishers, delivered["event"])
+
+    def are_counted(self, delivered: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
+        """Return which reported events are counted in the delivery accounting: all events except
+        those of floods.
+        """
+        if not self._numbers.has_uncounted:
+            return np.ones(len(delivered), bool)
+        publishers = self._environment.ids.rows_of(delivered["publisher"])
+        return ~self._numbers.are_uncounted(publishers, delivered["event"])
 
     def _follow(self, t: float) -> None:
         """Apply changes up to a time (inclusive) to the publication feed."""
