@@ -91,26 +91,24 @@ def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps(state))
         return
-    code = "machine code" if state["compiled"] else "interpreted"
     typer.echo(state["security"])
     typer.echo(
         f"node {state['node']} ({state['id']}) at {state['address']}, process {state['process']}"
     )
     here = f"{state['nodes']} node{'s' * (state['nodes'] != 1)} in this process"
+    code = "machine code" if state["compiled"] else "interpreted"
     typer.echo(f"{state['system']}, {code}, up {state['up_s']:.0f} s, {here}")
     if place := state["place"]:
         typer.echo(", ".join(f"{name} {value or 'none'}" for name, value in place.items()))
-    names = ", ".join(neighbour["name"] for neighbour in state["neighbours"]) or "none"
-    typer.echo(f"{len(state['neighbours'])} neighbours: {names}")
+    names = [neighbour["name"] for neighbour in state["neighbours"]]
+    typer.echo(f"{len(names)} neighbours: {', '.join(names) or 'none'}")
     if members := state["members"]:
         typer.echo(f"members: {members['trusted']} trusted, {members['suspected']} suspected")
     else:
         typer.echo(f"subscriptions: {', '.join(state['subscriptions']) or 'none'}")
     if kept := state["kept"]:
-        typer.echo(
-            f"kept: {kept['pending']:,} events wait for readers, journal {kept['journal']} "
-            f"({kept['journal_bytes']:,} bytes)"
-        )
+        journal = f"journal {kept['journal']} ({kept['journal_bytes']:,} bytes)"
+        typer.echo(f"kept: {kept['pending']:,} events wait for readers, {journal}")
     if trace := state.get("trace"):
         typer.echo(f"trace: {trace['rows']:,} rows in {trace['folder']}")
     if door := state.get("mqtt"):

@@ -107,9 +107,7 @@ async def bench(
     settings: BenchSettings, announce: Callable[[str], None]
 ) -> AsyncIterator[BenchPhase]:
     """Run the benchmark of live nodes, and yield the measured values of each phase. announce: a
-    function that shows a text to a person.
-
-    Raises Problem if the nodes do not find each other.
+    function that shows a text to a person. Raises Problem if the nodes do not find each other.
     """
     settings.checked()
     own = Settings(

@@ -57,7 +57,7 @@ class MeshNode:
             incarnation=identity.incarnation, hashes=table.hashes, log=log, flow=self.flow,
         )  # fmt: skip
         self.driver = Driver(self.stepper, self, scheduler.timers, hop_age_s=face.hop_age_s)
-        self.events = BodyExchange(
+        self.events = events = BodyExchange(
             self.flow, security, scheduler, limits, self.drops, self.links.send, self._handle
         )
         self.delivery = Delivery(self.subscriptions, scheduler, self.drops, self.counts)
@@ -67,9 +67,8 @@ class MeshNode:
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
         self.members = face.member_view(self.name, scheduler.now, self.links.table.name_of)
         self.reports = SystemReports(
-            self.node_id, face.node.kinds, self.events.bodies, self.delivery, self.routes,
-            self.members,
-        )  # fmt: skip
+            self.node_id, face.node.kinds, events.bodies, self.delivery, self.routes, self.members
+        )
         self.own_events = OwnEvents(
             (self.node_id, identity.incarnation), self.subscriptions, self.events,
             self.routes, self.links.table, self._run, self.drops, scheduler,
@@ -84,8 +83,7 @@ class MeshNode:
         self._turning = self._closed = False
         self.on_report: Callable[[Any], None] = lambda _record: None
         heard = self.links.table
-        heard.before_change = self._before_change
-        heard.after_change = self._after_change
+        heard.before_change, heard.after_change = self._before_change, self._after_change
         self.endpoint = Endpoint(sock, self.links.datagram, self._turn, self.drops, limits.queue)
         self.links.connect(self.endpoint, LinkCallbacks(
             handle_frames=self.driver.handle_frames, written=self.flow.taken_datagrams,
