@@ -227,7 +227,7 @@ def taken(numbers: list[int]) -> Callable[[Event], None]:
 async def published(host: AirHost, count: float, every_s: float) -> range:
     """Publish events at node 0 of an air; return their numbers."""
     begin = int(time.monotonic() * 1e6)
-    host.nodes[0].own_events.join()
+    host.nodes[0].own_events.become_publisher("bench/air")
     for k in range(int(count)):
         await host.nodes[0].publish("bench/air", str(begin + k).encode())
         await asyncio.sleep(every_s)
