@@ -39,6 +39,7 @@ FACTS = {
     "later": "whether a node knows from the start that it is a broker",
     "root": "The id of the root",
     "clients": "Whether the node has an application",
+    "relays": "member or relay, if the workload has relays",
 }
 
 

@@ -116,8 +116,8 @@ def test_what_the_air_cannot_do_is_refused(
         check_suitable(read_scenario(scenario, changes), "flooding")
 
 
-def test_a_system_that_does_not_run_live_is_refused_with_its_reason(scenario: Path) -> None:
-    with pytest.raises(Problem, match=r"swim: the system does not run live: it is a failure"):
+def test_a_failure_detector_is_refused(scenario: Path) -> None:
+    with pytest.raises(Problem, match=r"swim: expected a system that spreads events for a test"):
         check_suitable(read_scenario(scenario), "swim")
 
 

@@ -151,7 +151,7 @@ def quality_of(
 ) -> dict[str, Any]:
     """Return the quality of a detector by the reports of live nodes."""
     kinds = Simulation(system, trial.network, workload=Monitoring()).instance.kinds
-    accounting = DetectionAccounting(kinds, NodeIds(trial.network.n, trial.ids), START_S)
+    accounting = DetectionAccounting(kinds, NodeIds(trial.network.n, trial.ids), START_S, None)
     down = len(trial.crashed)
     happened = changes([CRASH_S] * down, [NODE_DOWN] * down, trial.crashed, [LOST] * down)
     happened.tally[0] = down

@@ -77,7 +77,7 @@ def test_errors_name_the_remedy(capsys: pytest.CaptureFixture[str]) -> None:
         (["sub", "a#"], "bad filter"),
         (["status", "--node", "zzz"], "no such node is running (running nodes: here)"),
         (["node", "--name", "here", "--no-discover"], "a node with this name is already running"),
-        (["node", "--system", "swim"], "the system does not run live: it is a failure detector"),
+        (["node", "--system", "brokers"], "system = brokers: expected a system that runs live"),
         (["node", "-o", "x=y"], "--option x = y: expected a number, true or false"),
     ):
         assert main(words) == 2
