@@ -3,8 +3,7 @@
 A file is never divided, so that its tests share engines and fixtures. The files that use the Spark
 session are one piece of work, so that one worker starts one JVM. The house tests are one piece, so
 that one worker reads and parses all sources. The longest pieces go first: a
-long piece at the end would run on one core, while the other core has nothing to do. `-n auto` has
-more workers than cores, because many tests wait.
+long piece at the end would run on one core, while the other core has nothing to do. `-n auto` has one worker for each core.
 """
 
 import csv
@@ -59,12 +58,13 @@ def put_longest_first(items: list[pytest.Item]) -> None:
 
 
 def workers(cores: int, memory_bytes: int) -> int:
-    """The number of workers on a machine: two for each core, as memory allows.
+    """The number of workers on a machine: one for each core, as memory allows.
 
-    A third of the time, a worker waits for a process, a browser or a network. More than MOST
-    workers save nothing, because the longest piece then takes as long as all others together.
+    With two for each core, tests of live nodes and browsers wait for cores, and their time-outs
+    pass. More than MOST workers save nothing, because the longest piece then takes as long as all
+    others together.
     """
-    return max(1, min(2 * cores, MOST, int(memory_bytes / EACH_WORKER_BYTES)))
+    return max(1, min(cores, MOST, int(memory_bytes / EACH_WORKER_BYTES)))
 
 
 class InPieces(LoadFileScheduling):

@@ -58,9 +58,9 @@ def test_the_table_has_the_long_pieces_only(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_workers_are_two_for_each_core_as_memory_allows() -> None:
+def test_workers_are_one_for_each_core_as_memory_allows() -> None:
     gigabyte = 10**9
-    assert workers(2, 16 * gigabyte) == 4
-    assert workers(2, 4 * gigabyte) == 2
+    assert workers(2, 16 * gigabyte) == 2
+    assert workers(4, 4 * gigabyte) == 2
     assert workers(1, gigabyte) == 1
     assert workers(64, 512 * gigabyte) == 8

@@ -82,10 +82,12 @@ async def published_until(mesh: MeshNode, topic: str, true: Callable[[], Any]) -
             await asyncio.sleep(0.2)
 
 
-@pytest.mark.parametrize("system", TREES)
+# On a busy machine, two nodes may each found a tree. Two trees of `siena` always become one.
+@pytest.mark.parametrize(
+    "system", ["siena", pytest.param("underlay-siena", marks=pytest.mark.slow)]
+)
 def test_the_first_of_three_nodes_without_a_role_founds_a_tree(system: str) -> None:
     async def program() -> None:
-        # On a busy machine, two nodes would found a tree each, if they waited almost equally long.
         options = QUICK | {"join_delay_s": 3.0}
         async with lone(system, nodes=3, seed=4, options=options, period_s=0.5) as mesh:
             nodes = mesh.host.nodes
