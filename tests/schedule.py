@@ -2,8 +2,9 @@
 
 A file is never divided, so that its tests share engines and fixtures. The files that use the Spark
 session are one piece of work, so that one worker starts one JVM. The house tests are one piece, so
-that one worker reads and parses all sources. The longest pieces go first: a
-long piece at the end would run on one core, while the other core has nothing to do. `-n auto` has one worker for each core.
+that one worker reads and parses all sources. The longest pieces go first: a long piece at the end
+would run on one core, while the other core has nothing to do. `-n auto` starts one worker for each
+core.
 """
 
 import csv
