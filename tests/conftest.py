@@ -46,9 +46,6 @@ os.environ["MPLBACKEND"] = "Agg"
 
 OFFSET_S = 100.0  # the greatest offset of the clocks of nodes in simulations of tests
 DRIFT_PPM = 50.0  # their greatest drift
-# The thresholds of the garbage collector. With the usual thresholds, the collector takes a fifth of
-# the CPU time of the house tests.
-COLLECTOR = (20_000, 20, 20)
 # Folders whose tests run whole studies as users do, where all nodes read the time of the run.
 ONE_CLOCK = ("api", "bulk", "comparison", "papers", "pipeline", "report")
 
@@ -102,15 +99,13 @@ def pytest_collection() -> Iterator[object]:
     """Keep the garbage collector away from the modules and tests that the collection makes.
 
     These are millions of objects that live to the end. Each pass of the collector over all of them
-    takes 0.7 s. During the tests, its passes are rarer than usual, because the sources that the
-    house tests parse are as many objects again.
+    takes 0.7 s.
     """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(*COLLECTOR)
         gc.enable()
 
 
