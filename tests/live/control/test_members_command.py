@@ -199,6 +199,16 @@ def address(name: str) -> str:
     return str(answer.status["address"])
 
 
+def until_members(name: str, states: dict[str, str]) -> None:
+    """Wait until a node knows exactly these members, in these states."""
+    until(lambda: sorted(member_states(name).items()) == sorted(states.items()))
+
+
+def until_state(name: str, member: str, state: str) -> None:
+    """Wait until a node has a member in a state."""
+    until(lambda: member_states(name)[member] == state)
+
+
 @pytest.mark.parametrize(
     "system",
     [name if name == "swim" else pytest.param(name, marks=pytest.mark.slow) for name in DETECTORS],
@@ -215,14 +225,14 @@ def test_a_killed_process_is_suspected_by_all_and_trusted_after_its_restart(
             peers.append(address(name))
         for name in "abcd":
             others = dict.fromkeys(sorted(set("abcd") - {name}), "trusted")
-            until(lambda: sorted(member_states(name).items()) == sorted(others.items()))  # noqa: B023
+            until_members(name, others)
         running_now["d"].send_signal(signal.SIGKILL)
         running_now["d"].wait()
         for name in "abc":
-            until(lambda: member_states(name)["d"] == "suspected")  # noqa: B023
+            until_state(name, "d", "suspected")
         running_now["d"] = process(tmp_path, system, "d", *peers[:3])
         for name in "abc":
-            until(lambda: member_states(name)["d"] == "trusted")  # noqa: B023
+            until_state(name, "d", "trusted")
         until(lambda: set(member_states("d").values()) == {"trusted"})
         log = (tmp_path / "a.log").read_text()
         assert "halfway: a suspects d (" in log

@@ -97,6 +97,11 @@ def test_members_are_trusted_and_a_node_that_ends_is_suspected(system: str) -> N
     run(program)
 
 
+async def until_state(here: LiveNode, member: int, state: MemberState) -> None:
+    """Wait until a node has a member in a state."""
+    await until(lambda: states(here, 0).get(member) is state)
+
+
 def test_a_member_comes_back_with_its_next_incarnation_and_the_log_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -109,10 +114,10 @@ def test_a_member_comes_back_with_its_next_incarnation_and_the_log_says_so(
                 )
                 async with there:
                     other = there.mesh.node_id
-                    await until(lambda: states(here, 0).get(other) is TRUSTED)  # noqa: B023
+                    await until_state(here, other, TRUSTED)
                     (member,) = here.members()
                     assert member.incarnation == start
-                await until(lambda: states(here, 0)[other] is SUSPECTED)  # noqa: B023
+                await until_state(here, other, SUSPECTED)
             assert not (tmp_path / "there" / "journal").exists()  # it has no events to keep
             status = here.status()["members"]
             assert status == {

@@ -1,6 +1,7 @@
 """Replays, wormholes and floods, against slow twins and by hand."""
 
 from collections import Counter
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -28,6 +29,8 @@ from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links, line
 
 HOP, WAIT = 0.001, 10.0
+Kind = Literal["replay", "wormhole", "flood", "liar"]
+NEW_KINDS: tuple[Kind, ...] = ("replay", "wormhole", "flood")
 EVENTS = 6
 Heard = tuple[float, int, int, int]  # time, receiver, source, event
 
@@ -88,12 +91,12 @@ def transmissions(simulation: Simulation) -> list[tuple[float, int, int]]:
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 50), st.sampled_from(["replay", "wormhole"]), st.floats(0.0, 4.0))
 def test_attackers_repeat_what_they_hear_as_a_slow_twin_says(
-    seed: int, kind: str, begin: float
+    seed: int, kind: Kind, begin: float
 ) -> None:
     network = disk(n=15, radius=0.4, seed=seed)
     if not len(network.neighbours(0)):
         return
-    fault = Attack(kind=kind, share=0.4, at=begin)  # type: ignore[arg-type]
+    fault = Attack(kind=kind, share=0.4, at=begin)
     attacked = run(network, fault)
     conduct = np.flatnonzero(attacked.engine.attacks.conduct).tolist()
     assert len(conduct) == 6
@@ -142,21 +145,21 @@ def test_nothing_changes_before_the_attack_begins_and_without_attackers() -> Non
     network = disk(n=30, radius=0.4, seed=2)
     rows = tuple(range(1, 30))
     honest = heard(run(network, Attack(kind="black-hole", share=0.0), subscribers=rows))
-    for kind in ("replay", "wormhole", "flood"):
-        fault = Attack(kind=kind, share=0.3, at=4.5, for_=3.0)  # type: ignore[arg-type]
+    for kind in NEW_KINDS:
+        fault = Attack(kind=kind, share=0.3, at=4.5, for_=3.0)
         some = run(network, fault, subscribers=rows)
         before = [one for one in heard(some) if one[0] < 4.5]
         assert before == [one for one in honest if one[0] < 4.5]
-        none = run(network, Attack(kind=kind, share=0.0), subscribers=rows)  # type: ignore[arg-type]
+        none = run(network, Attack(kind=kind, share=0.0), subscribers=rows)
         assert heard(none) == honest
 
 
 @pytest.mark.parametrize("kind", ["replay", "wormhole", "flood", "liar"])
-def test_a_larger_share_has_the_attackers_and_the_pairs_of_a_smaller_share(kind: str) -> None:
+def test_a_larger_share_has_the_attackers_and_the_pairs_of_a_smaller_share(kind: Kind) -> None:
     network = disk(n=40, radius=0.4, seed=1)
     found = []
     for share in (0.1, 0.2, 0.35):
-        fault = Attack(kind=kind, share=share)  # type: ignore[arg-type]
+        fault = Attack(kind=kind, share=share)
         some = schedule([fault], network, 3, 20.0)
         found.append(set(zip(some.a.tolist(), some.b.tolist(), strict=True)))
     assert found[0] < found[1] < found[2]

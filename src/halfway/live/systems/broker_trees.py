@@ -68,17 +68,17 @@ class SienaFace(Face):
 
     def _made_state(self, rules: Any) -> Any:
         limits, ids = self.parameters.limits, self._node_ids()
-        role, nobody = self.parameters.role or BROKER, np.zeros(0, np.int32)
+        role, no_ids = self.parameters.role or BROKER, np.zeros(0, np.int32)
         self._enters, self._subscribed = role == BROKER, set[int]()
         return made(
             self.module.state,
             ids,
-            nobody if role == CLIENT else ids,
+            no_ids if role == CLIENT else ids,
             self.parameters.node_id if role == FOUNDER else int(NONE),
             ENTRIES,
             circuit_slots=CIRCUITS,
             retries=rules.retries,
-            later=ids if role == BROKER else nobody,
+            later=ids if role == BROKER else no_ids,
             clients=ClientCapacity(ids, REQUESTS, 1, limits.publishers, limits.in_flight),
             **self._sizes(),
         )
