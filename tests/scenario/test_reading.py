@@ -84,6 +84,15 @@ def test_a_wrong_field_is_named_with_its_value_and_what_is_allowed(
         read_scenario(written(tmp_path, 'title = "x"\n' + SMALL), {field: value})
 
 
+def test_a_file_of_links_in_place_of_a_scenario_names_the_command_that_makes_one(
+    tmp_path: Path,
+) -> None:
+    links = tmp_path / "links.csv"
+    links.write_text("a,b\nb,c\n")
+    with pytest.raises(Problem, match=f"halfway init {links}"):
+        read_scenario(links)
+
+
 def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="no such file"):
         read_scenario(tmp_path / "none.toml")

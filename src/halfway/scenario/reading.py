@@ -20,7 +20,6 @@ from halfway.scenario.workload import files_of, with_other_files
 from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
 
 _MOST_BYTES = 4_000_000  # most bytes of a scenario file
-_CORRECT_TOML = "correct the file at this place"
 
 # A TOML file, a mapping with the same fields, or a scenario that is already read.
 ScenarioSource = str | Path | Mapping[str, Any] | Scenario
@@ -41,9 +40,7 @@ def read_scenario(
 
 
 def file_of(scenario: ScenarioSource) -> Path:
-    """Return the path of the scenario file to read, or a path in the current folder for a scenario
-    without a file.
-    """
+    """Return the path of the scenario's file, or a path in the current folder if it has none."""
     return Path(scenario) if isinstance(scenario, str | Path) else Path("scenario")
 
 
@@ -73,8 +70,10 @@ def _content(scenario: ScenarioSource) -> dict[str, Any]:
         what = str(reason).lower() if reason else "expected text in UTF-8"
         raise Problem(what, where=str(path)) from None
     except tomllib.TOMLDecodeError as error:
-        what = f"invalid TOML: {plain_words(str(error))}"
-        raise Problem(what, where=str(path), remedy=_CORRECT_TOML) from None
+        what, remedy = f"invalid TOML: {plain_words(str(error))}", "correct the file at this place"
+        if path.suffix != ".toml":  # a file of links or movement
+            remedy = f"`halfway init {path}` makes a scenario for a file of links"
+        raise Problem(what, where=str(path), remedy=remedy) from None
     except RecursionError:
         what = "values are nested too deeply: expected the tables of docs/scenarios.md"
         raise Problem(what, where=str(path)) from None
