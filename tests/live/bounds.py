@@ -156,10 +156,6 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_tracked": (OPERATING, "probes and searches"),
     },
     "step/datagram_flow:Flow": {"place_of": (OPERATING, "neighbours; nodes heard")},
-    "step/memory_bed:BedNode": {"_first": BED},
-    "step/memory_bed:MemoryBed": {
-        "_flights": BED, "nodes": BED, "reports": BED, "row_of": BED,
-    },
     "step/scheduler:Scheduler": {"_after": FIXED},
     "step/timers:Timers": {"_heap": (OPERATING, "records and timers")},
     "systems/broker_trees:SienaFace": {

@@ -14,9 +14,9 @@ from halfway.live.link.endpoint import bound
 from halfway.live.plain import Plain
 from halfway.live.security import Opened
 from halfway.live.step.datagram_flow import Flow
-from halfway.live.step.memory_bed import BedNode, MemoryBed
 from halfway.live.step.record_head import head_of
 from halfway.live.step.system_node import SystemNode
+from tests.live.step.memory_bed import BedNode, MemoryBed
 
 _CAPACITY = 0  # no frames share a datagram, so that records arrive in the order of the bed
 

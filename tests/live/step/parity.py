@@ -8,7 +8,6 @@ import numpy as np
 from halfway.core.message import START
 from halfway.core.missing import NONE
 from halfway.core.values.digest import state_digest
-from halfway.live.step.memory_bed import Fate, MemoryBed
 from halfway.live.step.system_node import SystemNode
 from halfway.sim.engine.changes import Changes, changes
 from halfway.sim.environment.memory import named_arrays
@@ -21,6 +20,7 @@ from halfway.world.graphs.network import Network
 from halfway.world.outages import KEPT, LOST, NODE_DOWN, NODE_UP
 from halfway.world.workload.demand import Demand, Drawn
 from tests.live.step.loopback import LoopbackBed
+from tests.live.step.memory_bed import Fate, MemoryBed
 
 
 class Schedule(NamedTuple):

@@ -2,7 +2,7 @@
 in, frames and reports out.
 
 The driver has no clock and no socket. Its caller passes the time, and receives the output. The
-caller is the memory bed with its own clock, or a node on a socket.
+caller is a node on a socket, or the memory bed of the tests with its own clock.
 """
 
 from typing import Any, Protocol

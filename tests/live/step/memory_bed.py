@@ -1,7 +1,7 @@
 """The memory bed: many live nodes in one process, with a network in memory and its own clock.
 
 The same inputs give the same bytes, as in the simulator, but each node is a live one: a state with
-one row, a driver, and records that travel as bytes. Tests and `halfway replay` use it.
+one row, a driver, and records that travel as bytes.
 """
 
 from collections import Counter
