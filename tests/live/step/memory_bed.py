@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from halfway.core.message import EVERYONE, START
 from halfway.core.neighbourhood import Neighbourhood
-from halfway.core.values.digest import arrays
 from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.node_driver import Driver
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.system_node import SystemNode
 from halfway.live.step.timers import Timers
 from halfway.live.wire.frames import record_prefix
+from halfway.sim.environment.memory import BlankMemory
 
 Fate = Callable[[int, int, int], Sequence[float]]
 
@@ -36,7 +36,7 @@ class BedNode:
         flow: Flow | None = None,
     ) -> None:
         self._bed, self.row, self.up = bed, row, True
-        self._first = [array.copy() for array in arrays(node.state)]
+        self._blank = BlankMemory(node.state, lambda *_: slice(None))
         ids = bed.node_ids
         own = np.sort(np.array([ids[link] for link in links], np.int32))
         self.stepper = Stepper(
@@ -62,11 +62,10 @@ class BedNode:
 
     def forget(self) -> None:
         """Lose the memory of a node in the memory bed: its next incarnation begins with the first
-        state.
+        state, and with other random numbers.
         """
-        for now, first in zip(arrays(self.stepper.node.state), self._first, strict=True):
-            now[...] = first
         self.stepper.tables.incarnation[0] += 1
+        self._blank.clear(0, int(self.stepper.tables.incarnation[0]))
 
     def report(self, record: Any) -> None:
         """Keep a node's report to its application in the memory bed."""

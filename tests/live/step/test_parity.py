@@ -160,13 +160,16 @@ def of_each_way(one: Schedule) -> list[Result]:
 
 
 def troubled(number: int, system: str) -> Schedule:
-    """Schedule of that number: crashes that keep the memory, that take it, or disturbed links."""
+    """Schedule of that number: crashes that keep the memory, that take it, or disturbed links.
+
+    It lasts half as long as `schedule`, and its crashes begin and end at half the time.
+    """
     one = schedule(number, system)
-    crashes = one.crashes
-    if roles_of(system):  # nodes come back in time
-        crashes = [(row, down / 2, up / 2) for row, down, up in crashes]
     return one._replace(
-        forgets=number % 3 == 1, disturbed=number % 3 == 2, seconds=15.0, crashes=crashes
+        forgets=number % 3 == 1,
+        disturbed=number % 3 == 2,
+        seconds=_SECONDS / 2,
+        crashes=[(row, down / 2, up / 2) for row, down, up in one.crashes],
     )
 
 
