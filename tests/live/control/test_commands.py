@@ -70,6 +70,19 @@ def test_pub_sub_status_scout_and_ping(capsys: pytest.CaptureFixture[str]) -> No
     assert "no neighbour of here-0 has this name (neighbours: here-1)" in capsys.readouterr().err
 
 
+def test_a_command_chooses_any_node_of_a_process(
+    place: BackgroundHost, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = place.host.nodes[1]
+    for name in ("here-1", str(second.node_id)):
+        assert main(["status", "--node", name, "--json"]) == 0
+        assert [one["node"] for one in lines(capsys)] == ["here-1"]
+        assert main(["scout", "--node", name, "--neighbours", "1", "--json"]) == 0
+        assert [one["name"] for one in lines(capsys)] == ["here-0"]
+    assert main(["pub", "lamps/hall", "on", "--node", "here-1"]) == 0
+    assert second.counts["published"] == 1
+
+
 @pytest.mark.usefixtures("place")
 def test_errors_name_the_remedy(capsys: pytest.CaptureFixture[str]) -> None:
     for words, expected in (

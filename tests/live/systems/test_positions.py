@@ -1,11 +1,16 @@
 """Positions of live nodes: texts, the grid of a process, what is refused, and a node that moves."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from halfway.cli import main
 from halfway.live.interface.api import node
+from halfway.live.interface.background import BackgroundHost
 from halfway.live.limits import DEFAULT
+from halfway.live.monitoring.status_page import page_state
+from halfway.live.runtime.settings import Settings
 from halfway.live.systems.face import NodeParameters
 from halfway.live.systems.georendezvous import GeorendezvousFace
 from halfway.live.systems.live_systems import face_of
@@ -102,6 +107,30 @@ def test_a_node_that_moves_becomes_a_member_of_another_cell() -> None:
                 one.move(-1.0, 0.0)
 
     run(program)
+
+
+def test_the_command_moves_any_node_of_a_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HALFWAY_RUN", str(tmp_path))
+    settings = Settings(
+        system="georendezvous", name="here", nodes=3, position=(10.0, 10.0), compile="never",
+        discover=False,
+    )  # fmt: skip
+    with BackgroundHost(settings, control="here") as background:
+        host = background.host
+        before = [one.links.table.position for one in host.nodes]
+        assert main(["move", "150,40", "--node", "here-2"]) == 0
+        assert capsys.readouterr().out == "position: 150,40\n"
+        after = [one.links.table.position for one in host.nodes]
+        assert after == [*before[:2], (150.0, 40.0)]
+        assert main(["status", "--node", "here-2"]) == 0
+        assert "\nposition: 150,40\n" in capsys.readouterr().out
+        shown = {one["name"]: one["position"] for one in background.call(
+            lambda: page_state(host)["nodes"])}  # fmt: skip
+        assert shown["here-2"] == (150.0, 40.0)
+        assert main(["move", "2000,40", "--node", "here-2"]) == 2
+        assert "expected a place in the area" in capsys.readouterr().err
 
 
 def test_a_node_without_a_position_does_not_move() -> None:

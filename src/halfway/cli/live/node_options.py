@@ -10,7 +10,8 @@ AtNode = Annotated[
     typer.Option(
         "--node",
         metavar="NAME",
-        help="Name of the node to use. Default: the node that has run longest on this machine.",
+        help="Name or id of the node to use, which may be any node of a process. Default: the "
+        "first node of the process that has run longest on this machine.",
     ),
 ]
 LiveSystem = Annotated[

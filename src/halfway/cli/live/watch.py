@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -98,8 +99,11 @@ def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
     here = f"{state['nodes']} node{'s' * (state['nodes'] != 1)} in this process"
     code = "machine code" if state["compiled"] else "interpreted"
     typer.echo(f"{state['system']}, {code}, up {state['up_s']:.0f} s, {here}")
+    if state["position"]:
+        typer.echo(_position_line(state["position"]))
     if place := state["place"]:
-        typer.echo(", ".join(f"{name} {value or 'none'}" for name, value in place.items()))
+        words = {name: "none" if value is None else value for name, value in place.items()}
+        typer.echo(", ".join(f"{name} {value}" for name, value in words.items()))
     names = [neighbour["name"] for neighbour in state["neighbours"]]
     typer.echo(f"{len(names)} neighbours: {', '.join(names) or 'none'}")
     if members := state["members"]:
@@ -155,7 +159,8 @@ def move(
     """Move a node whose system has positions, such as a node of georendezvous.
 
     \b
-    halfway move 120,40 --node kitchen
+    halfway move 120,40
+    halfway move 120,40 --node kitchen-2    the third node of a process
     """
     from halfway.live.control.client import ask, required
     from halfway.live.control.control_requests import MoveRequest
@@ -163,7 +168,7 @@ def move(
 
     x, y = position_of(position)
     for _ in ask(required(node), MoveRequest(x=x, y=y)):
-        typer.echo(f"position: {x:g},{y:g}")
+        typer.echo(_position_line((x, y)))
 
 
 def record(
@@ -220,6 +225,12 @@ def replay(
         typer.echo(f"{outcome.file}: {outcome.node} ({outcome.system}): {what}")
     if not are_same:
         raise typer.Exit(RUNS_FAILED)
+
+
+def _position_line(position: Sequence[float]) -> str:
+    """Return the line of `halfway move` and `halfway status` with a position."""
+    x, y = position
+    return f"position: {x:g},{y:g}"
 
 
 def _status(place: Any) -> dict[str, Any]:

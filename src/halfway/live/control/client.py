@@ -4,28 +4,33 @@ import contextlib
 import socket
 from collections.abc import Iterator
 
+import msgspec
+
 from halfway.live.control.control_requests import (
     ANSWERS,
     MOST_LINE,
     Answer,
     ControlRequest,
     RefusedAnswer,
+    StatusAnswer,
+    StatusRequest,
     line,
 )
 from halfway.live.control.places import ControlSocket, running
 from halfway.problem import Problem
 
 _CONNECT_S = 2.0
+_FIND_S = 2.0  # for the answer of each process whether it has a node of a name
 _READ = 1 << 16
 NO_NODE = "no node is running for this user on this machine"
 START_ONE = "start a node with `halfway node`"
 
 
 def chosen(name: str = "") -> ControlSocket | None:
-    """Return the control socket to which a client connects: that of the process with a name;
-    without a name, that of the oldest process.
+    """Return the control socket to which a client connects: that of the process that has a node
+    with a name or an id; without a name, that of the oldest process.
 
-    The result is None if no process runs. Raises Problem if no process has that name.
+    The result is None if no process runs. Raises Problem if no process has such a node.
     """
     places = running()
     if not name:
@@ -33,6 +38,9 @@ def chosen(name: str = "") -> ControlSocket | None:
     for place in places:
         if place.name == name:
             return place
+    for place in places:
+        if (known_as := _name_at(place, name)) is not None:
+            return ControlSocket(known_as, place.path, is_named=True)
     known = ", ".join(place.name for place in places)
     remedy = f"running nodes: {known}" if known else START_ONE
     raise Problem(f"node = {name}: no such node is running", remedy=remedy)
@@ -46,6 +54,17 @@ def required(name: str = "") -> ControlSocket:
     if place is None:
         raise Problem(NO_NODE, remedy=START_ONE)
     return place
+
+
+def _name_at(place: ControlSocket, name: str) -> str | None:
+    """Return the name of the node with a name or an id at a control socket, or None without such a
+    node.
+    """
+    try:
+        answer = next(ask(place, StatusRequest(node=name), _FIND_S), None)
+    except Problem:
+        return None
+    return str(answer.status["node"]) if isinstance(answer, StatusAnswer) else None
 
 
 def ask(
@@ -63,6 +82,8 @@ def ask(
         except OSError:
             raise Problem(f"node = {place.name}: the node has ended", remedy=START_ONE) from None
         sock.settimeout(every_s)
+        if place.is_named:
+            request = msgspec.structs.replace(request, node=place.name)
         with contextlib.suppress(BrokenPipeError):  # the refusal of a node has the reason
             sock.sendall(line(request))
         for whole in _lines(sock):

@@ -16,10 +16,14 @@ FOLDER = "HALFWAY_RUN"  # an environment variable: another folder
 
 
 class ControlSocket(NamedTuple):
-    """A control socket: the name of the process's nodes, and the path."""
+    """A control socket: the name of the node that a client asks, and the path.
+
+    is_named: whether requests name the node. Otherwise the first node of the process answers.
+    """
 
     name: str
     path: Path
+    is_named: bool = False
 
 
 def folder() -> Path:

@@ -38,7 +38,8 @@ function draw(state) {
   for (const node of state.nodes) {
     const [cx, cy] = at.get(node.id);
     const dot = element("circle", { cx, cy, r: labelled ? 8 : 4, class: node.own ? "own" : "" });
-    dot.append(element("title", {}, `${node.name} (${node.id})`));
+    const where = node.position ? ` at ${node.position.join(", ")} m` : "";
+    dot.append(element("title", {}, `${node.name} (${node.id})${where}`));
     parts.push(dot);
     if (labelled) parts.push(element("text", { x: cx, y: cy + 24 }, node.name));
   }

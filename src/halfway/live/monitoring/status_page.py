@@ -52,13 +52,15 @@ def page_state(host: Host) -> dict[str, Any]:
         counts["datagrams received"] += node.endpoint.received
         counts["datagrams sent"] += node.endpoint.sent
     names, links = _map(host)
-    own = {node.node_id for node in host.nodes}
+    others = len(host.nodes) - 1
+    positions = {node.node_id: node.links.table.position for node in host.nodes}
     return {
-        "name": first.name if len(host.nodes) == 1 else f"{first.name} and {len(own) - 1} more",
+        "name": f"{first.name} and {others} more" if others else first.name,
         "security": first.security.label, "unsafe": not host.settings.has_keys,
         "system": host.settings.system, "compiled": host.is_compiled, "up_s": now,
         "nodes": [
-            {"id": node_id, "name": names[node_id], "own": node_id in own}
+            {"id": node_id, "name": names[node_id], "own": node_id in positions,
+             "position": positions.get(node_id)}
             for node_id in sorted(names)
         ],
         "links": sorted(links),
