@@ -18,6 +18,9 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "control/route_answers:_Answers": {"_queue": (OPERATING, "answers that wait")},
     "control/server:ControlServer": {"_connections": (OPERATING, "control socket")},
     "drops:Drops": {"_count": FIXED},
+    "dropping_queue:DroppingQueue": {
+        "_items": (OPERATING, "events that wait for a command"),
+    },
     "events/bodies:BodyTable": {
         "_bodies": (OPERATING, "bodies kept"), "_order": (OPERATING, "bodies kept"),
     },
@@ -34,8 +37,6 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_pins": (OPERATING, "subscriptions of a node"),
     },
     "interface/benchmark:_Arrivals": {"_seen": BED},
-    "interface/queues:Events": {"_queue": (OPERATING, "events that wait for a command")},
-    "interface/queues:MemberChanges": {"_queue": (OPERATING, "members that a node")},
     "interface/service:Service": {"addresses": FIXED},
     "journal/commit:GroupCommit": {"_futures": (OPERATING, "journal: segments")},
     "journal/journal:Journal": {

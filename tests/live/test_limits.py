@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from halfway import live
-from halfway.live import members, plain, topic_filters
-from halfway.live.control import control_requests, member_answers, route_answers, server
-from halfway.live.interface import queues
+from halfway.live import dropping_queue, members, plain, topic_filters
+from halfway.live.control import control_requests, route_answers, server
 from halfway.live.journal import commit, journal, segment
 from halfway.live.kept import kept_reader, kept_store, outlet_interface, publisher
 from halfway.live.keys import (
@@ -70,7 +69,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "subscriptions at a broker of `drip`": (drip.REGISTERED, drip.EVENTS),
         "members that a node": (
             probe_messages.SWIM_OPTIONS["members"].default, members.MOST_FOLLOWERS,
-            member_answers.MOST_CHANGES, queues.QUEUE,
+            dropping_queue.MOST_WAITING,
         ),
         "trails and paths": (
             2 * probe_messages.SWIM_OPTIONS["members"].default, detectors.HOPS,
@@ -84,7 +83,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "datagrams that wait": (DEFAULT.queue,),
         "receive buffer": (endpoint.BUFFER / _MIB,),
         "publications before": (mesh_node.AT_ONCE,),
-        "events that wait for a command": (server.QUEUE, queues.QUEUE),
+        "events that wait for a command": (dropping_queue.MOST_WAITING,),
         "answers that wait": (route_answers.MOST_ANSWERS,),
         "retained values": (
             DEFAULT.retained, DEFAULT.retained_bytes / _MIB,

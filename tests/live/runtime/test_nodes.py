@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from halfway.live.interface import queues
+from halfway.live import dropping_queue
 from halfway.live.interface.api import LiveNode, node
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import bound
@@ -212,7 +212,7 @@ def test_datagrams_that_are_nothing_are_counted_by_reason() -> None:
 def test_a_slow_subscriber_loses_its_oldest_events_and_they_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(queues, "QUEUE", 16)
+    monkeypatch.setattr(dropping_queue, "MOST_WAITING", 16)
 
     async def program() -> None:
         async with lone() as mesh:
@@ -223,6 +223,19 @@ def test_a_slow_subscriber_loses_its_oldest_events_and_they_are_counted(
             assert (await anext(slow)).payload == b"4"
             slow.end()
             assert len([event async for event in slow]) == 15
+
+    run(program)
+
+
+def test_the_end_of_a_subscription_ends_the_wait_for_its_next_event() -> None:
+    async def program() -> None:
+        async with lone() as mesh:
+            events = mesh.subscribe("a")
+            waits = asyncio.ensure_future(anext(events))
+            await asyncio.sleep(0)
+            events.end()
+            with pytest.raises(StopAsyncIteration):
+                await asyncio.wait_for(waits, 10.0)
 
     run(program)
 

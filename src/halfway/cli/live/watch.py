@@ -99,11 +99,7 @@ def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
     here = f"{state['nodes']} node{'s' * (state['nodes'] != 1)} in this process"
     code = "machine code" if state["compiled"] else "interpreted"
     typer.echo(f"{state['system']}, {code}, up {state['up_s']:.0f} s, {here}")
-    if state["position"]:
-        typer.echo(_position_line(state["position"]))
-    if place := state["place"]:
-        words = {name: "none" if value is None else value for name, value in place.items()}
-        typer.echo(", ".join(f"{name} {value}" for name, value in words.items()))
+    _print_place(state)
     names = [neighbour["name"] for neighbour in state["neighbours"]]
     typer.echo(f"{len(names)} neighbours: {', '.join(names) or 'none'}")
     if members := state["members"]:
@@ -121,6 +117,15 @@ def status(node: node_options.AtNode = "", as_json: AsJson = False) -> None:
     for title in _SHOWN:
         words = ", ".join(f"{name} {value:,}" for name, value in state[title].items())
         typer.echo(f"{title.replace('_', ' ')}: {words or 'none'}")
+
+
+def _print_place(state: dict[str, Any]) -> None:
+    """Print where a node is for `halfway status`: its position, and its place in the overlay."""
+    if state["position"]:
+        typer.echo(_position_line(state["position"]))
+    if place := state["place"]:
+        words = {name: "none" if value is None else value for name, value in place.items()}
+        typer.echo(", ".join(f"{name} {value}" for name, value in words.items()))
 
 
 def ping(

@@ -16,14 +16,12 @@ from halfway.live.control.control_requests import (
     MOST_LINE,
     REQUESTS,
     Answer,
-    Arrived,
     Done,
     MembersRequest,
     MoveRequest,
     Ping,
     Pong,
     PublishRequest,
-    Ready,
     RecordRequest,
     RefusedAnswer,
     RouteRequest,
@@ -32,18 +30,17 @@ from halfway.live.control.control_requests import (
     expiry_of,
     line,
 )
+from halfway.live.control.event_answers import event_answers
 from halfway.live.control.member_answers import member_answers
 from halfway.live.control.places import answers, path_for
 from halfway.live.control.route_answers import route
-from halfway.live.drops import Drop
-from halfway.live.mesh import Event, Refusal
+from halfway.live.mesh import Refusal
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.status import status_of
 from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
 
-QUEUE = 1024  # events that wait for one connection
 MOST_CONNECTIONS = 256  # connections at a time; a further one is refused
 _TOO_MANY = f"this process already serves {MOST_CONNECTIONS} commands"
 _PING_S = 2.0
@@ -112,7 +109,7 @@ class ControlServer:
             request = REQUESTS.decode(await reader.readline())
             node = self._node(request.node)
             if isinstance(request, SubscribeRequest):
-                await self._subscribe(node, request, reader, writer)
+                await _until_gone(_answer_all(writer, event_answers(node, request)), reader)
             elif isinstance(request, Ping):
                 await self._ping(node, request, writer)
             elif isinstance(request, MembersRequest):
@@ -158,38 +155,6 @@ class ControlServer:
                 return node
         known = ", ".join(node.name for node in self._host.nodes[:8])
         raise Problem(f"node = {name}: no such node", remedy=f"this process has {known}")
-
-    async def _subscribe(
-        self,
-        node: MeshNode,
-        request: SubscribeRequest,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-    ) -> None:
-        queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE)
-
-        def take(event: Event) -> None:
-            if queue.full():
-                queue.get_nowait()
-                node.drops.count(Drop.SLOW_SUBSCRIBER)
-            queue.put_nowait(event)
-
-        subscription = node.subscribe(request.filter, take)
-        gone = asyncio.ensure_future(reader.read())  # the client writes nothing more
-        try:
-            await _answer(writer, Ready())
-            for event in node.retained(request.filter):
-                await _answer(writer, _arrived(event, retained=True))
-            while True:
-                next_event = asyncio.ensure_future(queue.get())
-                await asyncio.wait({next_event, gone}, return_when=asyncio.FIRST_COMPLETED)
-                if not next_event.done():
-                    next_event.cancel()
-                    return
-                await _answer(writer, _arrived(next_event.result(), retained=False))
-        finally:
-            gone.cancel()
-            node.unsubscribe(subscription)
 
     async def _ping(self, node: MeshNode, request: Ping, writer: asyncio.StreamWriter) -> None:
         peer, name = _neighbour(node, request.to)
@@ -253,11 +218,3 @@ async def _answer_all(writer: asyncio.StreamWriter, answers: AsyncGenerator[Answ
 async def _answer(writer: asyncio.StreamWriter, one: Answer) -> None:
     writer.write(line(one))
     await writer.drain()
-
-
-def _arrived(event: Event, *, retained: bool) -> Arrived:
-    return Arrived(
-        topic=event.topic, payload=event.payload, publisher=event.publisher, epoch=event.epoch,
-        number=event.number, age_s=event.age_s, hops=event.hops, retained=retained,
-        local=event.local,
-    )  # fmt: skip

@@ -18,8 +18,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from halfway.core.options import Value
+from halfway.live.dropping_queue import ThreadQueue
 from halfway.live.interface.background import BackgroundHost
-from halfway.live.interface.queues import Events, MemberChanges, dropping_queue, members_of
+from halfway.live.interface.queues import Events, MemberChanges, members_of
 from halfway.live.members import KnownMember
 from halfway.live.mesh import Event, Level
 from halfway.live.runtime.host import Host
@@ -185,8 +186,8 @@ class BlockingNode:
         callback: is called with each event instead, in the thread of the node. Raises Refusal.
         """
         of = self._node
-        events, take = dropping_queue(of, Event)
-        self._background.call(lambda: of.subscribe(topic_filter, callback or take))
+        events = ThreadQueue[Event](of.drops)
+        self._background.call(lambda: of.subscribe(topic_filter, callback or events.take))
         return events
 
     def retained(self, topic_filter: str) -> list[Event]:
@@ -207,8 +208,8 @@ class BlockingNode:
 
         callback: is called with each change instead, in the thread of the node. Raises Problem.
         """
-        changes, take = dropping_queue(self._node, KnownMember)
-        self._background.call(lambda: members_of(self._node).follow(callback or take))
+        changes = ThreadQueue[KnownMember](self._node.drops)
+        self._background.call(lambda: members_of(self._node).follow(callback or changes.take))
         return changes
 
     def status(self) -> dict[str, Any]:
