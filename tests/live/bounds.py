@@ -159,14 +159,12 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "step/datagram_flow:Flow": {"place_of": (OPERATING, "neighbours; nodes heard")},
     "step/scheduler:Scheduler": {"_after": FIXED},
     "step/timers:Timers": {"_heap": (OPERATING, "records and timers")},
-    "systems/broker_trees:SienaFace": {
+    "systems/face:BoundedFace": {
         "_subscribed": (OPERATING, "topics to which a node of a broker tree"),
     },
-    "systems/drip:DripFace": {"_subscribed": (OPERATING, "topics to which a node of `drip`")},
     "systems/face:Face": {"values": FIXED},
     "systems/georendezvous:GeorendezvousFace": {
         "_advertised": (OPERATING, "topics on which a node of `georendezvous`"),
-        "_subscribed": (OPERATING, "topics on which a node of `georendezvous`"),
     },
     "topic_filters:FilterTree": {"_found": (OPERATING, "topics whose filters")},
     "topic_filters:_Branch": {

@@ -26,7 +26,7 @@ class DroppingQueue(Generic[T]):
         return self
 
     async def __anext__(self) -> T:
-        """Wait for the next item of a dropping queue. After `finish`, the waiting items come first."""
+        """Wait for the next item of a dropping queue; after `finish`, take what still waits."""
         item = await self._items.get()
         if item is None:
             self._items.put_nowait(None)

@@ -13,11 +13,11 @@ import numpy as np
 from halfway.core.filters import Filters
 from halfway.core.missing import NONE
 from halfway.core.options import Option, Value
-from halfway.live.systems.face import Command, Face, made
+from halfway.live.systems.face import BoundedFace, Command, made
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
-from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE, SUBSCRIBE, UNSUBSCRIBE
+from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 
 FOUNDER, BROKER, CLIENT = "founder", "broker", "client"
@@ -38,7 +38,7 @@ _ACKNOWLEDGED: Mapping[str, Option] = {
 }
 
 
-class SienaFace(Face):
+class SienaFace(BoundedFace):
     """The live face of Siena's tree. A broker is a client's node until it enters the tree.
 
     A broker enters the tree when it has heard of a broker. If it hears of none, it founds a tree.
@@ -46,6 +46,7 @@ class SienaFace(Face):
 
     broadcast = False
     matches_all = True
+    most_subscribed = REQUESTS
     ROLES = (BROKER, FOUNDER, CLIENT)
     OPTIONS = _ACKNOWLEDGED
     WITHOUT: ClassVar[Mapping[str, str]] = {
@@ -69,7 +70,7 @@ class SienaFace(Face):
     def _made_state(self, rules: Any) -> Any:
         limits, ids = self.parameters.limits, self._node_ids()
         role, no_ids = self.parameters.role or BROKER, np.zeros(0, np.int32)
-        self._enters, self._subscribed = role == BROKER, set[int]()
+        self._enters = role == BROKER
         return made(
             self.module.state,
             ids,
@@ -92,18 +93,6 @@ class SienaFace(Face):
         value = float(hash64 & _VALUE)
         self._values[number, 0] = value
         self._low[number], self._high[number] = (-np.inf, np.inf) if is_all else (value, value)
-
-    def subscribe(self, topic: int) -> list[Command]:
-        """Subscribe to the interval of a topic; no command if the node has had too many of them."""
-        if topic not in self._subscribed and len(self._subscribed) >= REQUESTS:
-            return []
-        self._subscribed.add(topic)
-        return [Command(int(SUBSCRIBE), topic)]
-
-    def unsubscribe(self, topic: int) -> list[Command]:
-        """End the subscription to the interval of a topic in the broker tree."""
-        self._subscribed.discard(topic)
-        return [Command(int(UNSUBSCRIBE), topic)]
 
     def commands_to_enter(self, waited_s: float) -> list[Command]:
         """Let a broker enter the tree when it knows of a broker, or after some refresh intervals

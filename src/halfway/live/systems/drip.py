@@ -11,20 +11,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halfway.core.options import Option
-from halfway.live.systems.face import Command, Face, made
+from halfway.live.systems.face import BoundedFace, Command, made
 from halfway.protocols.drip import handler
 from halfway.protocols.drip.copies import check_copies
-from halfway.protocols.drip.messages import SUBSCRIBE
 
 REQUESTS = 256  # topics to which a node ever subscribes
 REGISTERED, EVENTS = 4096, 1024  # subscriptions in a broker's register; events of a node
 
 
-class DripFace(Face):
+class DripFace(BoundedFace):
     """The live face of DRIP, in which a node draws its capability at its start."""
 
     numbered = False
     broadcast = False
+    most_subscribed = REQUESTS
     # Brokers are near by their delay, and a node cannot measure the delay of a link.
     hop_age_s = 0.001
     OPTIONS: ClassVar[Mapping[str, Option]] = {
@@ -38,7 +38,6 @@ class DripFace(Face):
         return handler.Rules(**values)
 
     def _made_state(self, rules: handler.Rules) -> Any:
-        self._subscribed: set[int] = set()
         seed = self.parameters.seed
         capability = 1.0 - np.random.default_rng(seed).random(1)  # above 0: a candidate
         return made(
@@ -56,8 +55,5 @@ class DripFace(Face):
         )
 
     def subscribe(self, topic: int) -> list[Command]:
-        """Subscribe to a topic in DRIP; no command if the node has had too many of them."""
-        if topic not in self._subscribed and len(self._subscribed) >= REQUESTS:
-            return []
-        self._subscribed.add(topic)
-        return [Command(int(SUBSCRIBE), topic, arg=topic)]
+        """Subscribe to a topic in DRIP, which is the interval from the topic to itself."""
+        return [command._replace(arg=topic) for command in super().subscribe(topic)]

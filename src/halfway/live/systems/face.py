@@ -203,6 +203,36 @@ class Face:
         return []
 
 
+class BoundedFace(Face):
+    """The live face of a system whose nodes have room for a number of subscriptions."""
+
+    most_subscribed: ClassVar[int]
+
+    def __init__(
+        self, module: ModuleType, values: Mapping[str, Value], parameters: NodeParameters
+    ) -> None:
+        super().__init__(module, values, parameters)
+        self._subscribed = set[int]()
+
+    def subscribe(self, topic: int) -> list[Command]:
+        """Return the commands of a bounded live face for a subscription; none if the node has as
+        many as it has room for.
+        """
+        if topic not in self._subscribed and len(self._subscribed) >= self.most_subscribed:
+            return []
+        self._subscribed.add(topic)
+        return super().subscribe(topic)
+
+    def unsubscribe(self, topic: int) -> list[Command]:
+        """Return the commands of a bounded live face that end a subscription; none, and no further
+        room, if the system cannot end it.
+        """
+        commands = super().unsubscribe(topic)
+        if commands:
+            self._subscribed.discard(topic)
+        return commands
+
+
 class RumorFace(Face):
     """The live face of rumor routing, which subscribes to each topic, because agents leave paths by
     topic.

@@ -13,13 +13,12 @@ import numpy as np
 
 from halfway.core.options import Option
 from halfway.live.limits import Limits
-from halfway.live.systems.face import Command, Face, made
+from halfway.live.systems.face import BoundedFace, Command, made
 from halfway.live.systems.positions import MOST_M, NodeGrid, Position, columns_of
 from halfway.problem import Problem
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from halfway.protocols.georendezvous.rules import Rules, rules
-from halfway.protocols.parts.application import SUBSCRIBE, UNSUBSCRIBE
 
 REQUESTS = 128  # topics on which a node publishes, and topics to which it subscribes
 ENTRIES, TRAVERSALS, PRUNED, HOPS = 1024, 256, 64, 256  # places of the tables
@@ -31,12 +30,13 @@ def _metres(default: float, meaning: str, low: float = 1e-6) -> Option:
     return Option(default, low, MOST_M, meaning)
 
 
-class GeorendezvousFace(Face):
+class GeorendezvousFace(BoundedFace):
     """The live face of GeoRendezvous. A node advertises a topic before its first event there."""
 
     broadcast = False
     keeps_topics = True
     uses_position = True
+    most_subscribed = REQUESTS
     advertising_s = 1.0
     OPTIONS: ClassVar[Mapping[str, Option]] = {
         "reach": _metres(
@@ -68,7 +68,6 @@ class GeorendezvousFace(Face):
         limits, parameters = self.parameters.limits, self.parameters
         if parameters.position is not None:
             self.check_position(parameters.position)
-        self._subscribed: set[int] = set()
         self._advertised: dict[int, None] = {}  # the topic of the latest event comes last
         return made(
             handler.state,
@@ -110,18 +109,6 @@ class GeorendezvousFace(Face):
         spacing = min(own.side, most)
         first = own.low_x + spacing / 2, own.low_y + spacing / 2
         return NodeGrid(n, corner or first, spacing, own.side, (own.low_x, own.low_y))
-
-    def subscribe(self, topic: int) -> list[Command]:
-        """Subscribe to a topic in GeoRendezvous; no command if the node has too many of them."""
-        if len(self._subscribed) >= REQUESTS:
-            return []
-        self._subscribed.add(topic)
-        return [Command(int(SUBSCRIBE), topic)]
-
-    def unsubscribe(self, topic: int) -> list[Command]:
-        """End the subscription of GeoRendezvous to a topic: the node renews it no more."""
-        self._subscribed.discard(topic)
-        return [Command(int(UNSUBSCRIBE), topic)]
 
     def advertise(self, topic: int) -> list[Command]:
         """Advertise a topic in GeoRendezvous, unless it is advertised; the topic that was unused
