@@ -16,8 +16,6 @@ import traceback
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from halfway.core.options import Value
 from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost, AirSettings
@@ -99,11 +97,6 @@ class DetectorProcesses:
         os.kill(self.pids[one.row], one.number)
         if one.number == signal.SIGKILL:
             os.waitpid(self.pids.pop(one.row), 0)
-
-
-def node_ids(n: int, seed: int) -> list[int]:
-    """Return the ids of the nodes on the air, by row."""
-    return [int(np.random.default_rng([seed, row]).integers(2**31)) for row in range(n)]
 
 
 async def _loaded(air: Air, settings: AirSettings) -> None:

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from tools.live.detector_processes import DetectorProcesses, MemberReport, Signal, node_ids
+from tools.live.detector_processes import DetectorProcesses, MemberReport, Signal
 
 from halfway.cli.program import Parser, positive, run, whole
 from halfway.core.message import RECORD
 from halfway.live.air.air import Air
+from halfway.live.runtime.node_identity import drawn_id
 from halfway.sim.engine.changes import changes
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.environment.hello_exchange import SentHellos
@@ -126,7 +127,7 @@ def drawn(n: int, number: int, seconds: float, pause_s: float) -> Trial:
         for begin in begins
         for row in random.choice(others, some, replace=False)
     ]
-    return Trial(network, node_ids(n, number), crashed, slow, pause_s)
+    return Trial(network, [drawn_id(number, row) for row in range(n)], crashed, slow, pause_s)
 
 
 def lived(system: str, trial: Trial, number: int, loss: float, seconds: float) -> dict[str, Any]:

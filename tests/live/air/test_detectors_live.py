@@ -6,10 +6,11 @@ import signal
 from pathlib import Path
 
 import pytest
-from tools.live.detector_processes import DetectorProcesses, MemberReport, Signal, node_ids
+from tools.live.detector_processes import DetectorProcesses, MemberReport, Signal
 from tools.live.detectors_live import CRASH_S, drawn, quality_of, simulated, table
 
 from halfway.live.air.air import Air
+from halfway.live.runtime.node_identity import drawn_id
 from tests.live.air.test_air import on_air
 
 N = 5
@@ -78,7 +79,7 @@ def test_killed_processes_on_the_air_are_suspected_and_paused_ones_come_back() -
         for pid in pids:
             with pytest.raises(ProcessLookupError):
                 os.kill(pid, 0)
-    ids = node_ids(N, 4)
+    ids = [drawn_id(4, row) for row in range(N)]
     last = {(one.row, one.member): one.is_suspected for one in reports}
     for row in range(4):
         assert last[row, ids[4]]

@@ -23,7 +23,7 @@ from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_group
 from halfway.live.plain import Plain
 from halfway.live.runtime.journal_start import journal_of
 from halfway.live.runtime.mesh_node import MeshNode
-from halfway.live.runtime.node_identity import faced
+from halfway.live.runtime.node_identity import drawn_id, faced
 from halfway.live.runtime.settings import GROUP
 from halfway.live.security import Address
 from halfway.live.step.scheduler import Scheduler
@@ -57,8 +57,8 @@ class AirHost:
     settings)`.
 
     places: of the nodes on the air that this process hosts; None: all. Other processes, forked from
-    this one, may host the others. Raises Problem for a system that does not run live, or for an
-    option that is not allowed.
+    this one, may host the others. The methods know a node by its index in `nodes`. Raises Problem
+    for a system that does not run live, or for an option that is not allowed.
     """
 
     def __init__(
@@ -147,33 +147,33 @@ class AirHost:
             waiting = {pair for pair in waiting if not self._are_linked(pair)}
         return self.scheduler.now() - begun
 
-    def stun(self, place: int) -> None:
+    def stun(self, index: int) -> None:
         """Drop all waiting records of a node of the air host, as a crash does; the air must cut the
         node off as well.
         """
-        self.nodes[place].driver.restart()
+        self.nodes[index].driver.restart()
 
-    def wake(self, place: int) -> None:
+    def wake(self, index: int) -> None:
         """Bring a node of the air host back from a crash, with its memory."""
-        node = self.nodes[place]
+        node = self.nodes[index]
         if node.face.node.kinds.starts:
             node.driver.command(self.scheduler.now(), int(START))
 
-    def replace(self, place: int) -> MeshNode:
+    def replace(self, index: int) -> MeshNode:
         """Bring a node of the air host back without its memory; return the node in its next
         incarnation.
 
         The air still cuts the node off, so that no node hears the end of the old incarnation.
         """
-        old = self.nodes[place]
+        old = self.nodes[index]
         old.stop()
         self._replaced.update(datagrams_of(old))
-        group = self._groups[place]
+        group = self._groups[index]
         asyncio.get_running_loop().remove_reader(group.fileno())
-        self.nodes[place] = self._made(place, old.identity.incarnation + 1)
-        self._hear_group(place, group)
-        self.nodes[place].start()
-        return self.nodes[place]
+        self.nodes[index] = self._made(index, old.identity.incarnation + 1)
+        self._hear_group(index, group)
+        self.nodes[index].start()
+        return self.nodes[index]
 
     def _remember(self, index: int) -> None:
         """Give a node of the air host a journal, if the nodes have a folder."""
@@ -183,7 +183,7 @@ class AirHost:
             self._journals.append(journal.close)
 
     def _are_linked(self, pair: Pair) -> bool:
-        one, other = (self.nodes[place] for place in pair)
+        one, other = (self.nodes[index] for index in pair)
         return other.node_id in one.links.table.neighbours()
 
     def _made(self, index: int, incarnation: int) -> MeshNode:
@@ -194,7 +194,7 @@ class AirHost:
             send_to_groups(sock, address)
             sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 0)
         draw = np.random.default_rng([settings.seed, place, incarnation])
-        node_id = int(np.random.default_rng([settings.seed, place]).integers(2**31))
+        node_id = drawn_id(settings.seed, place)
         face, identity = faced(
             settings.system, settings.options, settings.limits, _HASH_KEY, node_id=node_id,
             seed=int(draw.integers(2**63)), name=str(place), incarnation=incarnation,

@@ -21,7 +21,7 @@ from halfway.live.runtime.compile_process import started
 from halfway.live.runtime.journal_start import journal_of
 from halfway.live.runtime.key_files import RevocationFile, keyed_security
 from halfway.live.runtime.mesh_node import MeshNode
-from halfway.live.runtime.node_identity import faced, next_incarnation, own_id
+from halfway.live.runtime.node_identity import drawn_id, faced, next_incarnation, own_id
 from halfway.live.runtime.settings import ANY_INTERFACE, GROUP, Settings
 from halfway.live.security import Address, Security
 from halfway.live.step.scheduler import Scheduler
@@ -172,7 +172,7 @@ class Host:
         """
         settings, seed = self.settings, self.settings.seed
         if not settings.has_keys:
-            node_id = own_id(settings.state, place) if seed is None else _drawn_id(seed, place)
+            node_id = own_id(settings.state, place) if seed is None else drawn_id(seed, place)
             return Plain(node_id, settings.network_id)
         keyed = keyed_security(settings)
         if settings.revoked is not None:
@@ -258,7 +258,3 @@ def ring_with_chords(n: int, degree: int) -> list[list[int]]:
             links[a].add(b)
             links[b].add(a)
     return [sorted(ends) for ends in links]
-
-
-def _drawn_id(seed: int, place: int) -> int:
-    return int(np.random.default_rng([seed, place]).integers(2**31))

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from halfway.core.options import Value
 from halfway.files import write_whole
 from halfway.live.limits import Limits
@@ -73,6 +75,11 @@ def faced(
 def random_id() -> int:
     """Return a new node id at random, 31 bits."""
     return int.from_bytes(os.urandom(4)) >> 1
+
+
+def drawn_id(seed: int, place: int) -> int:
+    """Return the id of a running node that follows from a seed and the place of the node."""
+    return int(np.random.default_rng([seed, place]).integers(2**31))
 
 
 def own_id(state: Path | None, node: int) -> int:

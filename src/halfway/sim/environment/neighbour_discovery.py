@@ -1,7 +1,7 @@
 """Neighbour discovery during a run: nodes learn of new and lost links after a delay.
 
 A link works while its ends are up and in reach and the link is not cut. Both ends learn a fixed
-time later that a link begins or stops to work, as if every node sent hellos at this interval.
+time later that a link began to work or failed, as if every node sent hellos at this interval.
 """
 
 import numpy as np
