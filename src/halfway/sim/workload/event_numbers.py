@@ -45,7 +45,8 @@ class EventNumbers:
         self._begun, self._kept = np.zeros(n, np.int64), kept
         self._code: Longs = np.zeros(0, np.int64)  # ascending
         self._event: Longs = np.zeros(0, np.int64)
-        self._uncounted = np.zeros(0, np.int64)  # codes of events without a number in the run
+        # Codes of events without a number in the run, ascending; a run has up to ten million.
+        self._uncounted = np.zeros(0, np.int64)
 
     def enter(self, row: Int32s, event: Int32s) -> Int32s:
         """Enter publications by row and number in the run; return their numbers at the
@@ -58,7 +59,7 @@ class EventNumbers:
         counted = event >= 0
         if not counted.all():
             more = codes(row[~counted], number[~counted])
-            self._uncounted = np.concatenate((self._uncounted, more))
+            self._uncounted = np.sort(np.concatenate((self._uncounted, more)), kind="stable")
         code = np.concatenate((self._code, codes(row[counted], number[counted])))
         events = np.concatenate((self._event, event[counted]))
         newest = np.argsort(events, kind="stable")[-self._kept :]
@@ -74,7 +75,11 @@ class EventNumbers:
 
     def are_uncounted(self, row: Longs, number: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Return which events, by publisher and own number, have no number in the run."""
-        return np.isin(codes(row, number), self._uncounted)
+        code = codes(row, number)
+        if not self.has_uncounted:
+            return np.zeros(len(code), np.bool_)
+        place = np.searchsorted(self._uncounted, code)
+        return np.equal(self._uncounted[np.minimum(place, len(self._uncounted) - 1)], code)
 
     def events(self, row: Longs, number: npt.ArrayLike) -> Longs:
         """Return the numbers in the run of events by publisher and own number, or -1 for an event
