@@ -1,6 +1,5 @@
 """Replays, wormholes and floods, against slow twins and by hand."""
 
-from collections import Counter
 from typing import Literal
 
 import numpy as np
@@ -8,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.core.message import EVERYONE
 from halfway.core.records.trace_columns import WHAT, what_of
 from halfway.problem import Problem
 from halfway.scenario.schema import converted, plain
 from halfway.sim.engine.changes import merged, other_ends
+from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
@@ -133,12 +134,14 @@ def test_a_record_for_one_node_passes_a_wormhole() -> None:
     simulation = Simulation(
         "walk-overlay", network, seconds=60.0, faults=[fault], radio=IdealRadio(delay_s=HOP),
         workload=Listed([(3, 0)], [(30.0 + k, 0, 0) for k in range(EVENTS)]),
-        inspection=Inspection(received_records=1 << 16),
+        inspection=Inspection(received_records=1 << 16), hello=SentHellos(),
     )  # fmt: skip
-    simulation.run()
+    outcome = simulation.run()
     records, rows = simulation.received_records()
     crossed = (rows < 3) != (records["source"] < 3)
-    assert Counter(rows[crossed].tolist()).keys() <= {0, 2, 3, 5}
+    assert set(rows[crossed].tolist()) == {0, 2, 3, 5}
+    assert (records["next"][crossed] != EVERYONE).any()
+    assert outcome.delivered == outcome.expected == EVENTS
 
 
 def test_nothing_changes_before_the_attack_begins_and_without_attackers() -> None:
