@@ -11,6 +11,7 @@ from halfway.core.options import Value
 from halfway.live.addresses import LOOPBACK
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.security import Address
+from halfway.live.systems.face import BROKER, FOUNDER
 from halfway.live.systems.live_systems import (
     DEFAULT_SYSTEM,
     check_spreads_events,
@@ -116,7 +117,7 @@ class Settings:
         """Return the role of one of the nodes in the settings. A tree has one founder, so
         the other nodes of the process are brokers.
         """
-        return "broker" if self.role == "founder" and place > 0 else self.role
+        return BROKER if self.role == FOUNDER and place > 0 else self.role
 
     def _check_keys(self) -> None:
         option = "certificate" if self.certificate else "secret" if self.secret else ""
@@ -177,7 +178,7 @@ def role_alone(system: str) -> str:
     """Return the role in the settings of live nodes that are a whole network: their first node
     founds the overlay of a system with roles.
     """
-    return "founder" if roles_of(system) else ""
+    return FOUNDER if roles_of(system) else ""
 
 
 def address_of(peer: str) -> Address:

@@ -13,14 +13,13 @@ import numpy as np
 from halfway.core.filters import Filters
 from halfway.core.missing import NONE
 from halfway.core.options import Option, Value
-from halfway.live.systems.face import BoundedFace, Command, made
+from halfway.live.systems.face import BROKER, CLIENT, FOUNDER, BoundedFace, Command, made
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientCapacity
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 
-FOUNDER, BROKER, CLIENT = "founder", "broker", "client"
 REQUESTS = 256  # topics to which a node subscribes
 ENTRIES, CIRCUITS, CHILDREN = 512, 512, 64  # places of the tables
 _VALUE = 2**53 - 1  # bits of a topic's value, which a double has

@@ -16,6 +16,8 @@ from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.positions import NodeGrid, Position
 from halfway.protocols.parts.shortfalls import shortfalls_of, shortfalls_of_windows
 
+BROKER, CLIENT, FOUNDER = "broker", "client", "founder"  # roles of nodes of a broker tree
+
 
 class Command(NamedTuple):
     """A command of an application to its own node, as a live face makes it."""
