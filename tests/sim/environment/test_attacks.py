@@ -5,6 +5,7 @@ import pytest
 
 from halfway.core.hello.messages import HELLO
 from halfway.problem import Problem
+from halfway.protocols.anti_entropy import messages as anti_entropy
 from halfway.protocols.gossip import KINDS
 from halfway.sim.environment.hello_exchange import SentHellos
 from halfway.sim.radio.declarations import IdealRadio
@@ -101,6 +102,48 @@ def test_a_liar_sends_values_within_their_ranges_and_true_addresses(system: str)
     assert np.isin(heard[~false], known).all()
     assert not np.isin(heard[false], known).all(axis=1).any()  # each hello names strangers
     assert (np.diff(hellos["sequence"][hellos["source"] == liars[0]]) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("system", "kind", "column", "places", "all_ones"),
+    [("walk-overlay", "chunk", "args", slice(1, 8), -1),
+     ("anti-entropy", "digest", "reals", slice(0, 3), 2**anti_entropy.SPAN - 1)],
+)  # fmt: skip
+def test_a_liar_with_filters_only_sets_all_bits_of_filters_and_of_digests_of_events(
+    system: str, kind: str, column: str, places: slice, all_ones: int
+) -> None:
+    attack = Attack(kind="liar", lies="filters", node=1)
+    attacked, honest = (run(line(5), *faults, system=system) for faults in ((attack,), ()))
+    number = attacked.instance.kinds.number(kind)
+    records, _ = attacked.received_records()
+    of_kind = records[records["kind"] == number]
+    liars = of_kind["source"] == 1
+    assert liars.any()
+    assert (of_kind[column][liars][:, places] == all_ones).all()
+    assert (of_kind[column][~liars][:, places] != all_ones).any()
+    first = [one.received_records()[0] for one in (attacked, honest)]
+    for one in first:  # the first record of the liar differs in nothing else
+        one[column][:, places] = 0
+    own = [one[(one["kind"] == number) & (one["source"] == 1)][:1] for one in first]
+    assert own[0].tobytes() == own[1].tobytes()
+
+
+def test_a_liar_with_hellos_only_falsifies_hellos() -> None:
+    demand = Listed([(2, 0)], [(10.0 + k, 0, 0) for k in range(EVENTS)])
+    kinds = set[int]()
+    for faults in ([], [Attack(kind="liar", lies="hellos", node=1)]):
+        simulation = Simulation(
+            "gossip", line(3), workload=demand, seconds=20.0, faults=faults, hello=SentHellos(),
+            inspection=Inspection(received_records=1 << 14),
+        )  # fmt: skip
+        simulation.run()
+        records, _ = simulation.received_records()
+        true = np.isin(records["args"][:, :2], [-1, 0, 1, 2]).all(axis=1)
+        lies = (records["kind"] == HELLO) & (records["source"] == 1) & ~true
+        assert lies.any() == bool(faults)
+        kinds |= set(records["kind"].tolist())
+        assert received(simulation, 2) == [*range(EVENTS)]
+    assert len(kinds) > 1
 
 
 def test_lies_are_the_same_for_the_same_seed_and_end_with_the_attack() -> None:

@@ -37,7 +37,8 @@ BLACK_HOLE, LIAR, REPLAYS, WORMHOLE, DROPPING_WORMHOLE, FLOOD, FALSE_HELLOS, FUL
 )
 ANY_WORMHOLE = WORMHOLE | DROPPING_WORMHOLE
 _ANY_LIES = LIAR | FALSE_HELLOS | FULL_FILTERS
-_FILTERS = ("filter words", "digest", "more digest")  # names of fields with Bloom filters
+# Names of fields with the bits of Bloom filters, and of digests of events.
+_FILTERS = ("filter words", "digest", "more digest", "held bits")
 _MOST = 2.0**31 - 1.0  # largest random value of a real field without a limit
 
 
