@@ -163,7 +163,7 @@ class UnderlaySienaAdapter(SienaAdapter):
 # The arrays with one row for each node in the state of a broker tree, in addition to its reliable
 # hops.
 _OF_NODES = ("node_id", "broker_index", "lost", "clients.client_index")
-_PARTS_OF_NODES = ("hops.", "deaf.", "circuits.", "nearby.")
+_PARTS_OF_NODES = ("hops.", "windows.", "deaf.", "circuits.", "nearby.")
 
 ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
 

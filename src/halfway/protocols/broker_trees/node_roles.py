@@ -25,6 +25,7 @@ from halfway.protocols.broker_trees.enter_and_leave import (
 from halfway.protocols.broker_trees.paths import retransmissions
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.paths.circuits import (
+    CIRCLE_HOPS,
     MOST_HOPS,
     Int32s,
     claim,
@@ -173,7 +174,9 @@ def carry(state, i, own, message, out):
     """Relay a KEEP_ALIVE of another node towards an announced broker, in the role of a relay, and
     set up the path of its client at this node.
 
-    Return whether this node is that broker. The KEEP_ALIVE may circle while announcements spread.
+    Return whether this node is that broker. The KEEP_ALIVE may circle while announcements spread,
+    and replays of old announcements can keep it circling. So a node drops a KEEP_ALIVE that made
+    many more hops than an earlier one of its path.
     """
     place = claim(state.circuits, i, message.args[ORIGIN], message.args[ROUTE], np.inf)
     there = state.circuits.of[i, place]
@@ -184,7 +187,10 @@ def carry(state, i, own, message, out):
     towards = next_hop_to(state.nearby, i, message.target)
     if towards != NONE:
         there.next = towards
-    if there.next == NONE or message.hops >= MOST_HOPS:
+    hops, before = np.int32(message.hops), there.shared
+    circles = before >= 0 and hops > before + CIRCLE_HOPS
+    there.shared = hops if circles or before < 0 else min(hops, before)
+    if there.next == NONE or circles or hops >= MOST_HOPS:
         emit(out, NO_PATH, 0.0, own)
     else:
         send_copy(message, there.next, out)

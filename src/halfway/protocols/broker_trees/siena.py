@@ -52,6 +52,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
 from halfway.protocols.broker_trees.tree_shortfalls import shortfalls_of_tree
 from halfway.protocols.parts.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.parts.event_window import EventWindows, empty_windows, record_if_new
+from halfway.protocols.parts.hop_windows import HopWindows, hop_windows
 from halfway.protocols.parts.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
@@ -114,6 +115,7 @@ class SienaState(NamedTuple):
     seen: EventWindows  # [brokers] the newest events of each publisher that passed the broker
     clients: ClientState
     hops: ReliableHops
+    windows: HopWindows
     deaf: DeafNeighbours
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
 
@@ -151,7 +153,7 @@ def state(
         circuits=circuits.no_circuits(n, circuit_slots), nearby=none_nearby(n, 1),
         searches=no_searches(here), seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
-        hops=retransmissions.hops_of_tree(node_ids, retries),
+        hops=retransmissions.hops_of_tree(node_ids, retries), windows=hop_windows(n, retries),
         deaf=no_deaf_neighbours(n, retries), lost=np.zeros(n, np.int64),
     )  # fmt: skip
 

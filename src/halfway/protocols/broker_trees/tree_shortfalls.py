@@ -20,6 +20,8 @@ def shortfalls_of_tree(state: Any) -> dict[str, int]:
         "paths without room": int(state.circuits.counts[:, FORGOTTEN].sum()),
         "searches without room": int(state.circuits.counts[:, IGNORED].sum()),
         UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
+        "forgotten versions of brokers": int(state.nearby.heard.forgotten.sum()),
+        "forgotten windows of hops": int(state.windows.counts[:, FORGOTTEN].sum()),
         FORGOTTEN_DEAF: int(state.deaf.counts[:, REPLACED].sum()),
     }
 

@@ -40,6 +40,7 @@ from halfway.protocols.parts.hash_table import (
 SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
 # Of a search, and of a record in transit: places that contradict each other may form a ring.
 MOST_HOPS = 4096
+CIRCLE_HOPS = 64  # that a KEEP_ALIVE makes in excess of an earlier one; then it counts as circling
 UNKNOWN_HOPS = 2**29  # to a node that is as far as any other one
 MOST_SERIAL = 2**29 - 1  # largest number of an owner; then its numbers start again
 IGNORED = 2  # column of `counts` after those of a hash table: searches without room
@@ -54,7 +55,9 @@ CIRCUIT = np.dtype(
         ("peer", "<i4"),  # at an end of the path, the other end; NONE between the ends
         ("version", "<i4"),  # version of the owner's latest search
         ("found", "<i4"),  # version of the search whose FOUND named `next`
-        ("shared", "<i4"),  # nodes that the way from the owner shares with its direct path
+        # Nodes that the way from the owner shares with its direct path. On the path of a client:
+        # the hops of an earlier KEEP_ALIVE to this node.
+        ("shared", "<i4"),
         ("hops", "<i4"),  # hops of the way from the owner
         ("used", "<u4"),  # the node's count of uses at the last use of this place
         ("searched_at", "<f8"),  # when the node first heard the owner's latest search

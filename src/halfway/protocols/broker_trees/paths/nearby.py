@@ -17,8 +17,14 @@ from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
+from halfway.protocols.broker_trees.paths.circuits import UNKNOWN_HOPS, Int32s, send_copy
 from halfway.protocols.broker_trees.paths.decisions import is_nearer
+from halfway.protocols.broker_trees.paths.heard_versions import (
+    HeardVersions,
+    is_outdated,
+    note_version,
+    nothing_heard,
+)
 from halfway.protocols.broker_trees.records.messages import (
     ANNOUNCE,
     HOPS,
@@ -42,19 +48,21 @@ class Nearby(NamedTuple):
     incarnation: npt.NDArray[np.uint32]  # [n, places]
     version: Int32s  # [n, places] version of the broker's latest announcement
     heard_at: npt.NDArray[np.float64]  # [n, places] when this node heard the latest announcement
+    heard: HeardVersions  # latest versions, also of brokers without a place here
 
 
 def none_nearby(n: int, places: int) -> Nearby:
     """Return empty tables of near brokers for n nodes, each with a number of places."""
     shape = n, places
     return Nearby(
-        np.full(shape, NONE),
-        np.full(shape, NONE),
-        np.zeros(shape, np.int32),
-        np.full(shape, NONE),
-        np.zeros(shape, np.uint32),
-        np.zeros(shape, np.int32),
-        np.zeros(shape),
+        broker=np.full(shape, NONE),
+        next=np.full(shape, NONE),
+        hops=np.zeros(shape, np.int32),
+        root=np.full(shape, NONE),
+        incarnation=np.zeros(shape, np.uint32),
+        version=np.zeros(shape, np.int32),
+        heard_at=np.zeros(shape),
+        heard=nothing_heard(n),
     )
 
 
@@ -192,10 +200,15 @@ def enter_broker(nearby, i, is_broker, rules, message, out):
             return
     elif s >= 0 and incarnation < nearby.incarnation[i, s]:
         return
-    elif s < 0:
+    since = message.at - _STALE * rules.refresh_s
+    if s < 0:
+        if is_outdated(nearby.heard, i, message, since):
+            return
         s = place_for(nearby, i, hops, broker)
         if s < 0:
+            note_version(nearby.heard, i, message, UNKNOWN_HOPS, since)
             return
+    note_version(nearby.heard, i, message, hops, since)
     nearby.broker[i, s], nearby.next[i, s], nearby.hops[i, s] = broker, message.source, hops
     nearby.root[i, s] = message.args[ROOT]
     nearby.incarnation[i, s], nearby.version[i, s] = incarnation, version
@@ -218,6 +231,8 @@ def hear_withdrawal(nearby, i, message, out):
         nearby.incarnation[i, s] < incarnation
         or (nearby.incarnation[i, s] == incarnation and nearby.version[i, s] < version)
     )
+    if not is_outdated(nearby.heard, i, message, -np.inf):
+        note_version(nearby.heard, i, message, UNKNOWN_HOPS, -np.inf)
     if newer:
         nearby.broker[i, s] = NONE
         send_copy(message, EVERYONE, out)

@@ -19,6 +19,7 @@ from halfway.protocols.broker_trees.paths.floods import (
 from halfway.protocols.broker_trees.paths.nearby import drop_ways_over
 from halfway.protocols.broker_trees.records.messages import AGES, NO_PATH
 from halfway.protocols.parts import deaf_neighbours, reliable_hop
+from halfway.protocols.parts.hop_windows import is_replayed
 from halfway.protocols.parts.link_test import LINK_TEST
 
 IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
@@ -69,8 +70,21 @@ def handle_hop(state, rules, i, message, out):
     elif message.kind == NO_PATH:
         state.lost[i] += 1
     else:
-        return reliable_hop.acknowledge_if_asked(hops, i, message, out)
+        return is_repeated(state, i, message, out)
     return True
+
+
+@apart
+def is_repeated(state, i, message, out):
+    """Acknowledge the hop of a record on a circuit; return True if row i accepted this hop
+    before.
+    """
+    if message.sequence == 0:
+        return False
+    repeated = reliable_hop.acknowledge(state.hops, i, message, out)
+    if state.windows.sender.shape[1] == 0:
+        return repeated
+    return is_replayed(state.windows, IN_FLIGHT, i, message) or repeated
 
 
 @apart

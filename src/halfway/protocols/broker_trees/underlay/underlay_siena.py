@@ -59,6 +59,7 @@ from halfway.protocols.broker_trees.underlay.leave_grants import Leaves, no_leav
 from halfway.protocols.broker_trees.underlay.underlay_parent import is_cut_off
 from halfway.protocols.parts.deaf_neighbours import DeafNeighbours, no_deaf_neighbours
 from halfway.protocols.parts.event_window import EventWindows, empty_windows, record_if_new
+from halfway.protocols.parts.hop_windows import HopWindows, hop_windows
 from halfway.protocols.parts.reliable_hop import ReliableHops
 
 KINDS = underlay_messages.KINDS
@@ -159,6 +160,7 @@ class UnderlaySienaState(NamedTuple):
     seen: EventWindows  # [brokers] the newest events of each publisher that passed the broker
     clients: ClientState
     hops: ReliableHops
+    windows: HopWindows
     deaf: DeafNeighbours
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
 
@@ -201,8 +203,8 @@ def state(
         searches=no_searches(here), unconfirmed=no_records(here, confirm),
         seen=empty_windows(here, clients.publishers, clients.in_flight),
         clients=client_state(node_ids, clients, here, slots),
-        hops=retransmissions.hops_of_tree(node_ids, retries), deaf=no_deaf_neighbours(n, retries),
-        lost=np.zeros(n, np.int64),
+        hops=retransmissions.hops_of_tree(node_ids, retries), windows=hop_windows(n, retries),
+        deaf=no_deaf_neighbours(n, retries), lost=np.zeros(n, np.int64),
     )  # fmt: skip
 
 
