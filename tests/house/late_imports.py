@@ -21,7 +21,7 @@ LIBRARIES = {
     "pyarrow": "simulations and live nodes without a trace do not use it",
     "pyspark": "Spark is used only if many runs are needed",
     "rich": "most commands print plain text",
-    "scipy": "its special functions load slowly, and many commands make no estimate",
+    "scipy": "it loads slowly, and many commands make no estimate and order no network of a file",
 }
 # What loads at once, so that the places above import it at the top.
 CHEAP = {f"{PACKAGE}.files", f"{PACKAGE}.problem"}

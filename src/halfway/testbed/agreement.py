@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
 
 from halfway.testbed.testbed_metrics import DELIVERY, MESSAGES, METRICS, P50, P95, RunMeasures
 
@@ -54,8 +53,11 @@ def _prediction(
     n = len(values)
     if n < 2:
         return math.nan, math.nan
+    from scipy.special import stdtrit
+
     mean, deviation = float(values.mean()), float(values.std(ddof=1))
-    half = float(student.ppf((1.0 + _CONFIDENCE) / 2.0, n - 1)) * deviation * math.sqrt(1 + 1 / n)
+    quantile = float(stdtrit(n - 1, (1.0 + _CONFIDENCE) / 2.0))
+    half = quantile * deviation * math.sqrt(1 + 1 / n)
     most = 1.0 if name == DELIVERY else math.inf
     return max(mean - half, 0.0), min(mean + half, most)
 

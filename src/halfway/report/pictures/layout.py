@@ -2,8 +2,6 @@
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from halfway.world.graphs.network import Network
 
@@ -52,6 +50,9 @@ def _distances(network: Network, pivots: int) -> Doubles:
     """Return [n, pivots]: hops from pivots that are far apart, for the layout; large across
     components.
     """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
     n = network.n
     rows = (np.ones(len(network.who)), network.who, network.start.astype(np.int64))
     graph = csr_array(rows, shape=(n, n))

@@ -1,7 +1,6 @@
 """The common reach of a network: the distance within which all pairs of nodes are linked."""
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from halfway.world.graphs.extent import farthest
 from halfway.world.graphs.network import Network
@@ -16,6 +15,8 @@ def common_reach(network: Network) -> float:
     On a unit disk graph, r is at least the radius. If two nodes at one point are not linked, r is
     0. If all pairs are linked, r exceeds every distance. The network must have positions.
     """
+    from scipy.spatial import cKDTree
+
     position = np.asarray(network.position)
     n, tree = network.n, cKDTree(position)
     rows = np.repeat(np.arange(n, dtype=np.int64), network.degree)

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from halfway.world.graphs.components import largest_component
 from halfway.world.graphs.import_remarks import OUTSIDE, UNPLACED, left_out_remarks
@@ -69,6 +67,9 @@ def near_order(network: Network) -> npt.NDArray[np.int64]:
     by cells, or by links.
     """
     if network.position is None:
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+
         rows = np.ones(len(network.who), np.int8), network.who, network.start.astype(np.int32)
         graph = csr_array(rows, shape=(network.n, network.n))
         order: npt.NDArray[np.int64] = reverse_cuthill_mckee(graph, symmetric_mode=True)

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
 
 from halfway.problem import Problem
 
@@ -47,6 +46,8 @@ def distance_to_neighbours(position: npt.NDArray[np.float64], neighbours: int) -
     """
     if len(position) < 2:
         return 1.0
+    from scipy.spatial import cKDTree
+
     nearest = min(neighbours, len(position) - 1) + 1  # a node is its own nearest
     gap, _ = cKDTree(position).query(position, k=[nearest])
     return float(np.median(gap))
