@@ -15,7 +15,7 @@ from halfway.core.compiler import shortcuts
 from halfway.core.compiler.shortcuts import collector_paused
 from halfway.core.filters import match_matrix
 from halfway.protocols.georendezvous import handler
-from tests.core.compiler.programs import run_program, write_modules
+from tests.core.compiler.programs import run_program, start_program, write_modules
 
 SWITCHES = ("nrt", "release_gil", "debuginfo", "no_cpython_wrapper", "forceinline")
 SET = st.dictionaries(st.sampled_from(SWITCHES), st.booleans())
@@ -96,3 +96,20 @@ def test_a_failed_compilation_turns_the_collector_on(tmp_path: Path) -> None:
     ))  # fmt: skip
     attempt = "try:\n    kernels.wrong(1)\nexcept Exception:\n    print(gc.isenabled())"
     assert run_program(tmp_path, f"import gc, kernels\n{attempt}") == ["True"]
+
+
+def test_a_kernel_runs_without_an_import_of_linear_algebra(tmp_path: Path) -> None:
+    """Numba imports `scipy.linalg` where a kernel needs it."""
+    write_modules(tmp_path, kernels=(
+        "import numpy as np\n"
+        "from halfway.core.compiled import kernel\n"
+        "@kernel\ndef doubled(x):\n    return 2 * x\n"
+        "@kernel\ndef product(a, b):\n    return np.dot(a, b)\n"
+    ))  # fmt: skip
+    program = (
+        "import sys, kernels, numpy as np\n"
+        "print(kernels.doubled(4), 'scipy.linalg' in sys.modules)\n"
+        "print(kernels.product(np.array([1.0, 2.0]), np.array([3.0, 4.0])))\n"
+        "print('scipy.linalg' in sys.modules)"
+    )
+    assert start_program(tmp_path, program) == ["8", "False", "11.0", "True"]

@@ -160,6 +160,8 @@ class KernelDispatcher(CPUDispatcher):
         or else to a kernel for Python.
         """
         if not global_compiler_lock.is_locked():
+            if IS_PROVEN:
+                shortcuts.import_array_functions()
             with self._cache.alone(sig, self.targetctx), shortcuts.collector_paused():
                 return super().compile(sig)
         args, return_type = sigutils.normalize_signature(sig)

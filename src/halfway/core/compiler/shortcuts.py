@@ -6,13 +6,18 @@ for the versions of numba in `callees.PROVEN` only.
 """
 
 import gc
+import importlib
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from numba.core import ir
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.targetconfig import TargetConfig
+
+_ARRAY_FUNCTIONS, _LINEAR_ALGEBRA = "numba.np.arraymath", "numba.np.linalg"
 
 _pausing = threading.Lock()
 _defaults: dict[type, dict[str, Any]] = {}  # class of flags -> name -> default
@@ -46,6 +51,25 @@ def install() -> None:
     TargetConfig.__eq__ = are_equal
     TargetConfig.__hash__ = hash_of
     ir.Inst._rec_list_vars = variables_of
+
+
+def import_array_functions() -> None:
+    """Import numba's functions of arrays, which every kernel needs, without scipy's linear algebra.
+
+    Numba imports this linear algebra to find out whether scipy has BLAS, which it always has. Where
+    compiled code uses BLAS, numba imports it again.
+    """
+    if _ARRAY_FUNCTIONS in sys.modules:
+        return
+    with global_compiler_lock:
+        linear_algebra: Any = importlib.import_module(_LINEAR_ALGEBRA)
+        ensure_blas = linear_algebra.ensure_blas
+        linear_algebra.ensure_blas = lambda: None
+        try:
+            array_functions: Any = importlib.import_module(_ARRAY_FUNCTIONS)
+            array_functions.ensure_blas = ensure_blas
+        finally:
+            linear_algebra.ensure_blas = ensure_blas
 
 
 def values_of(flags: Any) -> dict[str, Any]:
