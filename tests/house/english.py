@@ -7,7 +7,7 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.sources import Source, kept_files, python_files
+from tests.house.sources import PROGRAMS, Source, kept_files, python_files
 
 # Actors that are no component, passives of "tell", and words of a tale.
 BANNED = re.compile(
@@ -32,14 +32,13 @@ OTHER_MEANING = re.compile(
     r"|record messages?)\b",
     re.IGNORECASE,
 )
-PYTHON = ("src", "tests", "bench", "examples", "tools")
 TEXTS = {".md", ".toml", ".css", ".js", ".html"}
 
 
 def hard_words(root: Path) -> list[str]:
     """Banned words in docs, docstrings, comments, and strings, with file and line."""
     found = []
-    for source in python_files(root, *PYTHON):
+    for source in python_files(root, *PROGRAMS):
         # Most files have none of the words anywhere, and need not be parsed.
         suspect = BANNED.search(source.text) or NONE_IDIOM.search(source.text)
         suspect = suspect or IS_NO.search(source.text) or WHO.search(source.text)

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tests.house.sources import Source, python_files
+from tests.house.sources import PROGRAMS, Source, python_files
 
 # Class names that may stand in several places: the contract of a protocol.
 CONTRACT = {
@@ -69,7 +69,6 @@ _ABOUT_SPARK = re.compile(r"spark|account")
 _ROOM, _CAPACITY = "room", "capacity, slots or full"
 _ROOM_IDIOM = re.compile(r"^_*(make_room$|without_room$|test_)")
 _MAY_NAME_ROOM = "tests/house/"  # files about packages
-_PROGRAMS = ("src", "tests", "bench", "examples", "tools")
 _RETIRED = re.compile(rf"(?<![a-z])({'|'.join((*RETIRED, *OF_SPARK))})(?![a-z])")
 # "Of a group: ..." begins a meaning for one component; such a word needs an entry of its own.
 _SECOND = re.compile(r"(?:^|[.;] )Of [^.:;]+: ")
@@ -101,10 +100,10 @@ def classes_with_two_meanings(root: Path) -> list[str]:
 
 def retired_words(root: Path) -> list[str]:
     """Retired words in names of files, in fields of records, and in all names that a file binds."""
-    files = {(source.path, 1, Path(source.path).stem) for source in python_files(root, *_PROGRAMS)}
+    files = {(source.path, 1, Path(source.path).stem) for source in python_files(root, *PROGRAMS)}
     named = files | {
         (source.path, line, name)
-        for source in python_files(root, *_PROGRAMS)
+        for source in python_files(root, *PROGRAMS)
         # Most files have no such word at all, and need no syntax.
         if not source.path.startswith("tests/house/") and _RETIRED.search(_snake(source.text))
         for names in (_public_names, _bound_names)
@@ -123,8 +122,8 @@ def capacities_called_room(root: Path) -> list[str]:
     """Names that end in `room`, the map's word for a package, but mean the size of a table."""
     return [
         f"{source.path}:{line}: {name}: use {_CAPACITY}"
-        for source in python_files(root, *_PROGRAMS)
-        if not source.path.startswith(_MAY_NAME_ROOM)
+        for source in python_files(root, *PROGRAMS)
+        if not source.path.startswith(_MAY_NAME_ROOM) and _ROOM in _snake(source.text)
         for line, name in sorted({(line, name) for name, line in _all_names(source)})
         if _parts(name)[-1] == _ROOM and not _ROOM_IDIOM.match(name)
     ]
