@@ -14,6 +14,7 @@ _HEAD = """## Modules
 `tools/module_list.py` writes this section from the first sentence of each module's docstring. Do
 not edit it here. Each table has the modules of one folder.
 """
+_DOCSTRING = re.compile(r'r?"""[\s\S]*?"""')
 _END = re.compile(r"(?<=[.?])\s+(?=[A-Z`\[(])|\n\n")
 
 
@@ -44,7 +45,8 @@ def section() -> str:
 
 def _summary(path: Path) -> str:
     """Return the first sentence of a module's docstring, for a cell of a table."""
-    text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    start = _DOCSTRING.match(path.read_text("utf-8"))
+    text = (start and ast.get_docstring(ast.parse(start[0]))) or ""
     return " ".join(_END.split(text, maxsplit=1)[0].split()).replace("|", "\\|")
 
 

@@ -6,6 +6,7 @@ A row that grows is a decision: write the reason in `docs/decisions/`.
 import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -379,9 +380,12 @@ def _folders_of_file(path: str) -> list[str]:
 
 def module_of(used: Import, root: Path) -> str | None:
     """The module of the package that an import reads, without the name it takes from there."""
-    if used.top != PACKAGE:
-        return None
-    parts = used.module.split(".")
+    return _module_read(used.module, root) if used.top == PACKAGE else None
+
+
+@cache
+def _module_read(imported: str, root: Path) -> str | None:
+    parts = imported.split(".")
     for length in (len(parts), len(parts) - 1):
         path = root / "src" / Path(*parts[:length])
         if path.with_suffix(".py").exists() or (path / "__init__.py").exists():

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.house.sources import PACKAGE, python_files
@@ -85,10 +86,11 @@ def functions_without_row(root: Path) -> list[str]:
     found = []
     for source in python_files(root, *(f"src/{PACKAGE}/{room}" for room in _PROTOCOLS)):
         module = source.path.removeprefix(f"src/{PACKAGE}/").removesuffix(".py").replace("/", ".")
+        lines = source.text.splitlines()
         for node in source.tree.body:
             if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
                 continue
-            text = _TEXTBOOK.sub("", ast.get_source_segment(source.text, node) or "")
+            text = _TEXTBOOK.sub("", "\n".join(lines[node.lineno - 1 : node.end_lineno]))
             cites = _SECTION.search(text) or set(_WORK.findall(text)) & works
             if cites and f"{module}.{node.name}" not in known:
                 found.append(
@@ -141,7 +143,7 @@ def _have_common_part(cited: set[str], places: set[str]) -> bool:
 
 def _docstring(file: Path, name: str) -> str:
     """The docstring of a test; "" if there is no such test, or no docstring."""
-    body = ast.parse(file.read_text()).body if file.exists() else []
+    body = _statements(file.read_text()) if file.exists() else ()
     tests = (node for node in body if isinstance(node, ast.FunctionDef) and node.name == name)
     return next((ast.get_docstring(node) or "" for node in tests), "")
 
@@ -156,4 +158,10 @@ def _names(file: Path) -> set[str]:
     if not file.exists():
         return set()
     kinds = (ast.FunctionDef, ast.ClassDef)
-    return {node.name for node in ast.parse(file.read_text()).body if isinstance(node, kinds)}
+    return {node.name for node in _statements(file.read_text()) if isinstance(node, kinds)}
+
+
+@cache
+def _statements(text: str) -> tuple[ast.stmt, ...]:
+    """The statements at the top of a file, which many rows name."""
+    return tuple(ast.parse(text).body)
