@@ -23,7 +23,7 @@ from halfway.live.keys import (
 from halfway.live.limits import DEFAULT
 from halfway.live.link import endpoint, links, waiting
 from halfway.live.monitoring import http
-from halfway.live.mqtt import mqtt_door as door
+from halfway.live.mqtt import client_socket
 from halfway.live.mqtt.policy.door_limits import DoorLimits
 from halfway.live.mqtt.sessions import shares
 from halfway.live.runtime import local_delivery, mesh_node, probe_routes
@@ -145,8 +145,8 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "`queued_messages`": (_MQTT.queued_messages, _MQTT.queued_bytes / _MIB),
         "`session_expiry_s`": (_MQTT.session_expiry_s / 86_400,),
         "shared subscriptions": (shares.SHARES_MAXIMUM, shares.DOORS_MAXIMUM),
-        "write buffer": (door.WRITE_BUFFER / _KIB,),
-        "time to read": (door.LINGER_S,),
+        "write buffer": (client_socket.WRITE_BUFFER / _KIB,),
+        "time to read": (client_socket.LINGER_S,),
     },
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import ssl
+import struct
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -175,4 +176,10 @@ class RawClient:
 
     def close(self) -> None:
         """Close the socket without DISCONNECT."""
+        self._socket.close()
+
+    def reset(self) -> None:
+        """Close the socket with a reset of the connection (RST)."""
+        no_linger = struct.pack("ii", 1, 0)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, no_linger)
         self._socket.close()

@@ -2,9 +2,7 @@
 
 import asyncio
 import shutil
-import socket
 import ssl
-import struct
 import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +11,8 @@ import pytest
 
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.types import (
+    MQTT5,
+    ConnectPacket,
     DisconnectPacket,
     PingreqPacket,
     PingrespPacket,
@@ -22,7 +22,7 @@ from halfway.live.mqtt.packets.types import (
     SubscribePacket,
     TopicRequest,
 )
-from halfway.live.mqtt.policy.access import Permissions, User, Users, hashed
+from halfway.live.mqtt.policy.access import Anyone, Permissions, User, Users, hashed
 from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorLimits
 from tests.live.mqtt.doors import RawClient, opened, wait_for
 
@@ -97,12 +97,38 @@ def test_broken_bytes_end_one_connection_only() -> None:
         assert bad.receive() is None
         reset = RawClient(doors.ports[0])
         reset.connect("reset")
-        linger = struct.pack("ii", 1, 0)
-        reset._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        reset.close()
+        reset.reset()
         good.send(PingreqPacket())
         assert good.receive() == PingrespPacket()
         wait_for(lambda: doors.doors[0].connections == 1)
+
+
+def test_a_client_that_resets_its_connection_at_the_end_does_not_stop_the_door() -> None:
+    with opened() as doors:
+        client = RawClient(doors.ports[0])
+        client.connect("reset")
+
+        async def reset_before_the_door_reads() -> None:
+            client.send(DisconnectPacket())
+            client.reset()
+
+        doors.run(reset_before_the_door_reads())
+        wait_for(lambda: doors.doors[0].connections == 0)
+        assert RawClient(doors.ports[0]).connect("next").reason == Reason.SUCCESS
+
+
+def test_a_fault_of_the_rule_that_admits_ends_one_connection_only() -> None:
+    class Faulty(Anyone):
+        def admit(self, username: str | None, password: bytes | None) -> Permissions | None:
+            if password == b"fault":
+                raise ZeroDivisionError
+            return super().admit(username, password)
+
+    with opened(access=Faulty()) as doors:
+        bad = RawClient(doors.ports[0])
+        bad.send(ConnectPacket("bad", MQTT5, password=b"fault"))
+        assert bad.receive() is None
+        assert RawClient(doors.ports[0]).connect("good").reason == Reason.SUCCESS
 
 
 def test_too_many_connections_are_closed() -> None:

@@ -1,12 +1,13 @@
-"""`MqttDoor`: an MQTT server on TCP and TLS sockets around the session machine."""
+"""`MqttDoor`: an MQTT server on TCP and TLS around the session machine."""
 
 import asyncio
-import socket
 import ssl
 from collections import deque
 from collections.abc import Coroutine
+from typing import Any
 
 from halfway.live.mesh import Event, Level, Mesh, Refusal
+from halfway.live.mqtt.client_socket import ClientSocket
 from halfway.live.mqtt.packets.types import ConnectPacket
 from halfway.live.mqtt.policy.access import Access, Anyone
 from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorLimits
@@ -15,12 +16,7 @@ from halfway.live.mqtt.sessions.messages import Publication
 from halfway.live.mqtt.sessions.mqtt_machine import Machine
 from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
-WRITE_BUFFER = 256 * 1024  # unsent bytes of one client; then its messages wait in the bounded queue
-LINGER_S = 1.0  # in which a client may read the reason of its end, and close
 _BACKLOG = 128  # TCP connections that the kernel keeps until they are accepted
-# Without this option, the kernel delays acknowledgements by 40 ms, and the Nagle algorithm of the
-# client waits for them.
-_QUICKACK: int | None = getattr(socket, "TCP_QUICKACK", None)
 LEVELS = (Level.BEST_EFFORT, Level.KEPT, Level.KEPT)  # of QoS 0, 1 and 2
 
 
@@ -47,7 +43,7 @@ class MqttDoor:
         self._loop = asyncio.get_running_loop()
         self._machine.restore(self._loop.time())
         self._servers: list[asyncio.Server] = []
-        self._clients: dict[Connection, _Client] = {}
+        self._clients: dict[Connection, ClientSocket] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         # Publications that wait because the mesh is full, in order; None stands for no client.
         self._waiting: dict[Connection | None, deque[Publication]] = {}
@@ -63,7 +59,7 @@ class MqttDoor:
         Raises OSError where the address is not available.
         """
         server = await self._loop.create_server(
-            lambda: _Client(self, self._machine), host, port, ssl=tls, backlog=_BACKLOG
+            lambda: ClientSocket(self, self._machine), host, port, ssl=tls, backlog=_BACKLOG
         )
         self._servers.append(server)
         address = server.sockets[0].getsockname()
@@ -106,7 +102,7 @@ class MqttDoor:
             self._is_scheduled = True
             self._loop.call_soon(self.carry_out_requests)
 
-    def add(self, connection: Connection, client: "_Client") -> None:
+    def add(self, connection: Connection, client: ClientSocket) -> None:
         """Add a new connection's socket to the MQTT door."""
         self._clients[connection] = client
 
@@ -121,7 +117,13 @@ class MqttDoor:
         if self._is_running:
             return
         self._is_running, self._is_scheduled = True, False
-        now = self._loop.time()
+        try:
+            self._carry_out(self._loop.time())
+        finally:  # an error at one client does not end the door
+            self._is_running = False
+            self._schedule(self._machine.next_tick)
+
+    def _carry_out(self, now: float) -> None:
         self._machine.tick(now)
         for connection, packet in self._machine.admissions():
             self._admit(connection, packet, now)
@@ -130,8 +132,6 @@ class MqttDoor:
         for connection in self._machine.changed_connections():
             if (client := self._clients.get(connection)) is not None:
                 client.write_output(now)
-        self._is_running = False
-        self._schedule(self._machine.next_tick)
 
     def _schedule(self, at: float) -> None:
         if self._timer is not None:
@@ -165,12 +165,7 @@ class MqttDoor:
         if origin not in self._waiting:
             try:
                 is_taken = self._mesh.try_publish(
-                    publication.topic,
-                    publication.payload,
-                    level=self._levels[publication.qos],
-                    retain=publication.retain,
-                    expiry_s=publication.expiry_s,
-                    properties=publication.properties,
+                    publication.topic, publication.payload, **self._terms(publication)
                 )
             except Refusal as refusal:
                 self._machine.published(publication, origin, refusal.reason, now)
@@ -201,99 +196,22 @@ class MqttDoor:
             self._machine.published(publication, origin, refusal, self._loop.time())
             self.carry_out_requests()
 
-    async def _published(self, publication: Publication) -> str | None:
+    async def _published(self, one: Publication) -> str | None:
         try:
-            await self._mesh.publish(
-                publication.topic, publication.payload, level=self._levels[publication.qos],
-                retain=publication.retain, expiry_s=publication.expiry_s,
-                properties=publication.properties,
-            )  # fmt: skip
+            await self._mesh.publish(one.topic, one.payload, **self._terms(one))
         except Refusal as refusal:
             return refusal.reason
         return None
+
+    def _terms(self, one: Publication) -> dict[str, Any]:
+        """Return what `publish` of the mesh gets of a publication besides topic and payload."""
+        level = self._levels[one.qos]
+        return {
+            "level": level, "retain": one.retain, "expiry_s": one.expiry_s,
+            "properties": one.properties,
+        }  # fmt: skip
 
     def _start(self, work: Coroutine[object, object, None]) -> None:
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-class _Client(asyncio.Protocol):
-    """The socket of one MQTT client."""
-
-    def __init__(self, door: MqttDoor, machine: Machine) -> None:
-        self._door, self._machine = door, machine
-        self._loop = asyncio.get_running_loop()
-        self._connection: Connection | None = None
-        self._is_reading, self._is_ending = True, False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin a client's connection, or close it if there are too many."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._socket: socket.socket = transport.get_extra_info("socket")
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        address = transport.get_extra_info("peername")
-        self._connection = self._machine.new_connection(str(address), self._loop.time())
-        if self._connection is None:
-            transport.abort()
-            return
-        transport.set_write_buffer_limits(high=WRITE_BUFFER)
-        self._door.add(self._connection, self)
-        self._door.carry_out_requests()
-
-    def data_received(self, data: bytes) -> None:
-        """Pass bytes from a client's socket to the session machine."""
-        if _QUICKACK is not None:
-            self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)  # the kernel forgets it
-        if self._connection is not None and not self._is_ending:
-            self._machine.receive(self._connection, data, self._loop.time())
-            self._door.carry_out_requests()
-
-    def pause_writing(self) -> None:
-        """Keep messages queued at a socket, because its client does not read."""
-        self._note_writable(False)
-
-    def resume_writing(self) -> None:
-        """Write messages to a socket of the MQTT door again, because its client reads again."""
-        self._note_writable(True)
-        self.write_output(self._loop.time())
-
-    def _note_writable(self, is_writable: bool) -> None:
-        if self._connection is not None:
-            self._connection.is_writable = is_writable
-
-    def write_output(self, now: float) -> None:
-        """Write the MQTT door's output to a client; then read its input, pause or close."""
-        connection = self._connection
-        if connection is None or self._is_ending or self._transport.is_closing():
-            return
-        while output := connection.take_output(now):
-            self._transport.write(output)
-        if connection.is_closing:
-            self._end()
-            return
-        # Answers would pile up for a client that does not read.
-        is_reading = connection.is_reading and connection.is_writable
-        if is_reading != self._is_reading:
-            self._is_reading = is_reading
-            (self._transport.resume_reading if is_reading else self._transport.pause_reading)()
-
-    def _end(self) -> None:
-        """Close a client's socket so that no reset, because of unread bytes, voids the output."""
-        self._is_ending = True
-        if not self._transport.can_write_eof():  # TLS cannot end one direction
-            self._transport.close()
-            return
-        self._transport.write_eof()
-        self._transport.resume_reading()  # what still arrives is dropped
-        self._loop.call_later(LINGER_S, self._transport.close)
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - either is an end
-        """End a client's connection."""
-        if self._connection is not None:
-            self._door.remove(self._connection)
-
-    def abort(self) -> None:
-        """Close an MQTT client's socket at once."""
-        self._transport.abort()
