@@ -58,6 +58,9 @@ GIVEN: dict[str, dict[str, str]] = {
         "rules.side": VALUE,
         **dict.fromkeys(("store", "pruned"), SIZE),
     },
+    "rumor-routing": dict.fromkeys(
+        ("trail_of", "trail_topic", "trail_number", "trail_back", "branch_topic", "branch_to"), SIZE
+    ),
     "drip": {"node.capability": VALUE, "intervals": SIZE},
     "siena": _SIENA,
     "underlay-siena": _SIENA

@@ -237,6 +237,14 @@ class UnsizedAdapter(Adapter):
         """Return whether the system of the `UnsizedAdapter` has the command "unsubscribe"."""
         return "unsubscribe" in self.module.KINDS.names.values()
 
+    def more_sizes(self, context: RunContext) -> Mapping[str, int]:
+        """Return further arguments of the function `state`: sizes of tables by name, for a network.
+
+        A system that the `UnsizedAdapter` itself serves has none.
+        """
+        del context
+        return {}
+
     def instance(self, context: RunContext) -> SystemInstance:
         """Return the instance of a system that the `UnsizedAdapter` serves, on a network."""
         module = self.module
@@ -245,7 +253,8 @@ class UnsizedAdapter(Adapter):
         known = context.node_ids, context.window, topics, context.seed, context.publishers
         parameters = dict(zip(STATE_PARAMETERS, (*known, context.in_flight), strict=True))
         named = parameters.keys() & inspect.signature(module.state).parameters
-        state = module.state(**{name: parameters[name] for name in named})
+        given = {name: parameters[name] for name in named}
+        state = module.state(**given, **self.more_sizes(context))
         return SystemInstance(
             state,
             rules,

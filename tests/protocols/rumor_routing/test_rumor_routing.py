@@ -29,7 +29,7 @@ def routed(
     return drive(
         World(
             network, rumor, lambda node_ids: rumor.state(node_ids, EVENTS, TOPICS, seed, **memory),
-            rules, commands, most=34,
+            rules, commands, most=66,
         )
     )  # fmt: skip
 
@@ -124,7 +124,8 @@ def test_with_a_long_life_every_query_arrives_and_all_data_with_it(
     others = [(row, topic) for row, topic in sorted(wanted) if row != publishers[topic]]
     assert [attached[:2] for attached in run.reported(ATTACHED)] == others
     assert run.reported(UNANSWERED) == []
-    assert run.state.trails.max() <= run.state.queries.sum()  # loops of a walk add no trail
+    # A subscription has one trail at a node: neither loops of a walk nor further queries add one.
+    assert run.state.trails.max() <= len(wanted)
     # The answer has the latest event of the topic, not the earlier one.
     assert run.reported(DELIVERED) == sorted(
         (row, topic, event) for row, topic in others for event in (2 + topic, 4 + topic)
@@ -201,6 +202,23 @@ def test_a_full_table_replaces_its_oldest_entry_and_counts_it() -> None:
     assert run.state.branches[0] == 6
 
 
+def test_an_answer_on_a_replaced_trail_ends() -> None:
+    """The hub has room for one trail. So a later visit of a query leaves a trail to a leaf that has
+    a trail to the hub, and the answer would run between them for ever.
+    """
+    star = from_links(12, [(0, z) for z in range(1, 12)])
+    rules = rumor.Rules(0.0, 0, 40, 5.0, 1)
+    commands = [Command(0.0, row, SUBSCRIBE, 0) for row in range(2, 12)]
+    commands += [Command(0.01, 1, PUBLISH, 0, 0)]
+    circles = 0
+    for seed in range(6):
+        run = routed(star, rules, commands, seed, trails=1)
+        answers = run.records[run.records["kind"] == ANSWER]
+        assert answers["hops"].max(initial=0) <= 2 * 40
+        circles += int((answers["hops"] == 2 * 40).any())
+    assert circles > 0
+
+
 def test_a_node_that_comes_back_repeats_its_open_queries_once() -> None:
     """Whether or not its timers died: those from before the start event are void."""
     commands = [Command(0.0, 0, SUBSCRIBE, topic) for topic in (0, 2)]
@@ -250,7 +268,7 @@ def test_an_agent_ends_a_cycle_that_a_loss_of_memory_made() -> None:
     state.distance[:, 0], state.next_hop[:, 0] = [0, 1, 4, 3], [0, 0, 3, 2]
     commands = [Command(0.0, 3, SUBSCRIBE, 0), Command(9.0, 0, PUBLISH, 0, 1)]
     rules = rumor.Rules(1.0, 3, 6, 20.0, 1)
-    run = drive(World(network, rumor, lambda _: state, rules, commands, most=34))
+    run = drive(World(network, rumor, lambda _: state, rules, commands, most=66))
     cycle = run.records["at"] < 9.0
     assert list(run.rows[(run.records["kind"] == QUERY) & cycle]) == [2, 3] * 3
     assert list(run.received(AGENT)) == [1, 2, 3]

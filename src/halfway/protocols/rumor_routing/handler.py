@@ -140,7 +140,7 @@ def start_query(state, rules, neighbourhood, i, message, attempt, out):
     # Other nodes still have the trails of queries of the node's earlier incarnations.
     number = number_before(message.incarnation) + state.queries[i]
     state.queries[i] += 1
-    keep_trail(state, i, state.node_id[i], number, state.node_id[i])
+    keep_trail(state, i, state.node_id[i], message.topic, number, state.node_id[i])
     if rules.query_steps > 0 and not has_no_neighbour(neighbourhood, i):
         send_query(
             state, neighbourhood, i, message, state.node_id[i], number, rules.query_steps - 1, out
@@ -183,7 +183,7 @@ def on_query(state, neighbourhood, i, message, out):
     steps left.
     """
     subscriber, number = message[messages.SUBSCRIBER], message.args[messages.NUMBER]
-    keep_trail(state, i, subscriber, number, message.source)
+    keep_trail(state, i, subscriber, message.topic, number, message.source)
     left = message.args[messages.STEPS_LEFT] - 1
     if state.distance[i, message.topic] == 0:
         topic, me = message.topic, state.node_id[i]
@@ -198,10 +198,12 @@ def send_answer(state, i, message, subscriber, number, event, out):
     """Send a rumor routing answer one hop back on the trail of its query; events take the same
     way.
     """
-    place = place_of_trail(state, i, subscriber, number)
-    if place == NO_PLACE or state.trail_back[i, place] == state.node_id[i]:
+    place = place_of_trail(state, i, subscriber, message.topic)
+    if place == NO_PLACE or state.trail_number[i, place] != number:
         return
     back = state.trail_back[i, place]
+    if back == state.node_id[i]:
+        return
     add_branch(state, i, message.topic, back)
     o = emit(out, messages.ANSWER, 0.0, back)
     o.topic = message.topic
@@ -211,9 +213,14 @@ def send_answer(state, i, message, subscriber, number, event, out):
 
 
 @inlined
-def on_answer(state, i, message, out):
+def on_answer(state, rules, i, message, out):
     """Forward a rumor routing answer; at the subscriber it ends, and delivers its event."""
     if message.target != state.node_id[i]:
+        # A query and its answer take at most `query_steps` hops each. An answer with more hops runs
+        # in a circle, because a node replaced the trail of the query, and a later visit of the query
+        # left another one.
+        if message.hops >= 2 * rules.query_steps:
+            return
         number = message.args[messages.NUMBER]
         send_answer(state, i, message, message.target, number, event_id(message), out)
         return
@@ -270,7 +277,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     elif message.kind == messages.QUERY:
         on_query(state, neighbourhood, i, message, out)
     elif message.kind == messages.ANSWER:
-        on_answer(state, i, message, out)
+        on_answer(state, rules, i, message, out)
     elif message.kind == PUBLISH:
         on_publish(state, rules, neighbourhood, i, message, out)
     elif message.kind in (messages.QUERY_TIMEOUT, messages.RESUME):

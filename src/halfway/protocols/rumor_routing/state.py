@@ -15,6 +15,10 @@ from halfway.core.prng import random_states
 from halfway.protocols.parts.application import no_subscriptions
 from halfway.protocols.parts.event_window import WINDOW, EventWindows, empty_windows
 
+# Entries of a node's two tables, if the number of subscriptions is unknown. One call of the handler
+# may emit a record for each branch.
+TRAILS, BRANCHES = 256, 64
+
 
 class RumorState(NamedTuple):
     """The state of nodes of rumor routing: paths to witnesses, subscriptions, trails, branches."""
@@ -30,9 +34,10 @@ class RumorState(NamedTuple):
     open_query: npt.NDArray[np.int32]  # [n, topics] number of this node's own open query; -1
     seen: EventWindows  # the newest events forwarded of each publisher
     queries: npt.NDArray[np.int32]  # [n] queries of this incarnation that this node has sent so far
-    # The trails of queries; in a full table the oldest is replaced:
-    trails: npt.NDArray[np.int32]  # [n] trails kept so far
+    # The trails of queries, one of each subscription; in a full table the oldest is replaced:
+    trails: npt.NDArray[np.int32]  # [n] subscriptions whose trails the node has kept so far
     trail_of: npt.NDArray[np.int32]  # [n, capacity] the subscriber's node id; -1 free
+    trail_topic: npt.NDArray[np.int32]  # [n, capacity]
     trail_number: npt.NDArray[np.int32]  # [n, capacity] the subscriber's number of the query
     trail_back: npt.NDArray[np.int32]  # [n, capacity] neighbour that first sent the query
     # Neighbours on paths to subscribers; in a full table the oldest is replaced:
@@ -46,16 +51,17 @@ def blank_state(
     publishers: int,
     topics: int,
     seed: int,
-    trails: int = 32,
-    branches: int = 32,
+    trails: int = TRAILS,
+    branches: int = BRANCHES,
     *,
     in_flight: int = WINDOW,
 ) -> RumorState:
     """Return the initial state of rumor routing nodes, with table sizes `trails` and `branches`.
 
     publishers: whose `in_flight` newest events a node distinguishes; it forwards no older event.
-    When a full table replaces its oldest entry, an answer or the events on a branch get lost; then
-    `state.trails` or `state.branches` is above the capacity.
+    The node in the middle of a star has the trails of all subscriptions. When a full table replaces
+    its oldest entry, an answer or the events on a branch get lost; then `state.trails` or
+    `state.branches` is above the capacity.
     """
     n = len(node_ids)
     return RumorState(
@@ -72,6 +78,7 @@ def blank_state(
         queries=np.zeros(n, np.int32),
         trails=np.zeros(n, np.int32),
         trail_of=np.full((n, trails), NONE, np.int32),
+        trail_topic=np.zeros((n, trails), np.int32),
         trail_number=np.zeros((n, trails), np.int32),
         trail_back=np.zeros((n, trails), np.int32),
         branches=np.zeros(n, np.int32),
@@ -112,25 +119,33 @@ def nearest_but(state, i, topic):
 
 
 @inlined
-def place_of_trail(state, i, subscriber, number):
-    """Return the place of a query's trail in a rumor routing node's state, or NO_PLACE."""
+def place_of_trail(state, i, subscriber, topic):
+    """Return the place of the trail of a subscription in a rumor routing node's state, or
+    NO_PLACE.
+    """
     for place in range(min(state.trails[i], state.trail_of.shape[1])):
-        if state.trail_of[i, place] == subscriber and state.trail_number[i, place] == number:
+        if state.trail_of[i, place] == subscriber and state.trail_topic[i, place] == topic:
             return place
     return NO_PLACE
 
 
 @inlined
-def keep_trail(state, i, subscriber, number, back):
+def keep_trail(state, i, subscriber, topic, number, back):
     """Keep the trail of a rumor routing query: the neighbour from which the query first came; later
     visits are loops of the walk.
+
+    A subscriber repeats only a query without an answer, so the trail of its latest query is enough.
     """
-    if place_of_trail(state, i, subscriber, number) == NO_PLACE:
+    place = place_of_trail(state, i, subscriber, topic)
+    if place == NO_PLACE:
         place = state.trails[i] % state.trail_of.shape[1]
         state.trail_of[i, place] = subscriber
-        state.trail_number[i, place] = number
-        state.trail_back[i, place] = back
+        state.trail_topic[i, place] = topic
         state.trails[i] += 1
+    elif state.trail_number[i, place] == number:
+        return
+    state.trail_number[i, place] = number
+    state.trail_back[i, place] = back
 
 
 @inlined
