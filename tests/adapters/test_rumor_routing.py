@@ -1,10 +1,11 @@
-"""Rumor routing in a simulation: its tables have room for all queries, on hubs, chains and rings."""
+"""The tables of rumor routing have room for all queries of a run, on hubs, chains and rings."""
 
 from collections.abc import Callable
 
 import pytest
 
 from halfway.adapters.registry import TABLE
+from halfway.protocols.rumor_routing.state import TRAILS_EACH
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.run_context import FAULTS, context_of, stream
 from halfway.sim.simulation import Simulation
@@ -52,6 +53,8 @@ def test_tables_of_large_networks_are_bounded() -> None:
     environment = Environment(star(N), None, [], seed=stream(1, FAULTS), seconds=20.0)
     context = context_of(environment, demand(), [], seconds=20.0, seed=1, window=16)
     state = adapter.instance(context).state
-    assert {getattr(state, name).shape for name in TRAIL_TABLES} == {(N, SUBSCRIBERS + 32)}
+    assert {getattr(state, name).shape for name in TRAIL_TABLES} == {
+        (N, TRAILS_EACH * SUBSCRIBERS + 32)
+    }
     sizes = adapter.more_sizes(context._replace(n=5_000_000))
     assert set(sizes.values()) == {4 + 32}

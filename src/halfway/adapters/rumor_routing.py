@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from halfway.adapters.interface import ComparedRuns, RunContext, SystemInstance, UnsizedAdapter
+from halfway.protocols.rumor_routing.state import TRAILS_EACH
 
 _MORE = 32  # entries, because a subscription that comes again may have another way
 _MOST_BYTES = 5e8  # bytes of the two tables of all nodes
@@ -23,9 +24,9 @@ class RumorRoutingAdapter(UnsizedAdapter):
         The node in the middle of a star lies on the way of every query. If the room would take too
         much memory, the tables are smaller, and a node counts the entries that it replaces.
         """
-        subscriptions = sum(map(len, context.demand.subscribers))
+        wanted = TRAILS_EACH * sum(map(len, context.demand.subscribers))
         fit = int(_MOST_BYTES / (max(context.n, 1) * _ENTRY_BYTES))
-        room = min(subscriptions, fit) + _MORE
+        room = min(wanted, fit) + _MORE
         return {"trails": room, "branches": room}
 
     def instance(self, context: RunContext) -> SystemInstance:

@@ -11,6 +11,7 @@ from halfway.core.message import START
 from halfway.protocols.parts.application import DELIVERED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.rumor_routing import handler as rumor
 from halfway.protocols.rumor_routing.messages import AGENT, ANSWER, ATTACHED, QUERY, UNANSWERED
+from halfway.protocols.rumor_routing.state import TRAILS_EACH
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line
 from tests.protocols.lone import Command, Driven, World, drive
@@ -124,8 +125,8 @@ def test_with_a_long_life_every_query_arrives_and_all_data_with_it(
     others = [(row, topic) for row, topic in sorted(wanted) if row != publishers[topic]]
     assert [attached[:2] for attached in run.reported(ATTACHED)] == others
     assert run.reported(UNANSWERED) == []
-    # A subscription has one trail at a node: neither loops of a walk nor further queries add one.
-    assert run.state.trails.max() <= len(wanted)
+    # Loops of a walk add no trail, and many queries of a subscription have few trails.
+    assert run.state.trails.max() <= min(run.state.queries.sum(), TRAILS_EACH * len(wanted))
     # The answer has the latest event of the topic, not the earlier one.
     assert run.reported(DELIVERED) == sorted(
         (row, topic, event) for row, topic in others for event in (2 + topic, 4 + topic)
@@ -200,6 +201,16 @@ def test_a_full_table_replaces_its_oldest_entry_and_counts_it() -> None:
     run = routed(star, NO_AGENTS, commands, 1, branches=4)
     assert [row for row, _, event in run.reported(DELIVERED) if event == 1] == [3, 4, 5, 6]
     assert run.state.branches[0] == 6
+
+
+def test_a_node_keeps_the_trails_of_the_latest_queries() -> None:
+    """A subscriber repeats a query whose answer is still under way. The node in between keeps the
+    trails of its four latest queries, so the answer arrives if it is to one of these."""
+    rules = rumor.Rules(0.0, 0, 1, 1.0, 9)  # a query makes one step, to a node without a path
+    run = routed(line(2), rules, [Command(0.0, 0, SUBSCRIBE, 0)], 1)
+    assert run.state.queries[0] == 10
+    assert run.state.trails[1] == TRAILS_EACH
+    assert sorted(run.state.trail_number[1, :TRAILS_EACH] & 0xFFFF) == [6, 7, 8, 9]
 
 
 def test_an_answer_on_a_replaced_trail_ends() -> None:

@@ -198,12 +198,10 @@ def send_answer(state, i, message, subscriber, number, event, out):
     """Send a rumor routing answer one hop back on the trail of its query; events take the same
     way.
     """
-    place = place_of_trail(state, i, subscriber, message.topic)
-    if place == NO_PLACE or state.trail_number[i, place] != number:
+    place = place_of_trail(state, i, subscriber, message.topic, number)
+    if place == NO_PLACE or state.trail_back[i, place] == state.node_id[i]:
         return
     back = state.trail_back[i, place]
-    if back == state.node_id[i]:
-        return
     add_branch(state, i, message.topic, back)
     o = emit(out, messages.ANSWER, 0.0, back)
     o.topic = message.topic
@@ -217,8 +215,8 @@ def on_answer(state, rules, i, message, out):
     """Forward a rumor routing answer; at the subscriber it ends, and delivers its event."""
     if message.target != state.node_id[i]:
         # A query and its answer take at most `query_steps` hops each. An answer with more hops runs
-        # in a circle, because a node replaced the trail of the query, and a later visit of the query
-        # left another one.
+        # in a circle, because a node replaced the trail of the query, and a later visit left
+        # another one.
         if message.hops >= 2 * rules.query_steps:
             return
         number = message.args[messages.NUMBER]

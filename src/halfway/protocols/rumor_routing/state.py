@@ -15,6 +15,7 @@ from halfway.core.prng import random_states
 from halfway.protocols.parts.application import no_subscriptions
 from halfway.protocols.parts.event_window import WINDOW, EventWindows, empty_windows
 
+TRAILS_EACH = 4  # trails of one subscription that a node keeps, those of its latest queries
 # Entries of a node's two tables, if the number of subscriptions is unknown. One call of the handler
 # may emit a record for each branch.
 TRAILS, BRANCHES = 256, 64
@@ -34,8 +35,8 @@ class RumorState(NamedTuple):
     open_query: npt.NDArray[np.int32]  # [n, topics] number of this node's own open query; -1
     seen: EventWindows  # the newest events forwarded of each publisher
     queries: npt.NDArray[np.int32]  # [n] queries of this incarnation that this node has sent so far
-    # The trails of queries, one of each subscription; in a full table the oldest is replaced:
-    trails: npt.NDArray[np.int32]  # [n] subscriptions whose trails the node has kept so far
+    # The trails of queries, a few of each subscription; in a full table the oldest is replaced:
+    trails: npt.NDArray[np.int32]  # [n] trails added so far
     trail_of: npt.NDArray[np.int32]  # [n, capacity] the subscriber's node id; -1 free
     trail_topic: npt.NDArray[np.int32]  # [n, capacity]
     trail_number: npt.NDArray[np.int32]  # [n, capacity] the subscriber's number of the query
@@ -119,14 +120,36 @@ def nearest_but(state, i, topic):
 
 
 @inlined
-def place_of_trail(state, i, subscriber, topic):
-    """Return the place of the trail of a subscription in a rumor routing node's state, or
-    NO_PLACE.
-    """
+def place_of_trail(state, i, subscriber, topic, number):
+    """Return the place of a query's trail in a rumor routing node's state, or NO_PLACE."""
     for place in range(min(state.trails[i], state.trail_of.shape[1])):
-        if state.trail_of[i, place] == subscriber and state.trail_topic[i, place] == topic:
+        if (
+            state.trail_number[i, place] == number
+            and state.trail_of[i, place] == subscriber
+            and state.trail_topic[i, place] == topic
+        ):
             return place
     return NO_PLACE
+
+
+@inlined
+def place_for_trail(state, i, subscriber, topic):
+    """Return the place for another trail of a subscription in a rumor routing node's state: that of
+    its earliest trail, or a new place if the node has fewer than `TRAILS_EACH`.
+    """
+    found, earliest = 0, NO_PLACE
+    for place in range(min(state.trails[i], state.trail_of.shape[1])):
+        if state.trail_of[i, place] == subscriber and state.trail_topic[i, place] == topic:
+            found += 1
+            if (
+                earliest == NO_PLACE
+                or state.trail_number[i, place] < state.trail_number[i, earliest]
+            ):
+                earliest = place
+    if found >= TRAILS_EACH:
+        return earliest
+    state.trails[i] += 1
+    return (state.trails[i] - 1) % state.trail_of.shape[1]
 
 
 @inlined
@@ -134,18 +157,15 @@ def keep_trail(state, i, subscriber, topic, number, back):
     """Keep the trail of a rumor routing query: the neighbour from which the query first came; later
     visits are loops of the walk.
 
-    A subscriber repeats only a query without an answer, so the trail of its latest query is enough.
+    A subscriber repeats a query whose answer may still be under way, so the node also keeps the
+    trails of the queries before.
     """
-    place = place_of_trail(state, i, subscriber, topic)
-    if place == NO_PLACE:
-        place = state.trails[i] % state.trail_of.shape[1]
+    if place_of_trail(state, i, subscriber, topic, number) == NO_PLACE:
+        place = place_for_trail(state, i, subscriber, topic)
         state.trail_of[i, place] = subscriber
         state.trail_topic[i, place] = topic
-        state.trails[i] += 1
-    elif state.trail_number[i, place] == number:
-        return
-    state.trail_number[i, place] = number
-    state.trail_back[i, place] = back
+        state.trail_number[i, place] = number
+        state.trail_back[i, place] = back
 
 
 @inlined
