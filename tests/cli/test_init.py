@@ -239,6 +239,48 @@ def test_files_without_a_network_are_one_line(
     assert not (tmp_path / "s.toml").exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "named"), [("n1,n2\nn2,n3\nn3,n1\n", True), ("a,b\na,b\nb,c\n", False)]
+)
+def test_a_header_with_the_name_of_a_node_is_named(text: str, named: bool, tmp_path: Path) -> None:
+    """Unless it is a usual name of a column."""
+    _, guesses = began(tmp_path, "links.csv", text)
+    assert any("(n1, n2) is a header and no link" in guess for guess in guesses) == named
+    (tmp_path / "links.txt").write_text("1 2\n2 3\n")  # no header
+    found = starter(tmp_path / "links.txt", None, tmp_path / "own" / "scenario.toml")
+    assert not any("header" in guess for guess in found.guesses)
+
+
+def test_a_table_with_times_is_no_table_of_links(tmp_path: Path) -> None:
+    (tmp_path / "trips.csv").write_text("vehicle,timestamp,east,north\nv,1,2,3\nv,2,2,4\n")
+    with pytest.raises(Problem, match=r"the column timestamp is a time: .*t_s, x_m, y_m"):
+        starter(tmp_path / "trips.csv", None, tmp_path / "s.toml")
+
+
+@pytest.mark.parametrize("first", [1_700_000_000, -500])
+def test_movement_may_have_any_times(first: int, tmp_path: Path) -> None:
+    """Such as seconds since 1970, or times below 0."""
+    text = "node,t_s,x_m,y_m\n"
+    text += "".join(f"v{k},{first + t},{k + t},0\n" for k in range(5) for t in (3, 90))
+    file, guesses = began(tmp_path, "tracks.csv", text)
+    network = read_scenario(file).network
+    assert isinstance(network, Recorded)
+    assert network.begin_s == first + 3
+    assert f"the run begins at {first + 3} s" in guesses[0]
+    assert simulation_of(read_scenario(file), system="flooding").run().delivered > 0
+
+
+def test_movement_in_degrees_is_projected(tmp_path: Path) -> None:
+    text = "node,time,lon,lat\n"
+    text += "".join(f"v{k},{t},{8 + k / 1000},{47 + t / 1e5}\n" for k in range(9) for t in (0, 90))
+    file, guesses = began(tmp_path, "tracks.csv", text)
+    network = read_scenario(file).network
+    assert isinstance(network, Recorded)
+    # A thousandth of a degree is 75.8 m there, and each of 9 vehicles has 8 others on a line.
+    assert 4 * 75 < network.radius < 8 * 76
+    assert any("write the range of your radio" in guess for guess in guesses)
+
+
 def test_real_files_get_a_scenario_that_can_run(data: Path, tmp_path: Path) -> None:
     for name, nodes in [
         ("freifunk/aachen_links.csv", 1173), ("intel_lab/connectivity.txt", 53),

@@ -10,7 +10,7 @@ from halfway.adapters.registry import TABLE
 from halfway.comparison.plan import plain_of
 from halfway.comparison.request import read_request
 from halfway.problem import Problem
-from halfway.scenario.build import simulation_of
+from halfway.scenario.build import prepared, simulation_of
 from halfway.scenario.reading import input_files, read_scenario
 from halfway.scenario.schema import Scenario, converted, plain
 from halfway.sim.simulation import Simulation
@@ -194,6 +194,12 @@ def test_payloads_of_a_file_count_on_every_hop(tmp_path: Path) -> None:
     assert outcome.sent == {"flood": 12}  # four nodes repeat three events
     assert outcome.bytes_sent == 12 * FLOOD_BYTES + 4 * (50 + 30 + 10)
     assert outcome.bytes_received == 18 * FLOOD_BYTES + 6 * (50 + 30 + 10)
+
+
+def test_a_file_without_events_is_named(tmp_path: Path) -> None:
+    file = file_of(tmp_path, RECORDED, "time,node,topic,size\n")
+    with pytest.raises(Problem, match="no events below the header: expected a line for each"):
+        prepared(read_scenario(file))
 
 
 def test_payloads_count_in_the_records_that_carry_an_event_only(tmp_path: Path) -> None:

@@ -74,7 +74,10 @@ class SienaAdapter(Adapter):
             return "its paths lead over an underlay of fixed links, so nodes must not move"
         reachable, brokers = len(largest_component(context.start)), int(self.values["brokers"])
         if brokers > reachable and not context.demand.brokers:
-            return f"{brokers} brokers do not fit {reachable} nodes that reach each other"
+            return (
+                f"{brokers} brokers do not fit {reachable} nodes that reach each other. Set the "
+                f"option `brokers` to at most {reachable}"
+            )
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:

@@ -83,7 +83,7 @@ class Recorded(_Network, frozen=True, kw_only=True, tag_field="kind", tag="recor
     moves: ClassVar[bool] = True
     path: str
     radius: Length
-    begin_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0  # the file's time at time 0 of the run
+    begin_s: Annotated[float, Meta(ge=-1e12, le=1e12)] = 0.0  # the file's time at time 0 of the run
 
 
 class Member(_Part, frozen=True, kw_only=True):

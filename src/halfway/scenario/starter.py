@@ -83,7 +83,8 @@ def _static(path: Path, positions_from: Path | None, home: Path) -> Starter:
         radio = _wired(path)
         guesses.append("the links are wires: their delay follows from the positions, in km")
     text = _assembled(path, lines, radio, network.n, 60.0)
-    return Starter(text, guesses, f"{network.n:,} nodes, {network.links:,} links")
+    links = "1 link" if network.links == 1 else f"{network.links:,} links"
+    return Starter(text, guesses, f"{network.n:,} nodes, {links}")
 
 
 def _quality_lines(guess: TableGuess, columns: LinkColumns) -> Iterator[str]:
@@ -157,7 +158,7 @@ def _ratios(
 def _moving(path: Path, home: Path) -> Starter:
     traces = read_motion(path)
     first, last = _span(traces)
-    begin_s, end_s = _busy(traces, max(first, 0.0), last)
+    begin_s, end_s = _busy(traces, first, last)
     seconds = min(max(end_s - begin_s, 1.0), _LONGEST_S)
     middle_s = begin_s + seconds / 2.0
     there = motion.positions(traces.legs, middle_s)[present(traces.presence, middle_s)]
@@ -168,11 +169,11 @@ def _moving(path: Path, home: Path) -> Starter:
         'kind = "recorded"',
         f"path = {_relative(path, home)}",
         f"radius = {radius:g}  # the range of a link, a guess: write the range of your radio",
-        f"begin_s = {begin_s:g}  # the time of the file at which the run begins",
+        f"begin_s = {begin_s:.12g}  # the time of the file at which the run begins",
     ]
     guesses = [
-        f"the run begins at {begin_s:g} s, and lasts {seconds:g} s; the file has {first:g} s to "
-        f"{last:g} s",
+        f"the run begins at {begin_s:.12g} s, and lasts {seconds:g} s; the file has {first:.12g} s "
+        f"to {last:.12g} s",
         f"radius = {radius:g} gives about {_NEIGHBOURS} neighbours; write the range of your radio",
     ]
     return Starter(_assembled(path, lines, _radio([]), n, seconds), guesses, f"{n:,} nodes")

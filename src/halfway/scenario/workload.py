@@ -165,6 +165,9 @@ def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
     parts = [read_events(path, workload.columns or {}) for path in paths]
     node = [name for part in parts for name in part.node]
     topic = [name for part in parts for name in part.topic]
+    if not node:
+        listed = ", ".join(map(str, paths))
+        raise Problem("no events below the header: expected a line for each event", where=listed)
     subscribing = _named(workload.subscribers)
     named = [role.topic for role in subscribing or () if role.topic is not None]
     topics = Names("topic", topic_names([*topic, *named]))

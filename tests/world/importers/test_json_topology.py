@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -185,3 +186,25 @@ def test_degrees_become_metres(tmp_path: Path) -> None:
     assert network.position is not None
     assert np.ptp(network.position[:, 0]) == pytest.approx(111.195, abs=0.01)
     assert "projected to metres" in " ".join(network.remarks)
+
+
+@pytest.mark.parametrize("links", ["links", "edges"])
+def test_node_link_data_of_networkx(tmp_path: Path, links: str) -> None:
+    graph = nx.relabel_nodes(nx.star_graph(5), {0: "hub é", 5: "leaf 5"})
+    graph.add_node("alone")
+    for place, node in enumerate(graph):
+        graph.nodes[node].update(x=1.5 * place, y=-2.0)
+    for a, b in graph.edges:
+        graph.edges[a, b]["tq"] = 0.9 if b == "leaf 5" else 0.3
+    path = tmp_path / "star.json"
+    path.write_text(json.dumps(nx.node_link_data(graph, edges=links)))
+    network = read_network(path)
+    assert (network.n, network.links) == (7, 5)
+    assert network.position is not None
+    assert sorted(network.position[:, 0].tolist()) == [1.5 * place for place in range(7)]
+    assert read_network(path, LinkColumns(quality="tq", threshold=0.5)).links == 1
+    torn = nx.node_link_data(graph, edges=links)
+    del torn[links][2]["target"]
+    path.write_text(json.dumps(torn))
+    with pytest.raises(Problem, match=rf"star.json: {links}\[2\].target: the field is empty"):
+        read_network(path)

@@ -280,6 +280,7 @@ BAD_TABLES = {
     "no lines": ("a,b,pdr\n", "no links"),
     "no column": (PAIRS.replace("pdr", "lqi"), "no column 'pdr' (columns: a, b, lqi, note)"),
     "one column": ("a\n1\n2\n", "expected two, for the ends of a link"),
+    "bars": ("a|b\n1|2\n", "expected two, for the ends of a link (separate the fields by commas"),
     "nothing": ("", "the file is empty"),
     "blank": (" \n\n", "the file is empty"),
     "only a byte order mark": ("\ufeff", "the file is empty"),
@@ -303,11 +304,15 @@ def test_bad_tables_are_named(tmp_path: Path, case: str) -> None:
 
 
 BAD_BLANKS = {
-    "one id": ("a b 1\nc\n", ":2: the line has 1 columns"),
+    "one id": ("a b 1\nc\n", ":2: the line has 1 column: expected 2 to 3"),
     "too much": ("a b 1\nc d 1 2\n", ":2: the line has 4 columns"),
     "not a number": ("a b 1\nc d x\n", ":2:3: column 3 = 'x': expected a number"),
     "comments": ("# a b 1\n", "only comments"),
-    "one column": ("a\nb\n", ":1: the line has 1 columns"),
+    "one column": ("a\nb\n", ":1: the line has 1 column: expected 2 (separate the columns"),
+    "commas": ("a,b,1\nb,c,1\n", ":1: the line has 1 column: expected 2 (for fields between"),
+    "tuples": ("(0, 1) (0, 2)\n", ":1:1: column 1 = '(0,': expected a name without blanks (write"),
+    "quotes": ('a b\nb "c d"\n', ":2: the line has 3 columns: expected 2 (separate the columns"),
+    "half a quote": ('a "b c\n', ":1:2: column 2 = '\"b': expected a name without blanks"),
 }
 
 

@@ -132,7 +132,7 @@ def test_tracks_join_their_fixes(tmp_path: Path, name: str) -> None:
             "who,lon,lat\na,1,2\n",
             "",
             "lacks columns: node or id or node_id, t_s or time_s or t or "
-            "time, x_m or x, y_m or y (the columns of the file are who, lon, lat; project",
+            "time (the columns of the file are who, lon, lat)",
         ),
         ("node,t_s,x_m,y_m\n", "", "no fixes"),
         ("node,t_s,x_m,y_m\na,1,2,3\na,2,x,3\n", ":3:3", "column x_m = 'x': expected a number"),
@@ -155,6 +155,18 @@ def test_a_track_has_the_usual_columns(tmp_path: Path, header: str) -> None:
     legs, _, names = read(tmp_path, f"{header}\na,1,2,3\na,2,4,5\n", "some.csv")
     assert names == ["a"]
     assert (legs.t0[0], legs.t1[0], legs.x1[0], legs.y1[0]) == (1, 2, 4, 5)
+
+
+@pytest.mark.parametrize("header", ["node,t,lon,lat", "id,time,Longitude,Latitude"])
+def test_degrees_are_projected_to_metres(tmp_path: Path, header: str) -> None:
+    legs, _, names = read(tmp_path, f"{header}\na,1,8,47\na,5,8,47.01\nb,1,8.01,47\n", "some.csv")
+    assert names == ["a", "b"]
+    assert legs.y1[0] - legs.y0[0] == pytest.approx(0.01 * 111_195, rel=1e-4)
+    assert legs.x0[1] - legs.x0[0] == pytest.approx(0.01 * 111_195 * 0.682, rel=1e-3)
+    metres = read(tmp_path, "node,t,lon,lat,x,y\na,1,8,47,3,4\na,2,8,47,5,6\n", "some.csv").legs
+    assert (metres.x0[0], metres.y1[0]) == (3, 6)
+    with pytest.raises(Problem, match="expected degrees"):
+        read(tmp_path, "node,t,lon,lat\na,1,4000,5000\n", "some.csv")
 
 
 def test_an_unknown_suffix_is_named(tmp_path: Path) -> None:

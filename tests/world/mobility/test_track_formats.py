@@ -60,6 +60,14 @@ def test_bonnmotion(name: str, tmp_path: Path) -> None:
     assert at(traces, 99.0) == {"0": (11.0, 2.0), "1": (9.0, 5.0)}
 
 
+def test_a_truncated_trace_is_movement_and_the_place_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "town.xml"
+    path.write_text(FCD[:-20])
+    assert is_motion(path)
+    with pytest.raises(Problem, match=r"town.xml:\d+:\d+: the file is truncated inside <"):
+        read_motion(path)
+
+
 @pytest.mark.parametrize("name", ["town.xml", "town.fcd", "town.fcd.xml.gz"])
 def test_sumo(name: str, tmp_path: Path) -> None:
     traces = read(tmp_path, FCD, name)

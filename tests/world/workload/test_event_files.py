@@ -51,6 +51,8 @@ def test_other_columns_and_dates(tmp_path: Path) -> None:
         ("a.csv", CSV, {"when": "time"}, "workload.columns.when: expected one of time, node"),
         ("a.csv", CSV.replace("1.5", "soon"), {}, "column time = 'soon': expected a number or"),
         ("a.csv", CSV.replace("40", "4.5"), {}, "column size = 4.5: expected 0 to 1,000,000 bytes"),
+        ("a.csv", "time,node,topic\n1,a,\n", {}, ":2:3: the field is empty: expected a topic"),
+        ("a.log", "1,a,fire\n", {}, "for fields between commas or semicolons, name the file .csv"),
         ("a.json", CSV, {}, "unknown suffix '.json'"),
         ("a.parquet", CSV, {}, "expected a Parquet file"),
     ],

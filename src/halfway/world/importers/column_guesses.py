@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from halfway.problem import Problem
-from halfway.world.importers.link_table import POSITION_COLUMNS
-from halfway.world.importers.text_table import TextTable
+from halfway.world.importers.link_table import POSITION_COLUMNS, TIME_COLUMNS
+from halfway.world.importers.text_table import TextTable, one_column
 
 _SOURCES = (
     "from", "source", "src", "a", "node_a", "node1", "u", "sender", "tx", "heard", "local",
@@ -38,6 +38,7 @@ _SINGLE = (
     "quality", "q", "pdr", "prr", "pdr_mean", "tq", "lq", "ratio", "probability", "success",
     "delivery", "delivery_ratio", "link_quality", "etx", "cost", "metric",
 )  # fmt: skip
+_TIMES = (*TIME_COLUMNS, "timestamp", "datetime", "date")
 _LESS_IS_BETTER = ("etx", "cost", "metric")
 _SCALES = ((1.0, "0 to 1"), (100.0, "0 to 100"), (255.0, "0 to 255"))
 
@@ -59,10 +60,10 @@ def guessed(table: TextTable) -> TableGuess:
     """Return the guessed columns of a link table. Raises Problem for less than two columns."""
     lower = [name.lower() for name in table.columns]
     if len(lower) < 2:
-        what = f"one column ({table.columns[0][:40]}): expected two, for the ends of a link"
-        raise Problem(what, where=str(table.path))
+        raise one_column(table)
     source, target = _ends(lower)
     _refuse_positions(table, lower, (source, target))
+    _refuse_times(table, lower, (source, target))
     quality = _quality(table, lower, (source, target))
     names = tuple(table.columns[column] for column in quality)
     less = any(name.lower() in _LESS_IS_BETTER for name in names)
@@ -70,8 +71,10 @@ def guessed(table: TextTable) -> TableGuess:
     scale, spoken = _scale(values)
     pairs = {(row[source].strip(), row[target].strip()) for _, row in table.rows}
     is_one_way = not any((b, a) in pairs for a, b in pairs if a != b)
+    ends_at = source, target
     ends = table.columns[source], table.columns[target]
     remarks = [f"the columns {ends[0]} and {ends[1]} are the ends of a link"]
+    remarks += filter(None, [_on_header(table, ends_at)])
     if names:
         spoken = "less is better" if less else spoken
         remarks.append(f"{_columns(names)} the link quality ({spoken})")
@@ -110,6 +113,31 @@ def _refuse_positions(table: TextTable, lower: Sequence[str], ends: tuple[int, i
                 where=str(table.path),
                 remedy=f"give the links first: halfway init LINKS {table.path.name}",
             )
+
+
+def _refuse_times(table: TextTable, lower: Sequence[str], ends: tuple[int, int]) -> None:
+    """Raise Problem if an end of a link is a time: the table has movement or events, no links."""
+    times = [table.columns[end] for end in ends if lower[end] in _TIMES]
+    if times and len(lower) > 2:
+        raise Problem(
+            f"the column {times[0]} is a time: expected the ends of a link",
+            where=str(table.path),
+            remedy="for movement, name the columns node, t_s, x_m, y_m (or lon, lat for x_m, y_m)",
+        )
+
+
+def _on_header(table: TextTable, ends: tuple[int, int]) -> str:
+    """Return the remark that the header of a link table may be a link, or ""."""
+    if not table.separator:
+        return ""  # the table has no header
+    known = {row[end].strip() for _, row in table.rows for end in ends}
+    names = [table.columns[end] for end in ends]
+    if not any(name in known and name.lower() not in (*_SOURCES, *_TARGETS) for name in names):
+        return ""
+    return (
+        f"the first line ({', '.join(table.columns)[:40]}) is a header and no link, although nodes "
+        "have the same names; if it is a link, add a header above it"
+    )
 
 
 def _quality(table: TextTable, lower: Sequence[str], ends: tuple[int, int]) -> tuple[int, ...]:

@@ -1,12 +1,15 @@
-"""Reader of JSON topologies: NetJSON, OLSR, batman-adv and GeoJSON, as tables of links and nodes.
+"""Reader of JSON topologies: NetJSON, node-link data, OLSR, batman-adv and GeoJSON, as tables of
+links and nodes.
 
 NetJSON: a NetworkGraph, or the first one of a NetworkCollection (olsrd2's netjsoninfo writes it).
+Node-link data: `nodes`, and `links` or `edges`, as networkx's node_link_data and D3 have them.
 OLSR: `topology` or `links` of olsrd's jsoninfo, and `edge` of olsrd2's olsrv2info.
 batman-adv: `batadv-vis -f jsondoc` or `-f json`, and neighbours from alfred or respondd.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +20,7 @@ from halfway.world.importers.text_table import TextTable
 
 JSON = (".json", ".geojson", ".netjson", ".jsonl")
 _PLACES = (("lon", "lat"), ("lng", "lat"), ("longitude", "latitude"), ("x", "y"))
-_EXPECTED = "expected NetJSON, OLSR (jsoninfo), batman-adv (batadv-vis) or GeoJSON"
+_EXPECTED = "expected NetJSON, node-link data, OLSR (jsoninfo), batman-adv (batadv-vis) or GeoJSON"
 
 
 class ItemTable(TextTable):
@@ -68,9 +71,8 @@ def json_topology(items: "Items") -> JsonTopology:
     if kind in ("NetworkGraph", "NetworkCollection"):
         return _netjson(items, plain)
     if isinstance(plain, dict):
-        for name, ends in _OLSR.items():
-            if isinstance(plain.get(name), list):
-                return _olsr(items, name, ends)
+        if named := _link_list(plain):
+            return named(items, plain)
         if "vis" in plain:
             return _vis(items, items.listed(plain, "vis"))
         if any("batadv" in item for item in plain.values() if isinstance(item, dict)):
@@ -82,6 +84,15 @@ def json_topology(items: "Items") -> JsonTopology:
     ):
         return _vis_lines(items, plain)
     raise items.problem(f"unknown JSON: {_EXPECTED}")
+
+
+def _link_list(plain: Mapping[str, Any]) -> Callable[["Items", Any], JsonTopology] | None:
+    """Return the reader of a JSON object with a list of links: node-link data or OLSR; or None."""
+    has_nodes = isinstance(plain.get("nodes"), list)
+    for name in ("links", "edges") if has_nodes else _OLSR:
+        if isinstance(plain.get(name), list):
+            return partial(_of_graph, name=name) if has_nodes else partial(_olsr, name=name)
+    return None
 
 
 class Items:
@@ -183,9 +194,18 @@ def _netjson(items: Items, plain: Mapping[str, Any]) -> JsonTopology:
             raise items.problem("collection: expected a NetworkGraph")
         at = kinds.index("NetworkGraph")
         graph, outer = collected[at], f"collection[{at}]."
+    return _of_graph(items, graph, outer)
+
+
+def _of_graph(
+    items: Items, graph: Mapping[str, Any], outer: str = "", name: str = "links"
+) -> JsonTopology:
+    """Return the topology of an object of NetJSON or of node-link data, whose links have the given
+    name.
+    """
     links = [
-        JsonLink(f"{outer}links[{k}]", item.get("source"), item.get("target"), _without_ends(item))
-        for k, item in enumerate(items.listed(graph, "links"))
+        JsonLink(f"{outer}{name}[{k}]", item.get("source"), item.get("target"), _without_ends(item))
+        for k, item in enumerate(items.listed(graph, name))
     ]
     nodes, columns = [], ("x", "y")
     for k, item in enumerate(items.listed(graph, "nodes")):
@@ -212,9 +232,9 @@ _OLSR = {
 }
 
 
-def _olsr(items: Items, name: str, ends: tuple[str, str]) -> JsonTopology:
-    links = []
-    for k, one in enumerate(items.listed(items.plain, name)):
+def _olsr(items: Items, plain: Mapping[str, Any], name: str) -> JsonTopology:
+    links, ends = [], _OLSR[name]
+    for k, one in enumerate(items.listed(plain, name)):
         values = {field: value for field, value in one.items() if field not in ends}
         links.append(JsonLink(f"{name}[{k}]", one.get(ends[0]), one.get(ends[1]), values))
     return items.topology(links)

@@ -11,12 +11,14 @@ import numpy as np
 from halfway.problem import Problem
 from halfway.world.graphs.link_list import LinkList
 from halfway.world.importers.projection import GEOGRAPHIC
-from halfway.world.importers.text_table import TextTable
+from halfway.world.importers.text_table import TextTable, one_column
 
 # Usual names of position columns (x, y), in lower case.
 POSITION_COLUMNS = (("x", "y"), ("x_m", "y_m"), *GEOGRAPHIC)
 # Usual names of the column with the node id, in lower case; others: the first column.
 NODE_COLUMNS = ("node", "id", "node_id")
+# Usual names of the column with the time of a fix of movement, in lower case.
+TIME_COLUMNS = ("t_s", "time_s", "t", "time")
 
 
 class LinkQuality(NamedTuple):
@@ -72,8 +74,7 @@ def links(table: TextTable, columns: LinkColumns) -> LinkList:
     not.
     """
     if len(table.columns) < 2:
-        what = f"one column ({table.columns[0][:40]}): expected two, for the ends of a link"
-        raise Problem(what, where=str(table.path))
+        raise one_column(table)
     source = 0 if columns.source is None else table.column(columns.source)
     target = 1 if columns.target is None else table.column(columns.target)
     if source == target:

@@ -11,6 +11,8 @@ from halfway.world.importers.file_content import text
 
 _COMMENTS = ("#", "%")
 _DECIMAL_COMMA = re.compile(r"^([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)$")
+_SEPARATORS = (",", ";", "\t", "|", " ")
+_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}$")
 
 
@@ -36,8 +38,12 @@ class TextTable:
 
     def name(self, row: list[str], line: int, column: int) -> str:
         """Return the node id in a field of a text table."""
+        return self.word(row, line, column, "the id of a node")
+
+    def word(self, row: list[str], line: int, column: int, meaning: str) -> str:
+        """Return the text in a field of a text table. meaning: of the text, for errors."""
         if not row[column].strip():
-            raise self.problem("the field is empty: expected the id of a node", line, column)
+            raise self.problem(f"the field is empty: expected {meaning}", line, column)
         return row[column].strip()
 
     def finite_number(self, row: list[str], line: int, column: int) -> float:
@@ -106,11 +112,42 @@ def blank_table(path: Path) -> TextTable:
         raise Problem("the file contains only comments: expected lines of links", where=str(path))
     columns = [str(number + 1) for number in range(len(rows[0][1]))]
     table = TextTable(path, columns, rows)
+    most = max(len(columns), 2)
     for line, row in rows:
-        if not 2 <= len(row) <= max(len(columns), 2):
-            what = f"the line has {len(row)} columns: expected 2 to {max(len(columns), 2)}"
-            raise table.problem(what, line)
+        if not 2 <= len(row) <= most:
+            number = "1 column" if len(row) == 1 else f"{len(row)} columns"
+            what = f"the line has {number}: expected {'2' if most == 2 else f'2 to {most}'}"
+            problem = table.problem(what, line)
+            raise Problem(problem.what, where=problem.where, remedy=_on_blanks(row))
+        _refuse_torn(table, row, line)
     return table
+
+
+def _on_blanks(row: list[str]) -> str:
+    """Return what to do about a line of a blank-separated table with a wrong number of columns."""
+    if len(row) == 1 and any(sign in row[0] for sign in ",;"):
+        return "for fields between commas or semicolons, name the file .csv, with a header"
+    return "separate the columns by blanks; for names with blanks, write a .csv file with a header"
+
+
+def _refuse_torn(table: TextTable, row: list[str], line: int) -> None:
+    """Raise Problem for an end of a link that is a part of a name with blanks, such as "(0,"."""
+    for column in (0, 1):
+        word = row[column]
+        if any(word.count(a) != word.count(b) for a, b in _BRACKETS) or word.count('"') % 2:
+            what = f"column {column + 1} = '{word[:40]}': expected a name without blanks"
+            problem = table.problem(what, line, column)
+            remedy = 'write a .csv file with a header, with names in quotation marks: "(0, 1)"'
+            raise Problem(problem.what, where=problem.where, remedy=remedy)
+
+
+def one_column(table: TextTable) -> Problem:
+    """Return a Problem of a text table that has only one column, and no room for a link."""
+    header = table.columns[0]
+    what = f"one column ({header[:40]}): expected two, for the ends of a link"
+    sign = next((sign for sign in _SEPARATORS if sign in header), "")
+    remedy = "separate the fields by commas, semicolons or tabs" if sign else "check the file"
+    return Problem(what, where=str(table.path), remedy=remedy)
 
 
 def is_number(word: str) -> bool:

@@ -12,11 +12,12 @@ from pathlib import Path
 from halfway.problem import Problem
 from halfway.world.graphs.network import LARGEST
 from halfway.world.importers.file_content import text
-from halfway.world.importers.link_table import NODE_COLUMNS
+from halfway.world.importers.link_table import NODE_COLUMNS, TIME_COLUMNS
+from halfway.world.importers.projection import GEOGRAPHIC
 from halfway.world.importers.text_table import TextTable, csv_table
 from halfway.world.mobility.motion import number_words
 from halfway.world.mobility.track_lines import is_bonnmotion, is_one, read_bonnmotion, read_lines
-from halfway.world.mobility.track_xml import XML, is_xml_tracks, read_xml_tracks
+from halfway.world.mobility.track_xml import XML, in_metres, is_xml_tracks, read_xml_tracks
 from halfway.world.mobility.tracks import (
     DuplicateFixError,
     Fix,
@@ -31,7 +32,7 @@ JUMP = 1e8  # metres a second: a setdest as fast as this, or faster, is a jump
 
 _CSV = (".csv",)
 # Usual names of a trace's columns, in lower case.
-_TRACK_COLUMNS = (NODE_COLUMNS, ("t_s", "time_s", "t", "time"), ("x_m", "x"), ("y_m", "y"))
+_TRACK_COLUMNS = (NODE_COLUMNS, TIME_COLUMNS, ("x_m", "x"), ("y_m", "y"))
 _LINES = (".one", ".txt")  # The ONE
 _SETDEST = (".mob", ".tcl", ".ns2", ".ns_movements", ".movements", ".setdest")
 _NODE = re.compile(r"\$node_\(\s*(\d{1,9})\s*\)\s+(.*)")
@@ -79,7 +80,8 @@ def read_tracks(path: Path) -> Traces:
     """Read a CSV mobility trace file with a header: one fix per line, in any order, interpolated
     linearly.
 
-    A node exists from its first to its last fix. Rows are in order of first appearance.
+    A node exists from its first to its last fix. Rows are in order of first appearance. Longitude
+    and latitude are projected to metres around the mean of all fixes.
     Raises Problem with file, line and column.
     """
     table = csv_table(path)
@@ -96,16 +98,32 @@ def read_tracks(path: Path) -> Traces:
         raise Problem(
             "no fixes below the header: expected a line for each position", where=str(path)
         )
+    if _geographic(table):
+        fixes = in_metres(fixes, path)
     try:
         return traces_of_fixes(fixes)
     except DuplicateFixError as error:
         raise table.problem(str(error), error.line) from None
 
 
-def _usual_columns(table: TextTable) -> list[list[str]]:
-    """Return the existing names of a trace's columns: of node, time, x and y."""
+def _geographic(table: TextTable) -> tuple[str, str] | None:
+    """Return the names of the columns longitude and latitude of a trace without x and y, in lower
+    case, or None.
+    """
     lower = [column.lower() for column in table.columns]
-    return [[name for name in names if name in lower] for names in _TRACK_COLUMNS]
+    if any(name in lower for names in _TRACK_COLUMNS[2:] for name in names):
+        return None
+    return next((pair for pair in GEOGRAPHIC if all(name in lower for name in pair)), None)
+
+
+def _usual_columns(table: TextTable) -> list[list[str]]:
+    """Return the existing names of a trace's columns: of node, time, x and y, or of node, time,
+    longitude and latitude.
+    """
+    lower = [column.lower() for column in table.columns]
+    known = [[name for name in names if name in lower] for names in _TRACK_COLUMNS]
+    degrees = _geographic(table)
+    return known if degrees is None else [*known[:2], *([name] for name in degrees)]
 
 
 def _track_columns(table: TextTable) -> list[int]:
@@ -121,8 +139,6 @@ def _track_columns(table: TextTable) -> list[int]:
     ]
     what = f"the file lacks columns: {', '.join(lacking)}"
     remedy = f"the columns of the file are {', '.join(table.columns)}"
-    if {"lon", "longitude", "lng"} & set(lower):
-        remedy += "; project longitude and latitude to metres first"
     raise Problem(what, where=str(table.path), remedy=remedy)
 
 

@@ -19,13 +19,16 @@ _MOVING = ("vehicle", "person", "container")
 
 
 def is_xml_tracks(path: Path) -> bool:
-    """Return whether an XML file has tracks of nodes, by its root element."""
+    """Return whether an XML file has tracks of nodes, by its root element, even if the file is
+    damaged.
+    """
+    reader = _Tracks(path)
     try:
-        _Tracks(path).read()
-    except _Root as found:
-        return found.kind in _ROOTS
+        reader.read()
+    except _Root:
+        return False
     except Problem:
-        return False  # the reader of networks reports the error
+        return reader.rooted  # without a root, the reader of networks reports the error
     return True
 
 
@@ -47,7 +50,10 @@ def read_xml_tracks(path: Path) -> Traces:
     if not fixes:
         raise Problem("no fix with a time in the file: expected one or more", where=str(path))
     try:
-        return traces_of_fixes(_in_metres(fixes, path) if reader.geographic else fixes)
+        if not reader.geographic:
+            return traces_of_fixes(fixes)
+        begin_s = min(fix.t for track in fixes.values() for fix in track)
+        return traces_of_fixes(in_metres(fixes, path, begin_s))
     except DuplicateFixError as error:
         raise Problem(str(error), where=f"{path}:{error.line}") from None
 
@@ -67,6 +73,7 @@ class _Tracks(XmlReader):
         super().__init__(path)
         self.fixes: dict[str, list[Fix]] = {}
         self.geographic = False
+        self.rooted = False  # whether the root element of a trace was read
         self._time_s = math.nan
         self._name, self._track, self._segment = "", list[Fix](), 0
         self._place: tuple[float, float, int] | None = None
@@ -76,7 +83,7 @@ class _Tracks(XmlReader):
         if not self.inside:
             if kind not in _ROOTS:
                 raise _Root(kind)
-            self.geographic = kind == "gpx"
+            self.geographic, self.rooted = kind == "gpx", True
         elif kind == "timestep":
             self._time_s = self._finite("time", self.attribute(kind, "time", attributes))
         elif kind in _MOVING and self.inside[-1] == "timestep":
@@ -131,10 +138,13 @@ class _Tracks(XmlReader):
             raise Problem(what, where=self.here()) from None
 
 
-def _in_metres(fixes: dict[str, list[Fix]], path: Path) -> dict[str, list[Fix]]:
-    """Return the fixes of a GPX file in metres, and in seconds from the first fix."""
+def in_metres(
+    fixes: dict[str, list[Fix]], path: Path, begin_s: float = 0.0
+) -> dict[str, list[Fix]]:
+    """Return the fixes of a mobility trace in degrees as fixes in metres, and in seconds from
+    begin_s.
+    """
     every = [fix for track in fixes.values() for fix in track]
-    begin_s = min(fix.t for fix in every)
     metres, _ = projected(np.array([(fix.x, fix.y) for fix in every]), str(path))
     places = iter(metres.tolist())
     moved: dict[str, list[Fix]] = {}

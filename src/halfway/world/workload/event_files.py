@@ -60,7 +60,7 @@ def read_events(path: str | Path, columns: Mapping[str, str]) -> RecordedEvents:
     return RecordedEvents(
         np.array([_time(table, row, line, time) for line, row in rows], np.float64),
         [table.name(row, line, node) for line, row in rows],
-        ["0" if topic is None else table.name(row, line, topic) for line, row in rows],
+        ["0" if topic is None else table.word(row, line, topic, "a topic") for line, row in rows],
         None
         if size is None
         else np.array([_size(table, row, line, size) for line, row in rows], np.int64),
@@ -86,7 +86,7 @@ def read_roles(path: str | Path) -> list[NamedRole]:
         roles.append(
             NamedRole(
                 table.name(row, line, node),
-                None if topic is None else table.name(row, line, topic),
+                None if topic is None else table.word(row, line, topic, "a topic"),
                 0.0 if math.isnan(first) else first,
                 math.inf if math.isnan(last) else last,
             )
