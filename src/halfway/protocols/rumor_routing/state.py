@@ -137,7 +137,7 @@ def place_for_trail(state, i, subscriber, topic):
     """Return the place for another trail of a subscription in a rumor routing node's state: that of
     its earliest trail, or a new place if the node has fewer than `TRAILS_EACH`.
     """
-    found, earliest = 0, NO_PLACE
+    found, earliest = 0, np.int64(NO_PLACE)
     for place in range(min(state.trails[i], state.trail_of.shape[1])):
         if state.trail_of[i, place] == subscriber and state.trail_topic[i, place] == topic:
             found += 1
@@ -145,7 +145,7 @@ def place_for_trail(state, i, subscriber, topic):
                 earliest == NO_PLACE
                 or state.trail_number[i, place] < state.trail_number[i, earliest]
             ):
-                earliest = place
+                earliest = np.int64(place)
     if found >= TRAILS_EACH:
         return earliest
     state.trails[i] += 1
