@@ -287,6 +287,15 @@ class System:
         found: Mapping[str, Option] = importlib.import_module(self.module).OPTIONS
         return found
 
+    @property
+    def losses(self) -> str:
+        """The reason why the protocol loses notifications by design, in the constant LOSSES of its
+        module; "" without one.
+        """
+        if self.declared is not None:
+            return ""
+        return str(getattr(importlib.import_module(self.module), "LOSSES", ""))
+
     def check_option(self, name: str, value: Value) -> None:
         """Raise Problem for an unknown option of the system, or for a value out of range."""
         check_option(self.name, self.options, name, value)

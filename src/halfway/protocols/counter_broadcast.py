@@ -43,6 +43,10 @@ DECIDE = KINDS.timer(
     application.EVENT_FIELDS,
 )
 
+LOSSES = (
+    "a node with enough copies is silent, even if it is the only way to others. Set a larger "
+    "`enough`."
+)
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 OPTIONS = {
     "wait_s": seconds(0.05, "of the longest wait before a node decides whether to repeat an event"),

@@ -53,6 +53,10 @@ ROUND = KINDS.timer(
     args={"rounds made": ROUNDS_MADE},
 )
 
+LOSSES = (
+    "a node sends an event to a few random neighbours, so many leaves of a hub receive nothing. "
+    "`fanout` = -1 sends to all."
+)
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS = {
     "fanout": fanout(3, "in one round"),

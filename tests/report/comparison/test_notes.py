@@ -8,6 +8,7 @@ from halfway.adapters.registry import TABLE
 from halfway.comparison.evaluation.cell_statistics import FinishedRun, StoppingRule, cells_of
 from halfway.comparison.evaluation.comparison_results import MeanInterval, ResultCell
 from halfway.comparison.evaluation.metrics import METRICS
+from halfway.comparison.evaluation.timelines import encoded
 from halfway.protocols import SYSTEMS
 from halfway.report.comparison.notes import methods_of, notes_of
 from halfway.scenario.schema import Scenario, UnitDisk, Workload
@@ -156,6 +157,33 @@ def test_costs_are_read_with_the_delivery_ratio_where_ratios_differ() -> None:
     assert notes_of([PLAIN], of("gossip"), [], alike, 2) == ()
     (note,) = notes_of([PLAIN], of("gossip"), [], [*alike, low], 2)
     assert note.startswith("Delivery ratios differ.")
+
+
+def test_a_loss_by_design_is_named_where_others_deliver_more() -> None:
+    systems = of("flooding", "gossip", "counter-broadcast", "anti-entropy")
+    poor = [cell("delivery-ratio", 0.5, 0.6, system=one.name) for one in systems[1:]]
+    cells = [cell("delivery-ratio", 0.99, 1.0, system="flooding"), *poor]
+    notes = notes_of([PLAIN], systems, [], cells, 2)[1:]
+    assert [note.split(":")[0] for note in notes] == ["gossip", "counter-broadcast", "anti-entropy"]
+    assert "leaves of a hub" in notes[0]
+    assert all(len(f"note: {note}") <= 160 for note in notes)
+    assert notes_of([PLAIN], systems, [], poor, 2) == ()  # equal, and nothing delivers more
+
+
+def test_events_that_may_be_under_way_at_the_end_are_named() -> None:
+    def run(system: str, *ratios: float) -> FinishedRun:
+        bins = np.full(60, np.nan)
+        bins[10 : 10 + len(ratios)] = ratios
+        observed = encoded({"delivery-ratio-over-time": bins}, 60.0)
+        plain = {name: tuple(column.tolist()) for name, column in observed.items()}
+        return FinishedRun(0, system, 0, 1, "ok", "", "", plain)
+
+    late = [run("gossip", 1.0, 1.0, 0.9, 0.4, 0.0), run("flooding", 0.9, 0.9, 0.9, 0.85, 0.9)]
+    (note,) = notes_of([PLAIN], of("gossip"), late, [], 1)
+    assert note.startswith("Later events arrived less often than earlier ones (gossip).")
+    assert len(f"note: {note}") <= 160
+    assert notes_of([PLAIN], of("gossip"), late[1:], [], 1) == ()
+    assert notes_of([PLAIN], of("gossip"), [run("gossip", 0.5), run("gossip")], [], 1) == ()
 
 
 def test_counts_beside_the_metrics_are_named_by_system() -> None:

@@ -54,6 +54,10 @@ __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "sh
 # A node keeps an event and sends it on request: the hops of a record do not begin at the publisher.
 HOPS_FROM_PUBLISHER = False
 
+LOSSES = (
+    "an event travels about one hop in a round, and slower past hubs. Set a larger `seconds`, or a "
+    "smaller `period_s`."
+)
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS = {
     "period_s": seconds(1.0, "from one round of a node to its next round"),

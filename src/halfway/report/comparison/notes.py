@@ -7,6 +7,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from halfway.adapters.interface import System
 from halfway.comparison.evaluation.cell_statistics import (
     COMPARABLE,
@@ -25,6 +27,7 @@ from halfway.comparison.evaluation.metrics import (
     metrics_for,
     purpose_of,
 )
+from halfway.comparison.evaluation.timelines import decoded
 from halfway.scenario.schema import (
     FailureDetection,
     FromFile,
@@ -34,6 +37,8 @@ from halfway.scenario.schema import (
 )
 from halfway.scenario.system_notes import notes_before_runs
 
+_OVER_TIME = "delivery-ratio-over-time"
+_FALL = 0.1  # of the delivery ratio from the earlier to the later half of the events
 _JUDGED = {metric.name for metric in METRICS if metric.better}
 
 
@@ -55,6 +60,8 @@ def notes_of(
         *remarks,
         *_on_failed(runs, replicates),
         *_on_delivery(cells),
+        *_on_losses(systems, cells),
+        *_on_late_events(runs),
         *notes_before_runs(scenarios, systems),
         *_on_counts(runs),
         *_on_stopping(rule, cells),
@@ -136,6 +143,36 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
                 "delivered notifications. Read these columns with the delivery ratio."
             )
             return
+
+
+def _on_losses(systems: Sequence[System], cells: Sequence[ResultCell]) -> Iterator[str]:
+    """Yield why systems lose notifications by design, if they deliver clearly less than others."""
+    ratios = [cell for cell in cells if cell.metric == "delivery-ratio" and cell.replicates]
+    best: dict[int, float] = {}
+    for cell in ratios:
+        best[cell.point] = max(best.get(cell.point, 0.0), cell.mean.value)
+    poor = {cell.system for cell in ratios if cell.mean.value < best[cell.point] - COMPARABLE}
+    for system in systems:
+        if system.name in poor and system.losses:
+            yield f"{system.name}: {system.losses}"
+
+
+def _on_late_events(runs: Sequence[FinishedRun]) -> Iterator[str]:
+    """Yield the note that the later half of the events arrived clearly less often than the earlier
+    half.
+    """
+    falls: dict[str, list[float]] = {}
+    for run in runs:
+        if _OVER_TIME in run.observed:
+            ratios = decoded(run.observed, _OVER_TIME)
+            earlier, later = np.array_split(ratios[np.isfinite(ratios)], 2)
+            if len(later):
+                falls.setdefault(run.system, []).append(float(earlier.mean() - later.mean()))
+    if named := [system for system, some in falls.items() if np.mean(some) > _FALL]:
+        yield (
+            f"Later events arrived less often than earlier ones ({', '.join(named)}). If they were "
+            "still under way at the end, a larger `seconds` helps."
+        )
 
 
 def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:
