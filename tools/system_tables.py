@@ -83,10 +83,12 @@ def _with_module_rows(page: str) -> str:
 
 
 def _with_facts(page: str) -> str:
-    """Return the page of nodes with the rows of the systems under an `UnsizedAdapter`."""
+    """Return the page of nodes with the rows of the systems under an `UnsizedAdapter` without sizes
+    of their own.
+    """
     given, sizes, healed = {}, {}, {}
     for name, system in TABLE.items():
-        if issubclass(system.adapter, UnsizedAdapter):
+        if getattr(system.adapter, "more_sizes", None) is UnsizedAdapter.more_sizes:
             module = importlib.import_module(system.module)
             parameters = inspect.signature(module.state).parameters
             given[name] = f"no | no | {_READS[module.NEIGHBOUR_HOPS]} | –"

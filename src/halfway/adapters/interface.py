@@ -253,8 +253,8 @@ class UnsizedAdapter(Adapter):
         known = context.node_ids, context.window, topics, context.seed, context.publishers
         parameters = dict(zip(STATE_PARAMETERS, (*known, context.in_flight), strict=True))
         named = parameters.keys() & inspect.signature(module.state).parameters
-        given = {name: parameters[name] for name in named}
-        state = module.state(**given, **self.more_sizes(context))
+        known_parameters = {name: parameters[name] for name in named}
+        state = module.state(**known_parameters, **self.more_sizes(context))
         return SystemInstance(
             state,
             rules,
@@ -286,15 +286,6 @@ class System:
             return self.declared
         found: Mapping[str, Option] = importlib.import_module(self.module).OPTIONS
         return found
-
-    @property
-    def losses(self) -> str:
-        """The reason why the protocol loses notifications by design, in the constant LOSSES of its
-        module; "" without one.
-        """
-        if self.declared is not None:
-            return ""
-        return str(getattr(importlib.import_module(self.module), "LOSSES", ""))
 
     def check_option(self, name: str, value: Value) -> None:
         """Raise Problem for an unknown option of the system, or for a value out of range."""

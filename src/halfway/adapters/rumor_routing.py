@@ -26,8 +26,8 @@ class RumorRoutingAdapter(UnsizedAdapter):
         """
         wanted = TRAILS_EACH * sum(map(len, context.demand.subscribers))
         fit = int(_MOST_BYTES / (max(context.n, 1) * _ENTRY_BYTES))
-        room = min(wanted, fit) + _MORE
-        return {"trails": room, "branches": room}
+        capacity = min(wanted, fit) + _MORE
+        return {"trails": capacity, "branches": capacity}
 
     def instance(self, context: RunContext) -> SystemInstance:
         """Return the instance of rumor routing, in which each record is for one neighbour."""

@@ -137,16 +137,16 @@ def place_for_trail(state, i, subscriber, topic):
     """Return the place for another trail of a subscription in a rumor routing node's state: that of
     its earliest trail, or a new place if the node has fewer than `TRAILS_EACH`.
     """
-    found, earliest = 0, np.int64(NO_PLACE)
+    trails_kept, earliest = 0, np.int64(NO_PLACE)
     for place in range(min(state.trails[i], state.trail_of.shape[1])):
         if state.trail_of[i, place] == subscriber and state.trail_topic[i, place] == topic:
-            found += 1
+            trails_kept += 1
             if (
                 earliest == NO_PLACE
                 or state.trail_number[i, place] < state.trail_number[i, earliest]
             ):
                 earliest = np.int64(place)
-    if found >= TRAILS_EACH:
+    if trails_kept >= TRAILS_EACH:
         return earliest
     state.trails[i] += 1
     return (state.trails[i] - 1) % state.trail_of.shape[1]

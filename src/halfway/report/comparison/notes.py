@@ -3,6 +3,7 @@
 A note has at most two lines of 80 columns (with few systems), and appears only where it applies.
 """
 
+import importlib
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -153,8 +154,11 @@ def _on_losses(systems: Sequence[System], cells: Sequence[ResultCell]) -> Iterat
         best[cell.point] = max(best.get(cell.point, 0.0), cell.mean.value)
     poor = {cell.system for cell in ratios if cell.mean.value < best[cell.point] - COMPARABLE}
     for system in systems:
-        if system.name in poor and system.losses:
-            yield f"{system.name}: {system.losses}"
+        # The module of a user's protocol, which declares its options, is not importable.
+        if system.name in poor and system.declared is None:
+            reason = getattr(importlib.import_module(system.module), "LOSSES", "")
+            if reason:
+                yield f"{system.name}: {reason}"
 
 
 def _on_late_events(runs: Sequence[FinishedRun]) -> Iterator[str]:
@@ -168,7 +172,7 @@ def _on_late_events(runs: Sequence[FinishedRun]) -> Iterator[str]:
             earlier, later = np.array_split(ratios[np.isfinite(ratios)], 2)
             if len(later):
                 falls.setdefault(run.system, []).append(float(earlier.mean() - later.mean()))
-    if named := [system for system, some in falls.items() if np.mean(some) > _FALL]:
+    if named := [system for system, fall in falls.items() if np.mean(fall) > _FALL]:
         yield (
             f"Later events arrived less often than earlier ones ({', '.join(named)}). If they were "
             "still under way at the end, a larger `seconds` helps."

@@ -1,5 +1,4 @@
-"""Reader of JSON topologies: NetJSON, node-link data, OLSR, batman-adv and GeoJSON, as tables of
-links and nodes.
+"""Reader of JSON topologies of four formats and GeoJSON, as tables of links and nodes.
 
 NetJSON: a NetworkGraph, or the first one of a NetworkCollection (olsrd2's netjsoninfo writes it).
 Node-link data: `nodes`, and `links` or `edges`, as networkx's node_link_data and D3 have them.
@@ -63,9 +62,7 @@ class JsonNode(NamedTuple):
 
 
 def json_topology(items: "Items") -> JsonTopology:
-    """Return the JSON topology of mesh routers: all formats but GeoJSON. Raises Problem with item
-    and cause.
-    """
+    """Return the JSON topology of any format but GeoJSON. Raises Problem with item and cause."""
     plain = items.plain
     kind = plain.get("type") if isinstance(plain, dict) else None
     if kind in ("NetworkGraph", "NetworkCollection"):
@@ -197,12 +194,8 @@ def _netjson(items: Items, plain: Mapping[str, Any]) -> JsonTopology:
     return _of_graph(items, graph, outer)
 
 
-def _of_graph(
-    items: Items, graph: Mapping[str, Any], outer: str = "", name: str = "links"
-) -> JsonTopology:
-    """Return the topology of an object of NetJSON or of node-link data, whose links have the given
-    name.
-    """
+def _of_graph(items: Items, graph: Any, outer: str = "", name: str = "links") -> JsonTopology:
+    """Return the topology of an object of NetJSON or node-link data, with links of this name."""
     links = [
         JsonLink(f"{outer}{name}[{k}]", item.get("source"), item.get("target"), _without_ends(item))
         for k, item in enumerate(items.listed(graph, name))
