@@ -5,7 +5,6 @@ import socket
 from typing import Protocol
 
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.mqtt_machine import Machine
 
 WRITE_BUFFER = 256 * 1024  # unsent bytes of one client; then its messages wait in the bounded queue
 LINGER_S = 1.0  # in which a client may read the reason of its end, and close
@@ -14,24 +13,24 @@ LINGER_S = 1.0  # in which a client may read the reason of its end, and close
 _QUICKACK: int | None = getattr(socket, "TCP_QUICKACK", None)
 
 
-class Door(Protocol):
-    """What a client's socket needs of its MQTT door."""
+class ClientServer(Protocol):
+    """The server of MQTT clients, as their sockets see it."""
 
-    def add(self, connection: Connection, client: "ClientSocket") -> None:
-        """Add a new connection's socket."""
+    def new_client(self, address: str, client: "ClientSocket") -> Connection | None:
+        """Take a new client; return its connection, or None if there are too many clients."""
 
-    def remove(self, connection: Connection) -> None:
-        """Remove a closed connection's socket."""
+    def bytes_arrived(self, connection: Connection, data: bytes) -> None:
+        """Handle bytes from a client."""
 
-    def carry_out_requests(self) -> None:
-        """Carry out the requests of the session machine."""
+    def client_gone(self, connection: Connection) -> None:
+        """Forget a client whose socket is closed."""
 
 
 class ClientSocket(asyncio.Protocol):
     """The socket of one MQTT client."""
 
-    def __init__(self, door: Door, machine: Machine) -> None:
-        self._door, self._machine = door, machine
+    def __init__(self, server: ClientServer) -> None:
+        self._server = server
         self._loop = asyncio.get_running_loop()
         self._connection: Connection | None = None
         self._is_reading, self._is_ending = True, False
@@ -42,22 +41,18 @@ class ClientSocket(asyncio.Protocol):
         self._transport = transport
         self._socket: socket.socket = transport.get_extra_info("socket")
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        transport.set_write_buffer_limits(high=WRITE_BUFFER)
         address = transport.get_extra_info("peername")
-        self._connection = self._machine.new_connection(str(address), self._loop.time())
+        self._connection = self._server.new_client(str(address), self)
         if self._connection is None:
             transport.abort()
-            return
-        transport.set_write_buffer_limits(high=WRITE_BUFFER)
-        self._door.add(self._connection, self)
-        self._door.carry_out_requests()
 
     def data_received(self, data: bytes) -> None:
         """Pass bytes from a client's socket to the session machine."""
         if _QUICKACK is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)  # the kernel forgets it
         if self._connection is not None and not self._is_ending:
-            self._machine.receive(self._connection, data, self._loop.time())
-            self._door.carry_out_requests()
+            self._server.bytes_arrived(self._connection, data)
 
     def pause_writing(self) -> None:
         """Keep messages queued at a socket, because its client does not read."""
@@ -105,7 +100,7 @@ class ClientSocket(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - either is an end
         """End a client's connection."""
         if self._connection is not None:
-            self._door.remove(self._connection)
+            self._server.client_gone(self._connection)
 
     def abort(self) -> None:
         """Close an MQTT client's socket at once."""

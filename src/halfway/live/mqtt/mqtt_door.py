@@ -59,7 +59,7 @@ class MqttDoor:
         Raises OSError where the address is not available.
         """
         server = await self._loop.create_server(
-            lambda: ClientSocket(self, self._machine), host, port, ssl=tls, backlog=_BACKLOG
+            lambda: ClientSocket(self), host, port, ssl=tls, backlog=_BACKLOG
         )
         self._servers.append(server)
         address = server.sockets[0].getsockname()
@@ -102,12 +102,23 @@ class MqttDoor:
             self._is_scheduled = True
             self._loop.call_soon(self.carry_out_requests)
 
-    def add(self, connection: Connection, client: ClientSocket) -> None:
-        """Add a new connection's socket to the MQTT door."""
-        self._clients[connection] = client
+    def new_client(self, address: str, client: ClientSocket) -> Connection | None:
+        """Take a new client of the MQTT door; return its connection, or None if there are too many
+        clients.
+        """
+        connection = self._machine.new_connection(address, self._loop.time())
+        if connection is not None:
+            self._clients[connection] = client
+            self._schedule(self._machine.next_tick)
+        return connection
 
-    def remove(self, connection: Connection) -> None:
-        """Remove a closed connection's socket from the MQTT door."""
+    def bytes_arrived(self, connection: Connection, data: bytes) -> None:
+        """Pass bytes from a client of the MQTT door to the session machine."""
+        self._machine.receive(connection, data, self._loop.time())
+        self.carry_out_requests()
+
+    def client_gone(self, connection: Connection) -> None:
+        """Forget a client of the MQTT door whose socket is closed."""
         del self._clients[connection]
         self._machine.lost(connection, self._loop.time())
         self.carry_out_requests()
