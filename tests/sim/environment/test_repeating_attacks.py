@@ -13,7 +13,8 @@ from halfway.problem import Problem
 from halfway.scenario.schema import converted, plain
 from halfway.sim.engine.changes import merged, other_ends
 from halfway.sim.environment.hello_exchange import SentHellos
-from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.radio.csma import SENSORS
+from halfway.sim.radio.declarations import CsmaRadio, IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.attacks import Attack
@@ -188,6 +189,40 @@ def test_floods_are_not_counted_but_cost() -> None:
     assert sent[1] == sent[0] + 30 * 6 * 10  # 6 attackers publish ten events, all nodes flood them
     drawn = schedule([Attack(kind="flood", share=0.2, at=3.0)], network, 1, 20.0)
     assert (drawn.kind == FLOOD_BEGINS).sum() == 6
+
+
+@pytest.mark.parametrize("neighbours", [1, 4])
+def test_a_flooding_node_obeys_the_medium_and_pays_for_it(neighbours: int) -> None:
+    """An attacker in one cell publishes more events than the medium carries."""
+    network = from_links(1 + neighbours, [(a, b) for a in range(1 + neighbours) for b in range(a)])
+    rate, flood_s, limit = 2000, 5.0, 20
+    demand = Listed([(1, 0)], [(0.5, 1, 0)])
+    simulation = Simulation(
+        "flooding", network, workload=demand, seconds=10.0, hello=None,
+        faults=[Attack(kind="flood", node=0, at=1.0, for_=flood_s, every_s=1.0 / rate)],
+        radio=CsmaRadio(medium="sensors", queue_limit=limit),
+    )  # fmt: skip
+    outcome = simulation.run()
+    station = simulation.radio.station
+    # Each event of the attacker is a frame, or found the queue full; so is the event of node 1.
+    attacker = station[0]
+    assert attacker.frames + attacker.queue_full == rate * flood_s + 1
+    assert outcome.radio["dropped, queue full"] == station.queue_full.sum()
+    assert attacker.queue_full > rate
+    # It counts down as every other node: a frame takes DIFS and the mean backoff of its own.
+    frame_s = attacker.sending_s / attacker.frames
+    gap_s = SENSORS.difs_s + SENSORS.cw_min / 2 * SENSORS.slot_s
+    assert attacker.frames <= 1.05 * flood_s / (frame_s + gap_s) + limit
+    # It senses its neighbours: only countdowns that end in the same slot make frames overlap.
+    on_air_s = station.sending_s + station.hearing_s
+    assert on_air_s == pytest.approx(on_air_s[0])
+    assert on_air_s[0] < flood_s + 1.0
+    assert station.sending_s.sum() - on_air_s[0] < 0.35 * station.sending_s.sum()
+    # All nodes pay for what they hear, lost frames included.
+    power = simulation.power
+    assert outcome.energy_rx_j == pytest.approx(station.hearing_s.sum() * power.rx_w)
+    assert outcome.energy_tx_j == pytest.approx(station.sending_s.sum() * power.tx_w)
+    assert station.hearing_s[1] > 0.3 * attacker.sending_s
 
 
 def test_a_flooded_demand_has_the_events_of_its_demand_in_any_batches() -> None:
