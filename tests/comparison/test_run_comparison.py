@@ -350,7 +350,8 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
             "network: degree = 9: expected a mean degree above 0 and at most 3.9",
         ),
         (["--system", "nowhere.py"], "system nowhere.py: no such file"),
-        (["--system", "no.such.module"], "'no.such.module' is not a system"),
+        (["--system", "no.such.module"], "'no.such.module' is not a system of your own"),
+        (["--system", "gossip"], "with your own protocol .*built-in systems in --systems gossip"),
     ],
 )
 def test_misuse_is_one_line(

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from halfway.adapters.interface import STATE_PARAMETERS, Adapter, System, UnsizedAdapter
-from halfway.adapters.registry import TABLE, unknown
+from halfway.adapters.registry import TABLE
 from halfway.adapters.user_errors import USER_FILE, file_of, line_in
 from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.core.handler import is_claimed
@@ -43,7 +43,8 @@ def read_user_system(system: str) -> UserSource:
     """Read a user's protocol from the Python file at a path, or from the importable module of that
     name.
 
-    Raises Problem for anything else, and for a file with the name of a built-in system.
+    Raises Problem for anything else, for the name of a built-in system, and for a file with such a
+    name.
     """
     where = f"system {system}"
     path = Path(system)
@@ -64,12 +65,17 @@ def read_user_system(system: str) -> UserSource:
 
 
 def _module_file(given: str, where: str) -> Path:
+    if given in TABLE:
+        what, remedy = "expected a file or module with your own protocol", f"--systems {given}"
+        raise Problem(what, where=where, remedy=f"name built-in systems in {remedy}")
     try:
         found = importlib.util.find_spec(given)
     except (ImportError, ValueError, AttributeError):
         found = None
     if found is None or not found.origin or not found.origin.endswith(".py"):
-        raise unknown(given, [*TABLE, "an importable module", "a file that ends in .py"], where)
+        what = f"'{given}' is not a system of your own"
+        remedy = "use an importable module or a file that ends in .py"
+        raise Problem(what, where=where, remedy=remedy)
     return Path(found.origin)
 
 
