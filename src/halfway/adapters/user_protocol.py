@@ -64,16 +64,16 @@ def read_user_system(system: str) -> UserSource:
     return UserSource(name, text)
 
 
-def _module_file(given: str, where: str) -> Path:
-    if given in TABLE:
-        what, remedy = "expected a file or module with your own protocol", f"--systems {given}"
+def _module_file(module: str, where: str) -> Path:
+    if module in TABLE:
+        what, remedy = "expected a file or module with your own protocol", f"--systems {module}"
         raise Problem(what, where=where, remedy=f"name built-in systems in {remedy}")
     try:
-        found = importlib.util.find_spec(given)
+        found = importlib.util.find_spec(module)
     except (ImportError, ValueError, AttributeError):
         found = None
     if found is None or not found.origin or not found.origin.endswith(".py"):
-        what = f"'{given}' is not a system of your own"
+        what = f"'{module}' is not a system of your own"
         remedy = "use an importable module or a file that ends in .py"
         raise Problem(what, where=where, remedy=remedy)
     return Path(found.origin)
