@@ -69,14 +69,14 @@ def _module_file(module: str, where: str) -> Path:
         what, remedy = "expected a file or module with your own protocol", f"--systems {module}"
         raise Problem(what, where=where, remedy=f"name built-in systems in {remedy}")
     try:
-        found = importlib.util.find_spec(module)
+        spec = importlib.util.find_spec(module)
     except (ImportError, ValueError, AttributeError):
-        found = None
-    if found is None or not found.origin or not found.origin.endswith(".py"):
+        spec = None
+    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
         what = f"'{module}' is not a system of your own"
         remedy = "use an importable module or a file that ends in .py"
         raise Problem(what, where=where, remedy=remedy)
-    return Path(found.origin)
+    return Path(spec.origin)
 
 
 def user_system(source: UserSource) -> System:
