@@ -38,9 +38,16 @@ def _twin(value: Any) -> Any:
         return _function_twin(value, function)
     if isinstance(value, ModuleType) and _is_ours(value.__name__):
         return _remembered(value, _ModuleTwin(value))
-    if type(value) is dict and any(hasattr(part, "py_func") for part in value.values()):
+    if _is_table(value):
         return _remembered(value, _TableTwin(value))
     return value
+
+
+def _is_table(value: Any) -> bool:
+    """Return whether a global is a table of compiled functions, or a table of such tables."""
+    return type(value) is dict and any(
+        hasattr(part, "py_func") or _is_table(part) for part in value.values()
+    )
 
 
 def _is_ours(module: str | None) -> bool:

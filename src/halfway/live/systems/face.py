@@ -102,8 +102,10 @@ class Face:
         return np.array([self.parameters.node_id], np.int32)
 
     def _most_emissions(self, state: Any, rules: Any) -> int:
-        """Return the most records that one call of the handler of a live face emits."""
-        return int(self.module.most_emissions(state, rules))
+        """Return the most records that one call of the handler of a live face emits. The count is
+        interpreted, because a node starts before the compiler has finished.
+        """
+        return int(interpreted(self.module.most_emissions)(state, rules))
 
     def _system_node(self, state: Any, rules: Any) -> SystemNode:
         """Return the node of a live face with this state and these rules."""
