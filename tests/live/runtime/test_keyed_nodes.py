@@ -154,6 +154,21 @@ def test_a_revocation_list_is_read_again_when_it_changes(
     run(program)
 
 
+def test_a_node_reads_the_empty_list_of_a_new_network(tmp_path: Path) -> None:
+    one = admitted(tmp_path, "one", "#")
+    path = tmp_path / "home/revoked.list"
+
+    async def program() -> None:
+        async with node(revoked=path, compile="never", discover=False, period_s=0.1, **one) as a:
+            security = a.mesh.security
+            assert isinstance(security, KeyedSecurity)
+            assert security.membership.revocations.serials == ()
+            assert main(["net", "revoke", str(tmp_path / "home"), "one"]) == 0
+            await until(lambda: security.membership.revocations.version == 1)
+
+    run(program)
+
+
 def test_nodes_with_one_secret_are_neighbours(tmp_path: Path) -> None:
     secret = tmp_path / "shed.secret"
     assert main(["net", "secret", str(secret)]) == 0

@@ -102,7 +102,8 @@ def key(file: KeyFile) -> None:
 
 @net.command()
 def new(folder: NetworkFolder) -> None:
-    """Make a network: a root key, a secret that all members share, and an empty member list.
+    """Make a network: a root key, a secret that all members share, and empty lists of members and
+    of revoked certificates.
 
     \b
     The name of the folder is also the name of the network. The folder must be empty or new.
@@ -113,7 +114,8 @@ def new(folder: NetworkFolder) -> None:
     from halfway.live.keys.owner import new_network
 
     network = new_network(folder)
-    typer.echo(f"wrote {folder}/root.key and {folder}/network.json: network {network.name}")
+    wrote = f"{folder}/root.key, {folder}/network.json and an empty {folder}/revoked.list"
+    typer.echo(f"wrote {wrote}: network {network.name}")
     typer.echo("keep the folder offline, because its root key admits any node, and keep a backup")
     typer.echo(f"next, for each node: halfway net admit {folder} NODE.pub")
 

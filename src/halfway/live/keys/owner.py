@@ -66,7 +66,10 @@ class MemberRow(NamedTuple):
 
 
 def new_network(folder: Path) -> NetworkFile:
-    """Create a network in a new folder: its root key and its secret. Raises Problem."""
+    """Create a network in a new folder: its root key, its secret, and an empty revocation list.
+
+    The empty list lets nodes name the file of the list from their first start. Raises Problem.
+    """
     name = folder.resolve().name
     if folder.exists() and any(folder.iterdir()):
         what = "the folder already exists, and is not empty"
@@ -78,6 +81,7 @@ def new_network(folder: Path) -> NetworkFile:
     network = NetworkFile(name, root.public_key().public_bytes_raw(), os.urandom(KEY_BYTES))
     write_new(folder / "network.json", b"", secret=True)
     write_network(folder, network)
+    _write_list(folder, network, root, [])
     return network
 
 
@@ -146,11 +150,17 @@ def revoke(folder: Path, name: str) -> tuple[Path, list[int]]:
         remedy = "make a new network, and admit its nodes for fewer days"
         raise Problem(what, where=str(folder), remedy=remedy)
     network.list_version += 1
+    write_network(folder, network)
+    return _write_list(folder, network, root, serials), newly
+
+
+def _write_list(
+    folder: Path, network: NetworkFile, root: Ed25519PrivateKey, serials: list[int]
+) -> Path:
     made = Revocations(network.list_version, tuple(sorted(serials)))
     data = signed_revocations(made, network_id_of(network.root_key), root)
-    write_network(folder, network)
     write_whole(folder / "revoked.list", as_text(data))
-    return folder / "revoked.list", newly
+    return folder / "revoked.list"
 
 
 def members(folder: Path) -> list[MemberRow]:
