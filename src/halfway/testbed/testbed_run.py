@@ -11,6 +11,7 @@ from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost, AirSettings
 from halfway.live.air.datagram_account import Account, account
 from halfway.live.limits import Limits
+from halfway.live.systems.live_systems import simulated_defaults
 from halfway.live.trace.live_replay import Replayed, replay
 from halfway.scenario.acknowledgements import options_of
 from halfway.scenario.build import PreparedScenario, prepared, run_context, simulation_on, system_of
@@ -65,7 +66,8 @@ def run_beside(
     ready = prepared(scenario)
     context = run_context(scenario, ready)
     limits = limits_for(context.n, context.most_neighbours)
-    options = options_of(scenario, system_of(scenario, system))
+    # Real nodes have the options of the simulated ones, not the defaults of live nodes.
+    options = simulated_defaults(system) | options_of(scenario, system_of(scenario, system))
     places = placed(system, options, context.start, context.reach is not None)
     announce(f"{system}: {replicates} simulated runs")
     simulated = [_simulated(scenario, ready, system, k) for k in range(replicates)]

@@ -14,6 +14,7 @@ from halfway.live.limits import Limits
 from halfway.live.members import Members
 from halfway.live.step.system_node import SystemNode
 from halfway.live.systems.positions import NodeGrid, Position
+from halfway.protocols import flooding
 from halfway.protocols.parts.shortfalls import shortfalls_of, shortfalls_of_windows
 
 BROKER, CLIENT, FOUNDER = "broker", "client", "founder"  # roles of nodes of a broker tree
@@ -235,6 +236,16 @@ class BoundedFace(Face):
         if commands:
             self._subscribed.discard(topic)
         return commands
+
+
+class FloodingFace(Face):
+    """The live face of flooding. Its nodes repeat an event at once, because datagrams to different
+    neighbours do not collide as the transmissions of a radio do.
+    """
+
+    OPTIONS: ClassVar[Mapping[str, Option]] = {
+        "repeat_delay_s": flooding.OPTIONS["repeat_delay_s"]._replace(default=0.0),
+    }
 
 
 class RumorFace(Face):

@@ -11,6 +11,7 @@ from halfway.protocols import SYSTEMS
 # System -> module and class of its live face, if the face of simple systems does not fit.
 _SIMPLE_FACE = "halfway.live.systems.face:Face"
 _FACES = {
+    "flooding": "halfway.live.systems.face:FloodingFace",
     "rumor-routing": "halfway.live.systems.face:RumorFace",
     "directional-walk": "halfway.live.systems.walks:WalksFace",
     "random-walk": "halfway.live.systems.walks:WalksFace",
@@ -53,6 +54,14 @@ def face_of(name: str, options: Mapping[str, Value], parameters: NodeParameters)
     declared = {key: module.OPTIONS[key] for key in module.OPTIONS if key not in without}
     values = checked_options(name, {**declared, **face_type.OPTIONS}, options)
     return face_type(module, values, parameters)
+
+
+def simulated_defaults(name: str) -> dict[str, Value]:
+    """Return the defaults of simulated nodes for the options of a system whose live nodes have
+    other defaults.
+    """
+    declared = importlib.import_module(SYSTEMS[name].module).OPTIONS
+    return {key: declared[key].default for key in _class_of(name).OPTIONS if key in declared}
 
 
 def uses_position(name: str) -> bool:
