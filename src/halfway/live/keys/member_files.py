@@ -7,7 +7,7 @@ node.
     home/network.json   its name, public root key and secret, and the certificates it has signed
     home/members/kitchen.cert   certificate, root key and secret for node kitchen; goes to the node
     shed.secret         the secret of a network without a root key; the same file on all nodes
-    home/revoked.list   the signed revocation list, at first empty; goes to any node, and is not a secret
+    home/revoked.list   the signed revocation list; goes to any node, and is not a secret
 
 Files with a secret have mode 0600. No file is ever replaced without being asked for.
 """
