@@ -163,6 +163,7 @@ def test_a_node_reads_the_empty_list_of_a_new_network(tmp_path: Path) -> None:
             security = a.mesh.security
             assert isinstance(security, KeyedSecurity)
             assert security.membership.revocations.serials == ()
+            assert a.status()["network"] == "home"
             assert main(["net", "revoke", str(tmp_path / "home"), "one"]) == 0
             await until(lambda: security.membership.revocations.version == 1)
 

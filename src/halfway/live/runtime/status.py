@@ -18,7 +18,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
         "node": node.name,
         "id": node.node_id,
         "security": node.security.label,
-        "network": host.settings.network,
+        "network": _network_of(host, node),
         "system": host.settings.system,
         "compiled": node.stepper.compiled,
         "incarnation": node.identity.incarnation, "position": node.links.table.position,
@@ -81,6 +81,12 @@ def _members(node: MeshNode) -> dict[str, Any] | None:
 def _subscribed(node: MeshNode) -> list[str]:
     """Return the topic filters of applications for the status of the node."""
     return sorted(name for name in set(node.subscriptions.filters) if not name.startswith(OWN))
+
+
+def _network_of(host: Host, node: MeshNode) -> str:
+    """Return the name of a node's network. A node with keys has it from its certificate."""
+    membership = getattr(node.security, "membership", None)
+    return host.settings.network if membership is None else str(membership.network)
 
 
 def _heard(node: MeshNode, now: float) -> list[dict[str, Any]]:

@@ -39,10 +39,8 @@ class Recorder:
             what = "this node keeps no log of its records"
             raise Problem(what, remedy="start the node with `halfway node --log`")
         if node.stepper.on_log is not None:
-            what = "another command is already recording this node"
-            raise Problem(
-                what, remedy="wait for the other command, or replay the folder of --trace"
-            )
+            what = "another command records this node, or the node writes its own trace"
+            raise Problem(what, remedy="wait for the command, or replay the folder of --trace")
         self._node, self._path, self._count = node, path, 0
         try:
             self._file: BinaryIO = path.open("xb")
