@@ -4,10 +4,13 @@ import asyncio
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from halfway.live.interface.service import Service, ServiceSettings
+from halfway.live.monitoring.status_page import _map
 from halfway.problem import Problem
 from tests.live.control.test_members_command import SETTINGS
 from tests.live.interface.test_service import service
@@ -42,6 +45,19 @@ def test_the_state_has_nodes_links_events_and_drops() -> None:
             assert event["publisher"] == there.node_id
 
     run(program)
+
+
+def test_a_neighbour_has_its_name_even_if_another_neighbour_reports_it_first() -> None:
+    heard = {
+        5: SimpleNamespace(hello=SimpleNamespace(name="five", links=[6, 7])),
+        6: SimpleNamespace(hello=SimpleNamespace(name="six", links=[5])),
+    }
+    table = SimpleNamespace(heard=lambda: heard, neighbours=lambda: [5, 6])
+    node = SimpleNamespace(node_id=1, name="one", links=SimpleNamespace(table=table))
+    host: Any = SimpleNamespace(nodes=[node])
+    names, links = _map(host)
+    assert names == {1: "one", 5: "five", 6: "six", 7: "7"}
+    assert links == {(1, 5), (1, 6), (5, 6), (5, 7)}
 
 
 def test_only_browsers_of_this_machine_may_read_it() -> None:

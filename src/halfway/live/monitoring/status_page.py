@@ -99,10 +99,13 @@ _COUNTS = ("published", "delivered", "records received", "records sent")
 def _map(host: Host) -> tuple[dict[int, str], set[tuple[int, int]]]:
     """Return the names of known nodes for the status page, and their links, lower id first."""
     names, links = {node.node_id: node.name for node in host.nodes}, set[tuple[int, int]]()
-    for node in host.nodes:
+    for node in host.nodes:  # first, because neighbours report other neighbours without a name
         heard = node.links.table.heard()
         for peer in node.links.table.neighbours():
             names.setdefault(peer, heard[peer].hello.name)
+    for node in host.nodes:
+        heard = node.links.table.heard()
+        for peer in node.links.table.neighbours():
             links.add((min(node.node_id, peer), max(node.node_id, peer)))
             for other in heard[peer].hello.links:
                 if len(names) < _MOST_NODES or other in names:
