@@ -78,6 +78,7 @@ def test_secrets_are_for_their_owner_only(place: Path) -> None:
         "kitchen.pub": 0o644,
         "home/root.key": 0o600,
         "home/network.json": 0o600,
+        "home/revoked.list": 0o644,
         "home/members/kitchen.cert": 0o600,
     }
     private = read_identity(place / "kitchen.key")
