@@ -29,5 +29,6 @@ def state_digest(state: Any) -> str:
     """Return a hex digest of all bytes in a protocol's state."""
     whole = hashlib.sha256()
     for part in arrays(state):
-        whole.update(np.ascontiguousarray(part).tobytes())
+        # Without a copy, because a table may take a large part of the memory.
+        whole.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
     return whole.hexdigest()[:16]
