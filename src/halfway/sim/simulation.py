@@ -15,6 +15,7 @@ from halfway.problem import Problem
 from halfway.sim.engine import loop
 from halfway.sim.engine.calendar_queue.operations import peek
 from halfway.sim.engine.endless_loop import InstantLimit
+from halfway.sim.engine.memory_limit import with_capacity
 from halfway.sim.engine.state import new_log
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.hello_exchange import SentHellos, neighbours_of
@@ -28,7 +29,7 @@ from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import RadioUse, outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_engine import instance_of, run_engine, with_capacity
+from halfway.sim.run_engine import instance_of, run_engine
 from halfway.sim.run_log import RunLog
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.workload.payloads import PayloadSizes
@@ -249,10 +250,11 @@ class Simulation:
         slots, beside = instance.most_emissions, instance.most_beside
         if environment.repeats:  # a receiver may repeat a record at both ends; all may hear it
             slots, beside = slots + 2, None
-        if beside != 0:
+        if (copies := self.declared.copies(environment.max_degree())) > 1:
+            slots *= copies  # each copy has one receiver
+        elif beside != 0:
             others = slots if beside is None else beside
             slots += others * (environment.max_receivers - 1)
-            slots *= self.declared.copies(environment.max_degree())
         if 0 < len(self.engine.received_records.row) < 2 * slots:
             self.engine = self.engine._replace(received_records=new_log(4 * slots))
         while True:

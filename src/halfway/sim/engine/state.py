@@ -173,27 +173,27 @@ def new_engine(
     )  # fmt: skip
 
 
-def grown(old: Engine) -> Engine:
-    """Return the state of the engine with room for twice as many records in flight."""
+def grown(old: Engine, times: int = 2) -> Engine:
+    """Return the state of the engine with room for `times` as many records in flight."""
     slots = len(old.out.free)
-    out, flight = outbox(2 * slots), _flight(2 * slots)
+    more = times * slots
+    out, flight = outbox(more), _flight(more)
     free = int(old.out.tally[0])
     out.pool[:slots] = old.out.pool[:slots]
     out.row[:slots] = old.out.row[:slots]
     out.free[:free] = old.out.free[:free]
-    out.free[free : free + slots] = np.arange(2 * slots - 1, slots - 1, -1, dtype=np.uint32)
-    out.tally[:] = (free + slots, old.out.tally[1])
+    out.free[free : free + more - slots] = np.arange(more - 1, slots - 1, -1, dtype=np.uint32)
+    out.tally[:] = (free + more - slots, old.out.tally[1])
     for name in Flight._fields:
         getattr(flight, name)[:slots] = getattr(old.flight, name)
-    following = np.full(2 * len(old.pauses.following), -1)
+    following = np.full(times * len(old.pauses.following), -1)
     following[: len(old.pauses.following)] = old.pauses.following
     pauses = old.pauses._replace(following=following)
-    onward = np.full(2 * len(old.attacks.onward), -1, np.int32)
+    onward = np.full(times * len(old.attacks.onward), -1, np.int32)
     onward[: len(old.attacks.onward)] = old.attacks.onward
     attacks = old.attacks._replace(onward=onward)
-    enlarged_queue = enlarged(old.queue, 2 * slots)
     return old._replace(
-        out=out, queue=enlarged_queue, flight=flight, pauses=pauses, attacks=attacks
+        out=out, queue=enlarged(old.queue, more), flight=flight, pauses=pauses, attacks=attacks
     )
 
 

@@ -50,7 +50,7 @@ class _Declared(
 
     def copies(self, max_degree: int) -> int:
         """Return the number of slots that one emission on the declared radio may need, for the
-        largest degree.
+        largest degree. If the number is above 1, each copy in a slot has one receiver.
         """
         del max_degree
         return 1

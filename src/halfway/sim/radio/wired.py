@@ -28,8 +28,8 @@ class Wired(NamedTuple):
     """The links of the wired radio in one run: one entry for each directed link, in the order of
     the neighbour lists.
 
-    A broadcast takes a slot for each link, so a transmission may need as many slots as the product
-    of receivers, most emissions and the largest degree.
+    A broadcast takes a slot for each link, and each copy has one receiver. So an arrival may need
+    as many slots as the product of most emissions and the largest degree.
     """
 
     delay_s: npt.NDArray[np.float64]  # [m] from the last bit's departure to its arrival
