@@ -164,6 +164,12 @@ def test_a_fact_of_the_run_changes_only_the_sizes_that_the_page_lists(
         assert sized == listed
 
 
+@pytest.mark.parametrize("system", TABLE)
+def test_an_adapter_knows_whether_neighbours_size_its_tables(system: str) -> None:
+    """A run checks the memory for these tables before it makes them."""
+    assert TABLE[system].adapter.has_neighbour_tables == ("neighbours" in _sizes_on_page()[system])
+
+
 @pytest.mark.parametrize(("system", "retries"), _RETRIES)
 def test_a_run_that_ends_before_its_events_counts_only_those_before_its_end(
     system: str, retries: int

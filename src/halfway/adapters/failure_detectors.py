@@ -26,6 +26,8 @@ class DetectorAdapter(Adapter):
         rules = module.rules(values)
         relays = relays_of(context.demand, context.n)
         count = context.n if relays is None else int((~relays).sum())
+        if relays is not None:
+            relays = relays[: len(context.node_ids)]  # of a lone node: its own
         members = min(int(values["members"]), count)
         sizes = self.sizes(context, members)
         state = module.state(context.node_ids, members, context.seed, relays=relays, **sizes)

@@ -33,6 +33,8 @@ class GeorendezvousAdapter(Adapter):
     hear each other [geo §2.1]. The reach of the radio gives the size of the cells.
     """
 
+    has_neighbour_tables = True
+
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
         self._margin = float(self.values.pop("reach_margin"))

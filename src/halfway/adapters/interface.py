@@ -173,6 +173,9 @@ class Adapter:
     detects_failures = False  # other systems spread events
     lists_members = False  # whether the system lists the members to a member with both roles
     has_broker_tree = False  # whether a workload may name the system's brokers
+    # Whether the longest neighbour list sizes all nodes. Then `instance` accepts a lone node id.
+    has_neighbour_tables = False
+    neighbour_option = ""  # the option that limits the neighbours in these tables, if any
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         self.module, self.values = module, dict(values)
@@ -186,9 +189,7 @@ class Adapter:
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:
-        """Return what a reader of results must know of the system, without its name: one sentence
-        or two a note.
-        """
+        """Return notes of one or two sentences on the system, without its name, for readers."""
         del runs
         return ()
 

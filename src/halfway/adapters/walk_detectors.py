@@ -11,6 +11,8 @@ from halfway.protocols.walk_detectors.path_shortfalls import path_shortfalls
 class WalkDetectorAdapter(DetectorAdapter):
     """The adapter of a failure detector over directional walks."""
 
+    has_neighbour_tables = True
+
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
         """Return the table sizes from the adapter of walk detectors: of the window of φ, of a
         node's neighbours, and of its hops in flight.

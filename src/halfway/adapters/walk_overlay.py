@@ -38,6 +38,9 @@ class WalkOverlayAdapter(Adapter):
     and an attribute with m values has value v at (v + 1/2) / m.
     """
 
+    has_neighbour_tables = True
+    neighbour_option = "links"
+
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
         self._has_content = False

@@ -42,6 +42,7 @@ class WalkAdapter(Adapter):
     """
 
     lists_members = True
+    has_neighbour_tables = True
 
     @classmethod
     def notes(cls, runs: ComparedRuns) -> Sequence[str]:

@@ -8,41 +8,55 @@ from halfway.adapters.interface import Adapter, RunContext, SystemInstance, Unsu
 from halfway.core.records.checks import no_checks, record_checks
 from halfway.core.records.wire import record_sizes
 from halfway.sim.engine.attackers import attackers_of
+from halfway.sim.engine.memory_limit import check_memory
 from halfway.sim.engine.state import (
     FIRST_SLOTS,
     Engine,
     NodeTraits,
     RecordTraits,
-    grown,
     new_engine,
 )
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.environment import Environment
+from halfway.sim.environment.memory import named_arrays
 from halfway.sim.environment.run_context import CLOCKS, LIES, stream
 from halfway.sim.run_settings import Inspection
 from halfway.sim.workload.payloads import payload_of
 
 _WAITING = 65_536  # records that wait to be written to a trace
+_FEW_ENTRIES = 100_000  # of a table with an entry for each node and neighbour
 _APPLICATIONS = 4096  # capacity of the log of records for applications
 CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
 
 
 def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInstance:
     """Return the instance of a system for the engine of one run. Raises Unsupported with the
-    reason.
+    reason, and Problem if its tables do not fit into the memory.
 
     name: the name of the system.
     """
     if why := adapter.unsupported(context):
         raise Unsupported(f"{name} cannot run here: {why}")
+    if adapter.has_neighbour_tables and context.n * context.most_neighbours > _FEW_ENTRIES:
+        check_tables(name, adapter, context)
     return adapter.instance(context)
 
 
-def with_capacity(engine: Engine, free: int) -> Engine:
-    """Return the engine of one run, enlarged until `free` more records in flight have room."""
-    while engine.out.tally[0] < free:
-        engine = grown(engine)
-    return engine
+def check_tables(name: str, adapter: Adapter, context: RunContext) -> None:
+    """Raise Problem if the tables of all nodes of a run need more memory than the machine has free.
+
+    The tables have one size on all nodes, so the state of one node gives this size.
+    """
+    lone = adapter.instance(context._replace(node_ids=context.node_ids[:1]))
+    need = context.n * sum(array.nbytes for _, array in named_arrays(lone.state))
+    option = adapter.neighbour_option
+    check_memory(
+        need * (2 if context.memory_lost else 1),  # a run keeps a copy of lost memory
+        f"the tables of {context.n:,} nodes with up to {context.most_neighbours:,} neighbours",
+        where=f"system = {name}",
+        remedy=(f"set options.{name}.{option} to a small number, or " if option else "")
+        + "use another system, or a network with fewer nodes or fewer neighbours of a node",
+    )
 
 
 def run_engine(

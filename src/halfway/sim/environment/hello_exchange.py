@@ -12,6 +12,7 @@ from halfway.adapters.interface import Adapter, NeighbourKnowledge, RunContext, 
 from halfway.core.compiler.lent import Lender, lent
 from halfway.core.driver import TICKS
 from halfway.core.hello.hello_node import with_hellos
+from halfway.core.hello.link import LINK
 from halfway.core.hello.messages import kinds_with_hellos
 from halfway.core.hello.sending import HELLO_PERIOD_S, most_emissions
 from halfway.core.hello.state import (
@@ -30,12 +31,12 @@ from halfway.problem import Problem
 from halfway.sim.engine import loop
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.clocks import Clocks
+from halfway.sim.engine.memory_limit import check_memory, with_capacity
 from halfway.sim.engine.state import (
     FIRST_SLOTS,
     Engine,
     NodeTraits,
     RecordTraits,
-    grown,
     new_engine,
 )
 from halfway.sim.environment.environment import Environment
@@ -122,9 +123,16 @@ class HelloExchange(GivenNeighbours):
         bounded = context.reach is None and not environment.repeats
         ever = context.start.degree if bounded else np.full(context.n, limit)
         capacity = np.minimum(ever, limit).astype(np.int64)
+        reported = two_hops * min(limit, MOST_REPORTED)
+        check_memory(
+            float(capacity.sum()) * (LINK.itemsize + 8 * (1 + reported)),  # 8: an id and a row
+            f"the lists of {context.n:,} nodes with up to {limit:,} neighbours",
+            where="hello",
+            remedy='set hello_neighbours, or hello = "given"',
+        )
         self._hellos, self._most = hellos(context.node_ids, capacity, seed), most_emissions(limit)
         self._learnt = unknown_neighbourhood(
-            context.n, capacity, reported=two_hops * min(limit, MOST_REPORTED), positions=positions
+            context.n, capacity, reported=reported, positions=positions
         )
         carried = two_hops and positions and knowledge.positions
         self._rules = HelloRules(float(sent.period_s), starts=False, positions=carried)
@@ -209,8 +217,7 @@ class HelloExchange(GivenNeighbours):
         made, lend = new(WARM_UP), Lender()
         why = loop.POOL_FULL
         while why == loop.POOL_FULL:
-            while engine.out.tally[0] < slots:
-                engine = grown(engine)
+            engine = with_capacity(engine, slots)
             node, _ = self.node(instance, engine.out)
             why = loop.run(
                 node, rules, self._learnt, engine, made, environment.reach, True, no_changes(),
@@ -233,8 +240,7 @@ class HelloExchange(GivenNeighbours):
             records=RecordTraits(sizes=record_sizes(instance.kinds)),
         )
         engine.turns[environment.initially_down] = 1
-        while engine.out.tally[0] < environment.n:
-            engine = grown(engine)
+        engine = with_capacity(engine, environment.n)
         up = np.flatnonzero(engine.turns == 0)
         loop.post_all(lent(engine), lent(commands(np.zeros(len(up)), up, START, -1)))
         return engine
