@@ -15,6 +15,7 @@ from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import fraction, mixed, nth_equal, pick
+from halfway.protocols.parts.sparse_table import sparse_table
 from halfway.protocols.walks import messages, shared_handler
 from halfway.protocols.walks.shared_handler import receive
 from halfway.protocols.walks.state import WalkTables, walk_tables
@@ -66,7 +67,7 @@ def unmarked(n: int, degree: int, marks: int) -> Weights:
     memory, because a mote has no heap. Then `marks[i]` is above this number.
     """
     return Weights(
-        np.zeros((n, degree), np.float32),
+        sparse_table((n, degree), np.float32),
         np.full((n, marks), -1, np.int32),
         np.full((n, marks), -1, np.int32),
         np.zeros((n, marks), np.int32),

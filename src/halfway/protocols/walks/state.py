@@ -16,6 +16,7 @@ import numpy.typing as npt
 from halfway.core.prng import random_states
 from halfway.protocols.parts.event_window import WINDOW, EventWindows, empty_windows
 from halfway.protocols.parts.reliable_hop import ReliableHops, reliable_hops
+from halfway.protocols.parts.sparse_table import sparse_table
 from halfway.protocols.walks.tables.counts import COUNTS
 from halfway.protocols.walks.tables.entries import (
     BRANCH,
@@ -88,7 +89,7 @@ def walk_tables(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
         trails=np.zeros((n, topics, members), TRAIL).view(np.recarray),
-        swept=np.zeros((n, topics, degree), SWEPT).view(np.recarray),
+        swept=sparse_table((n, topics, degree), SWEPT).view(np.recarray),
         branches=np.zeros((n, topics, branches), BRANCH).view(np.recarray),
         trees=np.zeros((n, topics), TREE).view(np.recarray),
         paths=np.zeros((n, topics, members), PATH).view(np.recarray),
