@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,30 @@ def test_pub_sub_status_scout_and_ping(capsys: pytest.CaptureFixture[str]) -> No
     assert all(one["seconds"] is not None for one in lines(capsys))
     assert main(["ping", "stranger"]) == 2
     assert "no neighbour of here-0 has this name (neighbours: here-1)" in capsys.readouterr().err
+
+
+def test_spy_counts_events_and_no_retained_value(
+    place: BackgroundHost, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("halfway.cli.live.events._SPY_EVERY_S", 0.1)
+    assert main(["pub", "lamps/hall", "on", "--retain"]) == 0
+    capsys.readouterr()
+    assert main(["spy", "lamps/#", "--seconds", "0.3"]) == 0
+    assert set(capsys.readouterr().out.splitlines()) == {"no event arrived in the last second"}
+    has_ended = threading.Event()
+
+    def publish() -> None:
+        while not has_ended.wait(0.05):
+            place.wait_for(place.host.nodes[0].publish("lamps/attic", b"on", retain=True))
+
+    publisher = threading.Thread(target=publish)
+    publisher.start()
+    try:
+        assert main(["spy", "lamps/#", "--seconds", "1", "--json"]) == 0
+    finally:
+        has_ended.set()
+        publisher.join()
+    assert {one["topic"] for one in lines(capsys)} == {"lamps/attic"}
 
 
 def test_a_command_chooses_any_node_of_a_process(

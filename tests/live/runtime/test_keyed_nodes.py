@@ -11,7 +11,8 @@ from halfway.cli import main
 from halfway.live.interface.api import LiveNode, node
 from halfway.live.keys.keyed_security import KeyedSecurity
 from halfway.live.mesh import Event, Refusal
-from halfway.live.runtime.key_files import RevocationFile
+from halfway.live.runtime.key_files import RevocationFile, keyed_security
+from halfway.live.runtime.settings import Settings
 from halfway.problem import Problem
 from tests.live.runtime.test_nodes import run, until
 
@@ -69,6 +70,24 @@ def test_one_file_without_the_other_is_a_problem(tmp_path: Path) -> None:
         node(certificate=tmp_path / "a.cert", key=tmp_path / "a.key", secret=tmp_path / "s")
     with pytest.raises(Problem, match="only certificates can be revoked"):
         node(revoked=tmp_path / "revoked.list")
+
+
+def test_a_node_has_the_name_in_its_certificate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = admitted(tmp_path, "kitchen", "#")
+    words = [word for name, file in files.items() for word in (f"--{name}", str(file))]
+    expected = "name = hall: expected kitchen, the name in the certificate"
+    with pytest.raises(Problem, match=expected):  # before the command, which would not end
+        keyed_security(Settings(name="hall", **files))
+    capsys.readouterr()
+    assert main(["node", "--name", "hall", "--no-discover", "--interpreted", *words]) == 2
+    error = capsys.readouterr().err
+    assert expected in error
+    assert error.count("\n") == 1
+    for name in ("", "kitchen"):
+        made = keyed_security(Settings(name=name, **files))
+        assert made.membership.own.name == "kitchen"
 
 
 def test_nodes_that_are_no_neighbours_learn_each_others_rights(

@@ -111,6 +111,8 @@ def spy(
 ) -> None:
     """Once per second, print each topic with events: rate, mean size and mean age of its events.
 
+    The retained values, which were published before the command began, do not count.
+
     \b
     halfway spy
     halfway spy 'sensors/#' --seconds 10 --json
@@ -119,7 +121,7 @@ def spy(
     begun = shown = time.monotonic()
     with at(node) as place:
         for event in _watched(place, topic_filter, _SPY_EVERY_S):
-            if event is not None:
+            if event is not None and not event.retained:
                 row = counts.setdefault(event.topic, [0, 0, 0.0])
                 row[0], row[1] = row[0] + 1, row[1] + len(event.payload)
                 row[2] += event.age_s

@@ -50,7 +50,12 @@ Peers = Annotated[
         help="Address of a node that multicast does not reach. Repeatable.",
     ),
 ]
-NodeName = Annotated[str, typer.Option(metavar="NAME", help="Name of the node.")]
+NodeName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="Name of the node. A node with a certificate has the name in it."
+    ),
+]
 OfNetwork = Annotated[
     str,
     typer.Option(

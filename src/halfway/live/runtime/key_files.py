@@ -25,7 +25,8 @@ _LOG = logging.getLogger("halfway.live")
 def keyed_security(settings: Settings) -> KeyedSecurity:
     """Return the security of a running node from the key files in its settings.
 
-    Raises Problem for a file that is not a certificate or key, or for a certificate of another key.
+    Raises Problem for a file that is not a certificate or key, and for a certificate of another key
+    or of another name than the settings have.
     """
     assert settings.key is not None
     identity = read_identity(settings.key)
@@ -50,6 +51,11 @@ def keyed_security(settings: Settings) -> KeyedSecurity:
             what = f"the certificate is not valid: {error}"
             remedy = "admit the node again with `halfway net admit`"
             raise Problem(what, where=str(settings.certificate), remedy=remedy) from None
+        own_name = membership.own.name
+        if settings.name not in ("", own_name):
+            what = f"name = {settings.name}: expected {own_name}, the name in the certificate"
+            remedy = "leave out --name, or admit the node with this name by `halfway net admit`"
+            raise Problem(what, where=str(settings.certificate), remedy=remedy)
     return KeyedSecurity(membership, random=os.urandom, cipher=suitable_cipher())
 
 
