@@ -350,7 +350,7 @@ def test_from_python_as_frames(tmp_path: Path) -> None:
             "network: degree = 9: expected a mean degree above 0 and at most 3.9",
         ),
         (["--system", "nowhere.py"], "system nowhere.py: no such file"),
-        (["--system", "no.such.module"], "'no.such.module' is not a system of your own"),
+        (["--system", "no.such.module"], "'no.such.module' is not a system .* a file that ends"),
         (["--system", "gossip"], "with your own protocol .*built-in systems in --systems gossip"),
     ],
 )

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from halfway.adapters.interface import STATE_PARAMETERS, Adapter, System, UnsizedAdapter
-from halfway.adapters.registry import TABLE
+from halfway.adapters.registry import TABLE, unknown
 from halfway.adapters.user_errors import USER_FILE, file_of, line_in
 from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.core.handler import is_claimed
@@ -73,9 +73,7 @@ def _module_file(module: str, where: str) -> Path:
     except (ImportError, ValueError, AttributeError):
         spec = None
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        what = f"'{module}' is not a system of your own"
-        remedy = "use an importable module or a file that ends in .py"
-        raise Problem(what, where=where, remedy=remedy)
+        raise unknown(module, ["an importable module", "a file that ends in .py"], where)
     return Path(spec.origin)
 
 
