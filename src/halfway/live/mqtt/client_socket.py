@@ -97,8 +97,9 @@ class ClientSocket(asyncio.Protocol):
         self._transport.resume_reading()  # what still arrives is dropped
         self._loop.call_later(LINGER_S, self._transport.close)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - either is an end
-        """End a client's connection."""
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End a client's connection, with an error or without."""
+        del exc
         if self._connection is not None:
             self._server.client_gone(self._connection)
 

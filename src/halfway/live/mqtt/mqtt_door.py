@@ -216,11 +216,12 @@ class MqttDoor:
 
     def _terms(self, one: Publication) -> dict[str, Any]:
         """Return what `publish` of the mesh gets of a publication besides topic and payload."""
-        level = self._levels[one.qos]
         return {
-            "level": level, "retain": one.retain, "expiry_s": one.expiry_s,
+            "level": self._levels[one.qos],
+            "retain": one.retain,
+            "expiry_s": one.expiry_s,
             "properties": one.properties,
-        }  # fmt: skip
+        }
 
     def _start(self, work: Coroutine[object, object, None]) -> None:
         task = self._loop.create_task(work)
