@@ -22,9 +22,12 @@ import numpy as np
 from tools.live.detector_processes import DetectorProcesses, MemberReport, Signal
 
 from halfway.cli.program import Parser, positive, run, whole
+from halfway.cli.terminal.assignments import assignments
 from halfway.core.message import RECORD
+from halfway.core.options import Value
 from halfway.live.air.air import Air
 from halfway.live.runtime.node_identity import drawn_id
+from halfway.problem import Problem
 from halfway.sim.engine.changes import changes
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.environment.hello_exchange import SentHellos
@@ -72,6 +75,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("detectors.jsonl"))
     parser.add_argument("--system", action="append", choices=(*DETECTORS, "path-heartbeat",
                         "walk-probe"), help="repeatable; default: five detectors")  # fmt: skip
+    parser.add_argument("--option", metavar="NAME=VALUE", action="append", help="of the detector")
     parser.add_argument("--nodes", type=whole(5, 100), default=20)
     parser.add_argument("--runs", type=whole(1, 1000), default=5)
     parser.add_argument("--simulated", type=whole(1, 1000), default=10, help="for each live run")
@@ -84,19 +88,37 @@ def main() -> None:
     if given.what == "table":
         sys.stdout.write("\n".join(table(given.file or given.out)) + "\n")
         return
+    options = detector_options(given.option)
     for number in range(1, given.runs + 1):
         trial = drawn(given.nodes, number, given.seconds, given.pause_s)
         for system in given.system or DETECTORS:
-            live = lived(system, trial, number, given.loss, given.seconds)
+            live = lived(system, options, trial, number, given.loss, given.seconds)
             others = [
-                simulated(system, trial, number * 1000 + k, given.loss, given.seconds)
+                simulated(system, options, trial, number * 1000 + k, given.loss, given.seconds)
                 for k in range(given.simulated)
             ]
             with given.out.open("a") as file:
                 for way, found in (("live", [live]), ("simulated", others)):
                     for one in found:
-                        row = {"system": system, "run": number, "way": way, **one}
+                        row = {
+                            "system": system,
+                            "options": options,
+                            "run": number,
+                            "way": way,
+                            **one,
+                        }
                         file.write(json.dumps(row) + "\n")
+
+
+def detector_options(texts: list[str] | None) -> dict[str, Value]:
+    """Return the options of a detector from the command line, which are numbers."""
+    options: dict[str, Value] = {}
+    for name, text in assignments(texts, "--option", "timeout_s=8").items():
+        try:
+            options[name] = float(text)
+        except ValueError:
+            raise Problem(f"--option {name} = {text}: expected a number") from None
+    return options
 
 
 def up_to(most: float) -> Callable[[str], float]:
@@ -130,7 +152,9 @@ def drawn(n: int, number: int, seconds: float, pause_s: float) -> Trial:
     return Trial(network, [drawn_id(number, row) for row in range(n)], crashed, slow, pause_s)
 
 
-def lived(system: str, trial: Trial, number: int, loss: float, seconds: float) -> dict[str, Any]:
+def lived(
+    system: str, options: dict[str, Value], trial: Trial, number: int, loss: float, seconds: float
+) -> dict[str, Any]:
     """Return the quality of a detector in one live run, and the lateness of the faults."""
     n = trial.network.n
     signals = [Signal(CRASH_S, row, signal.SIGKILL) for row in trial.crashed]
@@ -141,7 +165,7 @@ def lived(system: str, trial: Trial, number: int, loss: float, seconds: float) -
     with Air(n) as air:
         air.set_links(zip(rows, trial.network.who.tolist(), strict=True))
         air.set_loss(loss)
-        with DetectorProcesses(air, system, {}, number) as nodes:
+        with DetectorProcesses(air, system, options, number) as nodes:
             reports = list(nodes.run(signals, seconds))
             late_s = nodes.late_s
     return quality_of(reports, trial, system, seconds) | {"late_s": late_s}
@@ -171,16 +195,18 @@ def _records(reports: Sequence[MemberReport], kinds: Any) -> tuple[Any, Any]:
     return records, np.array([report.row for report in reports], np.int64)
 
 
-def simulated(system: str, trial: Trial, seed: int, loss: float, seconds: float) -> dict[str, Any]:
+def simulated(
+    system: str, options: dict[str, Value], trial: Trial, seed: int, loss: float, seconds: float
+) -> dict[str, Any]:
     """Return the quality of a detector in one simulated run of a trial."""
     network = trial.network
     labels = range(network.n) if network.labels is None else network.labels
     faults: list[Fault] = [Crash(node=int(labels[row]), at=CRASH_S) for row in trial.crashed]
     faults += [Pause(node=int(labels[row]), at=at, for_=trial.pause_s) for at, row in trial.pauses]
     run = Simulation(
-        system, network, workload=Monitoring(start_s=START_S), faults=faults, seconds=seconds,
-        radio=IdealRadio(delay_s=DELAY_S, success=1.0 - loss), seed=seed, hello=SentHellos(),
-        nodes=NodeSettings(ids=trial.ids), stretch=False,
+        system, network, options=options, workload=Monitoring(start_s=START_S), faults=faults,
+        seconds=seconds, radio=IdealRadio(delay_s=DELAY_S, success=1.0 - loss), seed=seed,
+        hello=SentHellos(), nodes=NodeSettings(ids=trial.ids), stretch=False,
     )  # fmt: skip
     found = run.run().detection
     assert found is not None
@@ -199,11 +225,18 @@ def table(path: Path) -> Iterator[str]:
     runs = [json.loads(line) for line in path.read_text().splitlines()]
     yield " | ".join(["| detector", "runs", *(heading for heading, _, _ in COLUMNS)]) + " |"
     yield "|---|---|" + "---:|" * len(COLUMNS)
-    for system in dict.fromkeys(one["system"] for one in runs):
+    for name in dict.fromkeys(map(_name, runs)):
         for way in ("live", "simulated"):
-            some = [one for one in runs if (one["system"], one["way"]) == (system, way)]
+            some = [one for one in runs if (_name(one), one["way"]) == (name, way)]
             texts = [_text([one[field] for one in some], digits) for _, field, digits in COLUMNS]
-            yield " | ".join([f"| `{system}`", f"{len(some)} {way}", *texts]) + " |"
+            yield " | ".join([f"| `{name}`", f"{len(some)} {way}", *texts]) + " |"
+
+
+def _name(run: dict[str, Any]) -> str:
+    """The name of a detector in the table, with its options."""
+    return " ".join(
+        [run["system"], *(f"{name}={value:g}" for name, value in run["options"].items())]
+    )
 
 
 def _text(values: Sequence[float | None], digits: int) -> str:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from tools.live.detector_processes import DetectorProcesses, MemberReport, Signal
-from tools.live.detectors_live import CRASH_S, drawn, quality_of, simulated, table
+from tools.live.detectors_live import CRASH_S, detector_options, drawn, quality_of, simulated, table
 
 from halfway.live.air.air import Air
 from halfway.live.runtime.node_identity import drawn_id
+from halfway.problem import Problem
 from tests.live.air.test_air import on_air
 
 N = 5
@@ -44,23 +45,35 @@ def test_live_reports_are_counted_as_those_of_a_simulated_run() -> None:
     assert (found["crashes"], found["mistakes"]) == (1, 1)
     assert (found["first_s"], found["all_s"], found["mistake_s"]) == (1.0, 4.0, 2.0)
     assert found["detected_share"] == 1.0
-    same = simulated("heartbeat", drawn(5, 1, 60.0, 0.0), 1, 0.0, 60.0)
+    same = simulated("heartbeat", {}, drawn(5, 1, 60.0, 0.0), 1, 0.0, 60.0)
     assert same.keys() == found.keys()
     assert (same["detected_share"], same["mistakes"]) == (1.0, 0)
 
 
 def test_the_table_has_the_mean_and_the_range_of_each_way(tmp_path: Path) -> None:
-    row = {"system": "swim", "way": "live", "detected_share": 1.0, "first_s": None, "all_s": 2.0,
+    row = {"system": "swim", "options": {"period_s": 0.5}, "way": "live",
+           "detected_share": 1.0, "first_s": None, "all_s": 2.0,
            "mistakes_per_hour": 0.0, "mistake_s": None, "query_accuracy": 1.0}  # fmt: skip
     rows = [row, row | {"all_s": 4.0, "first_s": 1.5}, row | {"way": "simulated"}]
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     *_, live, other = table(path)
-    assert live.startswith("| `swim` | 2 live | 1.000 (1.000 to 1.000) | 1.5 (1.5 to 1.5) [1] |")
+    assert live.startswith(
+        "| `swim period_s=0.5` | 2 live | 1.000 (1.000 to 1.000) | 1.5 (1.5 to 1.5) [1] |"
+    )
     assert "| 3.0 (2.0 to 4.0) |" in live
     assert other.startswith(
-        "| `swim` | 1 simulated | 1.000 (1.000 to 1.000) | – | 2.0 (2.0 to 2.0)"
+        "| `swim period_s=0.5` | 1 simulated | 1.000 (1.000 to 1.000) | – | 2.0 (2.0 to 2.0)"
     )
+
+
+def test_options_of_a_detector_are_numbers() -> None:
+    assert detector_options(["timeout_s=8", "period_s = 0.5"]) == {
+        "timeout_s": 8.0,
+        "period_s": 0.5,
+    }
+    with pytest.raises(Problem, match="--option timeout_s = late: expected a number"):
+        detector_options(["timeout_s=late"])
 
 
 @on_air
