@@ -44,6 +44,9 @@ os.environ["HALFWAY_CHECK_RECORDS"] = "1"
 # Before any import of matplotlib: no test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
 
+# Folders whose tests run live nodes by the clock of the machine. On a busy machine, a node may run
+# too late. So such a test runs once more if it fails, and the last line of pytest counts it.
+REAL_TIME = ("documentation", "examples", "live", "testbed")
 OFFSET_S = 100.0  # the greatest offset of the clocks of nodes in simulations of tests
 DRIFT_PPM = 50.0  # their greatest drift
 # Folders whose tests run whole studies as users do, where all nodes read the time of the run.
@@ -110,13 +113,23 @@ def pytest_collection() -> Iterator[object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect slow tests unless requested. Workers side by side take long files first."""
+    """Deselect slow tests unless requested. Workers side by side take long files first. Tests with
+    live nodes have two attempts.
+    """
     if not (config.getoption("--slow") or os.environ.get("HALFWAY_SLOW")):
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    for item in items:
+        if _folder(item) in REAL_TIME:
+            item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=1))
     if hasattr(config, "workerinput"):
         put_longest_first(items)
+
+
+def _folder(item: pytest.Item) -> str:
+    """Return the folder of tests/ that contains a test, or the name of the test's file."""
+    return item.path.relative_to(Path(__file__).parent).parts[0]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -129,8 +142,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     marked `one_clock`.
     """
     module: Any = sys.modules.get("halfway.sim.run_engine")  # None: no test imported it
-    folder = item.path.relative_to(Path(__file__).parent).parts[0]
-    if module is None or folder in ONE_CLOCK or item.get_closest_marker("one_clock"):
+    if module is None or _folder(item) in ONE_CLOCK or item.get_closest_marker("one_clock"):
         return (yield)
     clocks_of = module.clocks_of
     usual = module.ClockErrors(offset_s=OFFSET_S, drift_ppm=DRIFT_PPM)
