@@ -56,6 +56,7 @@ class Membership:
         self._known: OrderedDict[int, Certificate] = OrderedDict()
         self._bytes: dict[int, bytes] = {}  # of these certificates
         self.own = self._read(own)
+        self.node_id = self.own.node_id
         if self.own.static_key != identity.static_public:
             raise NotValid("the certificate belongs to the key of another node")
 
@@ -131,7 +132,7 @@ class Membership:
         """Return the certificate of a member of the network, this node included, or None if it is
         unknown or void.
         """
-        certificate = self.own if node_id == self.own.node_id else self._known.get(node_id)
+        certificate = self.own if node_id == self.node_id else self._known.get(node_id)
         return certificate if certificate and not self.void(certificate) else None
 
     def certificate_bytes(self, node_id: int) -> bytes:
@@ -140,7 +141,7 @@ class Membership:
         """
         if self.known(node_id) is None:
             return b""
-        return self.own_bytes if node_id == self.own.node_id else self._bytes[node_id]
+        return self.own_bytes if node_id == self.node_id else self._bytes[node_id]
 
     def _read(self, data: bytes) -> Certificate:
         certificate = read_certificate(data, self.root_key)

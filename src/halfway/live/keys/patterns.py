@@ -1,10 +1,11 @@
 """The topic patterns in certificates: topic filters of at most 200 bytes."""
 
-from collections.abc import Iterable
+from functools import lru_cache
 
 from halfway.live.topic_filters import covers, filter_problem
 
 MOST_BYTES = 200  # of one pattern in UTF-8
+REMEMBERED = 256  # topics whose patterns a process remembers
 
 
 def pattern_error(pattern: str) -> str:
@@ -14,6 +15,7 @@ def pattern_error(pattern: str) -> str:
     return filter_problem(pattern)
 
 
-def any_covers(patterns: Iterable[str], wanted: str) -> bool:
+@lru_cache(REMEMBERED)
+def any_covers(patterns: tuple[str, ...], wanted: str) -> bool:
     """Return whether one of a certificate's topic patterns covers a topic or a topic filter."""
     return any(covers(pattern, wanted) for pattern in patterns)

@@ -157,7 +157,8 @@ class Host:
         node = MeshNode(
             face, identity, security, sock, self.scheduler, settings.limits, settings.trace
         )
-        node.events.bodies.shared = self._bodies
+        if settings.nodes > 1:
+            node.events.bodies.shared = self._bodies
         return node
 
     def _grid_of_nodes(self) -> NodeGrid | None:
