@@ -7,6 +7,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 PAYLOAD = bytes(200)
 _QUIET_S = 1.0  # without a message, a one-way run has ended
 _TRIP_S = 5.0  # an answer that takes longer is lost
+_GROUP = 64  # kept events that wait for the disk together
 
 
 class Place(NamedTuple):
@@ -71,48 +73,67 @@ async def near_end(publish: Publish, answers: "asyncio.Queue[None]", pipe: Conne
         pipe.send(taken)
 
 
-def halfway_settings(place: Place, name: str) -> dict[str, Any]:
+def halfway_settings(place: Place, name: str, *, kept: bool) -> dict[str, Any]:
     """Return the settings of one of Halfway's two nodes."""
     keys = {"certificate": Path(place.folder) / f"home/members/{name}.cert",
             "key": Path(place.folder) / f"{name}.key"}  # fmt: skip
-    return {"compile": "now", "discover": False, **({} if place.plain else keys)}
+    state = {"state": Path(place.folder) / f"{name}-{place.port}"} if kept else {}
+    return {"compile": "now", "discover": False, **state, **({} if place.plain else keys)}
 
 
-def halfway_far(place: Place, pipe: Connection) -> None:
+def halfway_far(place: Place, pipe: Connection, *, kept: bool = False) -> None:
     """Run Halfway's far node."""
     import halfway.live
 
     sink = Sink()
 
     async def run() -> None:
-        settings = halfway_settings(place, "far")
+        settings = halfway_settings(place, "far", kept=kept)
         async with halfway.live.node(port=place.port, **settings) as node:
             node.mesh.subscribe("oneway", lambda _: sink.take())
             events = node.subscribe("there")
             pipe.send(None)
             task = asyncio.create_task(asyncio.to_thread(sink.per_second, pipe))
+            level = "kept" if kept else "best-effort"
             async for _ in events:
-                await node.publish("back", PAYLOAD)
+                await node.publish("back", PAYLOAD, level=level)
             await task
 
     asyncio.run(run())
 
 
-def halfway_near(place: Place, pipe: Connection) -> None:
+def halfway_near(place: Place, pipe: Connection, *, kept: bool = False) -> None:
     """Run Halfway's near node."""
     import halfway.live
 
     async def run() -> None:
         peers = [f"127.0.0.1:{place.port}"]
-        async with halfway.live.node(peers=peers, **halfway_settings(place, "near")) as node:
+        settings = halfway_settings(place, "near", kept=kept)
+        async with halfway.live.node(peers=peers, **settings) as node:
             await node.neighbours()
             answers = asyncio.Queue[None]()
             node.mesh.subscribe("back", lambda _: answers.put_nowait(None))
             await asyncio.sleep(2.0)
             pipe.send(None)
-            await near_end(node.publish, answers, pipe)
+            await near_end(in_groups(node) if kept else node.publish, answers, pipe)
 
     asyncio.run(run())
+
+
+def in_groups(node: Any) -> Publish:
+    """Return a function that publishes a kept event at a node. It does not wait for the disk while
+    fewer than _GROUP events wait for it.
+    """
+    waiting = set[asyncio.Task[None]]()
+
+    async def publish(topic: str, payload: bytes) -> None:
+        one = asyncio.create_task(node.publish(topic, payload, level="kept"))
+        waiting.add(one)
+        one.add_done_callback(waiting.discard)
+        if len(waiting) >= _GROUP:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+
+    return publish
 
 
 def paho_client(place: Place, topics: list[str], take: Callable[[str], object]) -> Any:
@@ -268,6 +289,7 @@ def zenoh_near(place: Place, pipe: Connection) -> None:
 
 TOOLS = {
     "halfway": (halfway_far, halfway_near),
+    "halfway, kept": (partial(halfway_far, kept=True), partial(halfway_near, kept=True)),
     "mosquitto": (paho_far, paho_near),
     "nats": (nats_far, nats_near),
     "zenoh": (zenoh_far, zenoh_near),

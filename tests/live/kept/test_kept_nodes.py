@@ -64,6 +64,19 @@ def test_all_kept_events_arrive_once_and_in_order_over_a_link_with_loss(tmp_path
     run(program)
 
 
+def test_a_kept_event_leaves_as_soon_as_it_is_on_disk(tmp_path: Path) -> None:
+    async def program() -> None:
+        async with kept_node(tmp_path / "a") as one, kept_node(tmp_path / "b", one) as two:
+            await linked(one, two)
+            await one.publish("x", b"0", level="kept")
+            sent = one.mesh.counts["records sent"]
+            for _ in range(20):  # turns of the loop, which take less than 1 ms: no heartbeat is due
+                await asyncio.sleep(0)
+            assert one.mesh.counts["records sent"] > sent
+
+    run(program)
+
+
 def test_a_reader_that_was_away_receives_what_it_missed(tmp_path: Path) -> None:
     async def program() -> None:
         async with kept_node(tmp_path / "a") as one:

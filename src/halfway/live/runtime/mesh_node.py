@@ -258,9 +258,11 @@ class MeshNode:
             self.members.note_names()
 
     def _run(self, command: Command) -> None:
+        """Let the driver handle a command. Its frames leave at the end of the turn."""
         self.driver.command(
             self.scheduler.now(), command.kind, command.topic, command.arg, command.event
         )
+        self._turn_soon()
 
     def _frame(self, peer: int, frame_type: int, content: bytes) -> None:
         """Take a peer's frame, if the peer is a neighbour."""
