@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 PAYLOAD = bytes(200)
 _QUIET_S = 1.0  # without a message, a one-way run has ended
 _TRIP_S = 5.0  # an answer that takes longer is lost
-_GROUP = 64  # kept events that wait for the disk together
+_GROUP = 256  # kept events that wait for the disk together
 
 
 class Place(NamedTuple):
@@ -49,6 +49,7 @@ class Sink:
         pipe.send((self.count, (self.count - 1) / max(self.last - self.first, 1e-9)))
 
 
+End = Callable[[Place, Connection], None]
 # The near end of a tool: sends many messages one way; then, one after the other, trips.
 Publish = Callable[[str, bytes], Awaitable[None]]
 
@@ -287,7 +288,7 @@ def zenoh_near(place: Place, pipe: Connection) -> None:
     asyncio.run(run())
 
 
-TOOLS = {
+TOOLS: dict[str, tuple[End, End]] = {
     "halfway": (halfway_far, halfway_near),
     "halfway, kept": (partial(halfway_far, kept=True), partial(halfway_near, kept=True)),
     "mosquitto": (paho_far, paho_near),

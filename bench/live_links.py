@@ -2,10 +2,10 @@
 
 Two Python processes exchange messages of 200 B on loopback, each with the tool's own Python
 library. One way: the messages a second that arrive. There and back: the time of a message to the
-other process and of its answer. Halfway takes part twice: with events of the level best-effort, and
-with kept events, of which up to 64 wait for the disk together. Halfway's nodes have keys, unless --plain is given; the other tools
-do not encrypt. A tool that is not installed is skipped. Servers on the PATH: `mosquitto` and
-`nats-server`. Libraries: paho-mqtt, nats-py, eclipse-zenoh.
+other process and of its answer. Halfway takes part with events of the level best-effort, and with
+kept events, of which up to 256 wait for the disk together. Halfway's nodes have keys, unless
+--plain is given; the other tools do not encrypt. A tool that is not installed is skipped. Servers
+on the PATH: `mosquitto` and `nats-server`. Libraries: paho-mqtt, nats-py, eclipse-zenoh.
 python bench/live_links.py [--json] [--messages N] [--trips N] [--rounds N] [--plain]
 """
 
