@@ -19,6 +19,7 @@ from halfway.live.step.system_node import SystemNode
 from tests.live.step.memory_bed import BedNode, MemoryBed
 
 _CAPACITY = 0  # no frames share a datagram, so that records arrive in the order of the bed
+_LATE_S = 30.0  # a busy kernel may deliver a datagram late
 
 
 class SocketNode(BedNode):
@@ -30,6 +31,7 @@ class SocketNode(BedNode):
         self.flow = Flow(node.kinds, _CAPACITY, np.zeros(len(bed.hashes) + 1, np.int64))
         super().__init__(bed, row, node, links, self.flow)
         self.sockets, self.security = bound("127.0.0.1", 0), Plain(int(bed.node_ids[row]))
+        self.sockets.settimeout(_LATE_S)
         for link in links:  # in the order of the rows, in which they hear a transmission
             self.flow.set_neighbours([*self.flow.place_of, int(bed.node_ids[link])])
         for topic, hash64 in enumerate(bed.hashes.tolist()):
