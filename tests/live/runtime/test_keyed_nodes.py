@@ -90,6 +90,25 @@ def test_a_node_has_the_name_in_its_certificate(
         assert made.membership.own.name == "kitchen"
 
 
+@pytest.mark.parametrize("other", ["away", "development"])
+def test_a_node_has_the_network_in_its_certificate(
+    other: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = admitted(tmp_path, "kitchen", "#")
+    words = [word for name, file in files.items() for word in (f"--{name}", str(file))]
+    expected = f"network = {other}: expected home, the network in the certificate"
+    with pytest.raises(Problem, match=expected):  # before the command, which would not end
+        keyed_security(Settings(network=other, **files))
+    capsys.readouterr()
+    assert main(["node", "--network", other, "--no-discover", "--interpreted", *words]) == 2
+    error = capsys.readouterr().err
+    assert expected in error
+    assert error.count("\n") == 1
+    for network in ("", "home"):
+        made = keyed_security(Settings(network=network, **files))
+        assert made.membership.network == "home"
+
+
 def test_nodes_that_are_no_neighbours_learn_each_others_rights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

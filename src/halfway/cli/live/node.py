@@ -28,7 +28,7 @@ def node(
     port: node_options.Port = 0,
     peer: node_options.Peers = None,
     name: node_options.NodeName = "",
-    network: node_options.OfNetwork = "development",
+    network: node_options.OfNetwork = "",
     host: node_options.OnHost = "127.0.0.1",
     certificate: node_options.CertificateFile = None,
     key: node_options.PrivateKeyFile = None,
@@ -109,7 +109,7 @@ def _introduce(service: "Service") -> None:
     first, settings = host.nodes[0], host.settings
     others = f" and {len(host.nodes) - 1} more" if len(host.nodes) > 1 else ""
     where = f"{first.endpoint.address[0]}:{first.endpoint.address[1]}"
-    network = "" if settings.certificate else f": network {settings.network}"
+    network = "" if settings.certificate else f": network {settings.network_name}"
     typer.echo(f"{first.security.label}{network}")
     code = "machine code" if host.is_compiled else "interpreted"
     role = f" ({first.face.overlay_place()['role']})" if first.face.ROLES else ""

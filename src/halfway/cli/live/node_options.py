@@ -59,7 +59,9 @@ NodeName = Annotated[
 OfNetwork = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="Name of the network. The node ignores nodes of other networks."
+        metavar="NAME",
+        help="Name of the network. The node ignores nodes of other networks. Default: development, "
+        "or the network in the certificate.",
     ),
 ]
 OnHost = Annotated[

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from halfway.live.keys.certificates import NotValid
+from halfway.live.keys.identity import Identity
 from halfway.live.keys.keyed_security import KeyedSecurity
 from halfway.live.keys.member_files import (
     read_identity,
@@ -25,38 +26,46 @@ _LOG = logging.getLogger("halfway.live")
 def keyed_security(settings: Settings) -> KeyedSecurity:
     """Return the security of a running node from the key files in its settings.
 
-    Raises Problem for a file that is not a certificate or key, and for a certificate of another key
-    or of another name than the settings have.
+    Raises Problem for a file that is not a certificate or key, and for a certificate of another
+    key, of another name or of another network than the settings have.
     """
     assert settings.key is not None
     identity = read_identity(settings.key)
     if settings.secret is not None:
         secret, name = read_secret(settings.secret), settings.name or settings.key.stem
         membership = with_one_secret(
-            identity, secret, name=name, network=settings.network, wall=time.time
+            identity, secret, name=name, network=settings.network_name, wall=time.time
         )
     else:
         assert settings.certificate is not None
-        member = read_member(settings.certificate)
-        try:
-            membership = Membership(
-                identity,
-                member.certificate,
-                root_key=member.root_key,
-                secret=member.secret,
-                network=member.network,
-                wall=time.time,
-            )
-        except NotValid as error:
-            what = f"the certificate is not valid: {error}"
-            remedy = "admit the node again with `halfway net admit`"
-            raise Problem(what, where=str(settings.certificate), remedy=remedy) from None
-        own_name = membership.own.name
-        if settings.name not in ("", own_name):
-            what = f"name = {settings.name}: expected {own_name}, the name in the certificate"
-            remedy = "leave out --name, or admit the node with this name by `halfway net admit`"
-            raise Problem(what, where=str(settings.certificate), remedy=remedy)
+        membership = _certified(settings.certificate, identity)
+        for field, wanted, own in (
+            ("network", settings.network, membership.network),
+            ("name", settings.name, membership.own.name),
+        ):
+            if wanted not in ("", own):
+                what = f"{field} = {wanted}: expected {own}, the {field} in the certificate"
+                remedy = f"leave out --{field}, or give a certificate with this {field}"
+                raise Problem(what, where=str(settings.certificate), remedy=remedy)
     return KeyedSecurity(membership, random=os.urandom, cipher=suitable_cipher())
+
+
+def _certified(path: Path, identity: Identity) -> Membership:
+    """Return the membership by the certificate in a file, which a running node has."""
+    member = read_member(path)
+    try:
+        return Membership(
+            identity,
+            member.certificate,
+            root_key=member.root_key,
+            secret=member.secret,
+            network=member.network,
+            wall=time.time,
+        )
+    except NotValid as error:
+        what = f"the certificate is not valid: {error}"
+        remedy = "admit the node again with `halfway net admit`"
+        raise Problem(what, where=str(path), remedy=remedy) from None
 
 
 class RevocationFile:

@@ -28,6 +28,7 @@ ANY_INTERFACE = "0.0.0.0"
 GROUP: Address = ("239.255.71.17", 4711)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _MOST_NODES = 300
+_DEVELOPMENT = "development"
 _CLOCK_INCARNATION = 2**32 - 1  # a system with room for it needs no folder that counts starts
 
 
@@ -41,7 +42,8 @@ class Settings:
     nodes, for a system whose nodes have roles; "" is its default. With "founder", only the first
     node is the founder. peers: "host:port" of other processes. certificate, key: the two files of a
     node with keys. secret: the file with the secret of a network without certificates; it needs a
-    key too. Without keys the network is the development network, on loopback. revoked: a revocation
+    key too. Without keys the network is a development network, on loopback. network: its name; ""
+    is "development", or the name in the certificate. revoked: a revocation
     list, read again after a change. state: a folder for the journal and other memory across starts.
     period_s: seconds between hellos. compile: "background", "now" or "never". seed: None for a new
     one at each start.
@@ -50,7 +52,7 @@ class Settings:
     system: str = DEFAULT_SYSTEM
     options: Mapping[str, Value] = field(default_factory=dict)
     name: str = ""
-    network: str = "development"
+    network: str = ""
     nodes: int = 1
     degree: int = 6
     position: Position | None = None
@@ -83,8 +85,8 @@ class Settings:
             )
         if not 0.05 <= self.period_s <= 60.0:
             raise Problem(f"period_s = {self.period_s:g}: expected 0.05 to 60 s")
-        for name, value in (("name", self.name or "x"), ("network", self.network)):
-            if not _NAME.fullmatch(value):
+        for name, value in (("name", self.name), ("network", self.network)):
+            if value and not _NAME.fullmatch(value):
                 what = f"{name} = '{value}': expected 1 to 63 letters, digits, _ . and -"
                 raise Problem(what, remedy="begin with a letter or a digit")
         self._check_position()
@@ -160,18 +162,23 @@ class Settings:
         return self.key is not None
 
     @property
+    def network_name(self) -> str:
+        """The name in the settings of a network without certificates. A certificate has its own."""
+        return self.network or _DEVELOPMENT
+
+    @property
     def hash_key(self) -> bytes:
         """The key of the topic hashes in the settings of a development network; with keys it is a
         secret.
         """
-        return hashlib.blake2b(b"topics " + self.network.encode(), digest_size=32).digest()
+        return hashlib.blake2b(b"topics " + self.network_name.encode(), digest_size=32).digest()
 
     @property
     def network_id(self) -> int:
         """The id of the network in the settings of live nodes: 32 bits, different for each
         development network.
         """
-        return int.from_bytes(hashlib.blake2b(self.network.encode(), digest_size=4).digest())
+        return int.from_bytes(hashlib.blake2b(self.network_name.encode(), digest_size=4).digest())
 
 
 def role_alone(system: str) -> str:

@@ -86,7 +86,7 @@ def _subscribed(node: MeshNode) -> list[str]:
 def _network_of(host: Host, node: MeshNode) -> str:
     """Return the name of a node's network. A node with keys has it from its certificate."""
     membership = getattr(node.security, "membership", None)
-    return host.settings.network if membership is None else str(membership.network)
+    return host.settings.network_name if membership is None else str(membership.network)
 
 
 def _heard(node: MeshNode, now: float) -> list[dict[str, Any]]:
