@@ -147,7 +147,9 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     },
     "runtime/retained_exchange:RetainedExchange": {"_sent": (OPERATING, "neighbours; nodes heard")},
     "runtime/body_exchange:BodyExchange": {"_held": (OPERATING, "records that wait for a body")},
-    "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},
+    "runtime/host:Host": {
+        "_sockets": FIXED, "journals": FIXED, "nodes": FIXED, "sections": FIXED,
+    },
     "runtime/mesh_node:MeshNode": {"counts": FIXED},
     "runtime/own_events:OwnEvents": {
         "_before": FIXED, "_ready": (OPERATING, "topics with a number"),

@@ -4,6 +4,7 @@ The air is sealed, so the nodes need no keys. The nodes accept datagrams of the 
 """
 
 import asyncio
+import contextlib
 import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -13,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfway.core.hello.sending import HELLO_PERIOD_S
-from halfway.core.message import START
 from halfway.core.options import Value
 from halfway.live.air.air import Air
 from halfway.live.air.wiring import SUBNET, Pair
@@ -21,7 +21,7 @@ from halfway.live.drops import Drop
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
-from halfway.live.runtime.journal_start import journal_of
+from halfway.live.runtime.journal_start import journal_in, keep_in
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.node_identity import drawn_id, faced
 from halfway.live.runtime.settings import GROUP
@@ -95,16 +95,17 @@ class AirHost:
 
     async def close(self) -> None:
         """Stop all nodes of the air host. A second call has no effect."""
-        for sock in self._groups:
-            asyncio.get_running_loop().remove_reader(sock.fileno())
-            sock.close()
-        self._groups = []
-        for node in self.nodes:
-            node.stop()
-        for close in self._journals:
-            await close()
-        self._journals = []
-        self.scheduler.close()
+        # The last part closes first. Each part closes, also after an error of another part.
+        async with contextlib.AsyncExitStack() as stack:
+            stack.callback(self.scheduler.close)
+            for close in reversed(self._journals):
+                stack.push_async_callback(close)
+            for node in reversed(self.nodes):
+                stack.callback(node.stop)
+            for sock in self._groups:
+                asyncio.get_running_loop().remove_reader(sock.fileno())
+                sock.close()
+            self._groups = []
 
     async def quiet(self, most_s: float) -> bool:
         """Stop the links of all nodes of the air host, and wait until no datagram is on its way.
@@ -148,16 +149,18 @@ class AirHost:
         return self.scheduler.now() - begun
 
     def stun(self, index: int) -> None:
-        """Drop all waiting records of a node of the air host, as a crash does; the air must cut the
-        node off as well.
+        """Drop all waiting records and the entry of a node of the air host, as a crash does; the
+        air must cut the node off as well.
         """
         self.nodes[index].driver.restart()
+        self.nodes[index].entry.crash()
 
     def wake(self, index: int) -> None:
-        """Bring a node of the air host back from a crash, with its memory."""
-        node = self.nodes[index]
-        if node.face.node.kinds.starts:
-            node.driver.command(self.scheduler.now(), int(START))
+        """Bring a node of the air host back from a crash, with its memory. Its system starts as at
+        the start of the node.
+        """
+        self.nodes[index].entry.start()
+        self.nodes[index].links.flush()
 
     def replace(self, index: int) -> MeshNode:
         """Bring a node of the air host back without its memory; return the node in its next
@@ -179,8 +182,9 @@ class AirHost:
         """Give a node of the air host a journal, if the nodes have a folder."""
         if self.settings.state is not None:
             folder = self.settings.state / str(self.places[index])
-            journal = journal_of(self.nodes[index], folder, self.scheduler)
+            journal = journal_in(folder)
             self._journals.append(journal.close)
+            keep_in(journal, self.nodes[index], self.scheduler)
 
     def _are_linked(self, pair: Pair) -> bool:
         one, other = (self.nodes[index] for index in pair)
@@ -188,11 +192,6 @@ class AirHost:
 
     def _made(self, index: int, incarnation: int) -> MeshNode:
         settings, place = self.settings, self.places[index]
-        address = self.air.address(place)
-        with self.air.nodes[place].inside():
-            sock = bound(address, PORT)
-            send_to_groups(sock, address)
-            sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 0)
         draw = np.random.default_rng([settings.seed, place, incarnation])
         node_id = drawn_id(settings.seed, place)
         face, identity = faced(
@@ -202,13 +201,28 @@ class AirHost:
             position=settings.positions[place] if settings.positions else None,
         )  # fmt: skip
         security = Plain(node_id, _NETWORK, trusted=_is_on_air, label=LABEL)
-        node = MeshNode(
-            face, identity, security, sock, self.scheduler, settings.limits, settings.log
-        )
+        with contextlib.ExitStack() as unused:
+            sock = self._socket(place)
+            unused.callback(sock.close)
+            node = MeshNode(
+                face, identity, security, sock, self.scheduler, settings.limits, settings.log
+            )
+            unused.pop_all()
         node.links.groups = [GROUP]
         if settings.compiled:
             node.stepper.compile()
         return node
+
+    def _socket(self, place: int) -> socket.socket:
+        """Return the socket of a node of the air host, in the node's namespace."""
+        address = self.air.address(place)
+        with self.air.nodes[place].inside(), contextlib.ExitStack() as unused:
+            sock = bound(address, PORT)
+            unused.callback(sock.close)
+            send_to_groups(sock, address)
+            sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 0)
+            unused.pop_all()
+        return sock
 
     def _listen(self, index: int) -> None:
         place = self.places[index]

@@ -39,13 +39,14 @@ class NodeJournal:
     """
 
     def __init__(self, folder: Path) -> None:
-        storage = FolderStorage(folder)
-        self._lock = _locked(folder)
-        self._journal = Journal(storage, os.urandom)
+        self._storage = FolderStorage(folder)
+        self._lock: int | None = _locked(folder)
+        self._journal = Journal(self._storage, os.urandom)
         self._commit = GroupCommit(self._journal)
         try:
             self._records = list(self._journal.recover())  # records that no part has taken yet
         except OSError as error:
+            self._release()
             what = f"the journal cannot be read: {(error.strerror or str(error)).lower()}"
             remedy = "repair the disk, or move the folder to another disk"
             raise Problem(what, where=str(folder), remedy=remedy) from None
@@ -107,6 +108,11 @@ class NodeJournal:
         if self._snapshot is not None:
             await self._snapshot
         await self._commit.flush()
+        self._release()
+
+    def _release(self) -> None:
+        """Close the open files of the running node's journal: its segment, and its lock."""
+        self._storage.close()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -137,7 +143,7 @@ def _noted(future: "asyncio.Future[None]") -> None:
         future.exception()
 
 
-def _locked(folder: Path) -> int | None:
+def _locked(folder: Path) -> int:
     """Lock a journal folder for this process. Raises Problem if another process has it."""
     descriptor = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
     try:

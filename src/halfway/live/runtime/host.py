@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from halfway.live.keys.keyed_security import KeyedSecurity
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
 from halfway.live.runtime.compile_process import started
-from halfway.live.runtime.journal_start import journal_of
+from halfway.live.runtime.journal_start import journal_in, keep_in
 from halfway.live.runtime.key_files import RevocationFile, keyed_security
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.node_identity import drawn_id, faced, next_incarnation, own_id
@@ -47,6 +47,7 @@ class Host:
         # Further entries in the status of the process, such as "mqtt".
         self.sections: dict[str, Callable[[], Mapping[str, Any]]] = {}
         self._bodies = SharedBodies(settings.limits.bodies, settings.limits.body_bytes)
+        self._sockets: list[socket.socket] = []
         self._group: socket.socket | None = None
         self._task: asyncio.Task[None] | None = None
         self._compiler: subprocess.Popen[bytes] | None = None
@@ -57,11 +58,11 @@ class Host:
         self.scheduler = Scheduler()
         try:
             self._grid = self._grid_of_nodes()
-            sockets = self._sockets()
-            for place, sock in enumerate(sockets):
+            self._open_sockets()
+            for place, sock in enumerate(self._sockets):
                 self.nodes.append(self._node(place, sock))
                 self._remember(place)
-            self._link(sockets)
+            self._link()
             self._compile()
             for node in self.nodes:
                 node.start()
@@ -74,7 +75,21 @@ class Host:
         await self.close()
 
     async def close(self) -> None:
-        """Stop all nodes of the host. A second call has no effect."""
+        """Stop all nodes of the host, and close all that is open. A second call has no effect."""
+        # The last part closes first. Each part closes, also after an error of another part.
+        async with contextlib.AsyncExitStack() as stack:
+            stack.callback(self.scheduler.close)
+            stack.callback(self._close_group)
+            for sock in self._sockets:  # a node closes its socket itself, if the node was made
+                stack.callback(sock.close)
+            for journal in reversed(self.journals):
+                stack.push_async_callback(journal.close)
+            for node in reversed(self.nodes):
+                stack.callback(node.stop)
+            stack.push_async_callback(self._end_compiler)
+
+    async def _end_compiler(self) -> None:
+        """End the process that compiles for the host, and the task that waits for it."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -83,15 +98,12 @@ class Host:
         if self._compiler is not None and self._compiler.poll() is None:
             self._compiler.kill()
             self._compiler.wait()
-        for node in self.nodes:
-            node.stop()
-        for journal in self.journals:
-            await journal.close()
+
+    def _close_group(self) -> None:
         if self._group is not None:
             asyncio.get_running_loop().remove_reader(self._group.fileno())
             self._group.close()
             self._group = None
-        self.scheduler.close()
 
     def move(self, node: MeshNode, position: Position) -> None:
         """Move a node of the host, which has a position, to another one. Raises Problem."""
@@ -112,8 +124,9 @@ class Host:
         """Give a node of the host its journal, if the nodes have a folder and spread events."""
         if self.settings.state is not None and self.nodes[place].members is None:
             folder = self.settings.state / (f"journal-{place}" if place else "journal")
-            journal = journal_of(self.nodes[place], folder, self.scheduler)
+            journal = journal_in(folder)
             self.journals.append(journal)
+            keep_in(journal, self.nodes[place], self.scheduler)
             for problem in journal.problems:
                 _LOG.warning("journal: %s", problem)
 
@@ -122,19 +135,13 @@ class Host:
         """Whether all nodes of the host run machine code."""
         return all(node.stepper.compiled for node in self.nodes)
 
-    def _sockets(self) -> list[socket.socket]:
-        settings, sockets = self.settings, []
+    def _open_sockets(self) -> None:
+        settings = self.settings
         if not settings.has_keys and not is_loopback((settings.host, 0)):
             what = f"host = {settings.host}: the development network has no keys"
             raise Problem(what, remedy=f"use {LOOPBACK}, or make a network with `halfway net new`")
-        try:
-            for k in range(settings.nodes):
-                sockets.append(bound(settings.host, settings.port + k if settings.port else 0))
-        except Problem:
-            for sock in sockets:
-                sock.close()
-            raise
-        return sockets
+        for k in range(settings.nodes):
+            self._sockets.append(bound(settings.host, settings.port + k if settings.port else 0))
 
     def _node(self, place: int, sock: socket.socket) -> MeshNode:
         settings, seed = self.settings, self.settings.seed
@@ -180,7 +187,7 @@ class Host:
             RevocationFile(settings.revoked, keyed, self.scheduler, settings.period_s)
         return keyed
 
-    def _link(self, sockets: Sequence[socket.socket]) -> None:
+    def _link(self) -> None:
         """Give each node of the host its static peers; only the first node searches other
         processes.
         """
@@ -194,8 +201,9 @@ class Host:
         try:
             self._group = group_socket(GROUP, self.settings.host)
             if self.settings.host != ANY_INTERFACE:
-                send_to_groups(sockets[0], self.settings.host)
+                send_to_groups(self._sockets[0], self.settings.host)
         except OSError as error:
+            self._close_group()
             _LOG.warning(
                 "multicast discovery does not work: %s; name peers with --peer", error.strerror
             )

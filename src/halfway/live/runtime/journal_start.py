@@ -1,6 +1,4 @@
-"""The start of a live node's journal: its folder, and the node's kept events and retained values in
-it.
-"""
+"""The start of a live node's journal: the node's kept events and retained values in it."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -49,12 +47,15 @@ class RetainedMemory:
             self._journal.write(RETAINED, version_bytes(version) + self._form.content(body))
 
 
-def journal_of(node: MeshNode, folder: Path, scheduler: Scheduler) -> NodeJournal:
-    """Start the journal of a live node in a folder, with kept events and retained values. Raises
-    Problem.
+def journal_in(folder: Path) -> NodeJournal:
+    """Open the journal of a live node in a folder at the start. Raises Problem."""
+    return NodeJournal(folder)
+
+
+def keep_in(journal: NodeJournal, node: MeshNode, scheduler: Scheduler) -> None:
+    """Keep the events and the retained values of a live node in its journal, and take back those
+    that the journal has from the start on.
     """
-    journal = NodeJournal(folder)
     RetainedMemory(node.retained_values, journal, DiskForm(scheduler))
     node.kept = KeptService(NodeOutlet(node), journal, scheduler, node.drops)
     node.reports.takes = node.kept.reader.takes
-    return journal
