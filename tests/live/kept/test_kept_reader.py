@@ -9,7 +9,7 @@ import msgspec
 
 from halfway.live.drops import Drops
 from halfway.live.events.bodies import EventBody, EventKey, StreamPlace
-from halfway.live.kept.disk_form import DiskForm
+from halfway.live.kept.disk_clock import DiskClock
 from halfway.live.kept.kept_reader import (
     GAP_S,
     MOST_STATEMENT_BYTES,
@@ -41,12 +41,11 @@ class Alone:
         self.time, self.timers = 0.0, Timers()
         self.handed, self.asked = list[int](), list[list[int]]()
         self.hear: Callable[[Event], None] = lambda _: None
-        kept = KeptStore(self.node_id, 0, lambda _kind, _data: None)
         scheduler: Any = self
+        clock = DiskClock(scheduler, lambda: self.time)
+        kept = KeptStore(self.node_id, 0, lambda _kind, _data: None, clock)
         outlet: Any = self
-        self.reader = KeptReader(
-            outlet, kept, DiskForm(scheduler, lambda: self.time), scheduler, Drops()
-        )
+        self.reader = KeptReader(outlet, kept, scheduler, Drops())
         self.reader.start()
 
     def now(self) -> float:

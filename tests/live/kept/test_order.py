@@ -15,7 +15,7 @@ import numpy as np
 from halfway.core.compiler.interpreted import interpreted
 from halfway.live.drops import Drops
 from halfway.live.events.bodies import EventBody
-from halfway.live.kept.disk_form import DiskForm
+from halfway.live.kept.disk_clock import DiskClock
 from halfway.live.kept.kept_reader import GAP_S, KeptReader
 from halfway.live.kept.kept_store import KeptStore
 from halfway.live.kept.publisher import KeptPublisher
@@ -52,10 +52,10 @@ class Place:
         self._windows = line.system(place).node.state.seen
         self.heard: dict[str, Callable[[Event], None]] = {}
         self.handed: dict[str, list[int]] = {}
-        form = DiskForm(line.scheduler, lambda: line.time)
-        self.store = KeptStore(place, 0, lambda _kind, _data: line.on_disk)
-        self.publisher = KeptPublisher(self.outlet, self.store, form, line.scheduler)
-        self.reader = KeptReader(self.outlet, self.store, form, line.scheduler, Drops())
+        clock = DiskClock(line.scheduler, lambda: line.time)
+        self.store = KeptStore(place, 0, lambda _kind, _data: line.on_disk, clock)
+        self.publisher = KeptPublisher(self.outlet, self.store, line.scheduler)
+        self.reader = KeptReader(self.outlet, self.store, line.scheduler, Drops())
         self._is_new: Any = interpreted(record_if_new)
 
     @property

@@ -1,6 +1,6 @@
 """The start of live nodes that fails: afterwards no socket, file or node is open."""
 
-import os
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,12 @@ from tests.live.runtime.test_keyed_nodes import admitted
 from tests.live.runtime.test_nodes import run
 
 
-def open_files() -> dict[int, str]:
+def open_files() -> dict[str, str]:
     """What this process has open, by descriptor."""
     found = {}
-    for name in os.listdir("/dev/fd"):
-        try:
-            found[int(name)] = os.readlink(f"/dev/fd/{name}")
-        except OSError:  # of the list itself
-            continue
+    for one in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):  # of the list itself
+            found[one.name] = str(one.readlink())
     return found
 
 

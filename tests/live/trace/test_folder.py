@@ -197,7 +197,7 @@ def test_a_node_without_a_log_is_refused(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(-5, 5)), max_size=60))
 def test_a_hybrid_clock_is_after_all_that_was_heard(steps: list[tuple[int, int, int]]) -> None:
     walls = [1000.0, 1000.0, 1000.0]
-    clocks = [HybridClock(partial(walls.__getitem__, k)) for k in range(3)]
+    clocks = [HybridClock(partial(walls.__getitem__, k), lambda: 0.0) for k in range(3)]
     last = [0, 0, 0]
     for one, other, seconds in steps:
         walls[one] += seconds / 1000.0
@@ -214,7 +214,7 @@ def test_a_hybrid_clock_is_after_all_that_was_heard(steps: list[tuple[int, int, 
 
 
 def test_a_clock_far_ahead_is_not_believed() -> None:
-    clock = HybridClock(lambda: 1000.0)
+    clock = HybridClock(lambda: 1000.0, lambda: 0.0)
     clock.merge((1000_000 + 61_000) << COUNTER_BITS)
     assert clock.refused == 1
     assert clock.event_time() >> COUNTER_BITS == 1000_000
@@ -222,7 +222,36 @@ def test_a_clock_far_ahead_is_not_believed() -> None:
         clock.merge_stamp(b"123")
 
 
+@pytest.mark.parametrize("jump_s", [3600.0, -3600.0])
+def test_a_jump_of_the_wall_clock_separates_no_nodes(jump_s: float) -> None:
+    """One node's wall clock jumps, and a program corrects it later. The other clock is right."""
+    now, ahead_s = 0.0, 0.0
+    jumps = HybridClock(lambda: 1.7e9 + now + ahead_s, lambda: now)
+    right = HybridClock(lambda: 1.7e9 + now, lambda: 7.0 + now)
+    for second in range(300):
+        now, ahead_s = float(second), jump_s * (100 <= second < 200)
+        for one, other in ((jumps, right), (right, jumps)):
+            sent = one.event_time()
+            other.merge(sent)
+            assert other.event_time() > sent
+            assert abs((sent >> COUNTER_BITS) / 1000.0 - 1.7e9 - now) < 2.0
+    assert jumps.refused == right.refused == 0
+
+
+def test_a_node_whose_wall_clock_was_wrong_at_its_start_follows_the_others() -> None:
+    now, ahead_s = 0.0, -3600.0
+    wrong = HybridClock(lambda: 1.7e9 + now + ahead_s, lambda: now)
+    right = HybridClock(lambda: 1.7e9 + now, lambda: now)
+    wrong.merge(right.event_time())
+    assert wrong.refused == 1
+    now, ahead_s = 100.0, 0.0
+    sent = right.event_time()
+    wrong.merge(sent)
+    assert wrong.refused == 1
+    assert wrong.event_time() > sent
+
+
 def test_ticks_ascend_while_the_wall_clock_stands() -> None:
-    clock = HybridClock(lambda: 5.0)
+    clock = HybridClock(lambda: 5.0, lambda: 0.0)
     ticks = [clock.event_time() for _ in range(100)]
     assert all(a < b for a, b in itertools.pairwise(ticks))

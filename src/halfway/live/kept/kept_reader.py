@@ -13,7 +13,7 @@ from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey
 from halfway.live.events.local_subscriptions import LocalSubscription
 from halfway.live.journal.journal import JournalRefusal
-from halfway.live.kept.disk_form import DiskForm
+from halfway.live.kept.disk_form import kept_body, kept_content
 from halfway.live.kept.kept_store import Heartbeat, KeptEvent, KeptStore, Stream
 from halfway.live.kept.outlet_interface import (
     ACKS,
@@ -66,14 +66,9 @@ class KeptReader:
     """The reader of the kept events of other nodes that match this node's subscriptions."""
 
     def __init__(
-        self,
-        outlet: KeptOutlet,
-        kept: KeptStore,
-        form: DiskForm,
-        scheduler: Scheduler,
-        drops: Drops,
+        self, outlet: KeptOutlet, kept: KeptStore, scheduler: Scheduler, drops: Drops
     ) -> None:
-        self._outlet, self._kept, self._form = outlet, kept, form
+        self._outlet, self._kept = outlet, kept
         self._scheduler, self._drops = scheduler, drops
         self._waiting: dict[Stream, dict[int, _Waiting]] = {}
         # Gaps count ticks: a node that its machine has stopped has asked for nothing meanwhile.
@@ -96,7 +91,7 @@ class KeptReader:
         self._outlet.listen(BEATS, self._hear)
         for event in self._kept.undelivered():
             key = event.stream.publisher, event.stream.epoch, event.number & 2**31 - 1
-            waiting = _Waiting(key, self._form.kept_body(event), 0, self._ticks)
+            waiting = _Waiting(key, kept_body(event), 0, self._ticks)
             self._waiting.setdefault(event.stream, {})[event.number] = waiting
         self._tick(now, None)
 
@@ -111,11 +106,11 @@ class KeptReader:
         readers = self._outlet.readers_here(body.topic)
         if body.place is None or not readers or key[0] == self._outlet.node_id:
             return False
-        place, now = body.place, self._scheduler.now()
+        place = body.place
         stream = Stream(key[0], place.epoch, self._outlet.topic_hash(body.topic))
         self._begin(stream, readers, body.born - place.stream_age_s, place.number)
-        expires = self._form.wall() + body.expiry_s - (now - body.born)
-        event = KeptEvent(stream, place.number, expires, self._form.content(body))
+        expires = body.born + body.expiry_s
+        event = KeptEvent(stream, place.number, body.born, expires, kept_content(body))
         try:
             is_new = self._kept.receive(event)
         except JournalRefusal:

@@ -1,8 +1,10 @@
 """The service for kept events at one node, which joins publisher, reader and journal."""
 
+import time
+
 from halfway.live.drops import Drops
 from halfway.live.journal.node_journal import NodeJournal
-from halfway.live.kept.disk_form import DiskForm
+from halfway.live.kept.disk_clock import DiskClock
 from halfway.live.kept.kept_reader import KeptReader
 from halfway.live.kept.kept_store import SPARE_KINDS, KeptStore
 from halfway.live.kept.outlet_interface import KeptOutlet
@@ -16,12 +18,12 @@ class KeptService:
     def __init__(
         self, outlet: KeptOutlet, journal: NodeJournal, scheduler: Scheduler, drops: Drops
     ) -> None:
-        self.journal, self._form = journal, DiskForm(scheduler)
-        epoch = int(self._form.wall() * 4) % 2**32  # epoch of a journal without own events
-        self.events = KeptStore(outlet.node_id, epoch, self._write)
+        self.journal, clock = journal, DiskClock(scheduler, time.time)
+        epoch = int(clock.wall() * 4) % 2**32  # epoch of a journal without own events
+        self.events = KeptStore(outlet.node_id, epoch, self._write, clock)
         journal.add(self.events)
-        self.publisher = KeptPublisher(outlet, self.events, self._form, scheduler)
-        self.reader = KeptReader(outlet, self.events, self._form, scheduler, drops)
+        self.publisher = KeptPublisher(outlet, self.events, scheduler)
+        self.reader = KeptReader(outlet, self.events, scheduler, drops)
 
     def start(self) -> None:
         """Start publisher and reader of the kept-event service. Before this call, the caller

@@ -5,10 +5,8 @@ A stream has the kept events of one publisher on one topic, with the numbers 1, 
 keeps an event until readers have acknowledged it or it expires. Heartbeats name the range of
 numbers that the publisher has. From heartbeats, a reader finds missing events, and requests them. A
 reader writes an event to disk before it acknowledges the event, and remembers which events its
-application received.
-
-The class does no I/O: `write` hands records to the journal, and `restore` takes them back at the
-next start. The caller acknowledges only what the journal has made safe.
+application received. The class does no I/O: `write` hands records to the journal, and `restore`
+takes them back at the next start. The caller acknowledges only what the journal has made safe.
 """
 
 import struct
@@ -18,6 +16,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from halfway.live.journal.journal import JournalRefusal
+from halfway.live.kept.disk_clock import DiskClock
 from halfway.live.kept.stream_position import StreamPosition
 
 KEEP, DROP, RECEIVED, DELIVERED, POSITION = 1, 2, 3, 4, 5  # kinds of records in the journal
@@ -27,8 +26,9 @@ MOST_STREAMS = 4096  # streams of other publishers
 MOST_OWN_STREAMS = 65_536  # topics on which a node has kept events
 MOST_AHEAD = 1024  # events of a stream that are held behind a gap
 MOST_ASKED = 64  # numbers of one answer to a heartbeat
-_EVENT = struct.Struct("<IIQQd")
+_EVENT, _BORN = struct.Struct("<IIQQd"), struct.Struct("<d")
 _POSITION = struct.Struct("<IIQQQ")
+_Write = Callable[[int, bytes], object]
 
 
 class Stream(NamedTuple):
@@ -40,10 +40,11 @@ class Stream(NamedTuple):
 
 
 class KeptEvent(NamedTuple):
-    """A kept event. expires: seconds since 1970, inf for never."""
+    """A kept event. born, expires: by the clock of the node, seconds; inf for never."""
 
     stream: Stream
     number: int
+    born: float
     expires: float
     content: bytes
 
@@ -60,14 +61,14 @@ class KeptStore:
     """The store of one node's kept events, in both roles: publisher and reader.
 
     publisher: the own node id. epoch: epoch for an empty journal; a journal with own events has an
-    epoch already. write: appends a record (kind, bytes) to the journal. If `write`
-    raises JournalRefusal, the node does not keep the event, and the caller gets the refusal. If the
-    refused record drops an event that no reader needs, the event is dropped all the same. It may
-    come again after the next start.
+    epoch already. clock: of the times on disk. write: appends a record (kind, bytes) to the
+    journal. If `write` raises JournalRefusal, the node does not keep the event, and the caller gets
+    the refusal. If the refused record drops an event that no reader needs, the event is dropped all
+    the same. It may come again after the next start.
     """
 
-    def __init__(self, publisher: int, epoch: int, write: Callable[[int, bytes], object]) -> None:
-        self._publisher, self._epoch, self._write = publisher, epoch, write
+    def __init__(self, publisher: int, epoch: int, write: _Write, clock: DiskClock) -> None:
+        self._publisher, self._epoch, self._write, self._clock = publisher, epoch, write, clock
         self._last: dict[int, int] = {}  # number of the last own event by topic
         self._kept: OrderedDict[tuple[int, int], KeptEvent] = OrderedDict()  # by topic, number
         self._kept_bytes = 0
@@ -79,7 +80,7 @@ class KeptStore:
 
     # The publisher
 
-    def keep(self, topic: int, content: bytes, expires: float) -> KeptEvent | None:
+    def keep(self, topic: int, content: bytes, born: float, expires: float) -> KeptEvent | None:
         """Add an event of this node's application to the store; return None at a limit."""
         full = len(self._kept) >= MOST_KEPT_EVENTS
         if topic not in self._last and len(self._last) >= MOST_OWN_STREAMS:
@@ -87,8 +88,8 @@ class KeptStore:
         if full or self._kept_bytes + len(content) > MOST_KEPT_BYTES:
             return None
         stream = Stream(self._publisher, self._epoch, topic)
-        event = KeptEvent(stream, self._last.get(topic, 0) + 1, expires, content)
-        self.last_write = self._write(KEEP, _packed(event))
+        event = KeptEvent(stream, self._last.get(topic, 0) + 1, born, expires, content)
+        self.last_write = self._write(KEEP, self._packed(event))
         self._add_kept(event)
         return event
 
@@ -98,9 +99,9 @@ class KeptStore:
             self._note(DROP, _EVENT.pack(*self._own(topic), number, 0.0))
             self._drop_kept(topic, number)
 
-    def expire(self, wall: float) -> int:
-        """Drop expired own events from the store (wall: seconds since 1970); return how many."""
-        void = [key for key, event in self._kept.items() if event.expires <= wall]
+    def expire(self, now: float) -> int:
+        """Drop expired own events from the store; return how many."""
+        void = [key for key, event in self._kept.items() if event.expires <= now]
         for topic, number in void:
             self.acknowledge(topic, number)
         self.expired += len(void)
@@ -149,7 +150,7 @@ class KeptStore:
         ahead = event.number - position.through > MOST_AHEAD
         if ahead or position.has(event.number) or len(self._undelivered) >= MOST_KEPT_EVENTS:
             return False
-        self.last_write = self._write(RECEIVED, _packed(event))
+        self.last_write = self._write(RECEIVED, self._packed(event))
         self._positions[event.stream] = position
         position.add(event.number)
         self._undelivered[event.stream, event.number] = event
@@ -219,7 +220,7 @@ class KeptStore:
         of another kind.
         """
         if kind in (KEEP, RECEIVED):
-            event = _unpacked(data)
+            event = self._unpacked(data)
             if kind == KEEP:
                 self._epoch = event.stream.epoch
                 self._add_kept(event)
@@ -243,13 +244,13 @@ class KeptStore:
         for topic, last in self._last.items():
             yield POSITION, _POSITION.pack(*self._own(topic), last, 0)
         for event in self._kept.values():
-            yield KEEP, _packed(event)
+            yield KEEP, self._packed(event)
         for stream, position in self._positions.items():
             yield POSITION, _POSITION.pack(*stream, position.through, 0)
             for number in sorted(position.ahead):
                 yield POSITION, _POSITION.pack(*stream, position.through, number)
         for event in self._undelivered.values():
-            yield RECEIVED, _packed(event)
+            yield RECEIVED, self._packed(event)
 
     def _note(self, kind: int, data: bytes) -> None:
         """Note a change of the store in the journal; the loss of this note costs only work, or a
@@ -284,11 +285,16 @@ class KeptStore:
         if event is not None:
             self._kept_bytes -= len(event.content)
 
+    def _packed(self, event: KeptEvent) -> bytes:
+        """Return a kept event as the journal has it. Its times are those of the wall clock."""
+        head = _EVENT.pack(*event.stream, event.number, self._clock.to_disk(event.expires))
+        return head + _BORN.pack(self._clock.to_disk(event.born)) + event.content
 
-def _packed(event: KeptEvent) -> bytes:
-    return _EVENT.pack(*event.stream, event.number, event.expires) + event.content
-
-
-def _unpacked(data: bytes) -> KeptEvent:
-    *stream, number, expires = _EVENT.unpack_from(data)
-    return KeptEvent(Stream(*stream), number, expires, data[_EVENT.size :])
+    def _unpacked(self, data: bytes) -> KeptEvent:
+        """Return a kept event from the journal. If the wall clock went back meanwhile, the event is
+        new, and has its whole time until it expires.
+        """
+        *stream, number, expires = _EVENT.unpack_from(data)
+        (on_disk,), begin = _BORN.unpack_from(data, _EVENT.size), _EVENT.size + _BORN.size
+        born = min(self._clock.from_disk(on_disk), self._clock.now())
+        return KeptEvent(Stream(*stream), number, born, born + expires - on_disk, data[begin:])

@@ -9,7 +9,7 @@ import msgspec
 
 from halfway.live.events.bodies import EventBody, StreamPlace
 from halfway.live.journal.journal import JournalRefusal
-from halfway.live.kept.disk_form import DiskForm
+from halfway.live.kept.disk_form import kept_body, kept_content
 from halfway.live.kept.kept_store import KeptStore
 from halfway.live.kept.outlet_interface import (
     ACKS,
@@ -29,7 +29,8 @@ from halfway.live.step.scheduler import Scheduler
 from halfway.live.topic_filters import matches
 
 BEAT_S = 1.0
-LINGER_S = 5.0  # least time of a kept event: a reader may be about to announce itself
+# Least time of a kept event, also after a start: a reader may be about to announce itself.
+LINGER_S = 5.0
 MOST_READERS = 1024  # of one stream
 MOST_AGAIN = 256  # events that one acknowledgement makes a publisher send again
 
@@ -37,22 +38,21 @@ MOST_AGAIN = 256  # events that one acknowledgement makes a publisher send again
 class KeptPublisher:
     """The publisher of this node's kept events."""
 
-    def __init__(
-        self, outlet: KeptOutlet, kept: KeptStore, form: DiskForm, scheduler: Scheduler
-    ) -> None:
-        self._outlet, self._kept, self._form, self._scheduler = outlet, kept, form, scheduler
+    def __init__(self, outlet: KeptOutlet, kept: KeptStore, scheduler: Scheduler) -> None:
+        self._outlet, self._kept, self._scheduler = outlet, kept, scheduler
         self._texts: dict[int, str] = {}  # of own streams, by topic
         self._begun: dict[int, float] = {}  # when an own stream began, by topic
         self._acked: dict[int, dict[int, int]] = {}  # by topic: reader -> through
         self._asked_for_gone: set[int] = set()  # topics of which a reader requests lost events
-        self._is_open = True
+        self._is_open, self._started = True, -math.inf
 
     def start(self) -> None:
         """Start the publisher's heartbeats of own kept events."""
+        self._started = self._scheduler.now()
         for event in self._kept.own_events():
-            self._texts[event.stream.topic] = self._form.restored(event.content).topic
+            self._texts[event.stream.topic] = kept_body(event).topic
         self._outlet.listen(f"{ACKS}{self._outlet.node_id}", self._hear)
-        self._tick(self._scheduler.now(), None)
+        self._tick(self._started, None)
 
     def stop(self) -> None:
         """Stop the publisher's heartbeats of own kept events."""
@@ -67,9 +67,9 @@ class KeptPublisher:
         if len(body.topic.encode()) > MOST_STATED:
             raise Refusal("too large", f"the topic of a kept event has at most {MOST_STATED} bytes")
         topic, now = self._outlet.topic_hash(body.topic), self._scheduler.now()
-        expires = self._form.wall() + min(body.expiry_s, RETENTION_S)
+        expires = now + min(body.expiry_s, RETENTION_S)
         try:
-            event = self._kept.keep(topic, self._form.content(body), expires)
+            event = self._kept.keep(topic, kept_content(body), body.born, expires)
         except JournalRefusal as refusal:
             raise Refusal(refusal.reason, "the event is not kept") from None
         if event is None:
@@ -107,8 +107,8 @@ class KeptPublisher:
     def _tick(self, now: float, _: None) -> None:
         if not self._is_open:
             return
-        self._kept.expire(self._form.wall())
-        self._release()
+        self._kept.expire(now)
+        self._release(now)
         beats, size = list[BeatRow](), 0
         for beat in self._kept.heartbeats():
             topic = beat.stream.topic
@@ -126,21 +126,21 @@ class KeptPublisher:
         self._asked_for_gone.clear()
         self._scheduler.after(BEAT_S, self._tick, None)
 
-    def _release(self) -> None:
+    def _release(self, now: float) -> None:
         """Drop own kept events that every announced reader has."""
         readers = self._readers() if len(self._kept) else {}
         through: dict[int, float] = {}
         for event in self._kept.own_events():
             topic = event.stream.topic
             if topic not in through:
-                acked, text = self._acked.get(topic, {}), self._form.restored(event.content).topic
+                acked, text = self._acked.get(topic, {}), kept_body(event).topic
                 wanted = [
                     acked.get(reader, 0)
                     for reader, filters in readers.items()
                     if any(matches(pattern, text) for pattern in filters)
                 ]
                 through[topic] = min(wanted, default=math.inf)
-            if event.number <= through[topic] and self._form.age_s(event.content) >= LINGER_S:
+            if event.number <= through[topic] and now - max(event.born, self._started) >= LINGER_S:
                 self._kept.acknowledge(topic, event.number)
 
     def _readers(self) -> dict[int, list[str]]:
@@ -168,4 +168,4 @@ class KeptPublisher:
                     self._asked_for_gone.add(topic)
                 elif kept is not None and again < MOST_AGAIN:
                     again += 1
-                    self._outlet.publish(self._form.kept_body(kept))
+                    self._outlet.publish(kept_body(kept))

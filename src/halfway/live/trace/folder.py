@@ -151,7 +151,7 @@ class NodeTrace:
             what = f"node {node.name}: the node keeps no log, or another recorder has the log"
             raise Problem(what, remedy="start the node with `halfway node --trace DIR`")
         self.node, self._folder, self._wall, self._later = node, folder, wall, later
-        self.clock = HybridClock(wall)
+        self.clock = HybridClock(wall, node.scheduler.now)
         self._offset_s = wall() - node.scheduler.now()  # of the wall clock
         node.links.clock = self
         self.rows = self._files = 0

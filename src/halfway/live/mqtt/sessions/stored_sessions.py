@@ -172,9 +172,10 @@ class StoredSessions:
 
     def left_s(self, session: SavedSession) -> float:
         """Return the seconds until the stored session of an absent MQTT client expires."""
-        # ended is 0 if the client was online when the process ended.
-        gone = session.ended or self._wall()
-        return session.expiry_s - (self._wall() - gone)
+        # ended is 0 if the client was online when the process ended. The wall clock may have gone
+        # back since then.
+        now = self._wall()
+        return session.expiry_s - max(now - (session.ended or now), 0.0)
 
     def expires_at(self, message: SavedMessage) -> float:
         """Return when a message of a stored MQTT session expires, by the clock of the door."""
