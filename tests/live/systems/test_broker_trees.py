@@ -22,6 +22,7 @@ from halfway.live.systems.live_systems import face_of
 from halfway.live.trace.live_replay import replay
 from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
+from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE, SUBSCRIBE
 from tests.live.runtime.test_nodes import linked, lone, run, until
 
@@ -56,7 +57,7 @@ def places(nodes: Sequence[MeshNode]) -> list[dict[str, Any]]:
 
 
 def founders(nodes: Sequence[MeshNode]) -> set[int]:
-    """The ids of the nodes without a parent in the tree."""
+    """The ids of the nodes that are the root of a tree."""
     return {one.node_id for one in nodes if one.face.overlay_place()["parent"] is None}
 
 
@@ -65,10 +66,10 @@ async def has_parent(child: LiveNode, parent: LiveNode) -> None:
     await until(lambda: child.mesh.face.overlay_place().get("parent") == parent.mesh.node_id)
 
 
-async def first_parent(child: LiveNode) -> int | None:
+async def first_parent(child: LiveNode) -> int:
     """Wait until a broker has a parent in the tree, and return the parent's id."""
     place = child.mesh.face.overlay_place
-    await until(lambda: place().get("parent") is not None)
+    await until(lambda: isinstance(place().get("parent"), int))
     return place()["parent"]
 
 
@@ -247,6 +248,19 @@ def test_brokers_wait_for_other_brokers_before_they_found_a_tree() -> None:
         next(s for s in np.arange(0.0, 20.0, 0.1) if one.commands_to_enter(s)) for one in others
     }
     assert len(moments) > 10
+
+
+@pytest.mark.parametrize("system", TREES)
+def test_only_the_root_has_no_parent(system: str) -> None:
+    """A broker that lost its parent still knows its root, and does not look like a second root."""
+    founder, broker, client = face("founder", system), face("", system), face("client", system)
+    assert founder.overlay_place() == {"role": "founder", "parent": None, "root": 7}
+    assert broker.overlay_place() == {"role": "broker", "broker": None}
+    assert client.overlay_place() == {"role": "client", "broker": None}
+    broker.node.state.parent[0], broker.node.state.root[0] = 5, 3
+    assert broker.overlay_place() == {"role": "broker", "parent": 5, "root": 3}
+    broker.node.state.parent[0] = SEEKING
+    assert broker.overlay_place() == {"role": "broker", "parent": "seeking", "root": 3}
 
 
 def test_only_a_broker_in_the_tree_leaves_it() -> None:

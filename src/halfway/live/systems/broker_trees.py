@@ -121,7 +121,8 @@ class SienaFace(BoundedFace):
 
     def overlay_place(self) -> dict[str, int | str | None]:
         """Return the place of the node in its broker tree: its role, and the ids of its parent and
-        of the root, or of the broker of its clients.
+        of the root, or of the broker of its clients. The root has no parent, and a broker that
+        seeks a parent has the word "seeking".
         """
         state, role = self.node.state, self.parameters.role or BROKER
         up = int(state.parent[0]) if role != CLIENT else int(OUTSIDE)
@@ -129,7 +130,7 @@ class SienaFace(BoundedFace):
             return {"role": role, "broker": _known(int(state.clients.broker[0]))}
         if up == NONE:
             return {"role": role, "parent": None, "root": self.parameters.node_id}
-        parent = None if up == SEEKING else up
+        parent: int | str = "seeking" if up == SEEKING else up
         return {"role": role, "parent": parent, "root": _known(int(state.root[0]))}
 
 
