@@ -24,13 +24,13 @@ GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edged
 
 
 def began(folder: Path, name: str, text: str, *more: str) -> tuple[Path, list[str]]:
-    """A file's first scenario in another folder, and the guesses."""
+    """A file's first scenario in another folder, and the notes and guesses."""
     (folder / name).write_text(text)
     target = folder / "own" / "scenario.toml"
     target.parent.mkdir(exist_ok=True)
     found = starter(folder / name, folder / more[0] if more else None, target)
     target.write_text(found.text)
-    return target, found.guesses
+    return target, [*found.notes, *found.guesses]
 
 
 def test_ratios_of_both_directions_become_threshold_and_losses(tmp_path: Path) -> None:
@@ -132,6 +132,67 @@ def test_an_underlay_gets_wires_with_its_bandwidth_and_the_delay_of_light(tmp_pa
     wait_s = 0.01 + 0.001 + 28 * 8 / 20e6
     lengths_s = [km / 299792.458 for km in (300.0, 400.0, 500.0)]
     assert any(outcome.latency_s.median == pytest.approx(wait_s + way_s) for way_s in lengths_s)
+
+
+DIRECTED = (
+    GRAPHML.replace("undirected", "directed")
+    .replace(
+        '<edge source="b" target="c"/>', '<edge source="b" target="c"><data key="w">3</data></edge>'
+    )
+    .replace("<graph ", '<key id="w" for="edge" attr.name="latency_ms"/><graph ')
+)
+
+
+def test_directions_and_data_of_graphml_links_are_named(tmp_path: Path) -> None:
+    _, guesses = began(tmp_path, "mesh.graphml", DIRECTED)
+    assert guesses == [
+        "the link attribute latency_ms is not used",
+        "2 links have directions in the file; in the scenario, each link leads in both directions",
+    ]
+    _, guesses = began(tmp_path, "mesh.graphml", GRAPHML)
+    assert guesses == []
+    one = GRAPHML.replace('target="b"', 'target="b" directed="true"')
+    _, guesses = began(tmp_path, "mesh.graphml", one)
+    (line,) = guesses
+    assert line.startswith("1 link has a direction in the file;")
+
+
+def test_nodes_outside_the_largest_component_are_counted(tmp_path: Path) -> None:
+    file, guesses = began(tmp_path, "links.csv", "a,b\n1,2\n2,3\n8,9\n")
+    outside = "2 nodes outside the largest component"
+    assert f"largest = true leaves out {outside}; false keeps all nodes" in guesses
+    ready = prepared(read_scenario(file)).network
+    assert ready is not None
+    assert ready.n == 3
+    _, guesses = began(tmp_path, "links.csv", "a,b\n1,2\n2,3\n")
+    assert not any("largest" in guess for guess in guesses)
+
+
+@pytest.mark.parametrize(
+    ("column", "delay_s", "said"),
+    [
+        ("latency_ms", 0.02, "delay_s = 0.02 is the median of the column latency_ms; a radio has"),
+        ("Delay (s)", 20.0, "delay_s = 20 is the median of the column Delay (s); a radio has"),
+        ("rtt_ms", 0.01, "delay_s = 0.01 is half the median of the column rtt_ms; a radio has"),
+        ("latency", 0.004, "the column latency is not used, because its unit is not known; name"),
+        ("length", 0.004, "the column length is not used"),
+    ],
+)
+def test_latencies_of_links_give_the_delay_of_a_hop(
+    column: str, delay_s: float, said: str, tmp_path: Path
+) -> None:
+    text = f"a,b,{column},pdr\n1,2,10,0.9\n2,3,20,0.8\n3,4,90,0.9\n"
+    file, guesses = began(tmp_path, "links.csv", text)
+    assert next(guess for guess in guesses if column in guess).startswith(said)
+    assert getattr(read_scenario(file).radio, "delay_s", None) == delay_s
+    assert simulation_of(read_scenario(file), system="flooding").run().delivered > 0
+
+
+def test_columns_that_are_not_used_are_named_in_one_line(tmp_path: Path) -> None:
+    names = [f"c{k}" for k in range(8)]
+    text = f"a,b,{','.join(names)}\n1,2,{','.join('x' * 8)}\n"
+    _, guesses = began(tmp_path, "links.csv", text)
+    assert "the columns c0, c1, c2, c3, c4 and 3 more are not used" in guesses
 
 
 def test_a_threshold_keeps_the_network_together(tmp_path: Path) -> None:

@@ -16,13 +16,16 @@ from halfway.scenario.guessed_links import guessed_links
 from halfway.scenario.json_schema import NAME
 from halfway.scenario.reading import checked
 from halfway.sim.radio.declarations import IdealRadio
+from halfway.world.graphs.import_remarks import DIRECTIONS, OUTSIDE, counted
 from halfway.world.graphs.mean_degree import distance_to_neighbours
 from halfway.world.graphs.network import Network
 from halfway.world.importers.brite import read_brite
-from halfway.world.importers.column_guesses import TableGuess, guessed
+from halfway.world.importers.column_guesses import TableGuess, guessed, unused_data
+from halfway.world.importers.graphml import graphml_links
 from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import (
     BRITE,
+    GRAPHML,
     is_table,
     read_network,
     suffix,
@@ -36,6 +39,7 @@ from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S
 
 _NEIGHBOURS = 8  # neighbours for which the range of moving nodes is guessed
 _LONGEST_S = 300.0
+_DELAY_S = 0.004  # of a hop, if the file has no latencies
 _SAMPLES = 100  # times at which the nodes of a movement are counted
 
 
@@ -45,12 +49,12 @@ class Starter(NamedTuple):
     text: str
     guesses: list[str]
     size: str  # such as "60 nodes, 192 links"
+    notes: tuple[str, ...] = ()  # what the scenario does not use of the file
 
 
 def starter(path: Path, positions_from: Path | None, target: Path) -> Starter:
-    """Return the first scenario for a network or movement file, to be written to `target`.
-
-    Raises Problem if the files cannot be read, or if no scenario on them can run.
+    """Return the first scenario for a network or movement file, to be written to `target`. Raises
+    Problem if the files cannot be read, or if no scenario on them can run.
     """
     home = target.absolute().parent
     if is_motion(path):
@@ -78,13 +82,26 @@ def _static(path: Path, positions_from: Path | None, home: Path) -> Starter:
     lines.append("largest = true  # only the largest component; false keeps all nodes")
     ratios, said = _ratios(path, guess, network, home)
     guesses += [said] if said else []
-    radio = _radio(ratios)
+    delay_s = math.nan if guess is None else guess.delay_s
+    radio = _radio(ratios, _DELAY_S if math.isnan(delay_s) else delay_s)
     if suffix(path) == BRITE:
         radio = _wired(path)
         guesses.append("the links are wires: their delay follows from the positions, in km")
     text = _assembled(path, lines, radio, network.n, 60.0)
     links = "1 link" if network.links == 1 else f"{network.links:,} links"
-    return Starter(text, guesses, f"{network.n:,} nodes, {links}")
+    notes = (*(() if guess is None else guess.unused), *_left_out(path, network))
+    return Starter(text, guesses, f"{network.n:,} nodes, {links}", notes)
+
+
+def _left_out(path: Path, network: Network) -> Iterator[str]:
+    """Yield what the starter's scenario does not use of a file, except the columns of a table."""
+    if suffix(path) in GRAPHML:
+        yield from unused_data(graphml_links(path).unused, "link attribute")
+    if directed := network.left_out.get(DIRECTIONS, 0):
+        links = "1 link has a direction" if directed == 1 else f"{directed:,} links have directions"
+        yield f"{links} in the file; in the scenario, each link leads in both directions"
+    if outside := network.left_out.get(OUTSIDE, 0):
+        yield f"largest = true leaves out {counted(OUTSIDE, outside)}; false keeps all nodes"
 
 
 def _quality_lines(guess: TableGuess, columns: LinkColumns) -> Iterator[str]:
@@ -202,12 +219,12 @@ def _span(traces: Traces) -> tuple[float, float]:
     return min(begins), max(ends)
 
 
-def _radio(ratios: list[str]) -> list[str]:
+def _radio(ratios: list[str], delay_s: float = _DELAY_S) -> list[str]:
     losses = ratios or ["# success = 0.9  # each reception succeeds with this probability"]
     return [
         "[radio]  # other kinds: contention (shared medium), distance, wired",
         'kind = "ideal"',
-        "delay_s = 0.004  # of each hop",
+        f"delay_s = {delay_s:g}  # of each hop",
         *losses,
     ]
 

@@ -23,9 +23,10 @@ def init(
     In a table of links, the command guesses the two columns with the ends of a link, the
     column with the link quality, and the scale of the quality. It chooses a threshold for
     the quality, so that at least 90 % of the connected nodes stay connected. It prints
-    each guess. The new scenario has comments, and `halfway compare` can run it at
-    once. The command never replaces an existing scenario. It also writes
-    halfway.schema.json, so that editors can complete the fields of the scenario.
+    each guess, and what the scenario does not use of the file. The new scenario has
+    comments, and `halfway compare` can run it at once. The command never replaces an
+    existing scenario. It also writes halfway.schema.json, so that editors can complete the
+    fields of the scenario.
 
     \b
     halfway init links.csv positions.csv
@@ -55,8 +56,8 @@ def _example() -> tuple[str, str]:
 
 
 def _first(network: Path, positions: Path | None, out: Path) -> tuple[str, str]:
-    """Return the first scenario of a user's file, and its size; print the guesses of `halfway
-    init`.
+    """Return the first scenario of a user's file, and its size; print the guesses and the notes of
+    `halfway init`.
     """
     from halfway.scenario.starter import starter
 
@@ -64,4 +65,6 @@ def _first(network: Path, positions: Path | None, out: Path) -> tuple[str, str]:
         text = starter(network, positions, out)
     for guess in text.guesses:
         typer.echo(f"guess: {guess}")
+    for note in text.notes:
+        typer.echo(f"note: {note}")
     return text.text, text.size

@@ -4,6 +4,7 @@ a few names.
 
 from collections.abc import Mapping, Sequence
 
+DIRECTIONS = "directions of links"
 OUTSIDE = "nodes outside the largest component"
 UNPLACED = "nodes without a position"
 _SHOWN = 5

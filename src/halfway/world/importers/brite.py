@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.problem import Problem, reason_of
+from halfway.world.graphs.import_remarks import DIRECTIONS
 from halfway.world.graphs.link_list import LinkList
 from halfway.world.graphs.network import Network
 from halfway.world.importers.file_content import content
@@ -71,7 +72,7 @@ def read_brite(path: str | Path, *, largest: bool = False) -> Brite:
         index[fields[0]] = i
         position[i] = [_number(nodes, number, fields, column, _NODE) for column in (1, 2)]
     ends, delay_s, bandwidth_bps, directed = _links(edges, index)
-    listed = LinkList(list(index), ends, position, {"directions of links": directed})
+    listed = LinkList(list(index), ends, position, {DIRECTIONS: directed})
     name = where.name.removesuffix(".gz").removesuffix(".brite")
     return Brite(underlay_of(listed, delay_s, bandwidth_bps, name, largest=largest), _model(model))
 

@@ -1,11 +1,13 @@
-"""Guesses about a link table: the columns of the ends and of the quality of a link, and the scale
-of the quality.
+"""Guesses about a link table: the columns of the ends, of the quality and of the latency of a link,
+and the scale of the quality.
 
 Each guess has a remark, so that the user can correct it.
 """
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import NamedTuple
 
 from halfway.problem import Problem
@@ -40,6 +42,12 @@ _SINGLE = (
 )  # fmt: skip
 _TIMES = (*TIME_COLUMNS, "timestamp", "datetime", "date")
 _LESS_IS_BETTER = ("etx", "cost", "metric")
+_LATENCY = re.compile(
+    r"(?:(?:link|mean|avg|median)_)?(?P<what>latency|delay|owd|rtt)(?:_(?:mean|avg|median))?"
+    r"(?:[ _]?\(?(?P<unit>s|ms|us)\)?)?"
+)
+_UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+_SHOWN = 5  # unused columns that a remark names
 _SCALES = ((1.0, "0 to 1"), (100.0, "0 to 100"), (255.0, "0 to 255"))
 
 
@@ -53,7 +61,9 @@ class TableGuess(NamedTuple):
     least: float  # the least value above 0 of the quality; inf for none
     has_zero: bool  # whether a value is 0 or less
     less_is_better: bool
+    delay_s: float  # the median latency of a link in one direction; NaN: not given
     remarks: tuple[str, ...]
+    unused: tuple[str, ...]  # remarks on the columns that a scenario does not use
 
 
 def guessed(table: TextTable) -> TableGuess:
@@ -69,24 +79,76 @@ def guessed(table: TextTable) -> TableGuess:
     less = any(name.lower() in _LESS_IS_BETTER for name in names)
     values = [value for column in quality for value in _values(table, column)]
     scale, spoken = _scale(values)
-    pairs = {(row[source].strip(), row[target].strip()) for _, row in table.rows}
-    is_one_way = not any((b, a) in pairs for a, b in pairs if a != b)
     ends_at = source, target
     ends = table.columns[source], table.columns[target]
     remarks = [f"the columns {ends[0]} and {ends[1]} are the ends of a link"]
     remarks += filter(None, [_on_header(table, ends_at)])
-    if names:
-        spoken = "less is better" if less else spoken
-        remarks.append(f"{_columns(names)} the link quality ({spoken})")
+    remarks += _on_quality(table, ends_at, names, "less is better" if less else spoken)
+    others = [column for column in range(len(lower)) if column not in (*ends_at, *quality)]
+    delay_s, on_latency, latency = _latency(table, lower, others)
+    unused = unused_data([table.columns[column] for column in others if column != latency])
+    if math.isnan(delay_s):
+        unused = [*on_latency, *unused]
     else:
-        remarks.append("no column is a link quality")
-    if len(names) == 1 and is_one_way:
-        remarks.append(
-            "each link is listed in one direction, so its quality counts for both directions"
-        )
+        remarks += on_latency
     least = min((value for value in values if value > 0.0), default=math.inf)
     has_zero = any(value <= 0.0 for value in values)
-    return TableGuess(*ends, names, scale, least, has_zero, less, tuple(remarks))
+    return TableGuess(
+        *ends, names, scale, least=least, has_zero=has_zero, less_is_better=less, delay_s=delay_s,
+        remarks=tuple(remarks), unused=tuple(unused),
+    )  # fmt: skip
+
+
+def _on_quality(
+    table: TextTable, ends: tuple[int, int], names: Sequence[str], spoken: str
+) -> Iterator[str]:
+    """Yield the remarks on the columns of a link table with the quality, and on its directions."""
+    if not names:
+        yield "no column is a link quality"
+        return
+    yield f"{_columns(names)} the link quality ({spoken})"
+    source, target = ends
+    pairs = {(row[source].strip(), row[target].strip()) for _, row in table.rows}
+    if len(names) == 1 and not any((b, a) in pairs for a, b in pairs if a != b):
+        yield "each link is listed in one direction, so its quality counts for both directions"
+
+
+def unused_data(names: Sequence[str], what: str = "column") -> list[str]:
+    """Return the remark on the columns of a link table, or on other data of links, that a scenario
+    does not use; no remark without names.
+    """
+    if not names:
+        return []
+    if len(names) == 1:
+        return [f"the {what} {names[0]} is not used"]
+    more = [f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
+    *first, last = [*names[:_SHOWN], *more]
+    return [f"the {what}s {', '.join(first)} and {last} are not used"]
+
+
+def _latency(
+    table: TextTable, lower: Sequence[str], others: Sequence[int]
+) -> tuple[float, list[str], int]:
+    """Return the median latency of the links of a table in seconds, the remark on it, and its
+    column. Without a column of latencies in a known unit, return NaN and -1.
+    """
+    for column in others:
+        latency = _LATENCY.fullmatch(lower[column])
+        values = _values(table, column) if latency else []
+        if latency is None or not values or min(values) < 0.0:
+            continue
+        name = table.columns[column]
+        if latency["unit"] is None:
+            remark = (
+                f"the column {name} is not used, because its unit is not known; name it {name}_ms "
+                f"or {name}_s, or write its median in seconds to delay_s"
+            )
+            return math.nan, [remark], column
+        half, share = ("half ", 0.5) if latency["what"] == "rtt" else ("", 1.0)
+        delay_s = float(f"{median(values) * share * _UNITS_S[latency['unit']]:.6g}")
+        what = f"delay_s = {delay_s:g} is {half}the median of the column {name}"
+        return delay_s, [f"{what}; a radio has one delay for all links"], column
+    return math.nan, [], -1
 
 
 def _columns(names: Sequence[str]) -> str:

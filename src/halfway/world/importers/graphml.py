@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.problem import Problem
+from halfway.world.graphs.import_remarks import DIRECTIONS
 from halfway.world.graphs.link_list import LinkList
 from halfway.world.importers.xml_file import XmlReader
 
@@ -21,18 +22,20 @@ class GraphmlLinks(NamedTuple):
     listed: LinkList
     speed_bps: np.ndarray[tuple[int], np.dtype[np.float64]]  # [links] as listed; NaN: not given
     geographic: bool  # positions are longitude and latitude in degrees, not x and y
+    unused: tuple[str, ...]  # names of the data of links that the reader does not use
 
 
 def graphml_links(path: Path) -> GraphmlLinks:
     """Read nodes, links, positions and the edge key LinkSpeedRaw of a GraphML file.
 
     Positions are the node keys x and y or Longitude and Latitude, in the file's units. Directions
-    and other data are dropped. Raises Problem with file, line and column.
+    are dropped and counted. Other data are dropped. Raises Problem with file, line and column.
     """
     reader = _Reader(path)
     reader.read()
     listed = reader.listed()
-    return GraphmlLinks(listed, np.array(reader.speeds), reader.pair() != _PLANE)
+    geographic = reader.pair() != _PLANE
+    return GraphmlLinks(listed, np.array(reader.speeds), geographic, tuple(reader.unused))
 
 
 class _Reader(XmlReader):
@@ -45,7 +48,9 @@ class _Reader(XmlReader):
         self.speeds: list[float] = []  # of each link, NaN where none is given
         self.position_keys: dict[str, str] = {}  # key id -> x, y, longitude…
         self.speed_keys: set[str] = set()  # key ids of speeds
-        self.graphs = 0
+        self.link_keys: dict[str, str] = {}  # key id -> name of other data of links
+        self.unused: dict[str, None] = {}  # the names of these data that a link has
+        self.graphs, self.is_directed, self.directed = 0, False, 0
         self.open_nodes: list[str] = []  # a node may contain a graph with nodes
         self.key = ""
 
@@ -59,6 +64,7 @@ class _Reader(XmlReader):
             raise Problem(f"root element <{kind}>: expected <graphml>", where=self.here())
         if kind == "graph" and self.inside == ["graphml"]:
             self.graphs += 1
+            self.is_directed = attributes.get("edgedefault") == "directed"
             if self.graphs > 1:
                 raise Problem("a second <graph>: expected only one", where=self.here())
         elif kind == "key":
@@ -74,15 +80,21 @@ class _Reader(XmlReader):
             ends = [self.attribute("edge", end, attributes) for end in ("source", "target")]
             self.links.append((ends[0], ends[1], self.here()))
             self.speeds.append(math.nan)
+            own = attributes.get("directed")
+            self.directed += self.is_directed if own is None else own == "true"
         elif kind == "data":
             self.key = self.attribute("data", "key", attributes)
 
-    def key_started(self, given: dict[str, str]) -> None:
-        name, target = given.get("attr.name", "").lower(), given.get("for", "all")
+    def key_started(self, attributes: dict[str, str]) -> None:
+        name, target = attributes.get("attr.name", "").lower(), attributes.get("for", "all")
         if target in ("node", "all") and any(name in pair for pair in _POSITION_KEYS):
-            self.position_keys[self.attribute("key", "id", given)] = name
-        if target in ("edge", "all") and name == _SPEED:
-            self.speed_keys.add(self.attribute("key", "id", given))
+            self.position_keys[self.attribute("key", "id", attributes)] = name
+        if target in ("edge", "all"):
+            key = self.attribute("key", "id", attributes)
+            if name == _SPEED:
+                self.speed_keys.add(key)
+            else:
+                self.link_keys[key] = attributes.get("attr.name", key)
 
     def ended(self, kind: str, text: str) -> None:
         if kind == "node":
@@ -95,6 +107,8 @@ class _Reader(XmlReader):
             self.nodes[self.open_nodes[-1]][name] = self.finite_number(name, text, f" of {owner}")
         elif self.inside[-1] == "edge" and self.key in self.speed_keys:
             self.speeds[-1] = self.finite_number("LinkSpeedRaw", text, " of an edge")
+        elif self.inside[-1] == "edge" and self.key in self.link_keys:
+            self.unused[self.link_keys[self.key]] = None
 
     def listed(self) -> LinkList:
         index = {name: i for i, name in enumerate(self.nodes)}
@@ -109,7 +123,7 @@ class _Reader(XmlReader):
             raise Problem(
                 "the file has no links: expected an <edge> for each link", where=str(self.path)
             )
-        return LinkList(list(index), ends, self.positions(), {})
+        return LinkList(list(index), ends, self.positions(), {DIRECTIONS: self.directed})
 
     def pair(self) -> tuple[str, str]:
         # The pair of keys that most nodes have; positions of the other nodes are unknown.

@@ -96,7 +96,7 @@ def _listed(path: Path, columns: LinkColumns) -> LinkList:
     file.
     """
     if suffix(path) in GRAPHML:
-        listed, _, geographic = graphml_links(path)
+        listed, _, geographic, _ = graphml_links(path)
         return _in_metres(listed, path) if geographic else listed
     if suffix(path) not in JSON:
         return links(table_of(path), columns)

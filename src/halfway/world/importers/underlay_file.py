@@ -96,7 +96,7 @@ def plane_km(a: Doubles, b: Doubles) -> Doubles:
 
 
 def _from_graphml(path: Path, largest: bool) -> Underlay:
-    listed, speed_bps, geographic = graphml_links(path)
+    listed, speed_bps, geographic, _ = graphml_links(path)
     position = _with_all_positions(listed, path)
     a, b = position[listed.ends[:, 0]], position[listed.ends[:, 1]]
     length_km = great_circle_km(a, b) if geographic else plane_km(a, b)
