@@ -35,7 +35,7 @@ FOLDERS = ("lib/jvm", "lib/gcc", "lib/gcc-cross", "libexec/gcc", "lib/llvm-*", "
 PREFIXES = ("/usr", "/usr/local", "/opt", "/")
 ASKED = ("gcc", "cc", "g++", "c++", "clang", "as", "ld", "java", "javac")
 TOPIC, TEXT = "sensors/kitchen", "21.5"
-LONGEST_S, POLL_S = 300.0, 0.05
+LONGEST_S, POLL_S = 120.0, 0.1
 
 
 def programs(*trees: Path) -> set[Path]:
@@ -94,11 +94,8 @@ def hide_all(work: Path) -> int:
 
 def environment(work: Path, **more: str) -> dict[str, str]:
     """Return this environment without the variables that name a compiler, Java or Python."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if "JAVA" not in name and not name.startswith(("PYTHON", "JDK", "JRE", "SPARK", "CC", "CXX"))
-    }
+    other = re.compile(r"PYTHON|JDK|JRE|SPARK|CC|CXX|.*JAVA")
+    kept = {name: value for name, value in os.environ.items() if not other.match(name)}
     return {**kept, "HOME": str(work), **more}
 
 
@@ -152,42 +149,45 @@ def first_message(bin_folder: Path, work: Path, run: int) -> float:
             command += ["--network", f"fresh-{os.getpid()}-{run}", "--state", own / name]
             log = stack.enter_context((own / f"{name}.log").open("w"))
             stack.enter_context(running(command, env=around, cwd=own, stdout=log, stderr=log))
-        received = own / "received"
-        wait_for_message(ports, received, begun, around)
+        wait_for_message(ports, begun, around)
         return time.monotonic() - begun
 
 
-def wait_for_message(
-    ports: list[int], received: Path, begun: float, around: Mapping[str, str]
-) -> None:
-    """Subscribe and publish as a person would, who repeats a command that finds no node yet."""
-    subscribe = ["mosquitto_sub", "-p", str(ports[1]), "-t", "sensors/#", "-v", "-q", "1"]
-    publish = ["mosquitto_pub", "-p", str(ports[0]), "-t", TOPIC, "-m", TEXT, "-q", "1", "-r"]
-    how = {"env": around, "stderr": subprocess.DEVNULL}
-    is_published = False
-    with received.open("w") as out, ExitStack() as stack:
-        reader = stack.enter_context(running(subscribe, stdout=out, **how))
-        while received.read_text() != f"{TOPIC} {TEXT}\n":
-            if time.monotonic() - begun > LONGEST_S:
-                sys.exit(f"error: no message within {LONGEST_S:.0f} s; see {received.parent}")
-            if reader.poll() is not None:
-                reader = stack.enter_context(running(subscribe, stdout=out, **how))
-            if not is_published:
-                is_published = subprocess.run(publish, check=False, **how).returncode == 0  # type: ignore[call-overload]
-            time.sleep(POLL_S)
+def wait_for_message(ports: list[int], begun: float, around: Mapping[str, str]) -> None:
+    """Subscribe at one node and publish at another as a person would, who repeats both commands
+    until the message arrives.
+    """
+    subscribe = f"mosquitto_sub -p {ports[1]} -t sensors/# -v -q 1 -C 1".split()
+    publish = f"mosquitto_pub -p {ports[0]} -t {TOPIC} -m {TEXT} -q 1".split()
+    how = {"env": around, "stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}
+    received = ""
+    while received != f"{TOPIC} {TEXT}\n":
+        with subprocess.Popen(subscribe, stdout=subprocess.PIPE, **how) as reader:  # type: ignore[call-overload]
+            while reader.poll() is None:
+                if time.monotonic() - begun > LONGEST_S:
+                    reader.kill()
+                    sys.exit(f"error: no message within {LONGEST_S:.0f} s")
+                subprocess.run(publish, check=False, **how)  # type: ignore[call-overload]
+                time.sleep(POLL_S)
+            received = reader.stdout.read()
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def measured(work: Path, python: str, runs: int) -> None:
     """Hide, install and measure, in the mount namespace of this process."""
-    sys.stdout.write(f"hidden: {hide_all(work)} files and folders; {', '.join(ASKED)} are gone\n")
+    say(f"hidden: {hide_all(work)} files and folders; {', '.join(ASKED)} are gone")
     begun = time.monotonic()
     bin_folder = installed(work, python)
-    sys.stdout.write(f"installed in {time.monotonic() - begun:.0f} s\n")
+    say(f"installed in {time.monotonic() - begun:.0f} s")
     for run in range(1, runs + 1):
         load = os.getloadavg()[0]
         seconds = first_message(bin_folder, work, run)
-        sys.stdout.write(f"run {run}: first message after {seconds:.1f} s (load {load:.0f})\n")
-        sys.stdout.flush()
+        say(f"run {run}: first message after {seconds:.1f} s (load average {load:.0f})")
     if left := still_there():
         sys.exit(f"error: no longer hidden: {', '.join(left)}")
 
