@@ -54,13 +54,13 @@ CIRCUIT = np.dtype(
         ("next", "<i4"),  # the neighbour away from the owner; NONE: the end, or not on the path
         ("peer", "<i4"),  # at an end of the path, the other end; NONE between the ends
         ("version", "<i4"),  # version of the owner's latest search
-        ("found", "<i4"),  # version of the search whose FOUND named `next`
+        ("found", "<i4"),  # version of the search whose FOUND named `next`, or that was answered
         # Nodes that the way from the owner shares with its direct path. On the path of a client:
         # the hops of an earlier KEEP_ALIVE to this node.
         ("shared", "<i4"),
         ("hops", "<i4"),  # hops of the way from the owner
         ("used", "<u4"),  # the node's count of uses at the last use of this place
-        ("searched_at", "<f8"),  # when the node first heard the owner's latest search
+        ("searched_at", "<f8"),  # when the node first heard or sent the owner's latest search
     ]
 )
 

@@ -55,6 +55,7 @@ class Sender(NamedTuple):
     own: int  # node id
     broker: int  # the broker's row in the arrays [brokers]
     balance: int  # the place of the broker's rule in BALANCES
+    now: float  # the time on the broker's clock
 
 
 def direct_paths(brokers: int, places: int) -> PeerPaths:

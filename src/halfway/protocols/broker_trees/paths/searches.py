@@ -102,7 +102,7 @@ def search(sender, peer, number, avoided, out):
     sender.searches.version[b] = version
     place = claim(sender.circuits, sender.row, sender.own, number, np.inf)
     there = sender.circuits.of[sender.row, place]
-    there.version, there.shared, there.hops = version, 0, 0
+    there.version, there.shared, there.hops, there.searched_at = version, 0, 0, sender.now
     o = emit(out, SEARCH, 0.0, EVERYONE)
     o[BROKER] = peer
     o.args[ROUTE], o.args[ORIGIN], o.args[VERSION] = number, sender.own, version
@@ -173,7 +173,10 @@ def on_search(circuits, i, own, rules, message, out):
         there.peer = NONE
         o = send_copy(message, EVERYONE, out)
         o.args[HOPS], o.args[SHARED] = hops, shared
-    elif fresh:
+    elif fresh or (message.args[ROUTE] % SORTS == SECOND and there.found == version):
+        # The way that shares the fewest nodes may be the longest one, such as the way round a ring.
+        # If it comes after the answer of a second path, the broker answers again.
+        there.found = -1
         o = emit(out, ANSWER, rules.search_s, own)
         o.args[ROUTE], o.args[ORIGIN], o.args[VERSION] = message.args[ROUTE], owner, version
 
@@ -189,7 +192,7 @@ def answer(circuits, i, own, message, out):
         return
     if circuits.of[i, place].prev == NONE:
         return
-    circuits.of[i, place].peer = owner
+    circuits.of[i, place].peer, circuits.of[i, place].found = owner, message.args[VERSION]
     o = emit(out, FOUND, 0.0, circuits.of[i, place].prev)
     o.target = owner
     o.args[ROUTE], o.args[DIRECTION], o.args[ORIGIN] = message.args[ROUTE], BACK, own

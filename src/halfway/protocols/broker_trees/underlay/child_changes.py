@@ -55,7 +55,7 @@ def on_join(state, rules, sender, message, out):
     b, child = sender.broker, message.args[ORIGIN]
     # The successor asks the next child of the root. This child may detect the death of the root a
     # little later, because the answer to its last PING may be in flight.
-    cut_off = is_cut_off(state, rules, sender) or is_silent(state, sender, 1)
+    cut_off = is_cut_off(state, rules, sender) or is_silent(state, rules, sender, 1)
     # [uas §4] "Any new broker trying to contact this node, will find another": a broker that waits
     # to leave does not answer.
     if cut_off or is_above(state, b, child) or state.leaves.waits[b] > 0:

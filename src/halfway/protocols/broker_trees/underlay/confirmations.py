@@ -41,6 +41,7 @@ from halfway.protocols.broker_trees.records.messages import (
     UNSUBSCRIBE_UP,
 )
 from halfway.protocols.broker_trees.underlay import child_changes, parent_search, underlay_parent
+from halfway.protocols.broker_trees.underlay.path_waits import confirm_wait_s, declare_dead
 from halfway.protocols.broker_trees.underlay.underlay_messages import CONFIRM, CONFIRM_TIMEOUT
 from halfway.protocols.parts.reliable_hop import copy_record
 from halfway.protocols.parts.row_search import place_in_row
@@ -102,7 +103,7 @@ def track(state, rules, sender, record, upwards, out):
             record.args[NUMBER] = turn * places + place + 1
             copy_with_kind(record, kept.record[b, place])
             kept.upwards[b, place], kept.tries[b, place] = upwards, 0
-            start_timer(rules, sender.own, record.args[NUMBER], out)
+            start_timer(state, rules, sender, record, out)
             return
     kept.refused[b] += 1
 
@@ -115,9 +116,10 @@ def copy_with_kind(record, copy):
 
 
 @apart
-def start_timer(rules, own, number, out):
+def start_timer(state, rules, sender, record, out):
     """Start the timer after which a broker resends a record without a confirmation."""
-    emit(out, CONFIRM_TIMEOUT, rules.confirm_timeout_s, own).args[NUMBER] = number
+    wait_s = confirm_wait_s(state, rules, sender, record.target)
+    emit(out, CONFIRM_TIMEOUT, wait_s, sender.own).args[NUMBER] = record.args[NUMBER]
 
 
 @apart
@@ -169,7 +171,7 @@ def restart_timers(state, rules, sender, out):
     kept, b = state.unconfirmed, sender.broker
     for place in range(kept.record.shape[1]):
         if kept.record[b, place].args[NUMBER] != 0:
-            start_timer(rules, sender.own, kept.record[b, place].args[NUMBER], out)
+            start_timer(state, rules, sender, kept.record[b, place], out)
 
 
 @apart
@@ -198,7 +200,7 @@ def on_timeout(state, rules, sender, message, out):
         kept.failed[b] += 1
         record.args[NUMBER] = 0
     else:
-        start_timer(rules, sender.own, record.args[NUMBER], out)
+        start_timer(state, rules, sender, record, out)
         resend(sender, record, to, out)
 
 
@@ -231,10 +233,10 @@ def lose_path_up(state, rules, sender, path, now, out):
     the other path, or search for another parent.
     """
     b, up = sender.broker, state.parent[sender.broker]
-    state.missed[b, path] = max(state.missed[b, path], rules.missed_pings + 1)
+    declare_dead(state, rules, sender, path)
     if path == DIRECT and state.dead_at[b] == np.inf:
         state.dead_at[b] = now
-    other = underlay_parent.path_up(state, sender, rules.missed_pings)
+    other = underlay_parent.path_up(state, rules, sender, rules.missed_pings)
     if other in (DIRECT, SECOND):
         use_path(sender, up, other == SECOND, False)
     elif state.asked[b] == 0:

@@ -22,7 +22,6 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     direct_path,
     note_trip,
     reply,
-    rounded_s,
     second_path,
     send,
     use_direct_again,
@@ -41,6 +40,7 @@ from halfway.protocols.broker_trees.underlay.children import (
     first_child,
     reset_silence,
 )
+from halfway.protocols.broker_trees.underlay.path_waits import missed, note_pong, trip_s
 from halfway.protocols.broker_trees.underlay.replicas import drop_replicas
 from halfway.protocols.broker_trees.underlay.underlay_messages import (
     DIGEST_BIT,
@@ -137,20 +137,20 @@ def ping(state, sender, path, r, now, out):
     state.pinged_at[b, path] = now
     o = send_along(sender.circuits, sender.row, r, PING, sender.own, out)
     o.args[PATH], o.args[NUMBER] = path, state.pings[b, path]
-    add_trip(sender, up, path, o)
+    add_trip(state, sender, up, path, o)
     if active_path(sender, up) == r:
         o.args[PATH] += DIGEST_BIT
         o[DIGEST] = filters_digest(state.table, b, NONE)
 
 
 @apart
-def add_trip(sender, up, path, o):
+def add_trip(state, sender, up, path, o):
     """Write the latest and the shortest round trip on a path into a PING of the failure detector,
     in seconds.
     """
     paths, s = sender.paths, place_in_row(sender.paths.peer, sender.broker, up)
+    o.reals[TRIP_S] = trip_s(state, sender, up, path)
     if s >= 0:
-        o.reals[TRIP_S] = paths.trip_s[sender.broker, s, path]
         o.reals[LEAST_S] = paths.least_s[sender.broker, s, path]
 
 
@@ -166,7 +166,7 @@ def check_parent(state, rules, sender, now, out):
     ping(state, sender, DIRECT, direct_path(sender, up), now, out)
     if second != NO_PLACE:
         ping(state, sender, SECOND, second, now, out)
-    path = underlay_parent.path_up(state, sender, rules.missed_pings)
+    path = underlay_parent.path_up(state, rules, sender, rules.missed_pings)
     if path != DIRECT and state.dead_at[b] == np.inf:
         state.dead_at[b] = now
     if underlay_parent.is_cut_off(state, rules, sender):
@@ -179,7 +179,8 @@ def check_parent(state, rules, sender, now, out):
             parent_search.ask(sender, other, state.asked[b], out)
     else:
         state.asked[b] = 0
-        both = second != NO_PLACE and state.missed[b, SECOND] <= rules.missed_pings
+        both = second != NO_PLACE
+        both = both and missed(state, rules, sender, SECOND) <= rules.missed_pings
         use_path(sender, up, False, both)
     above = state.grandparent[b]
     if above != NONE and direct_path(sender, above) != NO_PLACE:
@@ -241,16 +242,14 @@ def on_ping(state, sender, message, out):
 
 
 @apart
-def on_pong(state, sender, message, out):
+def on_pong(state, rules, sender, message, out):
     """Handle the PONG of a parent in the failure detector: the path on which the PONG came works.
     If the digests differ, send all filters to the parent.
     """
     b, up, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
     if up != state.parent[b]:
         return
-    if message.args[NUMBER] == state.pings[b, path]:
-        trip_s = rounded_s(message.at - state.pinged_at[b, path])
-        note_trip(sender, up, path, trip_s, trip_s)
+    note_pong(state, rules, sender, message, path)
     state.missed[b, path] = 0
     underlay_parent.take_news(state, sender, message)
     if path == DIRECT:

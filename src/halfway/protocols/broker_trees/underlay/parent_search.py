@@ -25,6 +25,11 @@ from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
 from halfway.protocols.broker_trees.underlay.children import first_child
 from halfway.protocols.broker_trees.underlay.path_completion import complete_paths
+from halfway.protocols.broker_trees.underlay.path_waits import (
+    declare_dead,
+    missed,
+    note_found,
+)
 from halfway.protocols.broker_trees.underlay.underlay_parent import count_move, is_other_root
 from halfway.protocols.parts.row_search import place_in_row
 
@@ -173,6 +178,7 @@ def on_found(state, rules, sender, message, out):
     answers searches as well. So only an ACCEPT or a PONG ends the silence of the parent.
     """
     b, peer = sender.broker, message.args[ORIGIN]
+    note_found(state, rules, sender, message)
     if state.parent[b] == SEEKING and 0 < state.asked[b] <= rules.missed_pings + 1:
         # [uas Algorithm 1] joins the nearest broker. A broker that joined in the meantime may be
         # nearer.
@@ -184,7 +190,7 @@ def on_found(state, rules, sender, message, out):
     new = way_back(sender.circuits, sender.row, message)
     if asks and path_to(sender.circuits, sender.row, peer, DIRECT) == new:
         send_along(sender.circuits, sender.row, new, JOIN, sender.own, out)
-        if peer == state.parent[b] and state.missed[b, DIRECT] <= rules.missed_pings:
+        if peer == state.parent[b] and missed(state, rules, sender, DIRECT) <= rules.missed_pings:
             complete_paths(state, rules, sender, out)
 
 
@@ -213,7 +219,8 @@ def follow_leaving(state, rules, sender, message, out):
     only the first answer begins a search.
     """
     b = sender.broker
-    state.missed[b, DIRECT] = state.missed[b, SECOND] = rules.missed_pings + 1
+    declare_dead(state, rules, sender, DIRECT)
+    declare_dead(state, rules, sender, SECOND)
     if message[messages.PARENT] != NONE:
         state.grandparent[b], state.asked[b] = message[messages.PARENT], 0
     if state.asked[b] == 0:

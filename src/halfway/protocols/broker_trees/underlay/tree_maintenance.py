@@ -137,7 +137,7 @@ def receive(state, rules, sender, message, out):
     elif kind == underlay_messages.PING:
         failure_detector.on_ping(state, sender, message, out)
     elif kind == underlay_messages.PONG:
-        failure_detector.on_pong(state, sender, message, out)
+        failure_detector.on_pong(state, rules, sender, message, out)
     elif kind in (
         underlay_messages.GRANDCHILD,
         underlay_messages.ASK_REPLICA,

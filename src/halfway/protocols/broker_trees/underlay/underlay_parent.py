@@ -19,6 +19,7 @@ from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT, ROUT
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
 from halfway.protocols.broker_trees.underlay.children import remove_child
 from halfway.protocols.broker_trees.underlay.path_completion import complete_paths
+from halfway.protocols.broker_trees.underlay.path_waits import missed
 from halfway.protocols.broker_trees.underlay.underlay_messages import (
     DEPTH,
     HOPS_APART,
@@ -34,23 +35,23 @@ _DEEPER = 4  # most brokers that news may add above a broker which is not on a c
 
 
 @apart
-def path_up(state, sender, most):
+def path_up(state, rules, sender, most):
     """[uas §4.1] Return the path on which a broker of the underlay-aware tree reaches its parent; a
     path is dead after more than `most` missed PINGs.
     """
     b = sender.broker
-    direct = state.missed[b, DIRECT] <= most
+    direct = missed(state, rules, sender, DIRECT) <= most
     has_second = second_path(sender, state.parent[b]) != NO_PLACE
-    second = has_second and state.missed[b, SECOND] <= most
+    second = has_second and missed(state, rules, sender, SECOND) <= most
     return next_hop_up(direct, second, state.grandparent[b] != NONE)
 
 
 @apart
-def is_silent(state, sender, most):
+def is_silent(state, rules, sender, most):
     """[uas §4.1] Return whether the parent in the underlay-aware tree is silent: more than `most`
     PINGs in a row have no answer on every path.
     """
-    silent = path_up(state, sender, most) not in (DIRECT, SECOND)
+    silent = path_up(state, rules, sender, most) not in (DIRECT, SECOND)
     return state.parent[sender.broker] >= 0 and silent
 
 
@@ -66,7 +67,7 @@ def is_cut_off(state, rules, sender):
         and is_ancestor(state.above, b, sender.own)
     )
     seeking = state.parent[b] == SEEKING
-    return seeking or on_cycle or is_silent(state, sender, rules.missed_pings)
+    return seeking or on_cycle or is_silent(state, rules, sender, rules.missed_pings)
 
 
 @apart
@@ -109,7 +110,7 @@ def end_silence(state, rules, sender, message, out):
     """
     b = sender.broker
     path = SECOND if message.args[ROUTE] % SORTS == SECOND else DIRECT
-    if state.missed[b, path] <= rules.missed_pings:
+    if missed(state, rules, sender, path) <= rules.missed_pings:
         return
     state.missed[b, path] = 0
     complete_paths(state, rules, sender, out)

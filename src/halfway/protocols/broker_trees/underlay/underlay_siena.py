@@ -138,6 +138,8 @@ class UnderlaySienaState(NamedTuple):
     predecessor: Int32s
     depth: Int32s  # [brokers] brokers up to the root, from the latest news
     joined_depth: Int32s  # [brokers] depth when the broker joined its parent
+    found: Int32s  # [brokers] broker to which the latest search for a direct path led; or NONE
+    found_s: npt.NDArray[np.float64]  # [brokers] from this search to its FOUND
     above: npt.NDArray[np.int64]  # [brokers, words] the ancestors, from the latest news
     announced: Int32s  # [brokers] announcements so far
     ticks: Int32s  # [brokers] JOINs to the predecessor so far
@@ -191,7 +193,7 @@ def state(
         node_id=node_ids, broker_index=node_roles.broker_index(node_ids, brokers), parent=up,
         grandparent=each(NONE), alternate=each(NONE), alternate_hops=each(0), founder=each(root),
         root=each(root), successor=each(NONE), next_successor=each(NONE), predecessor=each(NONE),
-        depth=each(0), joined_depth=each(0),
+        depth=each(0), joined_depth=each(0), found=each(NONE), found_s=np.zeros(here),
         above=no_ancestors(here), announced=each(0), ticks=each(0),
         missed=np.zeros((here, 2), np.int32), pings=np.zeros((here, 2), np.int32),
         pinged_at=np.zeros((here, 2)), dead_at=np.full(here, np.inf),
