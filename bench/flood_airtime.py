@@ -28,9 +28,6 @@ CHANGES = {
     "radio": '{kind="contention", medium="sensors"}',
     "faults[0].kind": '"flood"',
     "faults[0].share": "0.1",
-    "options.underlay-siena.ping_interval_s": "5.0",
-    "options.underlay-siena.confirm_timeout_s": "5.0",
-    "options.underlay-siena.search_s": "1.0",
 }
 
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from halfway.adapters.registry import TABLE
-from halfway.scenario.acknowledgements import acknowledges, options_of
+from halfway.scenario.acknowledgements import WAITS, acknowledges, options_of
 from halfway.scenario.build import prepared, simulation_of, simulation_on
+from halfway.scenario.option_notes import option_notes
 from halfway.scenario.schema import Scenario, converted
 from halfway.sim.metrics.outcome import Outcome
 from tests.systems import HOPPING
@@ -17,6 +18,14 @@ MOVING = {"kind": "random-waypoint", "n": 9, "width": 9, "height": 9, "radius": 
 
 def scenario(**fields: Any) -> Scenario:
     return converted({"network": NETWORK} | fields)
+
+
+def efforts(read: Scenario) -> dict[str, dict[str, float | int | bool]]:
+    """The automatic options of each system with reliable hops, without the waits of brokers."""
+    return {
+        name: {k: v for k, v in options_of(read, TABLE[name]).items() if k not in WAITS}
+        for name in HOPPING
+    }
 
 
 LOSSY = {
@@ -40,9 +49,7 @@ def test_all_systems_with_reliable_hops_make_the_same_effort(case: str) -> None:
     assert acknowledges(read) == (case in LOSSY)
     retries = 5 if case in LOSSY else 0
     expected = {"retries": retries, "ack_timeout_s": 0.1, "ack_backoff": 1.0}
-    assert {name: options_of(read, TABLE[name]) for name in HOPPING} == dict.fromkeys(
-        HOPPING, expected
-    )
+    assert efforts(read) == dict.fromkeys(HOPPING, expected)
 
 
 @pytest.mark.parametrize("name", [name for name in TABLE if name not in HOPPING])
@@ -73,9 +80,7 @@ def test_a_medium_with_contention_has_timeouts_that_grow(medium: str, timeout_s:
     read = scenario(radio=radio)
     assert acknowledges(read)
     expected = {"retries": 5, "ack_timeout_s": timeout_s, "ack_backoff": 2.0}
-    assert {name: options_of(read, TABLE[name]) for name in HOPPING} == dict.fromkeys(
-        HOPPING, expected
-    )
+    assert efforts(read) == dict.fromkeys(HOPPING, expected)
     slower = scenario(radio=radio | {"bit_rate": 1e4})
     assert float(options_of(slower, TABLE["siena"])["ack_timeout_s"]) > 2 * timeout_s
 
@@ -93,6 +98,47 @@ def test_the_timeouts_of_a_slow_medium_decide_what_is_delivered(system: str) -> 
         ratios.append(simulation_on(prepared(read), read, TABLE[system]).run().delivery_ratio)
     assert ratios[0] == 1.0
     assert ratios[1] < 0.9
+
+
+@pytest.mark.parametrize(
+    ("radio", "wait_s"),
+    [
+        ({"kind": "ideal", "success": 0.9}, 1.0),
+        ({"kind": "contention", "medium": "wifi-a"}, 1.0),
+        ({"kind": "contention", "medium": "wifi-b"}, 1.8),
+        ({"kind": "contention", "medium": "sensors"}, 4.8),
+    ],
+)
+def test_brokers_ping_less_often_on_a_medium_with_contention(
+    radio: dict[str, Any], wait_s: float
+) -> None:
+    """1,250 exchanges, of 3.9 ms on 802.15.4 and 1.4 ms on 802.11b."""
+    system = TABLE["underlay-siena"]
+    read = scenario(radio=radio)
+    assert [options_of(read, system)[wait] for wait in WAITS] == [wait_s, wait_s]
+    assert not set(WAITS) & set(options_of(read, TABLE["siena"]))
+    text = f"ping_interval_s = {wait_s:g}, confirm_timeout_s = {wait_s:g} by default"
+    notes = [note for note in option_notes([read], [system]) if text in note]
+    assert len(notes) == (wait_s > 1.0)
+    given = {"underlay-siena": {"ping_interval_s": 0.5, "confirm_timeout_s": 0.0}}
+    read = scenario(radio=radio, options=given)
+    assert [options_of(read, system)[wait] for wait in WAITS] == [0.5, 0.0]
+    assert not [note for note in option_notes([read], [system]) if "by default" in note]
+
+
+def test_brokers_that_ping_each_second_fill_a_slow_medium() -> None:
+    work = {"topics": 5, "publishers_each": 2, "subscribers_each": 10, "events": 20,
+            "every_s": 1.0, "start_s": 30.0}  # fmt: skip
+    fields: dict[str, Any] = {
+        "network": {"kind": "unit-disk", "n": 100, "degree": 10.0}, "workload": work,
+        "radio": {"kind": "contention", "medium": "sensors"}, "seconds": 80.0, "seed": 1,
+    }  # fmt: skip
+    ratios = []
+    for options in ({}, {"underlay-siena": {"ping_interval_s": 1.0, "confirm_timeout_s": 1.0}}):
+        read = scenario(**fields, options=options)
+        ratios.append(simulation_of(read, system="underlay-siena").run().delivery_ratio)
+    assert ratios[0] >= 0.95
+    assert ratios[1] < 0.5
 
 
 def test_the_default_decides_what_a_tree_delivers() -> None:

@@ -36,6 +36,15 @@ def _hub(system: str, leaves: int = _LEAVES, **given: Any) -> Simulation:
     return Simulation(system, star(n), workload=demand, seconds=20.0, **given)
 
 
+def test_the_error_about_records_in_flight_names_the_option_that_limits_the_links() -> None:
+    """On a wired radio, a hub with many overlay neighbours emits a copy for each of its links."""
+    message = r"records in flight: expected at most [\d,]+ \(set options\.walk-overlay\.links to"
+    with pytest.raises(Problem, match=message):
+        _hub("walk-overlay", 5000, radio=WiredRadio()).run()
+    few = _hub("walk-overlay", 5000, radio=WiredRadio(), options={"links": 12})  # of 6 walks
+    assert few.run().delivery_ratio == 1.0
+
+
 @pytest.fixture
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with 1 MB of free memory, every byte of which counts."""

@@ -65,7 +65,8 @@ class SienaAdapter(Adapter):
             return ()
         return (
             "brokers form the tree by messages in the first seconds. Events of these seconds are "
-            f"lost. Set `start_s` to {_FORMED_S:g} or more.",
+            f"lost. Set `start_s` to {_FORMED_S:g} or more. On a long network, add twice the time "
+            "that a record takes to cross it.",
         )
 
     def unsupported(self, context: RunContext) -> str:

@@ -68,7 +68,12 @@ class WalkOverlayAdapter(Adapter):
         """
         filter_size = self._size(context.demand, contents_of(context.demand, 0))
         size = 8.0 * context.n * self._links(context) * filter_size.words
-        return f"its filters would take {size / 1e9:.0f} GB" if size > _MOST_BYTES else ""
+        if size <= _MOST_BYTES:
+            return ""
+        return (
+            f"its filters would take {size / 1e9:.0f} GB. Set the option `links` to a smaller "
+            "number, which limits the filters of a node"
+        )
 
     def ends_subscriptions(self) -> bool:
         """Return True for the adapter: a subscription of the walk overlay can end."""

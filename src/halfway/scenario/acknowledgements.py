@@ -1,7 +1,8 @@
 """Acknowledgements by default: where records can be lost, all systems retransmit equally often.
 
 A system with reliable hops declares the options `retries`, `ack_timeout_s` and `ack_backoff` as
-automatic. A scenario chooses their values, equal for all systems. An option that the scenario sets
+automatic. A scenario chooses their values, equal for all systems. A system whose nodes wait for
+answers over many hops declares these waits as automatic, too. An option that the scenario sets
 wins.
 """
 
@@ -15,6 +16,10 @@ _ROUND_TRIPS = 2  # that the acknowledgement timeout covers at least
 # On a shared medium, a hop waits for the frames of all nodes around it.
 _EXCHANGES, _RECORD_BYTES = 250, 32  # that the timeout covers there, and a usual record
 _CONTENDED_BACKOFF = 2.0  # of a medium that equal timeouts would congest
+# Waits for answers over many hops. A shorter interval of pings fills a shared medium, and a shorter
+# wait repeats records that still wait for this medium.
+WAITS = ("ping_interval_s", "confirm_timeout_s")
+_TIMEOUTS = 5  # of a hop on a shared medium, that such a wait covers
 
 
 def options_of(scenario: Scenario, system: System) -> dict[str, float | int | bool]:
@@ -28,6 +33,9 @@ def options_of(scenario: Scenario, system: System) -> dict[str, float | int | bo
         auto[ACK_TIMEOUT] = max(usual, _least_timeout_s(scenario))
     if is_automatic(system, ACK_BACKOFF):
         auto[ACK_BACKOFF] = _CONTENDED_BACKOFF if isinstance(scenario.radio, CsmaRadio) else 1.0
+    for wait in WAITS:
+        if is_automatic(system, wait):
+            auto[wait] = max(float(system.options[wait].default), _least_wait_s(scenario))
     return auto | scenario.options.get(system.name, {})
 
 
@@ -52,5 +60,17 @@ def _least_timeout_s(scenario: Scenario) -> float:
     repetitions congest it.
     """
     if isinstance(scenario.radio, CsmaRadio):
-        return float(f"{_EXCHANGES * scenario.radio.exchange_s(_RECORD_BYTES):.2g}")
+        return _exchanges_s(scenario.radio, _EXCHANGES)
     return _ROUND_TRIPS * 2 * scenario.radio.delay_s
+
+
+def _least_wait_s(scenario: Scenario) -> float:
+    """Return the least wait for an answer over many hops on a scenario's radio."""
+    if isinstance(scenario.radio, CsmaRadio):
+        return _exchanges_s(scenario.radio, _TIMEOUTS * _EXCHANGES)
+    return 0.0
+
+
+def _exchanges_s(radio: CsmaRadio, exchanges: int) -> float:
+    """Return the seconds of a number of frames with their acknowledgements, with two digits."""
+    return float(f"{exchanges * radio.exchange_s(_RECORD_BYTES):.2g}")

@@ -5,7 +5,13 @@ sets.
 from collections.abc import Iterator, Mapping, Sequence
 
 from halfway.adapters.interface import System
-from halfway.scenario.acknowledgements import RETRIES, acknowledges, is_automatic, options_of
+from halfway.scenario.acknowledgements import (
+    RETRIES,
+    WAITS,
+    acknowledges,
+    is_automatic,
+    options_of,
+)
 from halfway.scenario.schema import Scenario
 
 _LONGEST = 140  # characters of a note's list, so that the note fits two lines
@@ -17,6 +23,7 @@ def option_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> It
     """
     if any(map(acknowledges, scenarios)):
         yield from _on_acknowledgements(scenarios, systems)
+    yield from _on_waits(scenarios, systems)
     yield from _on_given(scenarios, systems)
 
 
@@ -40,6 +47,33 @@ def _on_acknowledgements(scenarios: Sequence[Scenario], systems: Sequence[System
         f"`--sweep options.{name}.{RETRIES}=0,5` shows the effect of the acknowledgements of "
         f"{name}."
     )
+
+
+def _on_waits(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
+    """Yield a note on each system whose waits for answers over many hops are longer than usual,
+    because of the radio.
+    """
+    for system in systems:
+        waits = {wait: _chosen(scenarios, system, wait) for wait in WAITS}
+        longer = [
+            f"{wait} = {' or '.join(map(_text, values))}"
+            for wait, values in waits.items()
+            if values and values[-1] > system.options[wait].default
+        ]
+        if longer:
+            yield (
+                f"{system.name}: on a radio with contention, {', '.join(longer)} by default. "
+                "Shorter waits fill the radio. Failures are detected later."
+            )
+
+
+def _chosen(scenarios: Sequence[Scenario], system: System, option: str) -> list[float]:
+    """Return the values of an automatic option that scenarios choose for a system, ascending."""
+    if not is_automatic(system, option):
+        return []
+    given = [one.options.get(system.name, {}) for one in scenarios]
+    pairs = zip(scenarios, given, strict=True)
+    return sorted({options_of(one, system)[option] for one, own in pairs if option not in own})
 
 
 def _on_given(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:

@@ -49,13 +49,22 @@ def check_tables(name: str, adapter: Adapter, context: RunContext) -> None:
     """
     lone = adapter.instance(context._replace(node_ids=context.node_ids[:1]))
     need = context.n * sum(array.nbytes for _, array in named_arrays(lone.state))
-    option = adapter.neighbour_option
     check_memory(
         need * (2 if context.memory_lost else 1),  # a run keeps a copy of lost memory
         f"the tables of {context.n:,} nodes with up to {context.most_neighbours:,} neighbours",
         where=f"system = {name}",
-        remedy=(f"set options.{name}.{option} to a small number, or " if option else "")
-        + "use another system, or a network with fewer nodes or fewer neighbours of a node",
+        remedy=remedy_of(name, adapter),
+    )
+
+
+def remedy_of(name: str, adapter: Adapter) -> str:
+    """Return what a user can do if a run of a system needs too much memory: set the option that
+    limits the neighbours in the tables of a node, if the system has one.
+    """
+    option = adapter.neighbour_option
+    limits = f"set options.{name}.{option} to a small number, or " if option else ""
+    return (
+        f"{limits}use another system, or a network with fewer nodes or fewer neighbours of a node"
     )
 
 

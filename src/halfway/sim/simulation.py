@@ -29,7 +29,7 @@ from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import RadioUse, outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_engine import instance_of, run_engine
+from halfway.sim.run_engine import instance_of, remedy_of, run_engine
 from halfway.sim.run_log import RunLog
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.workload.payloads import PayloadSizes
@@ -265,7 +265,8 @@ class Simulation:
             )  # fmt: skip
             self._log.empty(self.engine, self._changes)
             if why == loop.POOL_FULL:
-                self.engine = with_capacity(self.engine, 2 * slots)
+                remedy = remedy_of(self.system, self._adapter)
+                self.engine = with_capacity(self.engine, 2 * slots, remedy)
             elif why == loop.LISTS_FULL:
                 environment.make_room()
             elif why == loop.MEMORY_LOST:

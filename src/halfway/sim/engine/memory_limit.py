@@ -14,6 +14,7 @@ _MACHINE = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")  # the limit of a container, in version 2 of control groups
 FEW_BYTES = 1e8  # that every run may take
 _MOST_SLOTS = 1 << SLOT_BITS
+_REMEDY = "use a network whose nodes have fewer neighbours, or another system"
 
 
 def free_bytes() -> float:
@@ -36,9 +37,9 @@ def check_memory(need: float, what: str, *, where: str, remedy: str) -> None:
         raise Problem(f"{what} {gigabytes}, the free memory", where=where, remedy=remedy)
 
 
-def with_capacity(engine: Engine, free: int) -> Engine:
+def with_capacity(engine: Engine, free: int, remedy: str = _REMEDY) -> Engine:
     """Return the engine of a run, enlarged until `free` more records in flight have room. Raises
-    Problem if the memory or the queue of the engine has no room for them.
+    Problem with a remedy if the memory or the queue of the engine has no room for them.
     """
     slots, times = len(engine.out.free), 1
     while int(engine.out.tally[0]) + (times - 1) * slots < free:
@@ -46,7 +47,7 @@ def with_capacity(engine: Engine, free: int) -> Engine:
     if times == 1:
         return engine
     what = f"{times * slots:,} records in flight"
-    where, remedy = "network", "use a network whose nodes have fewer neighbours, or another system"
+    where = "network"
     if times * slots > _MOST_SLOTS:
         raise Problem(f"{what}: expected at most {_MOST_SLOTS:,}", where=where, remedy=remedy)
     queue = engine.queue

@@ -66,8 +66,8 @@ KINDS = underlay_messages.KINDS
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 OPTIONS = {
     **siena.OPTIONS,
-    "ping_interval_s": seconds(
-        1.0, "between two pings of a broker to its parent. Use more than a round trip", 1e-3
+    "ping_interval_s": seconds(1.0, "between two pings of a broker to its parent", 1e-3)._replace(
+        auto=True
     ),
     "missed_pings": count(
         3, "number of unanswered pings in a row after which a broker considers a path dead", 1, 1000
@@ -75,9 +75,9 @@ OPTIONS = {
     "tau_s": seconds(10.0, "that a direct path must be dead before the child joins another parent"),
     "confirm_timeout_s": seconds(
         1.0,
-        "in which a broker confirms a subscription or an event of another broker. Use more "
-        "than a round trip. 0 means that brokers confirm nothing",
-    ),
+        "in which a broker confirms a subscription or an event of another broker, or two round "
+        "trips if these take longer. 0 means that brokers confirm nothing",
+    )._replace(auto=True),
     "balance": count(
         EARLIEST,
         "rule that picks one of a broker's two working paths for an event. 0: the direct "
@@ -107,7 +107,7 @@ class Rules(NamedTuple):
     """The parameters of the underlay-aware tree, equal on every node."""
 
     catalogue: Catalogue
-    ping_interval_s: float  # more than a round trip
+    ping_interval_s: float
     missed_pings: int  # PINGs in a row without an answer after which a path counts as dead
     tau_s: float  # how long a direct path may be dead before its child joins elsewhere [uas §4.1]
     refresh_s: float
