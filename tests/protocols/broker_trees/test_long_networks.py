@@ -18,15 +18,15 @@ from tests.protocols.broker_trees.routes import path_of
 FORMED_S = 60.0
 
 
-def simulated(network: Network, seed: int, seconds: float = FORMED_S + 60.0) -> Simulation:
-    """A run of the underlay-aware tree with events from the time on at which the tree is formed."""
+def simulated(
+    network: Network, seed: int, seconds: float = FORMED_S + 60.0, system: str = "underlay-siena"
+) -> Simulation:
+    """A run of a tree, by default the underlay-aware one, with events from the time on at which the tree is formed."""
     workload = Drawn(
         n=network.n, seed=seed, topics=3, publishers_each=2, subscribers_each=20, events=30,
         every_s=1.0, start_s=FORMED_S,
     )  # fmt: skip
-    return Simulation(
-        "underlay-siena", network, workload=workload, seconds=seconds, seed=seed, stretch=False
-    )
+    return Simulation(system, network, workload=workload, seconds=seconds, seed=seed, stretch=False)
 
 
 def ring(n: int) -> Network:
@@ -46,6 +46,13 @@ def test_brokers_keep_parents_whose_answers_take_longer_than_the_timeouts(seed: 
     assert (run.state.moves == moves).all()
     assert float(run.state.paths.trip_s[..., DIRECT].max()) > 1.0  # measured by late answers
     assert run.state.unconfirmed.failed.sum() == 0
+
+
+def test_records_that_follow_from_each_other_cross_a_long_network_several_times() -> None:
+    """On this chain, a broker is 1,384 hops from its parent. SEARCH, FOUND, JOIN, HOLDS and a
+    subscription make more than 4,096 hops together; one child never got its events."""
+    run = simulated(line(1500), 5, system="siena")
+    assert run.run().delivery_ratio == 1.0
 
 
 def test_a_silent_parent_is_replaced_also_where_answers_take_long() -> None:

@@ -26,7 +26,7 @@ from halfway.protocols.broker_trees.paths import retransmissions
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
 from halfway.protocols.broker_trees.paths.circuits import (
     CIRCLE_HOPS,
-    MOST_HOPS,
+    MOST_CHAIN_HOPS,
     Int32s,
     claim,
     forward,
@@ -190,7 +190,7 @@ def carry(state, i, own, message, out):
     hops, before = np.int32(message.hops), there.shared
     circles = before >= 0 and hops > before + CIRCLE_HOPS
     there.shared = hops if circles or before < 0 else min(hops, before)
-    if there.next == NONE or circles or hops >= MOST_HOPS:
+    if there.next == NONE or circles or hops >= MOST_CHAIN_HOPS:
         emit(out, NO_PATH, 0.0, own)
     else:
         send_copy(message, there.next, out)

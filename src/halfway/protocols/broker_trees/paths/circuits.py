@@ -38,8 +38,10 @@ from halfway.protocols.parts.hash_table import (
 )
 
 SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
-# Of a search, and of a record in transit: places that contradict each other may form a ring.
-MOST_HOPS = 4096
+MOST_HOPS = 4096  # of a search
+# Of a record in transit: places that contradict each other may form a ring. A record counts the
+# hops of the records before it, from the search over FOUND, JOIN and HOLDS to a subscription.
+MOST_CHAIN_HOPS = 4 * MOST_HOPS
 CIRCLE_HOPS = 64  # that a KEEP_ALIVE makes in excess of an earlier one; then it counts as circling
 UNKNOWN_HOPS = 2**29  # to a node that is as far as any other one
 MOST_SERIAL = 2**29 - 1  # largest number of an owner; then its numbers start again
@@ -248,7 +250,7 @@ def forward(circuits, i, own, message, out):
     if place != NO_PLACE:
         there = circuits.of[i, place]
         towards = there.next if message.args[DIRECTION] == AWAY else there.prev
-    if towards == NONE or message.hops >= MOST_HOPS:
+    if towards == NONE or message.hops >= MOST_CHAIN_HOPS:
         return emit(out, NO_PATH, 0.0, own)
     use(circuits, i, place)
     return send_copy(message, towards, out)
