@@ -127,12 +127,21 @@ def test_brokers_ping_less_often_on_a_medium_with_contention(
 
 
 def test_brokers_that_ping_each_second_fill_a_slow_medium() -> None:
-    work = {"topics": 5, "publishers_each": 2, "subscribers_each": 10, "events": 20,
-            "every_s": 1.0, "start_s": 30.0}  # fmt: skip
+    work = {
+        "topics": 5,
+        "publishers_each": 2,
+        "subscribers_each": 10,
+        "events": 20,
+        "every_s": 1.0,
+        "start_s": 30.0,
+    }
     fields: dict[str, Any] = {
-        "network": {"kind": "unit-disk", "n": 100, "degree": 10.0}, "workload": work,
-        "radio": {"kind": "contention", "medium": "sensors"}, "seconds": 80.0, "seed": 1,
-    }  # fmt: skip
+        "network": {"kind": "unit-disk", "n": 100, "degree": 10.0},
+        "workload": work,
+        "radio": {"kind": "contention", "medium": "sensors"},
+        "seconds": 80.0,
+        "seed": 1,
+    }
     ratios = []
     for options in ({}, {"underlay-siena": {"ping_interval_s": 1.0, "confirm_timeout_s": 1.0}}):
         read = scenario(**fields, options=options)

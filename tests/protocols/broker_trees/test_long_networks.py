@@ -1,5 +1,5 @@
-"""Broker trees on long networks, on which an answer takes seconds: `underlay-siena` waits at least a
-round trip, and finds the second path that is much longer than the direct path.
+"""Broker trees on long networks, on which an answer takes seconds: `underlay-siena` waits at least
+a round trip, and finds the second path that is much longer than the direct path.
 """
 
 import networkx as nx
@@ -21,11 +21,17 @@ FORMED_S = 60.0
 def simulated(
     network: Network, seed: int, seconds: float = FORMED_S + 60.0, system: str = "underlay-siena"
 ) -> Simulation:
-    """A run of a tree, by default the underlay-aware one, with events from the time on at which the tree is formed."""
+    """A run of a tree, by default the underlay-aware one, with events after it is formed."""
     workload = Drawn(
-        n=network.n, seed=seed, topics=3, publishers_each=2, subscribers_each=20, events=30,
-        every_s=1.0, start_s=FORMED_S,
-    )  # fmt: skip
+        n=network.n,
+        seed=seed,
+        topics=3,
+        publishers_each=2,
+        subscribers_each=20,
+        events=30,
+        every_s=1.0,
+        start_s=FORMED_S,
+    )
     return Simulation(system, network, workload=workload, seconds=seconds, seed=seed, stretch=False)
 
 

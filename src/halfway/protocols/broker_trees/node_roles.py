@@ -260,7 +260,16 @@ def handle_in_role(state, rules, balance, i, message, out):
     """
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
-    sender = Sender(state.circuits, i, state.paths, state.searches, own, b, balance, message.at)
+    sender = Sender(
+        circuits=state.circuits,
+        row=i,
+        paths=state.paths,
+        searches=state.searches,
+        own=own,
+        broker=b,
+        balance=balance,
+        now=message.at,
+    )
     if retransmissions.handle_hop(state, rules, i, message, out):
         return
     if message.kind == START:
