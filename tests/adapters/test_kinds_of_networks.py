@@ -123,7 +123,12 @@ def asymmetric(folder: Path, poor: float, least: float) -> IdealRadio:
 
 
 # An event in flight on a link of the overlay that breaks is lost: the shortfall counts the link.
-MAY_LOSE_OVER_POOR_LINKS = {"walk-overlay": "overlay links that broke"}
+# An event from a broker to a client has no confirmation, so it is lost without a route: one
+# notification of 96 in one or two of 40 runs, also before brokers waited for a round trip.
+MAY_LOSE_OVER_POOR_LINKS = {
+    "walk-overlay": "overlay links that broke",
+    "underlay-siena": "messages without a route",
+}
 
 
 @pytest.mark.parametrize("system", RECOVER)
