@@ -63,20 +63,42 @@ def running() -> list[ControlSocket]:
     places = []
     for path in folder().glob(f"*{_SUFFIX}"):
         with contextlib.suppress(OSError):
-            begun = path.stat().st_mtime
+            known = path.stat()
             if answers(path):
-                places.append((begun, ControlSocket(path.name.removesuffix(_SUFFIX), path)))
-            else:
+                place = ControlSocket(path.name.removesuffix(_SUFFIX), path)
+                places.append((known.st_mtime, place))
+            elif path.stat().st_mtime_ns == known.st_mtime_ns:  # no new process has its name
                 path.unlink()
     return [place for _, place in sorted(places)]
 
 
 def answers(path: Path) -> bool:
-    """Return whether a process listens on a control socket in the folder."""
+    """Return whether a process listens on a control socket in the folder, even if it is stopped."""
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(1.0)
         try:
             sock.connect(str(path))
+        except TimeoutError:
+            return True
         except OSError:
             return False
     return True
+
+
+def listening(path: Path) -> socket.socket:
+    """Return a socket that listens on a path in the folder of control sockets. Raises OSError.
+
+    The path appears when the socket listens, because `running` removes the paths of other sockets.
+    """
+    new = path.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    sock = socket.socket(socket.AF_UNIX)
+    try:
+        sock.bind(str(new))
+        new.chmod(0o600)
+        sock.listen()
+        new.rename(path)
+    except OSError:
+        sock.close()
+        raise
+    return sock

@@ -32,7 +32,7 @@ from halfway.live.control.control_requests import (
 )
 from halfway.live.control.event_answers import event_answers
 from halfway.live.control.member_answers import member_answers
-from halfway.live.control.places import answers, path_for
+from halfway.live.control.places import answers, listening, path_for
 from halfway.live.control.route_answers import route
 from halfway.live.mesh import Refusal
 from halfway.live.runtime.host import Host
@@ -70,13 +70,12 @@ class ControlServer:
             self._path.unlink()
         try:
             self._server = await asyncio.start_unix_server(
-                self._connected, str(self._path), limit=MOST_LINE
+                self._connected, sock=listening(self._path), limit=MOST_LINE
             )
         except OSError as error:
             what = f"cannot listen for commands: {error.strerror or error}"
             remedy = "use a folder that you can write to"
             raise Problem(what, where=str(self._path), remedy=remedy) from None
-        self._path.chmod(0o600)
         return self
 
     async def __aexit__(self, *_: object) -> None:
