@@ -1,6 +1,5 @@
 """The example that follows live traces with Structured Streaming, and the data source on traces."""
 
-import asyncio
 import importlib.util
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from halfway.scenario.build import simulation_of
 from halfway.scenario.schema import Scenario, UnitDisk
 from tests.house.sources import REPOSITORY
 from tests.live.trace.test_folder import traced
+from tests.loops import run
 
 pytestmark = pytest.mark.slow
 
@@ -26,14 +26,14 @@ def test_windows_have_every_notification_and_drop_and_both_traces_are_read_alike
     assert spec.loader is not None
     follow_traces = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(follow_traces)
-    live, run = tmp_path / "live", tmp_path / "run.parquet"
-    asyncio.run(traced(live))
+    live, path = tmp_path / "live", tmp_path / "run.parquet"
+    run(traced(live))
     # A later trace lets the watermark pass, so that the windows of the first one are complete.
-    asyncio.run(traced(live, ahead_s=300.0))
-    simulation_of(Scenario(network=UnitDisk(n=20, degree=6.0), seconds=5.0), trace=run).run()
+    run(traced(live, ahead_s=300.0))
+    simulation_of(Scenario(network=UnitDisk(n=20, degree=6.0), seconds=5.0), trace=path).run()
     with session("local[1]") as spark:
         spark.dataSource.register(HalfwaySource)
-        frames = [spark.read.format("halfway").load(str(path)) for path in (live, run)]
+        frames = [spark.read.format("halfway").load(str(one)) for one in (live, path)]
         assert frames[0].columns == frames[1].columns
         assert frames[0].where("what = 'reported' and node = 'n-1'").count() == 40
         assert frames[1].where("hlc is null and what = 'received'").count() > 0

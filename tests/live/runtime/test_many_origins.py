@@ -18,7 +18,7 @@ from halfway.live.mesh import Event, Level
 from halfway.live.plain import Plain
 from halfway.live.step.wire_tables import MOST_BYTES, MOST_TOPICS, encode, wire_tables
 from halfway.live.wire.frames import FrameType, Hello, frame, hello_bytes, key_bytes
-from tests.live.runtime.test_nodes import lone
+from tests.live.runtime.test_nodes import lone, until
 
 PEER, ADDRESS = 77, ("127.0.0.1", 9)
 LATE = 60  # an event is overtaken by at most so many later ones of its publisher
@@ -122,8 +122,11 @@ def received(origins: int, each: int) -> tuple[Counter[tuple[int, int]], dict[st
             for count, one in enumerate(arrivals(origins, each, seed=1)):
                 if count % 200 == 0:  # the node has its turn, and the neighbour stays one
                     peer.greet(4 + count // 200)
+                    node.mesh.links.flush()
                     await asyncio.sleep(0)
                 peer.pass_on(*one)
+            node.mesh.links.flush()
+            await until(lambda: len(got) == origins * each)
             await asyncio.sleep(0.5)
             table = node.mesh.subscriptions.table
             return node.mesh.drops.by_reason(), table.given_anew

@@ -154,7 +154,7 @@ def test_a_detector_refuses_events_and_other_systems_have_no_members() -> None:
 def test_a_program_without_an_event_loop_follows_the_members() -> None:
     with blocking_node("swim", options=quick("swim"), nodes=2, compile="never",
                        discover=False, period_s=0.1) as one:  # fmt: skip
-        first = one.member_changes().get(timeout=20)
+        first = one.member_changes().get(timeout=60)
         assert (first.state, first.since_s) == (TRUSTED, 0.0)
         time.sleep(0.05)
         (member,) = one.members()

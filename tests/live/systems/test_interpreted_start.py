@@ -6,6 +6,8 @@ A compilation in the process of the nodes would stop their event loop for second
 import subprocess
 import sys
 
+from tests.house.sources import REPOSITORY
+
 _PROGRAM = """
 import asyncio
 from halfway.core.compiler import callees
@@ -17,6 +19,7 @@ def compile(self, sig, real=callees.KernelDispatcher.compile):
 callees.KernelDispatcher.compile = compile
 
 import halfway.live
+from tests.loops import run
 from halfway.live.systems.live_systems import live_systems, roles_of, spreads_events, uses_position
 
 QUICK = {"refresh_s": 0.5, "join_delay_s": 0.3, "search_s": 0.1, "ack_timeout_s": 0.2}
@@ -39,15 +42,16 @@ async def two_nodes(system):
 async def main():
     await asyncio.gather(*(two_nodes(system) for system in live_systems()))
 
-asyncio.run(main())
+run(main())
 print("compiled", compiled)
 """
 
 
 def test_no_node_compiles_in_its_own_process() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM], capture_output=True, text=True, check=False, timeout=300
-    )
+        [sys.executable, "-c", _PROGRAM], cwd=REPOSITORY, capture_output=True, text=True,
+        check=False, timeout=600,
+    )  # fmt: skip
     lines = done.stdout.splitlines()
     assert lines[-1:] == ["compiled []"], (done.stdout, done.stderr[-2000:])
     assert len(lines) > 12

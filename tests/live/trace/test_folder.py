@@ -42,8 +42,10 @@ async def traced(
         system=system, name="n", nodes=3, degree=2, compile="never", discover=False, period_s=0.1,
         trace=log,
     )  # fmt: skip
+    now = asyncio.get_running_loop().time
+    begun = time.time() - now() + ahead_s  # the clock of the loop does not count pauses
     async with Host(settings) as host:
-        traces = TraceFolder(host.nodes, folder, every_s=0.3, wall=lambda: time.time() + ahead_s)
+        traces = TraceFolder(host.nodes, folder, every_s=0.1, wall=lambda: begun + now())
         while min(len(node.links.table.neighbours()) for node in host.nodes) < 2:
             await asyncio.sleep(0.02)
         received: list[object] = []

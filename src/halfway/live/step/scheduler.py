@@ -1,11 +1,11 @@
 """The scheduler of live nodes: one clock, and one call of the event loop for all timers.
 
-The clock is monotonic, in seconds since the process started its nodes, in whole ticks of 2^-20 s as
-in the simulator: the difference of two times is the same double for every origin of the clock.
+The clock is that of the event loop, in seconds since the process started its nodes, in whole ticks
+of 2^-20 s as in the simulator: the difference of two times is the same double for every origin of
+the clock.
 """
 
 import asyncio
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +20,7 @@ class Scheduler:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._begun = time.monotonic()
+        self._begun = self._loop.time()
         self._call: asyncio.TimerHandle | None = None
         self._armed_for = float("inf")
         self.timers = Timers()
@@ -29,7 +29,7 @@ class Scheduler:
 
     def now(self) -> float:
         """Return the time by the scheduler's clock of the nodes, seconds."""
-        return int((time.monotonic() - self._begun) * TICKS) / TICKS
+        return int((self._loop.time() - self._begun) * TICKS) / TICKS
 
     def after(self, seconds: float, call: Callable[[float, Any], None], argument: Any) -> None:
         """Let the scheduler call a function with the time and an argument after a delay."""
