@@ -19,20 +19,27 @@ from halfway.live.mqtt.policy.access import Access
 from halfway.live.mqtt.policy.door_limits import DoorLimits
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
+from tests.loops import StillLoop
 
 _T = TypeVar("_T")
-DEADLINE_S = 10.0  # until a test fails that waits for something
+DEADLINE_S = 60.0  # until a test fails that waits for something
 LEVELS = (Level.BEST_EFFORT, Level.HOP, Level.HOP)
 
 
-class AdvancedLoop(asyncio.SelectorEventLoop):
-    """An event loop whose time tests can advance."""
+class AdvancedLoop(StillLoop):
+    """An event loop whose time tests advance.
 
-    ahead_s = 0.0
+    runs: whether time passes meanwhile, as live nodes need. Otherwise it stands still, so that no
+    test depends on the time that its clients take.
+    """
+
+    def __init__(self, *, runs: bool) -> None:
+        self.ahead_s, self._runs = 0.0, runs
+        super().__init__()
 
     def time(self) -> float:
         """The time of the loop, in seconds."""
-        return super().time() + self.ahead_s
+        return self.ahead_s + (super().time() if self._runs else 0.0)
 
 
 class Doors:
@@ -45,7 +52,7 @@ class Doors:
         access: Access | None = None,
         nodes: int = 0,
     ) -> None:
-        self._loop = AdvancedLoop()
+        self._loop = AdvancedLoop(runs=nodes > 0)
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self.doors: list[MqttDoor] = []
@@ -60,7 +67,8 @@ class Doors:
             self.run(self._open(mesh, limits, access))
 
     async def _started(self, nodes: int) -> list[Mesh]:
-        settings = Settings(nodes=nodes, degree=2, compile="never", period_s=0.1, discover=False)
+        # The links stay when tests advance the time by 10 s.
+        settings = Settings(nodes=nodes, degree=2, compile="never", period_s=3.0, discover=False)
         self._host = await Host(settings).__aenter__()
         while not all(node.links.table.neighbours() for node in self._host.nodes):
             await asyncio.sleep(0.05)

@@ -1,6 +1,8 @@
 """The client of the paho library, unmodified, with a list of what it received."""
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import paho.mqtt.client as paho
@@ -10,7 +12,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode  # noqa: F401 - for tests
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
-from tests.live.mqtt.doors import wait_for
+from tests.live.mqtt.doors import DEADLINE_S, wait_for
 
 V3, V5 = paho.MQTTv311, paho.MQTTv5
 
@@ -73,16 +75,26 @@ class Client:
 
     def disconnect(self, **values: Any) -> None:
         """Disconnect, with properties of 5.0."""
-        if self.version == V5 and values:
-            self.paho.disconnect(properties=properties(PacketTypes.DISCONNECT, **values))
-        else:
-            self.paho.disconnect()
-        self.paho.loop_stop()
+        with self._end():
+            if self.version == V5 and values:
+                self.paho.disconnect(properties=properties(PacketTypes.DISCONNECT, **values))
+            else:
+                self.paho.disconnect()
 
     def terminate(self) -> None:
         """Close the socket without DISCONNECT."""
-        self.paho.socket().shutdown(socket.SHUT_RDWR)
-        self.paho.loop_stop()
+        with self._end() as connection:
+            connection.shutdown(socket.SHUT_WR)
+
+    @contextmanager
+    def _end(self) -> Iterator[socket.socket]:
+        """The connection, whose end this client causes: wait until the door has closed it."""
+        with self.paho.socket().dup() as connection:
+            yield connection
+            self.paho.loop_stop()
+            connection.settimeout(DEADLINE_S)
+            while connection.recv(65_536):
+                pass
 
     def subscribe(self, *filters: tuple[str, int], **options: Any) -> list[int]:
         """Subscribe to filters with their QoS; return the codes. Options are those of 5.0."""
@@ -107,7 +119,7 @@ class Client:
     ) -> int:  # fmt: skip
         """Publish; wait for the acknowledgement; return its code."""
         info = self.paho.publish(topic, payload, qos, retain, own)
-        info.wait_for_publish(10.0)
+        info.wait_for_publish(DEADLINE_S)
         assert info.is_published()
         return int(info.rc)
 
