@@ -26,7 +26,7 @@ from halfway.problem import Problem
 MOST_NODES = 300
 _IP, _BRIDGE, _NFT = ["ip", "-batch", "-"], ["bridge", "-batch", "-"], ["nft", "-f", "-"]
 _NO_IPV6 = Path("/proc/sys/net/ipv6/conf")
-_END_S = 5.0
+_END_S = 30.0
 _COUNTER = re.compile(r"counter (\w+) \{\s*packets (\d+)")
 NO_DELAY = Delay()
 
