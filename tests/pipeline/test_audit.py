@@ -289,7 +289,7 @@ import sys, time
 from halfway.pipeline.store.store import Store
 with Store(sys.argv[1]).writing():
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 

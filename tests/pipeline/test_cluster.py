@@ -122,8 +122,11 @@ def test_the_same_command_with_the_same_digest_and_kernels_kept(cluster, tmp_pat
 def test_a_sweep_resumes_after_a_killed_driver(cluster, tmp_path):
     diary = tmp_path / "diary"
     diary.touch()
-    parameters: dict[str, object] = {"ms": 25, "diary": str(diary)}
+    gate = tmp_path / "gate"  # closed: the driver does not end before it is killed
     store = Store(tmp_path / "results")
+    parameters: dict[str, object] = {
+        "ms": 25, "diary": str(diary), "gate": str(gate), "batches": str(store.batches)
+    }  # fmt: skip
     driver = _driver(cluster, store, parameters, tmp_path)
     _wait_for_batches(store, driver, 2)
     driver.send_signal(signal.SIGKILL)
@@ -131,6 +134,7 @@ def test_a_sweep_resumes_after_a_killed_driver(cluster, tmp_path):
     finished = store.finished_keys()
     assert 0 < len(finished) < 4 * _REPLICATES
     time.sleep(3)  # until the master has stopped the executors
+    gate.touch()
     diary.write_text("")
     report = _ended(_driver(cluster, store, parameters, tmp_path), cluster)
     assert report["made"] == 4 * _REPLICATES - len(finished)

@@ -28,12 +28,12 @@ def test_a_process_ends_with_the_command_that_started_it() -> None:
         assert command.poll() is None
         command.terminate()
         # The process beside it has the same stdout, which therefore ends with that process.
-        assert command.communicate(timeout=60.0)[0] == b""
+        assert command.communicate(timeout=200.0)[0] == b""
 
 
 def test_a_process_without_its_command_ends_at_once() -> None:
     gone = {PARENT: str(os.getppid())}  # this process starts the next one
     done = subprocess.run(
-        [sys.executable, "-c", CHILD], env=os.environ | gone, timeout=60.0, check=False
+        [sys.executable, "-c", CHILD], env=os.environ | gone, timeout=200.0, check=False
     )
     assert done.returncode == 1

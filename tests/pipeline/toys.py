@@ -19,12 +19,17 @@ def spun(word, count):  # type: ignore[no-untyped-def]
 
 
 def steps(run: Run) -> Observations:
-    """Seeded observations; `ms` of waiting; a line in the file `diary` for each time it is run."""
+    """Seeded observations; `ms` of waiting; a line in the file `diary` for each time it is run.
+
+    When two batches of the folder `batches` are finished, a run waits until the file `gate` exists.
+    """
     if "diary" in run.parameters:
         with Path(run["diary"]).open("a") as diary:
             diary.write(f"{run.parameters['n']} {run.parameters['system']} {run.replicate}\n")
     with run.timed("run"):
         time.sleep(run.parameters.get("ms", 0) / 1000)
+        while "gate" in run.parameters and _is_closed(Path(run["gate"]), Path(run["batches"])):
+            time.sleep(0.01)
         word = spun(np.uint64(run.random_seed), 100)
     network = np.random.default_rng(run.network_seed)
     random = np.random.default_rng([run.random_seed, int(word) & 0xFFFF])
@@ -33,6 +38,10 @@ def steps(run: Run) -> Observations:
         "steps": np.round(run["n"] / 10 + level + random.exponential(3.0, 40)),
         "pairs": network.random(3),
     }
+
+
+def _is_closed(gate: Path, batches: Path) -> bool:
+    return not gate.exists() and len(list(batches.glob("*/_SUCCESS"))) >= 2
 
 
 def faulty(run: Run) -> Observations:

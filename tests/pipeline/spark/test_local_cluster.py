@@ -29,7 +29,7 @@ def _state(folder: Path, pid: int) -> None:
 def sleeper(tmp_path):
     """A process of the cluster in the folder: its command line names the folder."""
     mark = f"-Dhalfway.cluster={tmp_path / 'own'}"
-    program = "import time; print(1, flush=True); time.sleep(60)"
+    program = "import time; print(1, flush=True); time.sleep(600)"
     with subprocess.Popen(
         [sys.executable, "-c", program, mark], stdout=subprocess.PIPE, start_new_session=True
     ) as process:
@@ -48,7 +48,7 @@ def test_stop_ends_the_processes_of_the_folder(tmp_path, sleeper):
     _state(tmp_path / "own", sleeper.pid)
     assert local_cluster.read(tmp_path / "own") is not None
     assert local_cluster.stop(tmp_path / "own") == 1
-    assert sleeper.wait(timeout=10) != 0
+    assert sleeper.wait(timeout=60) != 0
     assert local_cluster.read(tmp_path / "own") is None
 
 

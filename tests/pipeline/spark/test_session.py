@@ -161,7 +161,7 @@ def _alive(pid: int) -> bool:
 
 
 def _gone(pids: set[int]) -> bool:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while any(map(_alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return not any(map(_alive, pids))
@@ -180,7 +180,7 @@ def test_one_core_on_the_packages_java_prints_nothing(spark, tmp_path):
     (tmp_path / "scratch").mkdir()
     hidden = {"PATH": str(tmp_path / "bin"), "JAVA_HOME": "", "TMPDIR": str(tmp_path / "scratch")}
     driver = _driver(tmp_path / "one", "local[1]", given, tmp_path / "here", **hidden)
-    out, err = driver.communicate(timeout=120)
+    out, err = driver.communicate(timeout=600)
     assert not list(tmp_path.glob("imported-*"))
     assert err == ""
     found = json.loads(out)  # and so nothing else was printed
@@ -195,10 +195,13 @@ def test_a_killed_driver_loses_a_batch_and_leaves_no_process(spark, tmp_path):
     diary = tmp_path / "diary"
     diary.touch()
     store = Store(tmp_path / "results")
-    parameters = {"ms": 10, "diary": str(diary)}
+    gate = tmp_path / "gate"  # closed: the driver does not end before it is killed
+    parameters = {
+        "ms": 10, "diary": str(diary), "gate": str(gate), "batches": str(store.batches)
+    }  # fmt: skip
     given = {"replicates": 100, "parameters": parameters, "batch_seconds": 0.5}
     driver = _driver(store.folder, "local[2]", given)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while (
         len(store.finished_batches()) < 2 and driver.poll() is None and time.monotonic() < deadline
     ):
@@ -212,6 +215,7 @@ def test_a_killed_driver_loses_a_batch_and_leaves_no_process(spark, tmp_path):
     assert 0 < len(before) < 400
     (store.batches / "00099").mkdir()  # an unfinished batch
 
+    gate.touch()
     diary.write_text("")
     planned = plan(points(**parameters), 100)
     report = sweep(spark, store, planned)

@@ -119,7 +119,7 @@ def test_a_batch_is_published_while_the_command_runs_and_before_its_mark(
     )
     with output_folder(URL) as folder:
         made(2, folder)
-        until = time.monotonic() + 30
+        until = time.monotonic() + 300
         while "runs/batches/00001/_SUCCESS" not in names(bucket) and time.monotonic() < until:
             time.sleep(0.05)
         # A driver that is killed now has lost nothing.
