@@ -486,7 +486,7 @@ def test_an_interrupt_from_outside_is_status_130() -> None:
         "sys.exit(cli.main(['list']))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", look], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", look], capture_output=True, text=True, check=False, timeout=300
     )
     assert (done.returncode, done.stderr) == (INTERRUPTED, "halfway: interrupted\n")
 

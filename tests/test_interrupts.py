@@ -57,8 +57,8 @@ def test_an_interrupt_during_imports_ends_the_command(
 
 
 def test_an_interrupt_takes_effect_between_records(tmp_path: Path) -> None:
-    """An interpreted run of many seconds, which says when it begins."""
-    text = SMALL.replace("seconds = 20", "seconds = 4000").replace("events = 8", "events = 3000")
+    """An interpreted run of many minutes, which says when it begins."""
+    text = SMALL.replace("seconds = 20", "seconds = 40000").replace("events = 8", "events = 30000")
     command = [sys.executable, "-c", BEGUN, "simulate", str(written(tmp_path, text)), "--debug"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -69,5 +69,5 @@ def test_an_interrupt_takes_effect_between_records(tmp_path: Path) -> None:
         time.sleep(0.2)
         assert run.poll() is None
         run.send_signal(signal.SIGINT)
-        out, error = run.communicate(timeout=60)
+        out, error = run.communicate(timeout=300)
     assert (run.returncode, out, error) == (130, "", "halfway: interrupted\n")

@@ -167,7 +167,7 @@ def chromium(profile: Path, *arguments: str) -> subprocess.CompletedProcess[str]
             "--no-first-run", "--disable-background-networking", "--disable-component-update",
             "--disable-sync", "--enable-logging=stderr", f"--user-data-dir={profile}", *arguments,
         ],
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
 
 
