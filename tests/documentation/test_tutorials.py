@@ -36,7 +36,13 @@ def run(name: str, folder: Path) -> tuple[str, str]:
 
 
 def test_a_live_network_of_three_nodes(tmp_path: Path) -> None:
-    shown, found = run("tutorial-live.md", tmp_path)
+    for tries_left in (2, 1, 0):
+        try:
+            shown, found = run("tutorial-live.md", tmp_path)
+            break
+        except SystemExit as ended:  # the machine stopped a node for longer than `ping` waits
+            if "halfway ping" not in str(ended) or not tries_left:
+                raise
     # Nodes find each other in any order.
     assert Counter(re.findall(r"\w+", found)) == Counter(re.findall(r"\w+", shown))
 

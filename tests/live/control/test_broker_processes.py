@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from halfway.live.link.endpoint import bound
-
 _LONGEST_S = 60.0
 _QUICK = ["refresh_s=0.5", "join_delay_s=0.3", "search_s=0.1", "ack_timeout_s=0.2"]
 _HALFWAY = [sys.executable, "-m", "halfway"]
@@ -23,20 +21,17 @@ class Tree:
     """Nodes of a broker tree, each in a process of its own."""
 
     def __init__(self, system: str, run: Path, stack: ExitStack) -> None:
-        self._system, self._stack, self._port = system, stack, dict[str, int]()
+        self._system, self._stack = system, stack
         self._environment = {**os.environ, "HALFWAY_RUN": str(run)}
         self.processes: dict[str, subprocess.Popen[str]] = {}
 
     def start(self, name: str, role: str, *peers: str) -> None:
         """Start a node, and wait until it answers."""
-        sock = bound("127.0.0.1", 0)
-        self._port[name] = sock.getsockname()[1]
-        sock.close()
         options = [word for one in _QUICK for word in ("-o", one)]
-        known = [word for peer in peers for word in ("--peer", f"127.0.0.1:{self._port[peer]}")]
+        known = [word for peer in peers for word in ("--peer", self.status(peer)["address"])]
         self.processes[name] = self._opened(
             "node", "--system", self._system, "--role", role, "--name", name, "--no-discover",
-            "--interpreted", "--port", str(self._port[name]), *options, *known,
+            "--interpreted", *options, *known,
         )  # fmt: skip
         self.until(lambda: self.status(name))
 

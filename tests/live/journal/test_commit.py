@@ -21,9 +21,10 @@ class SlowStorage(MadeStorage):
 
     def __init__(self) -> None:
         super().__init__()
-        self.allowed = threading.Semaphore(0)
+        self.begun, self.allowed = threading.Semaphore(0), threading.Semaphore(0)
 
     def sync(self, name: str) -> None:
+        self.begun.release()
         self.allowed.acquire()
         super().sync(name)
 
@@ -47,7 +48,7 @@ def test_no_future_ends_before_its_sync_and_a_slow_disk_gathers_groups() -> None
     async def gathered() -> None:
         commit = GroupCommit(opened(storage))
         first = commit.append(1, b"first")
-        await asyncio.sleep(0.05)
+        await asyncio.to_thread(storage.begun.acquire)
         later = [commit.append(1, b"%d" % n) for n in range(100)]
         await asyncio.sleep(0.05)
         assert not first.done()
