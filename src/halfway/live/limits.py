@@ -21,6 +21,9 @@ class Limits(NamedTuple):
     body_bytes: int = 16 << 20  # of all of them
     held: int = 256  # records that wait for the body of their event
     queue: int = 1024  # datagrams that wait for the socket
+    # Received datagrams that wait for a busy node, by neighbour; 0: none waits, and neighbours have
+    # no shares.
+    waiting_bytes: int = 1 << 20
     retained: int = 1024  # retained values
     retained_bytes: int = 16 << 20  # of all of them
     overlay_links: int = 16  # of a node of the walk overlay

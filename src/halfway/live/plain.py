@@ -71,6 +71,11 @@ class Plain:
         self._peers.add(node_id)
         return Opened(node_id, b"" if flags & _BEACON else datagram[_HEAD.size :])
 
+    def claimed_sender(self, datagram: bytes) -> int:
+        """Return the node id in a plain datagram of a peer, or -1."""
+        peer = int.from_bytes(datagram[8:12], "little")
+        return peer if datagram.startswith(self._known_head) and peer in self._peers else -1
+
     def _why_not(self, address: Address, network: int, node_id: int) -> str:
         """Return the reason why the sender of a plain datagram is refused, or ""."""
         if network != self._network:

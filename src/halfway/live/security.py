@@ -64,6 +64,12 @@ class Security(Protocol):
         """
         ...
 
+    def claimed_sender(self, datagram: bytes) -> int:
+        """Return the peer that a datagram claims as its sender, or -1. No proof: the datagram is
+        not opened.
+        """
+        ...
+
     def pending(self) -> list[tuple[Address, bytes]]:
         """Take the datagrams of the security itself for transmission: handshakes and cookies.
 

@@ -82,6 +82,13 @@ class KeyedSecurity:
         plain = session.open(counter, datagram, address, now)
         return plain if isinstance(plain, Refused) else self._opened(session, kind, plain, now)
 
+    def claimed_sender(self, datagram: bytes) -> int:
+        """Return the peer whose session with this node has the number in a datagram, or -1."""
+        if len(datagram) < OVERHEAD or datagram[0] != VERSION or datagram[1] > CONTROL:
+            return -1
+        session = self._by_number.get(int.from_bytes(datagram[2:6], "little"))
+        return -1 if session is None else session.node_id
+
     def pending(self) -> list[tuple[Address, bytes]]:
         """Take the datagrams for handshakes and sessions of keyed security that wait for
         transmission.

@@ -2,6 +2,10 @@
 a time.
 
 Plain sockets with `add_reader` need a fifth of the processor time of asyncio's datagram transport.
+
+If more datagrams arrive than the node processes, they wait in one queue for each neighbour. The
+endpoint then reads many more datagrams than it processes, because the kernel's buffer is shared by
+all senders: a datagram that the kernel drops may be from any neighbour.
 """
 
 import asyncio
@@ -9,14 +13,18 @@ import contextlib
 import errno
 import socket
 import struct
+import time
 from collections import deque
 from collections.abc import Callable
 
 from halfway.live.addresses import unavailable
 from halfway.live.drops import Drop, Drops
+from halfway.live.link.neighbour_queues import NeighbourQueues
 from halfway.live.security import Address
 
 DRAIN = 64
+READ = 1024  # datagrams that a busy endpoint reads before it processes some of them
+SERVE_S = 0.002  # for which it then processes datagrams, before the loop and its timers have a turn
 BUFFER = 1 << 21  # requested size of the kernel's buffer of a socket, bytes
 _LARGEST = 65_535
 _SO_MEMINFO, _DROPS, _WORDS = 55, 8, 9  # Linux: count of datagrams that the kernel dropped
@@ -27,7 +35,9 @@ class Endpoint:
     """The UDP endpoint of a node. It calls `receive` for each datagram, and `drained` after each
     batch and when the queue to send becomes empty.
 
-    What the socket does not take at once waits in a bounded queue.
+    What the socket does not take at once waits in a bounded queue. sender_of: the queue in which a
+    received datagram waits. waiting: the queues, or None for an endpoint that processes each
+    datagram at once.
     """
 
     def __init__(
@@ -37,8 +47,11 @@ class Endpoint:
         drained: Callable[[], None],
         drops: Drops,
         most: int,
+        sender_of: Callable[[Address, bytes], int] = lambda *_: 0,
+        waiting: NeighbourQueues | None = None,
     ) -> None:
         self._socket, self._receive, self._drained = sock, receive, drained
+        self._sender_of, self._waiting, self._is_called = sender_of, waiting, False
         self._drops, self._most = drops, most
         self._queue: deque[tuple[Address, bytes]] = deque()
         self._loop = asyncio.get_running_loop()
@@ -77,6 +90,8 @@ class Endpoint:
 
     def close(self) -> None:
         """Close the endpoint's socket; queued datagrams are dropped and counted."""
+        if self._waiting is not None:
+            self._drops.count(Drop.SHARE, self._waiting.clear())
         self._drops.count(Drop.QUEUE, len(self._queue))
         self._queue.clear()
         self._loop.remove_reader(self._socket.fileno())
@@ -84,15 +99,53 @@ class Endpoint:
         self._socket.close()
 
     def _drain(self) -> None:
-        for _ in range(DRAIN):
+        taken = self._read(DRAIN)
+        if self._waiting is None or (len(taken) < DRAIN and not self._waiting):
+            for address, datagram in taken:
+                self._receive(address, datagram)
+        else:
+            self._queue_by_sender(taken)
+            if len(taken) == DRAIN:
+                self._queue_by_sender(self._read(READ))
+            self._serve(self._waiting)
+        self._drained()
+
+    def _read(self, most: int) -> list[tuple[Address, bytes]]:
+        taken = []
+        receive = self._socket.recvfrom
+        for _ in range(most):
             try:
-                datagram, address = self._socket.recvfrom(_LARGEST)
+                datagram, address = receive(_LARGEST)
             except OSError:  # nothing left, or an error of an earlier send
                 break
-            self.received += 1
             self.bytes_received += len(datagram)
-            self._receive(address[:2], datagram)
-        self._drained()
+            taken.append((address[:2], datagram))
+        self.received += len(taken)
+        return taken
+
+    def _queue_by_sender(self, taken: list[tuple[Address, bytes]]) -> None:
+        assert self._waiting is not None
+        add, dropped = self._waiting.add, 0
+        for address, datagram in taken:
+            dropped += add(self._sender_of(address, datagram), address, datagram)
+        self._drops.count(Drop.SHARE, dropped)
+
+    def _serve(self, waiting: NeighbourQueues) -> None:
+        """Process waiting datagrams for a while, and continue after the loop had a turn."""
+        begun = now = time.perf_counter()
+        while waiting and now - begun < SERVE_S:
+            sender, address, datagram = waiting.take()
+            self._receive(address, datagram)
+            before, now = now, time.perf_counter()
+            waiting.charge(sender, now - before)
+        if waiting and not self._is_called:
+            self._is_called = True
+            self._loop.call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        self._is_called = False
+        if self._socket.fileno() >= 0:
+            self._drain()
 
     def _wait(self, address: Address, datagram: bytes) -> None:
         if len(self._queue) >= self._most:

@@ -13,6 +13,7 @@ from halfway.live.drops import Drop, Drops
 from halfway.live.limits import Limits
 from halfway.live.link.datagram_clock import DatagramClock
 from halfway.live.link.endpoint import Endpoint
+from halfway.live.link.neighbour_queues import STRANGERS
 from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.link.waiting import WaitingFrames
 from halfway.live.security import Address, Refused, Security
@@ -137,6 +138,16 @@ class Links:
             for peer, plain in self._waiting.taken(capacity):
                 self._send_sealed(peer, plain, now)
         self._scheduler.arm()
+
+    def queue_of(self, address: Address, data: bytes) -> int:
+        """Return the neighbour in whose queue a datagram waits that is not opened yet.
+
+        The datagram must have the neighbour's address and claim the neighbour's session, so that a
+        stranger cannot fill the neighbour's queue.
+        """
+        peer = self.security.claimed_sender(data)
+        is_neighbour = self._address.get(peer) == address and self.table.is_link(peer)
+        return peer if is_neighbour else STRANGERS
 
     def datagram(self, address: Address, data: bytes) -> None:
         """Let the links handle a datagram from the endpoint; `flush` sends the answers."""

@@ -14,6 +14,7 @@ from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import LinkCallbacks, Links
+from halfway.live.link.neighbour_queues import NeighbourQueues
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal, no_events
 from halfway.live.runtime.body_exchange import BodyExchange
 from halfway.live.runtime.local_delivery import Delivery
@@ -84,7 +85,11 @@ class MeshNode:
         self.on_report: Callable[[Any], None] = lambda _record: None
         heard = self.links.table
         heard.before_change, heard.after_change = self._before_change, self._after_change
-        self.endpoint = Endpoint(sock, self.links.datagram, self._turn, self.drops, limits.queue)
+        waiting = NeighbourQueues(limits.waiting_bytes) if limits.waiting_bytes else None
+        self.endpoint = Endpoint(
+            sock, self.links.datagram, self._turn, self.drops, limits.queue, self.links.queue_of,
+            waiting,
+        )  # fmt: skip
         self.links.connect(self.endpoint, LinkCallbacks(
             handle_frames=self.driver.handle_frames, written=self.flow.taken_datagrams,
             frame=self._frame, greeted=self.retained_values.compare,
