@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import BodyTable, EventBody, EventKey, decoded, encoded
+from halfway.live.events.event_shares import EventShares
 from halfway.live.limits import Limits
 from halfway.live.security import Security
 from halfway.live.step.datagram_flow import EventPlaces, Flow
@@ -61,6 +62,7 @@ class BodyExchange:
         self.bodies = BodyTable(limits.bodies, limits.body_bytes)
         self._held: OrderedDict[EventKey, _Held] = OrderedDict()
         self._held_records = 0
+        self.shares: EventShares | None = None  # of the publishers, at a node that limits them
 
     def send_record(self, kind: int, content: bytes, key: EventKey, to: list[int]) -> None:
         """Queue a record for neighbours, with the event's body for each neighbour that lacks it."""
@@ -124,6 +126,8 @@ class BodyExchange:
         body = self.bodies.get(key)
         if body is not None:
             self._handle(peer, content, body)
+        elif self.shares is not None and self.shares.has_refused(key):
+            self._drops.count(Drop.SHARE)
         elif self._held_records >= self._limits.held:
             self._drops.count(Drop.HELD_FULL)
         else:
@@ -142,6 +146,9 @@ class BodyExchange:
         """
         key, slot = key_in(content), -1
         if key not in self.bodies:
+            if self.shares is not None and not self.shares.admits(peer, key, self._scheduler.now()):
+                self._drops.count(Drop.SHARE)
+                return
             data = content[KEY_BYTES:]
             new = decoded(data, self._scheduler.now())
             if len(new.payload) > self._limits.payload:

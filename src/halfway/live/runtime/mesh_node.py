@@ -9,6 +9,7 @@ from typing import Any
 from halfway.core.message import EVERYONE
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, new_body
+from halfway.live.events.event_shares import EventShares
 from halfway.live.events.local_subscriptions import LocalSubscription, Subscriptions
 from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
@@ -86,6 +87,8 @@ class MeshNode:
         heard = self.links.table
         heard.before_change, heard.after_change = self._before_change, self._after_change
         waiting = NeighbourQueues(limits.waiting_bytes) if limits.waiting_bytes else None
+        if waiting is not None:
+            events.shares = EventShares(limits.publishers, waiting.is_behind)
         self.endpoint = Endpoint(
             sock, self.links.datagram, self._turn, self.drops, limits.queue, self.links.queue_of,
             waiting,

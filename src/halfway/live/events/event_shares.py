@@ -1,0 +1,112 @@
+"""The shares of publishers in the events that a busy node takes from a neighbour.
+
+A neighbour of a flooding node repeats the flood, together with the events of all other publishers.
+So a node that drops datagrams of this neighbour would lose events of all publishers. Before that,
+it drops events of the publishers that send most, at equal limits for each publisher: approximate
+fair dropping [Pan, Breslau, Prabhakar and Shenker 2003]. A flood may name a new publisher in each
+event. So all publishers that the node has not known for a while share one limit.
+"""
+
+from collections.abc import Callable
+
+EPOCH_S = 0.25  # the limits change once in this time
+LEAST = 16  # events of a publisher in this time, however busy the node is
+REFUSED = 4096  # events whose records the node drops, because it refused their bodies
+_UNKNOWN = -1  # all publishers that are not known share this place
+_KNOWN_AFTER_S = 1.0  # between the first event and the second event by which a publisher is known
+_SILENT_S = 60.0  # after which another publisher may take the place of a known one
+EventKey = tuple[int, int, int]  # publisher, epoch, number
+
+
+class Publishers:
+    """The publishers that a node knows: their events arrived for a while before the node was busy.
+
+    most: number of known publishers, and of candidates.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: dict[int, float] = {}  # when the last event came
+        self._candidates: dict[int, float] = {}  # when the first event came, the oldest first
+
+    def __contains__(self, publisher: int) -> bool:
+        return publisher in self._known
+
+    def note(self, publisher: int, now: float) -> None:
+        """Note a new event of a publisher."""
+        if publisher in self._known:
+            self._known[publisher] = now
+            return
+        first = self._candidates.setdefault(publisher, now)
+        if now >= first + _KNOWN_AFTER_S and self._has_room(now):
+            del self._candidates[publisher]
+            self._known[publisher] = now
+        elif len(self._candidates) > self._most:
+            del self._candidates[next(iter(self._candidates))]
+
+    def _has_room(self, now: float) -> bool:
+        if len(self._known) < self._most:
+            return True
+        oldest = min(self._known, key=self._known.__getitem__)
+        is_silent = now >= self._known[oldest] + _SILENT_S
+        if is_silent:
+            del self._known[oldest]
+        return is_silent
+
+
+class _Limit:
+    """The limit of each publisher in the events of one busy neighbour. most: events in an epoch."""
+
+    def __init__(self, now: float) -> None:
+        self.begun, self.most = now, float("inf")
+        self.counts: dict[int, int] = {}  # of events in this epoch, taken or not
+
+    def end_epoch(self, now: float, *, is_behind: bool) -> bool:
+        """Begin the next epoch; return whether there is still a limit."""
+        largest = max(self.counts.values(), default=0)
+        if is_behind:
+            self.most = max(min(self.most, largest) / 2, float(LEAST))
+        else:
+            self.most *= 1.25
+        self.begun = now
+        self.counts.clear()
+        return is_behind or self.most <= largest
+
+
+class EventShares:
+    """The shares of publishers at one node. is_behind: a function that returns whether the node
+    processes the datagrams of a neighbour more slowly than they arrive.
+    """
+
+    def __init__(self, publishers: int, is_behind: Callable[[int], bool]) -> None:
+        self._publishers, self._is_behind = Publishers(publishers), is_behind
+        self._limits: dict[int, _Limit] = {}  # of the neighbours that the node limits
+        self._refused: dict[EventKey, None] = {}  # the oldest first
+
+    def admits(self, peer: int, key: EventKey, now: float) -> bool:
+        """Return whether the node takes a new event of a neighbour."""
+        limit = self._limits.get(peer)
+        if limit is None:
+            if not self._is_behind(peer):
+                self._publishers.note(key[0], now)
+                return True
+            limit = self._limits[peer] = _Limit(now)
+        elif now >= limit.begun + EPOCH_S:
+            if not limit.end_epoch(now, is_behind=self._is_behind(peer)):
+                del self._limits[peer]
+        place = key[0] if key[0] in self._publishers else _UNKNOWN
+        count = limit.counts[place] = limit.counts.get(place, 0) + 1
+        if count <= limit.most:
+            return True
+        self._refused[key] = None
+        if len(self._refused) > REFUSED:
+            del self._refused[next(iter(self._refused))]
+        return False
+
+    def has_refused(self, key: EventKey) -> bool:
+        """Return whether the node refused the body of an event, and so drops its records."""
+        return key in self._refused
+
+    def forget(self, peer: int) -> None:
+        """Forget the limits of a former neighbour."""
+        self._limits.pop(peer, None)
