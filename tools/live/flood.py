@@ -98,15 +98,16 @@ class Reader:
 
     def __init__(self) -> None:
         self.ages: dict[tuple[int, int], float] = {}
-        self.hops, self.flooded = 0, 0
+        self.hops, self.flood_hops, self.flooded = 0, 0, 0
 
     def take(self, event: Event) -> None:
         """Note an event."""
         place, number, sent = _STAMP.unpack_from(event.payload)
-        self.hops = max(self.hops, event.hops)
         if place == _FLOODER:
             self.flooded += 1
+            self.flood_hops = max(self.flood_hops, event.hops)
         elif not event.local:
+            self.hops = max(self.hops, event.hops)
             self.ages[place, number] = time.monotonic() - sent
 
 
@@ -140,7 +141,7 @@ async def honest(load: Load, place: int, pipe: Connection, state: str) -> None:
             least = min(least, len(friends(one)))
         await asyncio.sleep(3.0)  # the last events arrive
         pipe.send({
-            "ages": list(reader.ages.values()), "hops": reader.hops, "flooded": reader.flooded,
+            "ages": list(reader.ages.values()), "hops": reader.hops, "flood_hops": reader.flood_hops, "flooded": reader.flooded,
             "links_lost": len(mine) - least,
             "records": one.mesh.counts["records received"] - before.get("records received", 0),
             "cpu": (time.process_time() - cpu) / (time.monotonic() - begun),
@@ -237,6 +238,7 @@ def summary(load: Load, rows: list[dict[str, Any]], flood: dict[str, Any]) -> di
         "least": min(len(row["ages"]) for row in rows) / expected,
         "p50_ms": float(np.quantile(ages, 0.5)), "p99_ms": float(np.quantile(ages, 0.99)),
         "hops": max(row["hops"] for row in rows),
+        "flood_hops": max(row["flood_hops"] for row in rows),
         "nodes_that_lost_links": sum(row["links_lost"] > 0 for row in rows),
         "flood_sent": flood["sent"], "flood_share": flood["sent"] / load.rate,
         "flood_cpu": flood["cpu"], "cpu": [round(row["cpu"], 2) for row in rows],
@@ -287,7 +289,8 @@ def text_of(kind: str, row: dict[str, Any]) -> str:
     """Return a line with the results of a run."""
     return (
         f"{kind:<18} {row['delivered']:7.2%} delivered (least {row['least']:7.2%})  "
-        f"p50 {row['p50_ms']:6.1f} ms  p99 {row['p99_ms']:7.1f} ms  hops {row['hops']}  "
+        f"p50 {row['p50_ms']:6.1f} ms  p99 {row['p99_ms']:7.1f} ms  hops {row['hops']} (flood "
+        f"{row['flood_hops']})  "
         f"links lost at {row['nodes_that_lost_links']}  flood {row['flood_sent']:6.0f}/s = "
         f"{row['flood_share']:.0f} x  records/s {row['records_a_second']}  cpu {row['cpu']} "
         f"(flood {row['flood_cpu']:.2f})  drops {row['drops']}"

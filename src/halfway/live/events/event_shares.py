@@ -10,7 +10,8 @@ event. So all publishers that the node has not known for a while share one limit
 from collections.abc import Callable
 
 EPOCH_S = 0.25  # the limits change once in this time
-LEAST = 16  # events of a publisher in this time, however busy the node is
+LEAST = 4  # events of a publisher in this time, however busy the node is
+BURST = 16  # events of a publisher that may arrive together, after it sent less than its limit
 REFUSED = 4096  # events whose records the node drops, because it refused their bodies
 _UNKNOWN = -1  # all publishers that are not known share this place
 _KNOWN_AFTER_S = 1.0  # between the first event and the second event by which a publisher is known
@@ -55,21 +56,36 @@ class Publishers:
 
 
 class _Limit:
-    """The limit of each publisher in the events of one busy neighbour. most: events in an epoch."""
+    """The limit of each publisher in the events of one busy neighbour: a leaky bucket for each
+    publisher. most: events in an epoch.
+    """
 
     def __init__(self, now: float) -> None:
         self.begun, self.most = now, float("inf")
-        self.counts: dict[int, int] = {}  # of events in this epoch, taken or not
+        self._arrived: dict[int, int] = {}  # in this epoch, by publisher
+        self._level: dict[int, float] = {}  # of the buckets that are not empty
+
+    def takes(self, publisher: int) -> bool:
+        """Count an event of a publisher; return whether there is room for it."""
+        self._arrived[publisher] = self._arrived.get(publisher, 0) + 1
+        level = self._level.get(publisher, 0.0)
+        if level + 1.0 > max(self.most, BURST):
+            return False
+        self._level[publisher] = level + 1.0
+        return True
 
     def end_epoch(self, now: float, *, is_behind: bool) -> bool:
         """Begin the next epoch; return whether there is still a limit."""
-        largest = max(self.counts.values(), default=0)
+        largest = max(self._arrived.values(), default=0)
         if is_behind:
             self.most = max(min(self.most, largest) / 2, float(LEAST))
         else:
             self.most *= 1.25
+        leak = self.most * (now - self.begun) / EPOCH_S
         self.begun = now
-        self.counts.clear()
+        self._arrived.clear()
+        leaked = {one: level - leak for one, level in self._level.items()}
+        self._level = {one: level for one, level in leaked.items() if level > 0.0}
         return is_behind or self.most <= largest
 
 
@@ -95,8 +111,7 @@ class EventShares:
             if not limit.end_epoch(now, is_behind=self._is_behind(peer)):
                 del self._limits[peer]
         place = key[0] if key[0] in self._publishers else _UNKNOWN
-        count = limit.counts[place] = limit.counts.get(place, 0) + 1
-        if count <= limit.most:
+        if limit.takes(place):
             return True
         self._refused[key] = None
         if len(self._refused) > REFUSED:

@@ -13,7 +13,6 @@ from halfway.live.security import Address
 
 STRANGERS = -1  # all nodes that are not neighbours share this queue
 TURN_S = 0.001  # processing time of a queue in its turn
-BEHIND = 2  # a queue with more than half of all bytes is long
 DATAGRAM_BYTES = 128  # memory of a waiting datagram, besides its bytes
 
 
@@ -95,9 +94,11 @@ class NeighbourQueues:
             self._queues[sender].credit_s -= seconds
 
     def is_behind(self, sender: int) -> bool:
-        """Return whether a sender's queue is so long that it may lose datagrams soon."""
+        """Return whether a sender's queue is so long that it may lose datagrams soon: it has more
+        than half of an equal share of the bytes.
+        """
         queue = self._queues.get(sender)
-        return queue is not None and BEHIND * queue.bytes > self._most_bytes
+        return queue is not None and 2 * len(self._queues) * queue.bytes > self._most_bytes
 
     def clear(self) -> int:
         """Drop all waiting datagrams; return their number."""
