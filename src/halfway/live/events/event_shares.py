@@ -16,6 +16,7 @@ REFUSED = 4096  # events whose records the node drops, because it refused their 
 _UNKNOWN = -1  # all publishers that are not known share this place
 _KNOWN_AFTER_S = 1.0  # between the first event and the second event by which a publisher is known
 _SILENT_S = 60.0  # after which another publisher may take the place of a known one
+_STALE_S = 10.0  # without events, after which a neighbour has no limit
 EventKey = tuple[int, int, int]  # publisher, epoch, number
 
 
@@ -106,6 +107,9 @@ class EventShares:
             if not self._is_behind(peer):
                 self._publishers.note(key[0], now)
                 return True
+            self._limits = {
+                one: limit for one, limit in self._limits.items() if now < limit.begun + _STALE_S
+            }
             limit = self._limits[peer] = _Limit(now)
         elif now >= limit.begun + EPOCH_S:
             if not limit.end_epoch(now, is_behind=self._is_behind(peer)):
@@ -121,7 +125,3 @@ class EventShares:
     def has_refused(self, key: EventKey) -> bool:
         """Return whether the node refused the body of an event, and so drops its records."""
         return key in self._refused
-
-    def forget(self, peer: int) -> None:
-        """Forget the limits of a former neighbour."""
-        self._limits.pop(peer, None)

@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 from halfway.live.addresses import unavailable
 from halfway.live.drops import Drop, Drops
-from halfway.live.link.neighbour_queues import NeighbourQueues
+from halfway.live.link.neighbour_queues import NO_QUEUES, NeighbourQueues
 from halfway.live.security import Address
 
 DRAIN = 64
@@ -36,7 +36,7 @@ class Endpoint:
     batch and when the queue to send becomes empty.
 
     What the socket does not take at once waits in a bounded queue. sender_of: the queue in which a
-    received datagram waits. waiting: the queues, or None for an endpoint that processes each
+    received datagram waits. waiting: the queues; without room, the endpoint processes each
     datagram at once.
     """
 
@@ -48,7 +48,7 @@ class Endpoint:
         drops: Drops,
         most: int,
         sender_of: Callable[[Address, bytes], int] = lambda *_: 0,
-        waiting: NeighbourQueues | None = None,
+        waiting: NeighbourQueues = NO_QUEUES,
     ) -> None:
         self._socket, self._receive, self._drained = sock, receive, drained
         self._sender_of, self._waiting, self._is_called = sender_of, waiting, False
@@ -90,8 +90,7 @@ class Endpoint:
 
     def close(self) -> None:
         """Close the endpoint's socket; queued datagrams are dropped and counted."""
-        if self._waiting is not None:
-            self._drops.count(Drop.SHARE, self._waiting.clear())
+        self._drops.count(Drop.SHARE, self._waiting.clear())
         self._drops.count(Drop.QUEUE, len(self._queue))
         self._queue.clear()
         self._loop.remove_reader(self._socket.fileno())
@@ -100,14 +99,14 @@ class Endpoint:
 
     def _drain(self) -> None:
         taken = self._read(DRAIN)
-        if self._waiting is None or (len(taken) < DRAIN and not self._waiting):
+        if not self._waiting and (len(taken) < DRAIN or not self._waiting.most_bytes):
             for address, datagram in taken:
                 self._receive(address, datagram)
         else:
             self._queue_by_sender(taken)
             if len(taken) == DRAIN:
                 self._queue_by_sender(self._read(READ))
-            self._serve(self._waiting)
+            self._serve()
         self._drained()
 
     def _read(self, most: int) -> list[tuple[Address, bytes]]:
@@ -124,14 +123,14 @@ class Endpoint:
         return taken
 
     def _queue_by_sender(self, taken: list[tuple[Address, bytes]]) -> None:
-        assert self._waiting is not None
         add, dropped = self._waiting.add, 0
         for address, datagram in taken:
             dropped += add(self._sender_of(address, datagram), address, datagram)
         self._drops.count(Drop.SHARE, dropped)
 
-    def _serve(self, waiting: NeighbourQueues) -> None:
+    def _serve(self) -> None:
         """Process waiting datagrams for a while, and continue after the loop had a turn."""
+        waiting = self._waiting
         begun = now = time.perf_counter()
         while waiting and now - begun < SERVE_S:
             sender, address, datagram = waiting.take()

@@ -41,7 +41,7 @@ class NeighbourQueues:
     """
 
     def __init__(self, most_bytes: int) -> None:
-        self._most_bytes, self._bytes, self._datagrams = most_bytes, 0, 0
+        self.most_bytes, self._bytes, self._datagrams = most_bytes, 0, 0
         self._queues: dict[int, _Queue] = {}  # with datagrams, or with a credit below 0
         self._turns: deque[int] = deque()  # the senders of `_queues`, the next one first
         self._longest = STRANGERS  # when a queue was last the longest one
@@ -55,7 +55,7 @@ class NeighbourQueues:
         """
         size = len(datagram) + DATAGRAM_BYTES
         dropped = 0
-        while self._bytes + size > self._most_bytes:
+        while self._bytes + size > self.most_bytes:
             if self._is_longest(sender) or not self._drop_from_longest(sender, size):
                 return dropped + 1
             dropped += 1
@@ -98,7 +98,7 @@ class NeighbourQueues:
         than half of an equal share of the bytes.
         """
         queue = self._queues.get(sender)
-        return queue is not None and 2 * len(self._queues) * queue.bytes > self._most_bytes
+        return queue is not None and 2 * len(self._queues) * queue.bytes > self.most_bytes
 
     def clear(self) -> int:
         """Drop all waiting datagrams; return their number."""
@@ -112,7 +112,7 @@ class NeighbourQueues:
         has not become shorter than an equal share since.
         """
         queue = self._queues.get(sender)
-        share = self._most_bytes / max(len(self._queues), 1)
+        share = self.most_bytes / max(len(self._queues), 1)
         return sender == self._longest and queue is not None and queue.bytes >= share
 
     def _drop_from_longest(self, sender: int, size: int) -> bool:
@@ -133,3 +133,6 @@ class NeighbourQueues:
         queue.bytes += size
         self._bytes += size
         self._datagrams += datagrams
+
+
+NO_QUEUES = NeighbourQueues(0)  # without room; no endpoint adds a datagram to them

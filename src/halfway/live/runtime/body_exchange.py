@@ -62,7 +62,7 @@ class BodyExchange:
         self.bodies = BodyTable(limits.bodies, limits.body_bytes)
         self._held: OrderedDict[EventKey, _Held] = OrderedDict()
         self._held_records = 0
-        self.shares: EventShares | None = None  # of the publishers, at a node that limits them
+        self.shares = EventShares(limits.publishers, lambda _peer: False)
 
     def send_record(self, kind: int, content: bytes, key: EventKey, to: list[int]) -> None:
         """Queue a record for neighbours, with the event's body for each neighbour that lacks it."""
@@ -126,7 +126,7 @@ class BodyExchange:
         body = self.bodies.get(key)
         if body is not None:
             self._handle(peer, content, body)
-        elif self.shares is not None and self.shares.has_refused(key):
+        elif self.shares.has_refused(key):
             self._drops.count(Drop.SHARE)
         elif self._held_records >= self._limits.held:
             self._drops.count(Drop.HELD_FULL)
@@ -146,7 +146,7 @@ class BodyExchange:
         """
         key, slot = key_in(content), -1
         if key not in self.bodies:
-            if self.shares is not None and not self.shares.admits(peer, key, self._scheduler.now()):
+            if not self.shares.admits(peer, key, self._scheduler.now()):
                 self._drops.count(Drop.SHARE)
                 return
             data = content[KEY_BYTES:]

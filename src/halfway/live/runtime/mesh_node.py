@@ -86,13 +86,11 @@ class MeshNode:
         self.on_report: Callable[[Any], None] = lambda _record: None
         heard = self.links.table
         heard.before_change, heard.after_change = self._before_change, self._after_change
-        waiting = NeighbourQueues(limits.waiting_bytes) if limits.waiting_bytes else None
-        if waiting is not None:
-            events.shares = EventShares(limits.publishers, waiting.is_behind)
+        links, waiting = self.links, NeighbourQueues(limits.waiting_bytes)
+        events.shares = EventShares(limits.publishers, waiting.is_behind)
         self.endpoint = Endpoint(
-            sock, self.links.datagram, self._turn, self.drops, limits.queue, self.links.queue_of,
-            waiting,
-        )  # fmt: skip
+            sock, links.datagram, self._turn, self.drops, limits.queue, links.queue_of, waiting
+        )
         self.links.connect(self.endpoint, LinkCallbacks(
             handle_frames=self.driver.handle_frames, written=self.flow.taken_datagrams,
             frame=self._frame, greeted=self.retained_values.compare,

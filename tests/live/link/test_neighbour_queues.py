@@ -1,0 +1,133 @@
+"""The queues of received datagrams: turns, charges, drops of the longest queue, and the endpoint."""
+
+import asyncio
+import socket
+
+from halfway.live.drops import Drops
+from halfway.live.link.endpoint import DRAIN, Endpoint, bound
+from halfway.live.link.neighbour_queues import DATAGRAM_BYTES, TURN_S, NeighbourQueues
+from tests.live.runtime.test_nodes import run, until
+
+_SIZE = 100
+HERE = ("127.0.0.1", 1)
+
+
+def queues(datagrams: int) -> NeighbourQueues:
+    """Queues with room for some datagrams of 100 bytes."""
+    return NeighbourQueues(datagrams * (_SIZE + DATAGRAM_BYTES))
+
+
+def taken(some: NeighbourQueues, count: int, seconds: float = 0.0) -> list[int]:
+    """The senders of the next datagrams, each of which needs some processing time."""
+    found = []
+    for _ in range(count):
+        found.append(some.take().sender)
+        some.charge(found[-1], seconds)
+    return found
+
+
+def test_neighbours_have_turns_of_equal_time_and_a_new_one_is_next() -> None:
+    some = queues(100)
+    for sender in (1, 2, 3):
+        for _ in range(10):
+            some.add(sender, HERE, bytes(_SIZE))
+    found = taken(some, 12, TURN_S)
+    assert sorted(found) == [1] * 4 + [2] * 4 + [3] * 4
+    some.add(4, HERE, bytes(_SIZE))
+    assert taken(some, 1) == [4]
+
+
+def test_a_neighbour_with_costly_datagrams_waits_for_the_others() -> None:
+    some = queues(100)
+    for _ in range(20):
+        some.add(1, HERE, b"costly".ljust(_SIZE))
+        some.add(2, HERE, b"cheap".ljust(_SIZE))
+    found, spent = [], {1: 0.0, 2: 0.0}
+    for _ in range(22):
+        sender = some.take().sender
+        seconds = 10 * TURN_S if sender == 1 else TURN_S
+        some.charge(sender, seconds)
+        spent[sender] += seconds
+        found.append(sender)
+    assert found.count(1) <= 3
+    assert abs(spent[1] - spent[2]) <= 11 * TURN_S
+
+
+def test_a_neighbour_that_was_charged_too_much_pays_after_its_queue_was_empty() -> None:
+    some = queues(100)
+    some.add(1, HERE, bytes(_SIZE))
+    some.add(2, HERE, bytes(_SIZE))
+    for sender in taken(some, 1, 5 * TURN_S):
+        some.add(sender, HERE, bytes(_SIZE))
+        for _ in range(5):
+            some.add(3 - sender, HERE, bytes(_SIZE))
+        assert taken(some, 4, TURN_S) == [3 - sender] * 4
+
+
+def test_a_full_node_drops_from_the_longest_queue() -> None:
+    some = queues(10)
+    assert [some.add(1, HERE, bytes(_SIZE)) for _ in range(12)] == [0] * 10 + [1] * 2
+    assert [some.add(2, HERE, bytes(_SIZE)) for _ in range(5)] == [1] * 5
+    assert [some.add(2, HERE, bytes(_SIZE)) for _ in range(5)] == [1] * 5  # both have 5 now
+    assert len(some) == 10
+    assert sorted(taken(some, 10)) == [1] * 5 + [2] * 5
+    assert some.clear() == len(some) == 0
+
+
+def test_a_datagram_that_never_fits_is_dropped_alone() -> None:
+    some = queues(4)
+    some.add(1, HERE, bytes(_SIZE))
+    assert some.add(2, HERE, bytes(10 * _SIZE)) == 1
+    assert (len(some), some.add(3, HERE, bytes(_SIZE))) == (1, 0)
+
+
+def test_a_neighbour_is_behind_with_half_of_an_equal_share() -> None:
+    some = queues(8)
+    for _ in range(4):
+        some.add(1, HERE, bytes(_SIZE))
+    assert not some.is_behind(1)
+    some.add(2, HERE, bytes(_SIZE))
+    assert some.is_behind(1)  # half of its share is two datagrams now
+    assert not some.is_behind(2)
+    assert not some.is_behind(3)
+
+
+def test_a_busy_endpoint_reads_on_and_takes_the_one_datagram_of_another_sender_early() -> None:
+    async def program() -> None:
+        got, drops = list[bytes](), Drops()
+        endpoint = Endpoint(
+            bound("127.0.0.1", 0), lambda _, datagram: got.append(datagram), lambda: None, drops,
+            8, sender_of=lambda _, datagram: datagram[0], waiting=queues(6 * DRAIN),
+        )  # fmt: skip
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for _ in range(7 * DRAIN):
+                sock.sendto(b"\1".ljust(_SIZE), endpoint.address)
+            sock.sendto(b"\2".ljust(_SIZE), endpoint.address)
+            await until(lambda: endpoint.received == 7 * DRAIN + 1)
+            await until(lambda: len(got) == 6 * DRAIN)
+        assert got[0][0] == 2
+        assert drops.by_reason() == {"over its share": DRAIN + 1}
+        endpoint.close()
+
+    run(program)
+
+
+def test_an_endpoint_counts_the_datagrams_that_wait_when_it_closes() -> None:
+    async def program() -> None:
+        got, drops = list[bytes](), Drops()
+
+        def slow(_: object, datagram: bytes) -> None:
+            got.append(datagram)
+            endpoint.close()
+
+        endpoint = Endpoint(
+            bound("127.0.0.1", 0), slow, lambda: None, drops, 8, waiting=queues(1000)
+        )
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for _ in range(2 * DRAIN):
+                sock.sendto(bytes(_SIZE), endpoint.address)
+            await until(lambda: got)
+        await asyncio.sleep(0.05)
+        assert endpoint.received == len(got) + sum(drops.by_reason().values())
+
+    run(program)
