@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from tools.live.flooding_member import FloodingMember
 
 from halfway.live import node
 from halfway.live.interface.api import LiveNode
@@ -33,7 +34,6 @@ from halfway.live.limits import DEFAULT, Limits
 from halfway.live.link.endpoint import bound
 from halfway.live.mesh import Event
 from halfway.live.systems.live_systems import roles_of
-from tools.live.flooding_member import FloodingMember
 
 RUNS = ("no flood", "flood, no shares", "flood")
 TOPIC = "honest"
@@ -86,10 +86,11 @@ def made(load: Load, place: int, state: str) -> LiveNode:
         keys = {"certificate": load.keys / "home" / "members" / f"n{place}.cert",
                 "key": load.keys / f"n{place}.key", "state": Path(state)}  # fmt: skip
     role = {} if not roles_of(load.system) or place else {"role": "founder"}
+    name = FLOODER if place == len(load.ports) - 1 else f"n{place}"
     return node(
         load.system, port=load.ports[place], peers=peers, discover=False, compile="now",
-        name="" if keys else FLOODER if place == len(load.ports) - 1 else f"n{place}", network=f"flood-{os.getppid()}", limits=load.limits,
-        **keys, **role,
+        name="" if keys else name, network=f"flood-{os.getppid()}", limits=load.limits, **keys,
+        **role,
     )  # fmt: skip
 
 
@@ -121,7 +122,7 @@ async def word(pipe: Connection) -> Any:
 def friends(one: LiveNode) -> list[int]:
     """Return the honest neighbours of a node; the flooding node has the highest number."""
     table = one.mesh.links.table
-    return [k for k in table.neighbours() if table.name_of(k) != FLOODER]
+    return [k for k in table.neighbours() if not table.name_of(k).startswith(FLOODER)]
 
 
 async def honest(load: Load, place: int, pipe: Connection, state: str) -> None:
@@ -141,7 +142,8 @@ async def honest(load: Load, place: int, pipe: Connection, state: str) -> None:
             least = min(least, len(friends(one)))
         await asyncio.sleep(3.0)  # the last events arrive
         pipe.send({
-            "ages": list(reader.ages.values()), "hops": reader.hops, "flood_hops": reader.flood_hops, "flooded": reader.flooded,
+            "ages": list(reader.ages.values()), "hops": reader.hops,
+            "flood_hops": reader.flood_hops, "flooded": reader.flooded,
             "links_lost": len(mine) - least,
             "records": one.mesh.counts["records received"] - before.get("records received", 0),
             "cpu": (time.process_time() - cpu) / (time.monotonic() - begun),

@@ -1,4 +1,4 @@
-"""The queues of received datagrams: turns, charges, drops of the longest queue, and the endpoint."""
+"""Queues of received datagrams: turns, charges, drops of the longest queue, and the endpoint."""
 
 import asyncio
 import socket

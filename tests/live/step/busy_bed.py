@@ -73,7 +73,7 @@ class BusyBed(MemoryBed):
         self._places = event_places(self.nodes[0].stepper.node.kinds)
 
     def fly(self, sender: BedNode, data: bytes, to: Sequence[int]) -> None:
-        """Let a transmission arrive. The flooder repeats nothing, and invents ids for its events."""
+        """Let a transmission arrive. The flooder repeats nothing, and invents ids of events."""
         if sender.row == self.flooder:
             if self._key_in(data)[0] != self.node_ids[sender.row]:
                 return

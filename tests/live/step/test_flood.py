@@ -1,4 +1,4 @@
-"""[R25] A member that floods at a hundred times the share of another member, on a network in memory.
+"""[R25] A member floods at a hundred times the share of another member, on a network in memory.
 
 The nodes process 250 records a second, and the flood has 500, each with a publisher and a number of
 its own. The flooding node is a neighbour of one node; the others are up to three hops behind it.

@@ -111,9 +111,10 @@ class EventShares:
                 one: limit for one, limit in self._limits.items() if now < limit.begun + _STALE_S
             }
             limit = self._limits[peer] = _Limit(now)
-        elif now >= limit.begun + EPOCH_S:
-            if not limit.end_epoch(now, is_behind=self._is_behind(peer)):
-                del self._limits[peer]
+        elif now >= limit.begun + EPOCH_S and not limit.end_epoch(
+            now, is_behind=self._is_behind(peer)
+        ):
+            del self._limits[peer]
         place = key[0] if key[0] in self._publishers else _UNKNOWN
         if limit.takes(place):
             return True
