@@ -25,6 +25,18 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_bodies": (OPERATING, "bodies kept"), "_order": (OPERATING, "bodies kept"),
     },
     "events/bodies:SharedBodies": {"_keys": (OPERATING, "bodies kept")},
+    "events/event_shares:EventShares": {
+        "_limits": (OPERATING, "neighbours; nodes heard"),
+        "_refused": (OPERATING, "limits of publishers"),
+    },
+    "events/event_shares:Publishers": {
+        "_candidates": (OPERATING, "limits of publishers"),
+        "_known": (OPERATING, "limits of publishers"),
+    },
+    "events/event_shares:_Limit": {
+        "_arrived": (OPERATING, "limits of publishers"),
+        "_level": (OPERATING, "limits of publishers"),
+    },
     "events/retained:RetainedTable": {"_values": (OPERATING, "retained values")},
     "events/local_subscriptions:Subscriptions": {
         "_local": (OPERATING, "subscriptions of a node"),
@@ -82,6 +94,11 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     },
     "keys/strangers:SourceLimit": {"_buckets": (SECURITY, "sources of handshakes")},
     "link/endpoint:Endpoint": {"_queue": (OPERATING, "datagrams that wait")},
+    "link/neighbour_queues:NeighbourQueues": {
+        "_queues": (OPERATING, "neighbours; nodes heard"),
+        "_turns": (OPERATING, "neighbours; nodes heard"),
+    },
+    "link/neighbour_queues:_Queue": {"datagrams": (OPERATING, "received datagrams that wait")},
     "link/links:Links": {
         "_address": (OPERATING, "neighbours; nodes heard"),
         "_joiners": (OPERATING, "parts of a frame"),

@@ -9,7 +9,7 @@ import pytest
 from halfway import live
 from halfway.live import dropping_queue, members, plain, topic_filters
 from halfway.live.control import control_requests, route_answers, server
-from halfway.live.events import topic_numbers
+from halfway.live.events import event_shares, topic_numbers
 from halfway.live.journal import commit, journal, segment
 from halfway.live.kept import kept_reader, kept_store, outlet_interface, publisher
 from halfway.live.keys import (
@@ -22,7 +22,7 @@ from halfway.live.keys import (
     strangers,
 )
 from halfway.live.limits import DEFAULT
-from halfway.live.link import endpoint, links, waiting
+from halfway.live.link import endpoint, links, neighbour_queues, waiting
 from halfway.live.monitoring import http
 from halfway.live.mqtt import client_socket
 from halfway.live.mqtt.policy.door_limits import DoorLimits
@@ -84,6 +84,13 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "frames that wait": (waiting.MOST_WAITING_BYTES / _MIB,),
         "datagrams that wait": (DEFAULT.queue,),
         "receive buffer": (endpoint.BUFFER / _MIB,),
+        "received datagrams that wait": (
+            DEFAULT.waiting_bytes / _MIB, neighbour_queues.DATAGRAM_BYTES,
+        ),
+        "limits of publishers": (
+            event_shares.LEAST, event_shares.EPOCH_S, event_shares.BURST, DEFAULT.publishers,
+            event_shares.REFUSED,
+        ),
         "publications before": (mesh_node.AT_ONCE,),
         "events that wait for a command": (dropping_queue.MOST_WAITING,),
         "answers that wait": (route_answers.MOST_ANSWERS,),

@@ -98,4 +98,6 @@ def test_the_keys_of_refused_events_are_bounded() -> None:
     for _ in range(20):
         node.epoch({10: 1000})
     assert len(node.shares._refused) == REFUSED
-    assert node.shares.has_refused(next(reversed(node.shares._refused)))
+    newest = next(reversed(node.shares._refused))
+    assert node.shares.has_refused(_BUSY, newest)
+    assert not node.shares.has_refused(_OTHER, newest)  # it may send the body again

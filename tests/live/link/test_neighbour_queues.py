@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 
 from halfway.live.drops import Drops
 from halfway.live.link.endpoint import DRAIN, Endpoint, bound
@@ -108,6 +109,34 @@ def test_a_busy_endpoint_reads_on_and_takes_the_one_datagram_of_another_sender_e
         assert got[0][0] == 2
         assert drops.by_reason() == {"over its share": DRAIN + 1}
         endpoint.close()
+
+    run(program)
+
+
+def test_a_flooded_endpoint_leaves_turns_to_another_endpoint_of_the_process() -> None:
+    async def program() -> None:
+        got = list[int]()
+
+        def end(place: int) -> Endpoint:
+            def slow(_: object, _datagram: bytes) -> None:
+                time.sleep(0.001)
+                got.append(place)
+
+            return Endpoint(
+                bound("127.0.0.1", 0), slow, lambda: None, Drops(), 8, waiting=queues(1000)
+            )
+
+        ends = end(0), end(1)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for _ in range(300):
+                sock.sendto(bytes(_SIZE), ends[0].address)
+            await until(lambda: got)
+            sock.sendto(bytes(_SIZE), ends[1].address)
+            sent_at = len(got)
+            await until(lambda: 1 in got)
+        assert got.index(1) - sent_at < 30
+        for one in ends:
+            one.close()
 
     run(program)
 

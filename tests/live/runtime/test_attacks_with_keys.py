@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from halfway.live.interface.api import LiveNode
+from halfway.live.link.neighbour_queues import STRANGERS
 from halfway.live.mesh import Event
 from halfway.live.security import Address
 from halfway.live.wire.frames import FrameType, frame
@@ -195,6 +196,27 @@ def test_a_flood_of_topics_and_events_by_a_member_loses_no_event_of_others(made:
             assert tables["topic_numbers_given_anew"] > 500
             assert tables["bodies"] <= limits.bodies
             assert "no room" not in victim.mesh.drops.by_reason()
+
+    run(program)
+
+
+def test_only_the_datagrams_of_a_neighbour_wait_in_its_queue(made: Make) -> None:
+    async def program() -> None:
+        async with made("a") as victim, made("b", victim) as other:
+            await linked(victim, other)
+            datagrams = recorded(victim)
+            await other.publish("x", b"1")
+            await until(lambda: datagrams)
+            (address, datagram), queue_of = datagrams[0], victim.mesh.links.queue_of
+            assert queue_of(address, datagram) == other.mesh.node_id
+            assert queue_of((address[0], address[1] + 1), datagram) == STRANGERS
+            for begin in (0, 2, 4):  # version, session or network: another one is a stranger's
+                forged = datagram[:begin] + bytes([datagram[begin] ^ 128]) + datagram[begin + 1 :]
+                assert queue_of(address, forged) == STRANGERS
+            assert queue_of(address, b"") == queue_of(address, bytes(20)) == STRANGERS
+            other.mesh.links.table.leave(victim.mesh.node_id)
+            victim.mesh.links.table.leave(other.mesh.node_id)  # heard, but not a neighbour
+            assert queue_of(address, datagram) == STRANGERS
 
     run(program)
 

@@ -123,6 +123,8 @@ class EventShares:
             del self._refused[next(iter(self._refused))]
         return False
 
-    def has_refused(self, key: EventKey) -> bool:
-        """Return whether the node refused the body of an event, and so drops its records."""
-        return key in self._refused
+    def has_refused(self, peer: int, key: EventKey) -> bool:
+        """Return whether the node drops the records of an event, because it refused the body and
+        still limits the neighbour.
+        """
+        return key in self._refused and peer in self._limits

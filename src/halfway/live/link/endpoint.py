@@ -102,12 +102,12 @@ class Endpoint:
         if not self._waiting and (len(taken) < DRAIN or not self._waiting.most_bytes):
             for address, datagram in taken:
                 self._receive(address, datagram)
-        else:
-            self._queue_by_sender(taken)
-            if len(taken) == DRAIN:
-                self._queue_by_sender(self._read(READ))
-            self._serve()
-        self._drained()
+            self._drained()
+            return
+        self._queue_by_sender(taken)
+        if len(taken) == DRAIN:
+            self._queue_by_sender(self._read(READ))
+        self._serve_soon()
 
     def _read(self, most: int) -> list[tuple[Address, bytes]]:
         taken = []
@@ -128,23 +128,24 @@ class Endpoint:
             dropped += add(self._sender_of(address, datagram), address, datagram)
         self._drops.count(Drop.SHARE, dropped)
 
+    def _serve_soon(self) -> None:
+        """Serve the queues once in each turn of the loop, so that other endpoints have turns."""
+        if not self._is_called:
+            self._is_called = True
+            self._loop.call_soon(self._serve)
+
     def _serve(self) -> None:
-        """Process waiting datagrams for a while, and continue after the loop had a turn."""
-        waiting = self._waiting
+        """Process waiting datagrams for a while."""
+        waiting, self._is_called = self._waiting, False
         begun = now = time.perf_counter()
         while waiting and now - begun < SERVE_S:
             sender, address, datagram = waiting.take()
             self._receive(address, datagram)
             before, now = now, time.perf_counter()
             waiting.charge(sender, now - before)
-        if waiting and not self._is_called:
-            self._is_called = True
-            self._loop.call_soon(self._go_on)
-
-    def _go_on(self) -> None:
-        self._is_called = False
-        if self._socket.fileno() >= 0:
-            self._drain()
+        if waiting:
+            self._serve_soon()
+        self._drained()
 
     def _wait(self, address: Address, datagram: bytes) -> None:
         if len(self._queue) >= self._most:

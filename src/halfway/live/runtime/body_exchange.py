@@ -126,7 +126,7 @@ class BodyExchange:
         body = self.bodies.get(key)
         if body is not None:
             self._handle(peer, content, body)
-        elif self.shares.has_refused(key):
+        elif self.shares.has_refused(peer, key):
             self._drops.count(Drop.SHARE)
         elif self._held_records >= self._limits.held:
             self._drops.count(Drop.HELD_FULL)
