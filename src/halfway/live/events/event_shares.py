@@ -40,13 +40,13 @@ class Publishers:
             self._known[publisher] = now
             return
         first = self._candidates.setdefault(publisher, now)
-        if now >= first + _KNOWN_AFTER_S and self._has_room(now):
+        if now >= first + _KNOWN_AFTER_S and self._has_capacity(now):
             del self._candidates[publisher]
             self._known[publisher] = now
         elif len(self._candidates) > self._most:
             del self._candidates[next(iter(self._candidates))]
 
-    def _has_room(self, now: float) -> bool:
+    def _has_capacity(self, now: float) -> bool:
         if len(self._known) < self._most:
             return True
         oldest = min(self._known, key=self._known.__getitem__)
@@ -85,8 +85,8 @@ class _Limit:
         leak = self.most * (now - self.begun) / EPOCH_S
         self.begun = now
         self._arrived.clear()
-        leaked = {one: level - leak for one, level in self._level.items()}
-        self._level = {one: level for one, level in leaked.items() if level > 0.0}
+        leaked = {who: level - leak for who, level in self._level.items()}
+        self._level = {who: level for who, level in leaked.items() if level > 0.0}
         return is_behind or self.most <= largest
 
 
@@ -108,7 +108,7 @@ class EventShares:
                 self._publishers.note(key[0], now)
                 return True
             self._limits = {
-                one: limit for one, limit in self._limits.items() if now < limit.begun + _STALE_S
+                busy: known for busy, known in self._limits.items() if now < known.begun + _STALE_S
             }
             limit = self._limits[peer] = _Limit(now)
         elif now >= limit.begun + EPOCH_S and not limit.end_epoch(

@@ -121,7 +121,7 @@ class NeighbourQueues:
         """
         if not self._queues:
             return False
-        self._longest = max(self._queues, key=lambda one: self._queues[one].bytes)
+        self._longest = max(self._queues, key=lambda peer: self._queues[peer].bytes)
         queue, own = self._queues[self._longest], self._queues.get(sender)
         if self._longest == sender or (0 if own is None else own.bytes) + size > queue.bytes:
             return False
