@@ -4,6 +4,7 @@ The frames for one neighbour wait until the node has no more work, and share dat
 delays the frames.
 """
 
+import socket
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from halfway.live.drops import Drop, Drops
 from halfway.live.limits import Limits
 from halfway.live.link.datagram_clock import DatagramClock
 from halfway.live.link.endpoint import Endpoint
-from halfway.live.link.neighbour_queues import STRANGERS
+from halfway.live.link.neighbour_queues import STRANGERS, NeighbourQueues
 from halfway.live.link.neighbour_table import HelloTable
 from halfway.live.link.waiting import WaitingFrames
 from halfway.live.security import Address, Refused, Security
@@ -69,9 +70,7 @@ class LinkCallbacks(NamedTuple):
 
 
 class Links:
-    """The links of one node. Its endpoint calls `datagram` and `flush`. The node calls `connect`
-    before `start`.
-    """
+    """The links of one node. Its endpoint calls `datagram`, and the node first calls `connect`."""
 
     def __init__(
         self, security: Security, own: OwnHello, scheduler: Scheduler, limits: Limits, drops: Drops,
@@ -81,6 +80,7 @@ class Links:
         self.table = HelloTable(
             security.node_id, own.rules, limits.neighbours, limits.heard, own.position
         )
+        self.waiting = NeighbourQueues(limits.waiting_bytes)
         self._endpoint: Endpoint
         self._node: LinkCallbacks
         self.static: Sequence[Address] = ()
@@ -99,9 +99,15 @@ class Links:
         """The bytes for frames in one datagram of these links, without the clock of a trace."""
         return self._limits.mtu - self.security.overhead - HEAD.size - CLOCK_BYTES
 
-    def connect(self, endpoint: Endpoint, node: LinkCallbacks) -> None:
-        """Connect the links to the socket of their node, and to the functions of the node."""
-        self._endpoint, self._node = endpoint, node
+    def connect(
+        self, sock: socket.socket, drained: Callable[[], None], node: LinkCallbacks
+    ) -> Endpoint:
+        """Connect the links to a socket and to the functions of their node; return the endpoint."""
+        self._endpoint, self._node = Endpoint(
+            sock, self.datagram, drained, self._drops, self._limits.queue, self.queue_of,
+            self.waiting,
+        ), node  # fmt: skip
+        return self._endpoint
 
     def start(self) -> None:
         """Start beacons and hellos on the links."""
@@ -140,10 +146,8 @@ class Links:
         self._scheduler.arm()
 
     def queue_of(self, address: Address, data: bytes) -> int:
-        """Return the neighbour in whose queue a datagram waits that is not opened yet.
-
-        The datagram must have the neighbour's address and claim the neighbour's session, so that a
-        stranger cannot fill the neighbour's queue.
+        """Return the neighbour in whose queue an unopened datagram waits. It has the address of the
+        neighbour and claims its session, so that no stranger can fill the queue.
         """
         peer = self.security.claimed_sender(data)
         is_neighbour = self._address.get(peer) == address and self.table.is_link(peer)

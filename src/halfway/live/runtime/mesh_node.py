@@ -13,9 +13,7 @@ from halfway.live.events.event_shares import EventShares
 from halfway.live.events.local_subscriptions import LocalSubscription, Subscriptions
 from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
-from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import LinkCallbacks, Links
-from halfway.live.link.neighbour_queues import NeighbourQueues
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal, no_events
 from halfway.live.runtime.body_exchange import BodyExchange
 from halfway.live.runtime.local_delivery import Delivery
@@ -86,12 +84,8 @@ class MeshNode:
         self.on_report: Callable[[Any], None] = lambda _record: None
         heard = self.links.table
         heard.before_change, heard.after_change = self._before_change, self._after_change
-        links, waiting = self.links, NeighbourQueues(limits.waiting_bytes)
-        events.shares = EventShares(limits.publishers, waiting.is_behind)
-        self.endpoint = Endpoint(
-            sock, links.datagram, self._turn, self.drops, limits.queue, links.queue_of, waiting
-        )
-        self.links.connect(self.endpoint, LinkCallbacks(
+        events.shares = EventShares(limits.publishers, self.links.waiting.is_behind)
+        self.endpoint = self.links.connect(sock, self._turn, LinkCallbacks(
             handle_frames=self.driver.handle_frames, written=self.flow.taken_datagrams,
             frame=self._frame, greeted=self.retained_values.compare,
             retained=self.retained_values.digest, wants_all=lambda: self.subscriptions.wants_all,
