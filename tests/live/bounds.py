@@ -26,6 +26,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     },
     "events/bodies:SharedBodies": {"_keys": (OPERATING, "bodies kept")},
     "events/event_shares:EventShares": {
+        "_latest": (OPERATING, "neighbours; nodes heard"),
         "_limits": (OPERATING, "neighbours; nodes heard"),
         "_refused": (OPERATING, "limits of publishers"),
     },

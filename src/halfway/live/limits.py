@@ -23,7 +23,7 @@ class Limits(NamedTuple):
     queue: int = 1024  # datagrams that wait for the socket
     # Received datagrams that wait for a busy node, by neighbour; 0: none waits, and neighbours have
     # no shares.
-    waiting_bytes: int = 1 << 20
+    waiting_bytes: int = 2 << 20
     retained: int = 1024  # retained values
     retained_bytes: int = 16 << 20  # of all of them
     overlay_links: int = 16  # of a node of the walk overlay

@@ -9,8 +9,8 @@ class Node:
     """A node with a clock, and a neighbour whose datagrams arrive faster than it processes them."""
 
     def __init__(self) -> None:
-        self.behind, self.now = {_BUSY}, 0.0
-        self.shares = EventShares(8, self.behind.__contains__)
+        self.lengths, self.now = {_BUSY: 1.0}, 0.0
+        self.shares = EventShares(8, lambda peer: self.lengths.get(peer, 0.0))
         self._number = 0
 
     def epoch(self, publishers: dict[int, int], peer: int = _BUSY) -> dict[int, int]:
@@ -26,10 +26,10 @@ class Node:
 
     def know(self, *publishers: int) -> None:
         """Let the node know publishers, before a neighbour is behind."""
-        self.behind.clear()
+        self.lengths.clear()
         for _ in range(8):
             self.epoch(dict.fromkeys(publishers, 1))
-        self.behind.add(_BUSY)
+        self.lengths[_BUSY] = 1.0
 
 
 def test_a_flood_of_a_known_publisher_is_limited_and_others_are_not() -> None:
@@ -57,7 +57,7 @@ def test_another_neighbour_has_no_limit_and_the_limit_ends_with_the_flood() -> N
         node.epoch({10: 400})
         assert node.epoch({10: 400}, _OTHER) == {10: 400}
     assert node.epoch({10: 400})[10] < 400
-    node.behind.clear()
+    node.lengths.clear()
     for _ in range(40):
         node.epoch({10: 5})
     assert node.epoch({10: 400}) == {10: 400}
@@ -71,6 +71,26 @@ def test_a_short_burst_is_taken_as_a_whole() -> None:
     for _ in range(8):
         node.epoch({10: 400, 11: 1})
     assert node.epoch({11: BURST}) == {11: BURST}
+
+
+def test_an_only_publisher_has_no_limit() -> None:
+    node = Node()
+    for _ in range(20):
+        assert node.epoch({10: 400}) == {10: 400}
+    node.epoch({20: 1}, _OTHER)
+    node.epoch({10: 400})
+    assert node.epoch({10: 400})[10] < 400
+
+
+def test_a_limit_is_not_lowered_while_the_queue_shrinks() -> None:
+    node, taken = Node(), list[int]()
+    node.know(10, 11)
+    for length in (1.0, 1.0, 0.8, 0.7, 0.6, 0.6):
+        node.lengths[_BUSY] = length
+        taken.append(node.epoch({10: 400, 11: 1})[10])
+    # Halved when the queue stayed as long as it was, and not while it became shorter.
+    assert taken[2:5] == [200] * 3
+    assert taken[5] < 200
 
 
 def test_a_publisher_is_known_after_a_second_and_invented_ones_are_not() -> None:
@@ -95,8 +115,9 @@ def test_a_publisher_is_known_after_a_second_and_invented_ones_are_not() -> None
 
 def test_the_keys_of_refused_events_are_bounded() -> None:
     node = Node()
+    node.know(10, 11)
     for _ in range(20):
-        node.epoch({10: 1000})
+        node.epoch({10: 1000, 11: 1})
     assert len(node.shares._refused) == REFUSED
     newest = next(reversed(node.shares._refused))
     assert node.shares.has_refused(_BUSY, newest)

@@ -82,15 +82,13 @@ def test_a_datagram_that_never_fits_is_dropped_alone() -> None:
     assert (len(some), some.add(3, HERE, bytes(_SIZE))) == (1, 0)
 
 
-def test_a_neighbour_is_behind_with_half_of_an_equal_share() -> None:
+def test_the_length_of_a_queue_is_a_part_of_an_equal_share() -> None:
     some = queues(8)
     for _ in range(4):
         some.add(1, HERE, bytes(_SIZE))
-    assert not some.is_behind(1)
+    assert some.length_of(1) == 0.5
     some.add(2, HERE, bytes(_SIZE))
-    assert some.is_behind(1)  # half of its share is two datagrams now
-    assert not some.is_behind(2)
-    assert not some.is_behind(3)
+    assert (some.length_of(1), some.length_of(2), some.length_of(3)) == (1.0, 0.25, 0.0)
 
 
 def test_a_busy_endpoint_reads_on_and_takes_the_one_datagram_of_another_sender_early() -> None:
@@ -137,6 +135,35 @@ def test_a_flooded_endpoint_leaves_turns_to_another_endpoint_of_the_process() ->
         assert got.index(1) - sent_at < 30
         for one in ends:
             one.close()
+
+    run(program)
+
+
+def test_every_datagram_of_a_flood_is_processed_or_counted() -> None:
+    """[R37] The kernel counts what did not fit into the socket's buffer."""
+
+    async def program() -> None:
+        got, drops, sent = list[bytes](), Drops(), 40_000
+        endpoint = Endpoint(
+            bound("127.0.0.1", 0), lambda _, datagram: got.append(datagram), lambda: None, drops,
+            8, waiting=queues(500),
+        )  # fmt: skip
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for number in range(sent):
+                sock.sendto(bytes(_SIZE), endpoint.address)
+                if number % 4000 == 0:
+                    await asyncio.sleep(0)
+
+        def counted() -> int:
+            endpoint.count_kernel_drops()
+            return len(got) + sum(drops.by_reason().values())
+
+        await until(lambda: counted() == sent)
+        await asyncio.sleep(0.1)
+        assert counted() == sent
+        assert drops.by_reason()["over its share"] > 0
+        assert endpoint.received == len(got) + drops.by_reason()["over its share"]
+        endpoint.close()
 
     run(program)
 

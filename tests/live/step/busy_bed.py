@@ -24,7 +24,7 @@ class Inbox:
     def __init__(self, *, has_shares: bool, clock: Callable[[], float]) -> None:
         self.first_come: deque[tuple[int, bytes]] = deque()
         self.queues = NeighbourQueues(MOST_BYTES) if has_shares else None
-        self.shares = EventShares(64, self.queues.is_behind) if self.queues is not None else None
+        self.shares = EventShares(64, self.queues.length_of) if self.queues is not None else None
         self.known, self.clock = set[Key](), clock
         self.arrived = self.handled = self.dropped = self.refused = 0
         self.is_serving = False

@@ -10,12 +10,15 @@ event. So all publishers that the node has not known for a while share one limit
 from collections.abc import Callable
 
 EPOCH_S = 0.25  # the limits change once in this time
+LONG = 0.5  # a queue of this length is long, as a part of an equal share of the bytes
 LEAST = 4  # events of a publisher in this time, however busy the node is
 BURST = 16  # events of a publisher that may arrive together, after it sent less than its limit
 REFUSED = 4096  # events whose records the node drops, because it refused their bodies
 _UNKNOWN = -1  # all publishers that are not known share this place
 _KNOWN_AFTER_S = 1.0  # between the first event and the second event by which a publisher is known
 _SILENT_S = 60.0  # after which another publisher may take the place of a known one
+_SHRINKS = 0.9  # a queue that shrinks by a tenth in an epoch will be short, without a lower limit
+_ACTIVE_S = 1.0  # since a new event of an active neighbour
 _STALE_S = 10.0  # without events, after which a neighbour has no limit
 EventKey = tuple[int, int, int]  # publisher, epoch, number
 
@@ -58,11 +61,11 @@ class Publishers:
 
 class _Limit:
     """The limit of each publisher in the events of one busy neighbour: a leaky bucket for each
-    publisher. most: events in an epoch.
+    publisher. most: events in an epoch. length: of the neighbour's queue at the begin of the epoch.
     """
 
-    def __init__(self, now: float) -> None:
-        self.begun, self.most = now, float("inf")
+    def __init__(self, now: float, length: float) -> None:
+        self.begun, self._length, self._most = now, length, float("inf")
         self._arrived: dict[int, int] = {}  # in this epoch, by publisher
         self._level: dict[int, float] = {}  # of the buckets that are not empty
 
@@ -70,53 +73,53 @@ class _Limit:
         """Count an event of a publisher; return whether there is room for it."""
         self._arrived[publisher] = self._arrived.get(publisher, 0) + 1
         level = self._level.get(publisher, 0.0)
-        if level + 1.0 > max(self.most, BURST):
+        if level + 1.0 > max(self._most, BURST):
             return False
         self._level[publisher] = level + 1.0
         return True
 
-    def end_epoch(self, now: float, *, is_behind: bool) -> bool:
-        """Begin the next epoch; return whether there is still a limit."""
+    def end_epoch(self, now: float, length: float, *, has_others: bool) -> bool:
+        """Begin the next epoch; return whether there is still a limit.
+
+        has_others: whether events arrived from other neighbours. An only publisher has no limit.
+        """
         largest = max(self._arrived.values(), default=0)
-        if is_behind:
-            self.most = max(min(self.most, largest) / 2, float(LEAST))
-        else:
-            self.most *= 1.25
-        leak = self.most * (now - self.begun) / EPOCH_S
-        self.begun = now
+        is_long = length >= LONG
+        if is_long and length > _SHRINKS * self._length and (has_others or len(self._arrived) > 1):
+            self._most = max(min(self._most, largest) / 2, float(LEAST))
+        elif not is_long:
+            self._most *= 1.25
+        leak = self._most * (now - self.begun) / EPOCH_S
+        self.begun, self._length = now, length
         self._arrived.clear()
         leaked = {who: level - leak for who, level in self._level.items()}
         self._level = {who: level for who, level in leaked.items() if level > 0.0}
-        return is_behind or self.most <= largest
+        return is_long or self._most <= largest
 
 
 class EventShares:
-    """The shares of publishers at one node. is_behind: a function that returns whether the node
-    processes the datagrams of a neighbour more slowly than they arrive.
+    """The shares of publishers at one node. length_of: a function that returns the length of the
+    queue of a neighbour's datagrams, as a part of an equal share.
     """
 
-    def __init__(self, publishers: int, is_behind: Callable[[int], bool]) -> None:
-        self._publishers, self._is_behind = Publishers(publishers), is_behind
+    def __init__(self, publishers: int, length_of: Callable[[int], float]) -> None:
+        self._publishers, self._length_of = Publishers(publishers), length_of
         self._limits: dict[int, _Limit] = {}  # of the neighbours that the node limits
+        self._latest: dict[int, float] = {}  # when a neighbour last sent a new event
         self._refused: dict[EventKey, None] = {}  # the oldest first
 
     def admits(self, peer: int, key: EventKey, now: float) -> bool:
         """Return whether the node takes a new event of a neighbour."""
+        self._latest[peer] = now
         limit = self._limits.get(peer)
         if limit is None:
-            if not self._is_behind(peer):
+            if self._length_of(peer) < LONG:
                 self._publishers.note(key[0], now)
                 return True
-            self._limits = {
-                busy: known for busy, known in self._limits.items() if now < known.begun + _STALE_S
-            }
-            limit = self._limits[peer] = _Limit(now)
-        elif now >= limit.begun + EPOCH_S and not limit.end_epoch(
-            now, is_behind=self._is_behind(peer)
-        ):
+            limit = self._begin(peer, now)
+        elif now >= limit.begun + EPOCH_S and not self._is_still_limited(peer, limit, now):
             del self._limits[peer]
-        place = key[0] if key[0] in self._publishers else _UNKNOWN
-        if limit.takes(place):
+        if limit.takes(key[0] if key[0] in self._publishers else _UNKNOWN):
             return True
         self._refused[key] = None
         if len(self._refused) > REFUSED:
@@ -128,3 +131,15 @@ class EventShares:
         still limits the neighbour.
         """
         return key in self._refused and peer in self._limits
+
+    def _begin(self, peer: int, now: float) -> _Limit:
+        """Begin to limit a neighbour, and forget the neighbours from which no event came lately."""
+        latest = self._latest
+        self._latest = {who: at for who, at in latest.items() if now < at + _STALE_S}
+        self._limits = {who: one for who, one in self._limits.items() if who in self._latest}
+        limit = self._limits[peer] = _Limit(now, self._length_of(peer))
+        return limit
+
+    def _is_still_limited(self, peer: int, limit: _Limit, now: float) -> bool:
+        has_others = any(who != peer and now < at + _ACTIVE_S for who, at in self._latest.items())
+        return limit.end_epoch(now, self._length_of(peer), has_others=has_others)

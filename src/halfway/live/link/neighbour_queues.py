@@ -93,12 +93,10 @@ class NeighbourQueues:
         if sender in self._queues:  # the endpoint was not closed meanwhile
             self._queues[sender].credit_s -= seconds
 
-    def is_behind(self, sender: int) -> bool:
-        """Return whether a sender's queue is so long that it may lose datagrams soon: it has more
-        than half of an equal share of the bytes.
-        """
+    def length_of(self, sender: int) -> float:
+        """Return the length of a sender's queue, as a part of an equal share of the bytes."""
         queue = self._queues.get(sender)
-        return queue is not None and 2 * len(self._queues) * queue.bytes > self.most_bytes
+        return 0.0 if queue is None else len(self._queues) * queue.bytes / self.most_bytes
 
     def clear(self) -> int:
         """Drop all waiting datagrams; return their number."""

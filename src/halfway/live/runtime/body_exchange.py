@@ -62,7 +62,7 @@ class BodyExchange:
         self.bodies = BodyTable(limits.bodies, limits.body_bytes)
         self._held: OrderedDict[EventKey, _Held] = OrderedDict()
         self._held_records = 0
-        self.shares = EventShares(limits.publishers, lambda _peer: False)
+        self.shares = EventShares(limits.publishers, lambda _peer: 0.0)
 
     def send_record(self, kind: int, content: bytes, key: EventKey, to: list[int]) -> None:
         """Queue a record for neighbours, with the event's body for each neighbour that lacks it."""
@@ -127,7 +127,7 @@ class BodyExchange:
         if body is not None:
             self._handle(peer, content, body)
         elif self.shares.has_refused(peer, key):
-            self._drops.count(Drop.SHARE)
+            self._drops.count(Drop.PUBLISHER)
         elif self._held_records >= self._limits.held:
             self._drops.count(Drop.HELD_FULL)
         else:
@@ -147,7 +147,7 @@ class BodyExchange:
         key, slot = key_in(content), -1
         if key not in self.bodies:
             if not self.shares.admits(peer, key, self._scheduler.now()):
-                self._drops.count(Drop.SHARE)
+                self._drops.count(Drop.PUBLISHER)
                 return
             data = content[KEY_BYTES:]
             new = decoded(data, self._scheduler.now())

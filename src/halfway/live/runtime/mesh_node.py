@@ -84,7 +84,7 @@ class MeshNode:
         self.on_report: Callable[[Any], None] = lambda _record: None
         heard = self.links.table
         heard.before_change, heard.after_change = self._before_change, self._after_change
-        events.shares = EventShares(limits.publishers, self.links.waiting.is_behind)
+        events.shares = EventShares(limits.publishers, self.links.waiting.length_of)
         self.endpoint = self.links.connect(sock, self._turn, LinkCallbacks(
             handle_frames=self.driver.handle_frames, written=self.flow.taken_datagrams,
             frame=self._frame, greeted=self.retained_values.compare,
