@@ -28,6 +28,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "events/event_shares:EventShares": {
         "_latest": (OPERATING, "neighbours; nodes heard"),
         "_limits": (OPERATING, "neighbours; nodes heard"),
+        "_met": (OPERATING, "limits of publishers"),
         "_refused": (OPERATING, "limits of publishers"),
     },
     "events/event_shares:Publishers": {

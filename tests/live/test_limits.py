@@ -89,7 +89,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         ),
         "limits of publishers": (
             event_shares.LEAST, event_shares.EPOCH_S, event_shares.BURST, DEFAULT.publishers,
-            event_shares.REFUSED,
+            event_shares.MET_S, event_shares.REFUSED,
         ),
         "publications before": (mesh_node.AT_ONCE,),
         "events that wait for a command": (dropping_queue.MOST_WAITING,),

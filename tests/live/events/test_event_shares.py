@@ -1,6 +1,14 @@
 """The shares of publishers at a busy node: limits, unknown publishers, and their end."""
 
-from halfway.live.events.event_shares import BURST, EPOCH_S, LEAST, REFUSED, EventShares, Publishers
+from halfway.live.events.event_shares import (
+    BURST,
+    EPOCH_S,
+    LEAST,
+    MET_S,
+    REFUSED,
+    EventShares,
+    Publishers,
+)
 
 _BUSY, _OTHER = 1, 2  # neighbours
 
@@ -44,6 +52,7 @@ def test_a_flood_of_a_known_publisher_is_limited_and_others_are_not() -> None:
 def test_all_unknown_publishers_share_one_limit() -> None:
     node = Node()
     node.know(11)
+    node.shares._most_met = 10**6  # so that only the limit of unknown publishers holds
     for number in range(40):
         flood = {1000 * number + k: 1 for k in range(100, 500)}
         taken = node.epoch(flood | {11: 3})
@@ -71,6 +80,16 @@ def test_a_short_burst_is_taken_as_a_whole() -> None:
     for _ in range(8):
         node.epoch({10: 400, 11: 1})
     assert node.epoch({11: BURST}) == {11: BURST}
+
+
+def test_a_neighbour_names_few_new_publishers_although_the_node_is_not_busy() -> None:
+    node = Node()
+    node.know(10)
+    node.lengths.clear()
+    taken = sum(sum(node.epoch({1000 * n + k: 1 for k in range(100)}).values()) for n in range(40))
+    assert 8 <= taken <= 8 + 8 * 40 * EPOCH_S / MET_S
+    assert node.epoch({10: 400}) == {10: 400}  # known ones have no limit
+    assert node.epoch({7: 1}, _OTHER) == {7: 1}
 
 
 def test_an_only_publisher_has_no_limit() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 EPOCH_S = 0.25  # the limits change once in this time
 LONG = 0.5  # a queue of this length is long, as a part of an equal share of the bytes
+MET_S = 16.0  # in which a neighbour may name as many new publishers as the node remembers
 LEAST = 4  # events of a publisher in this time, however busy the node is
 BURST = 16  # events of a publisher that may arrive together, after it sent less than its limit
 REFUSED = 4096  # events whose records the node drops, because it refused their bodies
@@ -37,17 +38,27 @@ class Publishers:
     def __contains__(self, publisher: int) -> bool:
         return publisher in self._known
 
+    def is_met(self, publisher: int) -> bool:
+        """Return whether a publisher is known, or a candidate."""
+        return publisher in self._known or publisher in self._candidates
+
+    def meet(self, publisher: int, now: float) -> None:
+        """Make a new publisher a candidate."""
+        self._candidates[publisher] = now
+        if len(self._candidates) > self._most:
+            del self._candidates[next(iter(self._candidates))]
+
     def note(self, publisher: int, now: float) -> None:
         """Note a new event of a publisher."""
         if publisher in self._known:
             self._known[publisher] = now
             return
-        first = self._candidates.setdefault(publisher, now)
+        if publisher not in self._candidates:
+            self.meet(publisher, now)
+        first = self._candidates[publisher]
         if now >= first + _KNOWN_AFTER_S and self._has_capacity(now):
             del self._candidates[publisher]
             self._known[publisher] = now
-        elif len(self._candidates) > self._most:
-            del self._candidates[next(iter(self._candidates))]
 
     def _has_capacity(self, now: float) -> bool:
         if len(self._known) < self._most:
@@ -106,10 +117,16 @@ class EventShares:
         self._publishers, self._length_of = Publishers(publishers), length_of
         self._limits: dict[int, _Limit] = {}  # of the neighbours that the node limits
         self._latest: dict[int, float] = {}  # when a neighbour last sent a new event
-        self._refused: dict[EventKey, None] = {}  # the oldest first
+        self._refused: dict[EventKey, int] = {}  # by which neighbour, the oldest first
+        self._most_met = publishers
+        self._met: dict[int, tuple[float, float]] = {}  # new publishers of a neighbour, and when
 
     def admits(self, peer: int, key: EventKey, now: float) -> bool:
         """Return whether the node takes a new event of a neighbour."""
+        if not self._publishers.is_met(key[0]):
+            if not self._meets(peer, now):
+                return self._refuse(peer, key)
+            self._publishers.meet(key[0], now)
         self._latest[peer] = now
         limit = self._limits.get(peer)
         if limit is None:
@@ -121,16 +138,33 @@ class EventShares:
             del self._limits[peer]
         if limit.takes(key[0] if key[0] in self._publishers else _UNKNOWN):
             return True
-        self._refused[key] = None
+        return self._refuse(peer, key)
+
+    def has_refused(self, peer: int, key: EventKey) -> bool:
+        """Return whether the node drops a neighbour's records of an event, because it refused the
+        body from this neighbour.
+        """
+        return self._refused.get(key) == peer
+
+    def _refuse(self, peer: int, key: EventKey) -> bool:
+        self._refused[key] = peer
         if len(self._refused) > REFUSED:
             del self._refused[next(iter(self._refused))]
         return False
 
-    def has_refused(self, peer: int, key: EventKey) -> bool:
-        """Return whether the node drops the records of an event, because it refused the body and
-        still limits the neighbour.
+    def _meets(self, peer: int, now: float) -> bool:
+        """Return whether a neighbour may name one more new publisher: at first as many as the node
+        remembers, and later few enough for the filter of duplicates to remember the others.
         """
-        return key in self._refused and peer in self._limits
+        level, at = self._met.get(peer, (0.0, now))
+        level = max(level - (now - at) * self._most_met / MET_S, 0.0)
+        if level + 1.0 > self._most_met:
+            return False
+        self._met.pop(peer, None)
+        if len(self._met) >= self._most_met:
+            del self._met[next(iter(self._met))]
+        self._met[peer] = level + 1.0, now
+        return True
 
     def _begin(self, peer: int, now: float) -> _Limit:
         """Begin to limit a neighbour, and forget the neighbours from which no event came lately."""
