@@ -62,7 +62,17 @@ class BodyExchange:
         self.bodies = BodyTable(limits.bodies, limits.body_bytes)
         self._held: OrderedDict[EventKey, _Held] = OrderedDict()
         self._held_records = 0
-        self.shares = EventShares(limits.publishers, lambda _peer: 0.0)
+        self._shares: EventShares | None = None  # of the publishers, at a node that limits them
+
+    def limit_publishers(self, length_of: Callable[[int], float]) -> None:
+        """Limit the publishers in the events of neighbours, unless no datagrams wait at the node.
+        length_of: see `EventShares`.
+        """
+        if self._limits.waiting_bytes:
+            self._shares = EventShares(self._limits.publishers, length_of)
+
+    def _admits(self, peer: int, key: EventKey) -> bool:
+        return self._shares is None or self._shares.admits(peer, key, self._scheduler.now())
 
     def send_record(self, kind: int, content: bytes, key: EventKey, to: list[int]) -> None:
         """Queue a record for neighbours, with the event's body for each neighbour that lacks it."""
@@ -126,7 +136,7 @@ class BodyExchange:
         body = self.bodies.get(key)
         if body is not None:
             self._handle(peer, content, body)
-        elif self.shares.has_refused(peer, key):
+        elif self._shares is not None and self._shares.has_refused(peer, key):
             self._drops.count(Drop.PUBLISHER)
         elif self._held_records >= self._limits.held:
             self._drops.count(Drop.HELD_FULL)
@@ -146,7 +156,7 @@ class BodyExchange:
         """
         key, slot = key_in(content), -1
         if key not in self.bodies:
-            if not self.shares.admits(peer, key, self._scheduler.now()):
+            if not self._admits(peer, key):
                 self._drops.count(Drop.PUBLISHER)
                 return
             data = content[KEY_BYTES:]

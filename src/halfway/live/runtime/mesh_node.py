@@ -9,7 +9,6 @@ from typing import Any
 from halfway.core.message import EVERYONE
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, new_body
-from halfway.live.events.event_shares import EventShares
 from halfway.live.events.local_subscriptions import LocalSubscription, Subscriptions
 from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
@@ -84,7 +83,7 @@ class MeshNode:
         self.on_report: Callable[[Any], None] = lambda _record: None
         heard = self.links.table
         heard.before_change, heard.after_change = self._before_change, self._after_change
-        events.shares = EventShares(limits.publishers, self.links.waiting.length_of)
+        events.limit_publishers(self.links.waiting.length_of)
         self.endpoint = self.links.connect(sock, self._turn, LinkCallbacks(
             handle_frames=self.driver.handle_frames, written=self.flow.taken_datagrams,
             frame=self._frame, greeted=self.retained_values.compare,
