@@ -95,9 +95,14 @@ def test_a_busy_endpoint_reads_on_and_takes_the_one_datagram_of_another_sender_e
     async def program() -> None:
         got, drops = list[bytes](), Drops()
         endpoint = Endpoint(
-            bound("127.0.0.1", 0), lambda _, datagram: got.append(datagram), lambda: None, drops,
-            8, sender_of=lambda _, datagram: datagram[0], waiting=queues(6 * DRAIN),
-        )  # fmt: skip
+            bound("127.0.0.1", 0),
+            lambda _, datagram: got.append(datagram),
+            lambda: None,
+            drops,
+            8,
+            sender_of=lambda _, datagram: datagram[0],
+            waiting=queues(6 * DRAIN),
+        )
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             for _ in range(7 * DRAIN):
                 sock.sendto(b"\1".ljust(_SIZE), endpoint.address)
@@ -145,9 +150,13 @@ def test_every_datagram_of_a_flood_is_processed_or_counted() -> None:
     async def program() -> None:
         got, drops, sent = list[bytes](), Drops(), 40_000
         endpoint = Endpoint(
-            bound("127.0.0.1", 0), lambda _, datagram: got.append(datagram), lambda: None, drops,
-            8, waiting=queues(500),
-        )  # fmt: skip
+            bound("127.0.0.1", 0),
+            lambda _, datagram: got.append(datagram),
+            lambda: None,
+            drops,
+            8,
+            waiting=queues(500),
+        )
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             for number in range(sent):
                 sock.sendto(bytes(_SIZE), endpoint.address)

@@ -43,9 +43,14 @@ def flooded(pairs: list[tuple[int, int]], *, has_shares: bool, times: int = 100)
         return face_of("flooding", {}, parameters).node
 
     bed = BusyBed(
-        links, node, flooder=_FLOODER, has_shares=has_shares, node_ids=ids, delay_s=0.001,
+        links,
+        node,
+        flooder=_FLOODER,
+        has_shares=has_shares,
+        node_ids=ids,
+        delay_s=0.001,
         topics=TOPICS,
-    )  # fmt: skip
+    )
     publish, subscribe = (flooding.KINDS.number(one) for one in ("publish", "subscribe"))
     expected = set()
     for row in range(_FLOODER):
