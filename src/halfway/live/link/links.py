@@ -103,10 +103,10 @@ class Links:
         self, sock: socket.socket, drained: Callable[[], None], node: LinkCallbacks
     ) -> Endpoint:
         """Connect the links to a socket and to the functions of their node; return the endpoint."""
-        self._endpoint, self._node = Endpoint(
-            sock, self.datagram, drained, self._drops, self._limits.queue, self.queue_of,
-            self.waiting,
-        ), node  # fmt: skip
+        self._node, drops, most = node, self._drops, self._limits.queue
+        self._endpoint = Endpoint(
+            sock, self.datagram, drained, drops, most, self.queue_of, self.waiting
+        )
         return self._endpoint
 
     def start(self) -> None:
