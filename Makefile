@@ -1,7 +1,7 @@
 # The commands of the project; `make help` lists them. The work is done by tools/ and by `halfway`.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check style types house check-slow bench java-hidden lock site wheel clean
+.PHONY: help setup demo test test-all check style types house check-slow bench java-hidden lock site wheel clean
 
 BIN := .venv/bin
 OUT ?= results/demo
@@ -24,7 +24,10 @@ demo: setup ## The first paper's numbers beside the published ones, small scale;
 	@$(BIN)/halfway reproduce directional-walks --scale quick --out $(OUT)
 	@ls $(OUT)/*.html | sed 's/^/The page: /'
 
-test: setup ## The tests, without the slow proofs, JOBS side by side; PYTEST_FLAGS="-k walks"
+test: setup ## The tests of about a second at most, JOBS side by side; PYTEST_FLAGS="-k walks"
+	@$(BIN)/pytest -n $(JOBS) --dist loadfile -m "not long" $(PYTEST_FLAGS)
+
+test-all: setup ## All tests without the slow proofs, as in .ci/run
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
 
 check: style types house ## Style, types and the house tests

@@ -112,15 +112,18 @@ def pytest_collection() -> Iterator[object]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect slow tests unless requested. Workers side by side take long files first. Tests with
-    live nodes have two attempts.
+    """Deselect slow tests unless requested. Tests with Spark's session are long. Workers side by
+    side take long files first. Tests with live nodes have two attempts.
     """
     if not (config.getoption("--slow") or os.environ.get("HALFWAY_SLOW")):
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
     for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.long)
         if _folder(item) in REAL_TIME:
             item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=1))
     if hasattr(config, "workerinput"):

@@ -45,6 +45,7 @@ sys.exit(main.main())
 
 @pytest.mark.parametrize("raises", [True, False])
 @pytest.mark.parametrize("module", ["typer", "halfway.scenario.build"])
+@pytest.mark.long
 def test_an_interrupt_during_imports_ends_the_command(
     tmp_path: Path, module: str, raises: bool
 ) -> None:

@@ -94,6 +94,7 @@ def outcome(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.long
 def test_all_arrives_once(system: str, kind: str) -> None:
     for n in (36, 60):
         for seed in SEEDS:

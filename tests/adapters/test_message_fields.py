@@ -15,6 +15,7 @@ _MOST = 4_000_000  # received records that a run keeps
 
 
 @pytest.mark.parametrize("system", TABLE)
+@pytest.mark.long
 def test_records_fill_only_declared_fields(system: str) -> None:
     demand = Drawn(
         n=NETWORK.n, topics=3, subscribers_each=10, publishers_each=2, events=40, every_s=0.5,

@@ -144,6 +144,7 @@ def test_a_lone_node_is_built_from_its_own_id_and_what_the_page_names(
 
 
 @pytest.mark.parametrize(("system", "retries"), _RETRIES)
+@pytest.mark.long
 def test_a_fact_of_the_run_changes_only_the_sizes_that_the_page_lists(
     system: str, retries: int
 ) -> None:

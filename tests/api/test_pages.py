@@ -30,6 +30,7 @@ def test_the_pages_have_snippets() -> None:
 
 
 @pytest.mark.parametrize(("page", "line", "text"), ALL, ids=lambda one: str(one)[:20])
+@pytest.mark.long
 def test_a_snippet_runs(
     page: str, line: int, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,7 @@ def test_metrics_of_a_stopping_rule() -> None:
         ("halfway compare x.toml --minimise ener", "energy"),
     ],
 )
+@pytest.mark.long
 def test_a_shell_gets_the_names(line: str, expected: str) -> None:
     words = {"_HALFWAY_COMPLETE": "complete_bash", "COMP_WORDS": line}
     words["COMP_CWORD"] = str(len(line.split()) - 1)

@@ -39,6 +39,7 @@ def line_of(text: str, part: str) -> int:
         (REPEATED, "        while True:\n            i = i + 0", "TimeoutError: .* not return"),
     ],
 )
+@pytest.mark.long
 def test_a_mistake_is_an_error_with_its_line(
     tmp_path: Path, old: str, new: str, error: str
 ) -> None:
@@ -53,6 +54,7 @@ def test_a_mistake_is_an_error_with_its_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_a_timer_of_zero_to_itself_is_an_error_that_says_so(tmp_path: Path) -> None:
     again = "        emit_event(message, REPEAT, 0.0, state.node_id[i], out)"
     with pytest.raises(Problem, match=r"mine: more than .* records at .* s, and time does not adv"):
@@ -101,6 +103,7 @@ def test_errors_of_built_in_systems_stay_what_they_are() -> None:
         1 / 0  # noqa: B018
 
 
+@pytest.mark.long
 def test_a_copy_and_a_renamed_file_run(tmp_path: Path) -> None:
     """Interpreted, in one process after the other: the second finds what the first has kept."""
     scenario, outputs = written(tmp_path), []
@@ -123,6 +126,7 @@ def test_a_copy_and_a_renamed_file_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["i = i + 0"])
+@pytest.mark.long
 def test_debug_ends_an_endless_loop(tmp_path: Path, line: str) -> None:
     text = TEXT.replace(REPEATED, f"        while True:\n            {line}")
     (tmp_path / "mine.py").write_text(text)

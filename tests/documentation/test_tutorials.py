@@ -35,6 +35,7 @@ def run(name: str, folder: Path) -> tuple[str, str]:
     return masked(page), masked(again)
 
 
+@pytest.mark.long
 def test_a_live_network_of_three_nodes(tmp_path: Path) -> None:
     for tries_left in (2, 1, 0):
         try:

@@ -48,6 +48,7 @@ def test_each_detector_has_each_scenario_on_the_same_networks() -> None:
         assert len({(p.parameters["n"], p.parameters["degree"]) for p in planned}) == 1
 
 
+@pytest.mark.long
 def test_lists_are_complete_in_merge_and_in_go_on_and_not_where_walks_stop() -> None:
     listed, of_one_role = {}, {}
     for point in list_points("quick"):

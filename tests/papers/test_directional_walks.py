@@ -95,6 +95,7 @@ def opinions(verdicts: object, part: str = "") -> Counter[str]:
     return Counter(v.verdict for v in verdicts if part in v.metric)  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 def test_mean_numbers_of_neighbours() -> None:
     """[drw §4] "The average number of neighbors is 7.5, 10, 12.5, 15": before the border is
     counted."""
@@ -181,6 +182,7 @@ def test_most_printed_times_agree_when_trails_are_heard() -> None:
     assert stepped["agrees"] < heard["agrees"]
 
 
+@pytest.mark.long
 def test_random_walks_balance_the_load_best() -> None:
     """[drw §4.3] "the mean and median are very close in all situations", and "DRW is also good"."""
     found = [v for v in claims_loads.judge_figure_9(burden()) if v.metric == "mean / median load"]

@@ -106,6 +106,7 @@ def test_links_to_grandparents_carry_nothing_and_only_lower_the_mean() -> None:
     assert any(broker.upper is not None for broker in made.brokers.values())
 
 
+@pytest.mark.long
 def test_every_figure_declares_points_that_its_judge_can_find() -> None:
     """Each declared metric is measured, each judged cell planned: on small runs of every point."""
     for figure in PAPER.figures:

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from halfway.pipeline.parent_process import PARENT
 
 CHILD = """
@@ -31,6 +33,7 @@ def test_a_process_ends_with_the_command_that_started_it() -> None:
         assert command.communicate(timeout=200.0)[0] == b""
 
 
+@pytest.mark.long
 def test_a_process_without_its_command_ends_at_once() -> None:
     gone = {PARENT: str(os.getppid())}  # this process starts the next one
     done = subprocess.run(

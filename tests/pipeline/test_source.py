@@ -43,6 +43,7 @@ _COLUMNS = ["key", "n", "system", "replicate", "metric", "unit", "value", "error
 _TIMES = ["t0_s", "t1_s"]
 
 
+@pytest.mark.long
 def test_a_finished_folder_as_tidy_rows(reading, store):
     good, bad = plan(points(), 2), plan(points("faulty", fault="raises")[:1], 2)
     with store.writing():
@@ -65,6 +66,7 @@ def test_a_finished_folder_as_tidy_rows(reading, store):
     assert {row.study for row in frame.select("study").distinct().collect()} == {None}
 
 
+@pytest.mark.long
 def test_a_run_has_rows_for_each_study_and_point_that_needs_it(reading, store):
     planned = plan(points()[:1], 2)
     first = planned["key"][0].as_py()
@@ -95,6 +97,7 @@ def test_a_run_has_rows_for_each_study_and_point_that_needs_it(reading, store):
         reading.read.format("halfway").load(str(store.folder)).collect()
 
 
+@pytest.mark.long
 def test_new_runs_as_tidy_rows_with_the_keys_of_a_sweep(reading):
     frame = reading.read.format("toys").load()
     assert frame.rdd.getNumPartitions() == 3

@@ -92,6 +92,7 @@ def test_costly_runs_are_left_to_spark(store):
 
 
 @pytest.mark.usefixtures("no_session")
+@pytest.mark.long
 def test_several_processes_make_each_run_once(store, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(ROOT)
     diary = tmp_path / "diary"
@@ -112,6 +113,7 @@ def test_several_processes_make_each_run_once(store, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("no_session")
+@pytest.mark.long
 def test_a_dead_process_is_a_problem_and_leaves_no_finished_batch(store, monkeypatch):
     monkeypatch.syspath_prepend(ROOT)
     monkeypatch.setattr("halfway.pipeline.sweep.processes_for", lambda *_: 2)
@@ -144,6 +146,7 @@ def test_a_run_that_fails_its_digest_is_refused_when_it_is_read(store):
     assert read_rows(file, table.schema).num_rows == len(rows)
 
 
+@pytest.mark.long
 def test_a_finished_figure_imports_no_spark(tmp_path: Path) -> None:
     code = (
         "import sys; from halfway.cli import main; "

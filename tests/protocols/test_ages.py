@@ -112,6 +112,7 @@ def lossy_run(system: str) -> Simulation:
 
 
 @pytest.mark.parametrize("system", AGEING)
+@pytest.mark.long
 def test_all_arrivals_of_one_hop_have_the_same_origin(system: str) -> None:
     """The time of an arrival without the age of the record is the time when the age began."""
     run = lossy_run(system)

@@ -66,6 +66,7 @@ def test_every_promise_of_delivery_states_a_share_with_losses() -> None:
 
 
 @pytest.mark.parametrize("system", WITH_LOSSES)
+@pytest.mark.long
 def test_most_events_arrive_in_spite_of_losses(system: str) -> None:
     due = missing = 0
     for seed in range(SOME):

@@ -299,6 +299,7 @@ def digests() -> list[str]:
     return [drive(world(system)).digest() for system in QUICK]
 
 
+@pytest.mark.long
 def test_interpreted_code_makes_the_same_bytes_in_another_process() -> None:
     program = "from tests.protocols.test_once import digests\nprint(*digests())"
     done = subprocess.run(

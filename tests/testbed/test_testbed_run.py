@@ -168,6 +168,7 @@ def test_delivery_agrees_within_the_interval_of_one_more_run_and_latency_by_a_fa
 
 
 @pytest.mark.skipif(bool(WHY), reason=f"no network namespaces: {WHY}")
+@pytest.mark.long
 def test_a_scenario_runs_live_beside_its_simulation(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -135,6 +135,7 @@ def interval(values: npt.NDArray[np.float64]) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("shape", LONG_SHAPES)
+@pytest.mark.long
 def test_in_long_queues_earliest_saves_by_messages_what_it_saves_in_bulk(shape: str) -> None:
     """[uas Fig. 6] within the 95 % interval over the underlays, although waits are known late."""
     ((bulk, messages),) = ratios_in_long_queues(shape, ["earliest"])

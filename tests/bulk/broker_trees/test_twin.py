@@ -165,6 +165,7 @@ def fragments_apart(overlay: Overlay, shape: str, fault: Element) -> bool:
 
 @pytest.mark.parametrize("where", ["links", "nodes", "used"])
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.long
 def test_without_repairs_the_bulk_model_delivers_what_the_messages_deliver(
     shape: str, where: FaultModel
 ) -> None:

@@ -116,6 +116,7 @@ def test_unmodified_siena_loses_the_same_on_both_levels(where: FaultModel) -> No
 
 @pytest.mark.parametrize("tau_s", [2.0, np.inf])
 @pytest.mark.parametrize("where", get_args(FaultModel))
+@pytest.mark.long
 def test_the_underlay_aware_tree_loses_the_same_on_both_levels(
     where: FaultModel, tau_s: float
 ) -> None:

@@ -26,6 +26,7 @@ def test_every_message_finds_the_right_home_over_every_small_population() -> Non
     assert wrong_in_every_population(3, 2) == (112_896, 0)
 
 
+@pytest.mark.long
 def test_every_message_finds_the_right_home_over_every_population_of_sixteen_cells() -> None:
     """The same for 4 x 4, and the cells around it: 18.9 million routes."""
     assert wrong_in_every_population(4, 1) == (18_874_368, 0)

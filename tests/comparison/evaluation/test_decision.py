@@ -239,6 +239,7 @@ def test_the_replicates_that_miss_a_need_are_counted() -> None:
     assert (alone.missed, alone.replicates) == (0, 40)
 
 
+@pytest.mark.long
 def test_the_stated_share_covers_the_losses_of_the_chosen_system() -> None:
     """300 studies of 24 systems, of which each loses everything in a share of the networks.
 
@@ -301,6 +302,7 @@ def test_the_p_value_belongs_to_the_interval() -> None:
 
 
 @pytest.mark.parametrize("laws", [("share of 200", "normal"), ("network", "network")])
+@pytest.mark.long
 def test_a_decision_is_rarely_wrong(laws: tuple[str, str]) -> None:
     """100 studies a case: at most 5 % are wrong (14 of 100 would be, at 5 %, in 1 of 2,000)."""
     for name, case in CASES.items():

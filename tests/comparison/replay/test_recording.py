@@ -22,6 +22,7 @@ def content(replay: Replay) -> list[object]:
 
 
 @pytest.mark.parametrize("executable", [None, "/bin/false"])
+@pytest.mark.long
 def test_several_processes_record_what_one_records(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executable: str | None
 ) -> None:

@@ -79,6 +79,7 @@ def _systems_of_kinds() -> list[list[tuple[str, int]]]:
 )
 @settings(max_examples=15)
 @given(data=st.data())
+@pytest.mark.long
 def test_every_record_comes_back_as_it_was_sent(
     systems: list[tuple[str, int]], data: st.DataObject
 ) -> None:

@@ -202,6 +202,7 @@ def test_nothing_is_left_of_an_air_that_ends_and_the_machine_is_untouched() -> N
 
 @on_air
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.long
 def test_nothing_is_left_of_an_air_whose_process_is_killed(how: signal.Signals) -> None:
     code = (
         "import os, signal, sys, time\n"

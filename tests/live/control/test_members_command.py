@@ -216,6 +216,7 @@ def until_state(name: str, member: str, state: str) -> None:
     "system",
     [name if name == "swim" else pytest.param(name, marks=pytest.mark.slow) for name in DETECTORS],
 )
+@pytest.mark.long
 def test_a_killed_process_is_suspected_by_all_and_trusted_after_its_restart(
     tmp_path: Path, system: str
 ) -> None:

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
 
 from halfway.core.compiler.interpreted import interpreted
 from halfway.live.drops import Drops
@@ -158,6 +159,7 @@ class Line:
             await asyncio.sleep(0)  # the futures of writes to disk
 
 
+@pytest.mark.long
 def test_a_burst_of_kept_events_arrives_in_order_over_links_that_reorder() -> None:
     """The publisher repeats lost events in bursts. If a node distinguishes few events of a
     publisher, the first events of a burst arrive too late each time, for longer than `GAP_S`.

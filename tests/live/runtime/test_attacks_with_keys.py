@@ -238,6 +238,7 @@ def set_all_bits(of: LiveNode) -> None:
 
 
 @pytest.mark.parametrize("greedy", [False, True])
+@pytest.mark.long
 def test_a_filter_of_ones_brings_all_events_and_takes_none_from_others(
     made: Make, greedy: bool
 ) -> None:

@@ -134,6 +134,7 @@ def test_the_interpreted_node_decides_what_the_simulator_decides(system: str) ->
 
 @pytest.mark.parametrize("number", [0, 1, 3])
 @pytest.mark.parametrize("system", TREES)
+@pytest.mark.long
 def test_an_interpreted_node_of_a_broker_tree_decides_the_same(system: str, number: int) -> None:
     """Brokers enter and leave, and are given the root or learn it; nodes keep or lose memory."""
     few = troubled(number, system)
@@ -215,6 +216,7 @@ def test_the_bed_decides_what_the_simulator_decides_in_many_schedules(system: st
 
 
 @pytest.mark.parametrize("system", DETECTORS)
+@pytest.mark.long
 def test_failure_detectors_decide_the_same_in_three_ways(system: str) -> None:
     kinds = set[int]()
     for number in (1, 2, 3):

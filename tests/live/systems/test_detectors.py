@@ -62,6 +62,7 @@ def failing(errors: list[Any]) -> Callable[[asyncio.AbstractEventLoop, dict[str,
 
 
 @pytest.mark.parametrize("system", DETECTORS)
+@pytest.mark.long
 def test_members_are_trusted_and_a_node_that_ends_is_suspected(system: str) -> None:
     async def program() -> None:
         errors: list[Any] = []
@@ -102,6 +103,7 @@ async def until_state(here: LiveNode, member: int, state: MemberState) -> None:
     await until(lambda: states(here, 0).get(member) is state)
 
 
+@pytest.mark.long
 def test_a_member_comes_back_with_its_next_incarnation_and_the_log_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

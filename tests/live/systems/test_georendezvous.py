@@ -72,6 +72,7 @@ def test_two_nodes_with_other_numbers_of_a_topic_have_the_same_rendezvous_points
     assert points[0][0] != points[0][1]
 
 
+@pytest.mark.long
 def test_events_reach_the_subscribers_once_and_wildcards_too() -> None:
     async def program() -> None:
         async with lone("georendezvous", nodes=4, seed=4, options=_QUICK) as mesh:
@@ -108,6 +109,7 @@ def test_the_first_events_of_a_topic_wait_and_their_number_is_bounded() -> None:
     run(program)
 
 
+@pytest.mark.long
 def test_a_trace_with_new_topics_and_a_move_replays(tmp_path: Path) -> None:
     async def program() -> None:
         async with lone("georendezvous", nodes=3, seed=4, options=_QUICK, trace=64) as mesh:

@@ -6,6 +6,8 @@ A compilation in the process of the nodes would stop their event loop for second
 import subprocess
 import sys
 
+import pytest
+
 from tests.house.sources import REPOSITORY
 
 _PROGRAM = """
@@ -47,6 +49,7 @@ print("compiled", compiled)
 """
 
 
+@pytest.mark.long
 def test_no_node_compiles_in_its_own_process() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM], cwd=REPOSITORY, capture_output=True, text=True,

@@ -23,6 +23,7 @@ def test_drawings_alone_need_no_spark(tmp_path: Path, monkeypatch: pytest.Monkey
     assert result.interpretations == {("a-paper", "figure-4"): ("an interpretation",)}
 
 
+@pytest.mark.long
 def test_a_resumed_reproduction_has_the_processor_time_of_all_runs(tmp_path: Path) -> None:
     points = [Point("tests.pipeline.toys:bulky", {"n": 4, "system": "a"}, ("n",), 1.0)]
     figure = Figure("figure-1", "Noise", lambda _: points, {"quick": 3}, lambda _: [], ())

@@ -222,6 +222,7 @@ def test_wrong_credentials_are_named(
         ({}, "there is no such bucket"),
     ],
 )
+@pytest.mark.long
 def test_errors_of_the_store_are_one_line(
     monkeypatch: pytest.MonkeyPatch, change: dict[str, str], words: str,
     capsys: pytest.CaptureFixture[str], tmp_path: Path,

@@ -41,6 +41,7 @@ def run_with_liars(system: str, most_hops: int | None) -> Simulation:
 
 
 @pytest.mark.parametrize("system", ["siena", "underlay-siena"])
+@pytest.mark.long
 def test_the_places_of_a_node_limit_the_searches_that_it_passes_on(system: str) -> None:
     """The liars' hop counts are small, so that the counts alone show no lie."""
     simulation = run_with_liars(system, most_hops=8)

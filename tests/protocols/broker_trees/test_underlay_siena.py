@@ -427,6 +427,7 @@ def test_a_lone_node_emits_what_its_row_emits() -> None:
     assert faults(here, driven, lone_rows=rows, slots=MOST, row_maps=row_maps) == []
 
 
+@pytest.mark.long
 def test_a_shifted_clock_changes_no_emitted_byte() -> None:
     """A broker, the root, a client's node and a router whose clocks are hours ahead."""
     overlay, paths = grown(0)

@@ -74,6 +74,7 @@ def program(name: str, count: int, systems: list[str], **environment: str) -> di
     return {line.split()[0]: line.split() for line in done.stdout.splitlines()}
 
 
+@pytest.mark.long
 def test_no_record_that_is_accepted_raises_an_error() -> None:
     """Interpreted, on a few nodes. No call emits more than its system states."""
     assert list(program("fuzz", INTERPRETED, [], NUMBA_DISABLE_JIT="1")) == list(SYSTEMS)

@@ -34,6 +34,7 @@ def hops(network: Network, source: int) -> list[int]:
     return found
 
 
+@pytest.mark.long
 def test_drip_emits_the_same_interpreted_and_on_a_lone_node() -> None:
     """The checks of tests/protocols/test_once.py, in a process that compiles nothing."""
     program = (

@@ -65,6 +65,7 @@ def world(system: str, *, relays: bool) -> World:
 
 @pytest.mark.parametrize("relays", [False, True])
 @pytest.mark.parametrize("system", DETECTORS)
+@pytest.mark.long
 def test_a_lone_node_emits_what_its_row_emits_and_a_row_writes_only_itself(
     system: str, relays: bool
 ) -> None:

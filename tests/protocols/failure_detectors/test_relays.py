@@ -123,6 +123,7 @@ def test_with_all_nodes_as_members_a_run_is_the_same_as_without_roles(system: st
 
 
 @pytest.mark.parametrize("system", DETECTORS)
+@pytest.mark.long
 def test_after_churn_every_dead_member_is_suspected_and_every_other_member_trusted(
     system: str,
 ) -> None:

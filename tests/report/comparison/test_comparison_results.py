@@ -79,6 +79,7 @@ def test_the_last_line_on_a_terminal_repeats_the_decision(*, terminal: bool) -> 
 
 @pytest.mark.parametrize("sweep", [False, True])
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.long
 def test_a_terminal_cuts_no_number_and_no_name(width: int, sweep: bool) -> None:
     whole = wide(sweep)
     text = printed(whole, width)

@@ -34,6 +34,7 @@ def _run(system: str, clock: ClockErrors | None) -> Simulation:
 
 
 @pytest.mark.parametrize("system", sorted(TABLE))
+@pytest.mark.long
 def test_shifted_clocks_change_no_record_of_a_run(system: str) -> None:
     shifts = [_run(system, ClockErrors(offset_s=most)) for most in (0.0, 86_400.0)]
     (plain, rows), (shifted, its_rows) = (some.received_records() for some in shifts)

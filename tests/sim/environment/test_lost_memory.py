@@ -83,6 +83,7 @@ def _all_delivered(system: str, of: str) -> None:
 
 
 @pytest.mark.parametrize("system", HEALING)
+@pytest.mark.long
 def test_a_system_heals_after_nodes_lose_their_memory(system: str) -> None:
     _all_delivered(system, "disk")
 
@@ -108,6 +109,7 @@ def test_the_page_states_these_times_and_options() -> None:
 
 
 @pytest.mark.parametrize("system", NOT_TO_ALL)
+@pytest.mark.long
 def test_a_system_without_full_delivery_delivers_as_much_as_with_kept_memory(system: str) -> None:
     runs = {
         memory: np.array([_delivered(system, memory, seed) for seed in range(1, 21)]).sum(axis=0)

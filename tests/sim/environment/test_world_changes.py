@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -143,6 +144,7 @@ def slow_twin(world: World, handler: Any, radio: SlowRadio, kind: int) -> SlowEn
 
 @settings(max_examples=200)
 @given(st.data(), worlds(), st.sampled_from(["ideal", "lossy distances"]))
+@pytest.mark.long
 def test_nodes_and_static_links_go_down_and_come_up_as_in_the_slow_engine(
     data: st.DataObject, world: World, kind: str
 ) -> None:
@@ -151,6 +153,7 @@ def test_nodes_and_static_links_go_down_and_come_up_as_in_the_slow_engine(
 
 @settings(max_examples=200)
 @given(st.data(), worlds(moves=True), st.sampled_from(["ideal", "lossy one"]))
+@pytest.mark.long
 def test_links_come_and_go_as_in_the_slow_engine(
     data: st.DataObject, world: World, kind: str
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from halfway.world.workload.number_intervals import NumberIntervals
 
 
+@pytest.mark.long
 def test_intervals_are_as_the_paper_draws_them() -> None:
     """[drip §VI-A] half of the nodes; centre in 1…100; length with mean 5, clipped."""
     demand = NumberIntervals(4000, seed=2)
