@@ -44,9 +44,13 @@ os.environ["HALFWAY_CHECK_RECORDS"] = "1"
 # Before any import of matplotlib: no test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
 
-# Folders whose tests run live nodes by the clock of the machine. On a busy machine, a node may run
-# too late. So such a test runs once more if it fails, and the last line of pytest counts it.
-REAL_TIME = ("documentation", "examples", "live", "testbed")
+# Folders with tests of live nodes or clients in processes and threads of their own, which have the
+# clock of the machine. On a busy machine, they may run too late. So such a test runs once more if
+# it fails, and the last line of pytest counts it.
+REAL_TIME = (
+    "documentation", "examples", "live/air", "live/control", "live/interface", "live/monitoring",
+    "live/mqtt", "live/systems", "testbed",
+)  # fmt: skip
 OFFSET_S = 100.0  # the greatest offset of the clocks of nodes in simulations of tests
 DRIFT_PPM = 50.0  # their greatest drift
 # Folders whose tests run whole studies as users do, where all nodes read the time of the run.
@@ -124,15 +128,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.long)
-        if _folder(item) in REAL_TIME:
+        if _is_in(item, REAL_TIME):
             item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=1))
     if hasattr(config, "workerinput"):
         put_longest_first(items)
 
 
-def _folder(item: pytest.Item) -> str:
-    """Return the folder of tests/ that contains a test, or the name of the test's file."""
-    return item.path.relative_to(Path(__file__).parent).parts[0]
+def _is_in(item: pytest.Item, folders: tuple[str, ...]) -> bool:
+    """Return whether a test is below one of the folders in tests/."""
+    folder = item.path.relative_to(Path(__file__).parent).parent
+    return any(folder.is_relative_to(one) for one in folders)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -145,7 +150,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     marked `one_clock`.
     """
     module: Any = sys.modules.get("halfway.sim.run_engine")  # None: no test imported it
-    if module is None or _folder(item) in ONE_CLOCK or item.get_closest_marker("one_clock"):
+    if module is None or _is_in(item, ONE_CLOCK) or item.get_closest_marker("one_clock"):
         return (yield)
     clocks_of = module.clocks_of
     usual = module.ClockErrors(offset_s=OFFSET_S, drift_ppm=DRIFT_PPM)

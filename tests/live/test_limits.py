@@ -9,7 +9,7 @@ import pytest
 from halfway import live
 from halfway.live import dropping_queue, members, plain, topic_filters
 from halfway.live.control import control_requests, route_answers, server
-from halfway.live.events import event_shares, topic_numbers
+from halfway.live.events import event_shares, local_subscriptions
 from halfway.live.journal import commit, journal, segment
 from halfway.live.kept import kept_reader, kept_store, outlet_interface, publisher
 from halfway.live.keys import (
@@ -52,7 +52,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "topics with a number": (DEFAULT.topics, _DOOR.topics),
         "texts of topics": (2, DEFAULT.payload),
         "topics whose filters": (topic_filters.REMEMBERED,),
-        "topics whose hashes": (topic_numbers.REMEMBERED, patterns.REMEMBERED),
+        "topics whose hashes": (local_subscriptions.REMEMBERED, patterns.REMEMBERED),
         "subscriptions of a node": (DEFAULT.subscriptions, _DOOR.subscriptions),
         "topics on which a node of `georendezvous`": (
             georendezvous.REQUESTS, georendezvous.REQUESTS,

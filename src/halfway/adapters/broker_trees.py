@@ -64,9 +64,8 @@ class SienaAdapter(Adapter):
         if runs.first_event_s >= _FORMED_S:
             return ()
         return (
-            "brokers form the tree by messages in the first seconds. Events of these seconds are "
-            f"lost. Set `start_s` to {_FORMED_S:g} or more. On a long network, add twice the time "
-            "that a record takes to cross it.",
+            "brokers form the tree by messages in the first seconds, and earlier events are lost. "
+            f"Set `start_s` to {_FORMED_S:g}, or more on a long network.",
         )
 
     def unsupported(self, context: RunContext) -> str:

@@ -1,6 +1,7 @@
 """The commands of live nodes against nodes in this process: output, JSON and exit status."""
 
 import asyncio
+import contextlib
 import json
 import socket
 import threading
@@ -220,6 +221,20 @@ def test_a_command_does_not_remove_the_socket_of_a_process_that_starts(
         assert [path.name for path in folder().iterdir()] == ["new.sock"]
         assert (folder() / "new.sock").stat().st_mode & 0o777 == 0o600
     assert list(folder().iterdir()) == []
+
+
+def test_a_stopped_process_keeps_its_control_socket() -> None:
+    path = folder() / "stopped.sock"
+    with socket.socket(socket.AF_UNIX) as stopped, contextlib.ExitStack() as waiting:
+        stopped.bind(str(path))
+        stopped.listen(1)
+        with contextlib.suppress(BlockingIOError):
+            while True:  # until no further connection can wait
+                one = waiting.enter_context(socket.socket(socket.AF_UNIX))
+                one.setblocking(False)
+                one.connect(str(path))
+        assert [one.name for one in running()] == ["stopped"]
+    path.unlink()
 
 
 def test_a_node_without_an_event_loop() -> None:

@@ -78,7 +78,7 @@ def answers(path: Path) -> bool:
         sock.settimeout(1.0)
         try:
             sock.connect(str(path))
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):  # a stopped process, and a full queue before it
             return True
         except OSError:
             return False

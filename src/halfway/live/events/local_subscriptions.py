@@ -9,12 +9,15 @@ topics.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 from halfway.live.events.routed_topics import routed_filter, routed_topic
 from halfway.live.events.topic_numbers import EVERYTHING, TopicTable, hashed, short
 from halfway.live.mesh import Event
 from halfway.live.systems.face import Command, Face
 from halfway.live.topic_filters import FilterTree, is_wild, matches
+
+REMEMBERED = 256  # topics whose hashes a node remembers
 
 
 @dataclass(eq=False)
@@ -30,7 +33,8 @@ class Subscriptions:
     """The subscriptions of one live node's applications. `run` lets the node handle a command."""
 
     def __init__(self, face: Face, key: bytes, topics: int, run: Callable[[Command], None]) -> None:
-        self.face, self._key, self._run = face, key, run
+        self.face, self._run = face, run
+        self._hashed = lru_cache(REMEMBERED)(partial(hashed, key=key))
         self.table = TopicTable(topics, face.keeps_topics, face.hashes)
         self.table.before_reuse, self.table.after_new = self._forget, self._know
         self._all = self.hash_of(EVERYTHING)
@@ -72,7 +76,7 @@ class Subscriptions:
         """Return the 64-bit hash of a topic to which the node's system subscribes for
         applications.
         """
-        return hashed(topic, self._key)
+        return self._hashed(topic)
 
     def number_of(self, hash64: int) -> int | None:
         """Return the number of a topic to which the node's system subscribes for applications, or

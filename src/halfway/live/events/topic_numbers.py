@@ -4,17 +4,14 @@ records.
 
 import hashlib
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 EVERYTHING = "#"  # the topic of all events, used while a node wants all topics
 _LOW_31 = 2**31 - 1
-REMEMBERED = 256  # topics whose hashes a process remembers
 
 
-@lru_cache(REMEMBERED)
 def hashed(topic: str, key: bytes) -> int:
     """Return the 64-bit hash of a topic on the wire, keyed by the network."""
     whole = hashlib.blake2b(topic.encode(), digest_size=8, key=key).digest()

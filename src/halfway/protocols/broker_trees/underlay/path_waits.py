@@ -17,7 +17,7 @@ from halfway.protocols.parts.row_search import place_in_row
 
 _ROUND_TRIPS = 2.0  # that a broker waits at least for a confirmation, because queues change
 # Later PINGs that a broker may have sent before an answer. A still older answer is a replay.
-_MOST_LATER = 1024
+_MOST_LATER = 64
 
 
 @apart
