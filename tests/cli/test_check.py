@@ -78,7 +78,7 @@ def test_the_check_prints_every_remark_and_note_that_a_comparison_prints_before_
         "note: faults[0] (crash) has no effect: at = 60",
         "note: faults[1] (crash) has no effect: share = 0 selects no node",
         "note: this system does not learn that a subscription ends",
-        "note: siena: brokers form the tree by messages in the first seconds",
+        "note: siena: brokers form the tree in the first seconds",
         "note: Options set: siena (brokers = 2, retries = 0)",
         "note: A radio without contention has no overhearing",
     ):

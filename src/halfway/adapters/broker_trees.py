@@ -64,8 +64,8 @@ class SienaAdapter(Adapter):
         if runs.first_event_s >= _FORMED_S:
             return ()
         return (
-            "brokers form the tree by messages in the first seconds, and earlier events are lost. "
-            f"Set `start_s` to {_FORMED_S:g}, or more on a long network.",
+            "brokers form the tree in the first seconds, and earlier events are lost. Set "
+            f"`start_s` to {_FORMED_S:g}, or more on a long network.",
         )
 
     def unsupported(self, context: RunContext) -> str:
