@@ -71,7 +71,7 @@ def flooded(pairs: list[tuple[int, int]], *, has_shares: bool, times: int = 100)
 
 
 @pytest.mark.parametrize("pairs", [_LINE, _RING], ids=["line", "ring"])
-def test_a_flood_takes_no_event_of_others_from_nodes_with_shares(
+def test_a_flood_takes_few_events_of_others_from_nodes_with_shares(
     pairs: list[tuple[int, int]],
 ) -> None:
     without, with_shares = (flooded(pairs, has_shares=shares) for shares in (False, True))
