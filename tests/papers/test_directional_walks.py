@@ -189,6 +189,7 @@ def test_random_walks_balance_the_load_best() -> None:
     assert Counter(v.verdict for v in found) == {"agrees": 10}
 
 
+@pytest.mark.long
 def test_few_nodes_of_a_tree_route_about_half_of_the_traffic() -> None:
     """[drw §4.3] "few nodes are over-used and route close to half": a tree's do."""
     found = [v for v in claims_loads.judge_figure_9(burden()) if v.metric == "largest load / n"]

@@ -73,6 +73,7 @@ def reproduction(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.long
 def test_every_text_of_a_reproduction_can_be_read(reproduction: Browser, scheme: str) -> None:
     found = contrasts(reproduction, scheme)
     assert len(found) > 50

@@ -36,6 +36,7 @@ def _hub(system: str, leaves: int = _LEAVES, **given: Any) -> Simulation:
     return Simulation(system, star(n), workload=demand, seconds=20.0, **given)
 
 
+@pytest.mark.long
 def test_the_error_about_records_in_flight_names_the_option_that_limits_the_links() -> None:
     """On a wired radio, a hub with many overlay neighbours emits a copy for each of its links."""
     message = r"records in flight: expected at most [\d,]+ \(set options\.walk-overlay\.links to"

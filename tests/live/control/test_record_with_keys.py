@@ -15,6 +15,7 @@ from halfway.live.runtime.settings import Settings
 from tests.live.runtime.test_keyed_nodes import admitted
 
 
+@pytest.mark.long
 def test_a_trace_of_a_node_with_keys_replays_without_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -38,6 +38,7 @@ def test_a_value_out_of_range_is_named(field: str, value: float) -> None:
         settings.checked()
 
 
+@pytest.mark.long
 def test_the_command_measures_both_phases(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["bench", "--interpreted", "--nodes", "3", "--rate", "20", "--seconds", "0.5"]
     assert main([*words, "--json"]) == 0

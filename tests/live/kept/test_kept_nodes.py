@@ -78,6 +78,7 @@ def test_a_kept_event_leaves_as_soon_as_it_is_on_disk(tmp_path: Path) -> None:
     run(program)
 
 
+@pytest.mark.long
 def test_a_reader_that_was_away_receives_what_it_missed(tmp_path: Path) -> None:
     async def program() -> None:
         async with kept_node(tmp_path / "a") as one:

@@ -143,6 +143,7 @@ def test_a_wrong_back_pointer_of_a_member_is_dropped(made: Make) -> None:
     run(program)
 
 
+@pytest.mark.long
 def test_a_black_hole_stops_events_where_there_is_no_other_way(made: Make) -> None:
     async def program() -> None:
         async with made("a") as first, made("b", first) as hole, made("c", hole) as last:

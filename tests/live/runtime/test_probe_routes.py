@@ -42,6 +42,7 @@ def _hops(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
     return {one["name"]: one for one in map(json.loads, capsys.readouterr().out.splitlines())}
 
 
+@pytest.mark.long
 def test_a_node_is_found_by_its_name(
     ring: BackgroundHost, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -221,6 +221,7 @@ def test_a_broker_of_siena_that_stops_names_its_parent_to_its_children() -> None
     run(program)
 
 
+@pytest.mark.long
 def test_brokers_below_a_root_that_starts_again_with_its_id_find_it(tmp_path: Path) -> None:
     async def program() -> None:
         again: dict[str, Any] = {"role": "founder", "state": tmp_path}

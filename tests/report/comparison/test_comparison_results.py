@@ -235,6 +235,7 @@ def opened(browser: Browser, name: str, width: int, media: str = "screen") -> No
 
 
 @pytest.mark.parametrize("name", ["one", "sweep"])
+@pytest.mark.long
 def test_tables_are_whole_on_a_screen_on_a_phone_and_on_paper(browser: Browser, name: str) -> None:
     for width, media in ((1400, "screen"), (390, "screen"), (718, "print")):
         opened(browser, name, width, media)
