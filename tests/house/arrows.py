@@ -133,7 +133,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring", "trace"},
         "monitoring": {".", "runtime", "mqtt", "link"},
         "mqtt": {"."},
-        "air": {".", "step", "link", "runtime"},
+        "air": {".", "step", "link", "keys", "runtime"},
         "doctor": {".", "air", "control", "keys", "link", "runtime"},
     },
     "live/mqtt": {

@@ -14,6 +14,7 @@ Bound = tuple[str, str] | str
 BOUNDS: dict[str, dict[str, Bound]] = {
     "air/air:Air": {"links": BED, "nodes": BED},
     "air/air_host:AirHost": {"_groups": BED, "_journals": BED, "_replaced": BED, "nodes": BED},
+    "air/air_keys:AirKeys": {"_certificates": BED, "_identities": BED, "_revoked": BED},
     "air/frame_queue:FrameQueue": {"_by_pair": BED, "_heap": BED, "_jitter": BED},
     "control/route_answers:_Answers": {"_queue": (OPERATING, "answers that wait")},
     "control/server:ControlServer": {"_connections": (OPERATING, "control socket")},

@@ -168,12 +168,20 @@ def test_delivery_agrees_within_the_interval_of_one_more_run_and_latency_by_a_fa
 
 
 @pytest.mark.skipif(bool(WHY), reason=f"no network namespaces: {WHY}")
+@pytest.mark.parametrize(
+    ("options", "security"),
+    [([], "no keys, on an air that is sealed"), (["--keys"], "keys of network air")],
+)
 @pytest.mark.long
 def test_a_scenario_runs_live_beside_its_simulation(
-    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    scenario: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    security: str,
 ) -> None:
     records = tmp_path / "records"
-    arguments = ["testbed", str(scenario), "--replicates", "2", "--record", str(records)]
+    arguments = ["testbed", str(scenario), "--replicates", "2", "--record", str(records), *options]
     status = main([*arguments, "--json"])
     *rows, counts = map(json.loads, capsys.readouterr().out.splitlines())
     found = {row["metric"]: row for row in rows}
@@ -182,6 +190,7 @@ def test_a_scenario_runs_live_beside_its_simulation(
     assert counts["expected"] == counts["delivered"] == 24
     assert counts["replayed"] == counts["replayed_to_the_same_state"] == 5
     assert counts["air"]["lost"] == 0
+    assert counts["security"] == security
     assert counts["queue"]["queued"] == counts["queue"]["passed on"] == counts["air"]["heard"]
     assert counts["accounted_for"], counts
     assert status == (0 if all(row["agrees"] is not False for row in rows) else 1)

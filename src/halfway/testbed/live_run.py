@@ -57,6 +57,7 @@ class LiveResult(NamedTuple):
     queue: dict[str, int]
     drops: dict[str, int]  # of all nodes, by reason
     datagrams: dict[str, int]
+    security: str  # the label of the nodes' security
 
 
 class LiveRun:
@@ -211,7 +212,14 @@ class LiveRun:
             drops.update(node.drops.by_reason())
         measured = of_deliveries(self._deliveries, counts["transmissions"])
         return LiveResult(
-            measured, linked_s, self._late_s, self._air.counts(), {}, dict(drops), datagrams
+            measured,
+            linked_s,
+            self._late_s,
+            air=self._air.counts(),
+            queue={},
+            drops=dict(drops),
+            datagrams=datagrams,
+            security=self._host.nodes[0].security.label,
         )
 
     @contextmanager

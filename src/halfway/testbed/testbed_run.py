@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from halfway.core.hello.sending import HELLO_PERIOD_S
 from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost, AirSettings
+from halfway.live.air.air_keys import AirKeys
 from halfway.live.air.datagram_account import Account, account
 from halfway.live.limits import Limits
 from halfway.live.systems.live_systems import simulated_defaults
@@ -56,11 +57,13 @@ def run_beside(
     announce: Callable[[str], None],
     progress: Callable[[LiveProgress], None],
     keeping: Keeping = NOTHING_KEPT,
+    has_keys: bool = False,
 ) -> SideBySide:
     """Simulate a system on a scenario and run it live, on the same network, workload and faults.
     Losses, and the nodes' random numbers, differ between runs.
 
-    announce: called with what happens now. Raises Problem for what cannot run on the air.
+    announce: called with what happens now. has_keys: whether the real nodes have keys. Raises
+    Problem for what cannot run on the air.
     """
     check_suitable(scenario, system)
     ready = prepared(scenario)
@@ -71,8 +74,9 @@ def run_beside(
     places = placed(system, options, context.start, context.reach is not None)
     announce(f"{system}: {replicates} simulated runs")
     simulated = [_simulated(scenario, ready, system, k) for k in range(replicates)]
+    keys = AirKeys(context.n) if has_keys else None
     settings = _air_settings(scenario, system, places, limits)
-    settings = settings._replace(log=_LOG if any(keeping) else 0)
+    settings = settings._replace(log=_LOG if any(keeping) else 0, keys=keys)
     announce(f"{system}: {context.n} nodes on the air")
     delay = delay_of(scenario, ready.network, scenario.seed)
     with Air(context.n, delay=delay) as air:

@@ -45,6 +45,12 @@ _Traces = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Write the trace of each node to DIR, as Parquet files."),
 ]
+_Keys = Annotated[
+    bool,
+    typer.Option(
+        "--keys", help="Give the real nodes keys. Each node gets a certificate for this run."
+    ),
+]
 
 
 def real_nodes(
@@ -55,6 +61,7 @@ def real_nodes(
     replicates: _Runs = 20,
     record: _Records = None,
     traces: _Traces = None,
+    keys: _Keys = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a scenario with real nodes and datagrams, and compare the run with simulated runs.
@@ -62,10 +69,9 @@ def real_nodes(
     \b
     Every node has its own network namespace. The positions, motion, losses, delays and faults of
     the scenario decide which datagrams reach a node. No datagram leaves the namespaces. The command
-    needs Linux, iproute2, nftables, and root or `unshare -rn`. The run with real nodes agrees with
-    the simulation under two conditions. Its delivery ratio is in the range that contains 95 % of
-    further simulated runs. Its latency is at least half, and at most twice, the simulated latency.
-    Exit status: 1 if the run with real nodes does not agree.
+    needs Linux, iproute2, nftables, and root or `unshare -rn`. The real run agrees with the
+    simulation if its delivery ratio is in the range that contains 95 % of further simulated runs,
+    and its latency is 0.5 to 2 times the simulated latency. Exit status: 1 if it does not agree.
 
     \b
     halfway testbed examples/scenarios/mesh-on-the-air.toml
@@ -81,7 +87,7 @@ def real_nodes(
     for name in system or [read.system]:
         result = run_beside(
             read, name, replicates=replicates, announce=warn, progress=_line(name),
-            keeping=_keeping(record, traces, name),
+            keeping=_keeping(record, traces, name), has_keys=keys,
         )  # fmt: skip
         agree &= result.agrees
         _print(result, read, as_json)
@@ -160,6 +166,7 @@ def _print(result: "SideBySide", scenario: "Scenario", as_json: bool) -> None:
         else f"the counters do NOT account for every datagram: {sums}"
     )
     console().print(f"{exact}: {sums.sent:,} copies sent", highlight=False)
+    console().print(f"security of the nodes: {live.security}", highlight=False)
     late = f"publications were late by at most {1000 * live.late_s:.0f} ms"
     console().print(f"neighbours after {live.linked_s:.1f} s; {late}", highlight=False)
     if result.replayed:
@@ -171,8 +178,9 @@ def _print(result: "SideBySide", scenario: "Scenario", as_json: bool) -> None:
 def _counts(result: "SideBySide") -> dict[str, object]:
     live = result.live
     return {
-        "system": result.system, "nodes": result.nodes, "published": live.measured.published,
-        "expected": live.measured.expected, "delivered": live.measured.delivered,
+        "system": result.system, "nodes": result.nodes, "security": live.security,
+        "published": live.measured.published, "expected": live.measured.expected,
+        "delivered": live.measured.delivered,
         "linked_s": round(live.linked_s, 3), "late_s": round(live.late_s, 6), "air": live.air,
         "queue": live.queue, "drops": live.drops, "datagrams": live.datagrams,
         "account": result.account._asdict(), "accounted_for": result.account.is_exact,

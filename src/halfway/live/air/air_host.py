@@ -1,6 +1,7 @@
 """The host of live nodes on the air: all in one process, each with a socket in its own namespace.
 
-The air is sealed, so the nodes need no keys. The nodes accept datagrams of the air only.
+The air is sealed, so the nodes need no keys. Nodes without keys accept datagrams of the air only.
+Nodes with keys find each other over the same discovery group, and then open sessions.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ import numpy as np
 from halfway.core.hello.sending import HELLO_PERIOD_S
 from halfway.core.options import Value
 from halfway.live.air.air import Air
+from halfway.live.air.air_keys import AirKeys
 from halfway.live.air.wiring import SUBNET, Pair
 from halfway.live.drops import Drop
 from halfway.live.limits import DEFAULT, Limits
@@ -25,7 +27,7 @@ from halfway.live.runtime.journal_start import journal_in, keep_in
 from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.runtime.node_identity import drawn_id, faced
 from halfway.live.runtime.settings import GROUP
-from halfway.live.security import Address
+from halfway.live.security import Address, Security
 from halfway.live.step.scheduler import Scheduler
 
 PORT = 4711
@@ -38,7 +40,8 @@ class AirSettings(NamedTuple):
     """The settings of all nodes on the air.
 
     compiled: whether they run machine code. state: a folder for the journals of kept events, or
-    None. positions: of the nodes, if their system needs positions.
+    None. positions: of the nodes, if their system needs positions. keys: of the nodes, or None for
+    nodes without keys.
     """
 
     system: str
@@ -50,6 +53,7 @@ class AirSettings(NamedTuple):
     limits: Limits = DEFAULT
     state: Path | None = None
     positions: Sequence[tuple[float, float]] = ()
+    keys: AirKeys | None = None
 
 
 class AirHost:
@@ -193,14 +197,13 @@ class AirHost:
     def _made(self, index: int, incarnation: int) -> MeshNode:
         settings, place = self.settings, self.places[index]
         draw = np.random.default_rng([settings.seed, place, incarnation])
-        node_id = drawn_id(settings.seed, place)
+        security, hash_key = self._security(place)
         face, identity = faced(
-            settings.system, settings.options, settings.limits, _HASH_KEY, node_id=node_id,
+            settings.system, settings.options, settings.limits, hash_key, node_id=security.node_id,
             seed=int(draw.integers(2**63)), name=str(place), incarnation=incarnation,
             period_s=settings.period_s,
             position=settings.positions[place] if settings.positions else None,
         )  # fmt: skip
-        security = Plain(node_id, _NETWORK, trusted=_is_on_air, label=LABEL)
         with contextlib.ExitStack() as unused:
             sock = self._socket(place)
             unused.callback(sock.close)
@@ -212,6 +215,15 @@ class AirHost:
         if settings.compiled:
             node.stepper.compile()
         return node
+
+    def _security(self, place: int) -> tuple[Security, bytes]:
+        """Return the security of a node of the air host, and the key of topic hashes."""
+        seed, keys = self.settings.seed, self.settings.keys
+        if keys is None:
+            node_id = drawn_id(seed, place)
+            return Plain(node_id, _NETWORK, trusted=_is_on_air, label=LABEL), _HASH_KEY
+        keyed = keys.security(place)
+        return keyed, keyed.membership.topic_key
 
     def _socket(self, place: int) -> socket.socket:
         """Return the socket of a node of the air host, in the node's namespace."""
